@@ -1,0 +1,1 @@
+"""Files to documents to vectors: the floor that everything else stands on."""

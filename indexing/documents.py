@@ -1,0 +1,163 @@
+"""The shared words: what a document, a turn, a passage and a hit are. All frozen.
+
+Every `start` and `end` in this project counts characters of `Document.text` (Python string
+indexes, end exclusive), so that `document.text[start:end]` is the thing itself.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One uninterrupted utterance of a transcript.
+
+    Attributes:
+        start: First character, the speaker's label included.
+        end: One past the last character.
+        said: First character of the words themselves, past label and time stamp.
+        speaker: Who speaks, as the file spells it.
+        time: Seconds from the start of the recording.
+    """
+
+    start: int
+    end: int
+    said: int
+    speaker: str | None = None
+    time: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a paged document; `number` counts from 1 as viewers do."""
+
+    start: int
+    end: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What a loader reads out of a file, before it is known to a corpus.
+
+    Attributes:
+        text: The whole text, newlines as "\\n", no NUL.
+        title: A name a person would recognise.
+        part: Which document of the file this is, unique within it; "" when a file is one document.
+        turns: Utterances in order, without overlaps; empty unless the file is a transcript.
+        pages: Pages in order; empty unless the format has pages.
+        breaks: Offsets that a passage prefers to start at (headings, paragraphs), ascending.
+    """
+
+    text: str
+    title: str
+    part: str = ""
+    turns: tuple[Turn, ...] = ()
+    pages: tuple[Page, ...] = ()
+    breaks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document with its identity.
+
+    Attributes:
+        id: Stable name, 12 hexadecimal digits, of the path and part it first came from.
+        path: Absolute path of the file, or the name given to text that never was a file.
+        part: Which document of the file; "" when a file is one document.
+        title: A name a person would recognise.
+        format: The loader's name, such as "pdf" or "qmsum".
+        digest: SHA-256 of text, turns and pages: what decides "changed?".
+        text: The whole extracted text.
+        turns: Utterances in order.
+        pages: Pages in order.
+        breaks: Offsets that a passage prefers to start at.
+    """
+
+    id: str
+    path: str
+    part: str
+    title: str
+    format: str
+    digest: str
+    text: str
+    turns: tuple[Turn, ...] = ()
+    pages: tuple[Page, ...] = ()
+    breaks: tuple[int, ...] = ()
+
+    def turn_at(self, offset: int) -> Turn | None:
+        """The utterance that holds a character, or None outside of any."""
+        at = bisect_right(self.turns, offset, key=lambda turn: turn.start) - 1
+        return self.turns[at] if at >= 0 and offset < self.turns[at].end else None
+
+    def page_at(self, offset: int) -> int | None:
+        """The page number of a character, or None where the format has no pages."""
+        at = bisect_right(self.pages, offset, key=lambda page: page.start) - 1
+        return self.pages[at].number if at >= 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A span of a document, 100 to 200 words where the text allows: the unit of evidence.
+
+    Attributes:
+        start: First character.
+        end: One past the last character.
+        speakers: Everyone who speaks in it, most words first.
+        time: Seconds at which its first timed utterance starts.
+        page: Page of its first character.
+    """
+
+    start: int
+    end: int
+    speakers: tuple[str, ...] = ()
+    time: float | None = None
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PassageHit:
+    """A passage that answers a query, best first within its document.
+
+    `parts` says what each part of the retriever gave to `score`.
+    """
+
+    start: int
+    end: int
+    text: str
+    score: float
+    speakers: tuple[str, ...] = ()
+    time: float | None = None
+    page: int | None = None
+    parts: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def speaker(self) -> str | None:
+        """Whoever says most of the passage."""
+        return self.speakers[0] if self.speakers else None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A document that answers a query, with its best passages.
+
+    `parts` says what each part of the retriever gave to `score`.
+    """
+
+    document: str
+    title: str
+    path: str
+    part: str
+    score: float
+    passages: tuple[PassageHit, ...]
+    parts: dict[str, float] = field(default_factory=dict)
+
+
+def clock(seconds: float | None) -> str | None:
+    """A time stamp as people write it: 3725.4 becomes "01:02:05"; None stays None."""
+    if seconds is None:
+        return None
+    whole = int(seconds)
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"

@@ -1,0 +1,102 @@
+"""Every error a person can meet, in one tree.
+
+RagAppError
+├── InputError                something handed in cannot be used
+│   ├── UnreadableFile        a file or folder: which, what is wrong, what to do
+│   └── InvalidRequest        an empty question, an impossible filter or option
+├── CorpusError               something about a corpus on disk
+│   ├── CorpusNotFound        there is none at that place
+│   ├── CorpusLocked          another process is writing to it
+│   ├── CorpusDamaged         its database cannot be read
+│   ├── CorpusTooNew          a later version of this program wrote it
+│   ├── EncoderMismatch       its vectors come from another encoder
+│   └── DocumentNotFound      no document by that id or path
+├── ModelError                something about a model
+│   ├── ModelNotFound         no weights by that name here or on the hub
+│   └── UnsupportedModel      its architecture or limits do not allow what was asked
+└── MissingDependency         an optional library; the message is its install command
+
+A message says what failed and what to do next, in that order.
+"""
+
+from __future__ import annotations
+
+
+class RagAppError(Exception):
+    """The root: what the command line prints as one line instead of a traceback."""
+
+
+class InputError(RagAppError):
+    """Something handed in cannot be used."""
+
+
+class UnreadableFile(InputError):
+    """A file or folder that cannot become documents.
+
+    Attributes:
+        path: The file as the person named it.
+        reason: What is wrong with it.
+        remedy: What to do about it.
+    """
+
+    def __init__(self, path: object, reason: str, remedy: str) -> None:
+        super().__init__(f"{path}: {reason}; {remedy}")
+        self.path = str(path)
+        self.reason = reason
+        self.remedy = remedy
+
+
+class InvalidRequest(InputError):
+    """An empty question, an impossible filter or option."""
+
+
+class CorpusError(RagAppError):
+    """Something about a corpus on disk."""
+
+
+class CorpusNotFound(CorpusError):
+    """There is no corpus at that place."""
+
+
+class CorpusLocked(CorpusError):
+    """Another process is writing to the corpus."""
+
+
+class CorpusDamaged(CorpusError):
+    """The corpus database cannot be read."""
+
+
+class CorpusTooNew(CorpusError):
+    """A later version of this program wrote the corpus."""
+
+
+class EncoderMismatch(CorpusError):
+    """The vectors in the corpus come from another encoder."""
+
+
+class DocumentNotFound(CorpusError):
+    """No document by that id or path."""
+
+
+class ModelError(RagAppError):
+    """Something about a model."""
+
+
+class ModelNotFound(ModelError):
+    """No weights by that name, here or on the hub."""
+
+
+class UnsupportedModel(ModelError):
+    """The model's architecture or limits do not allow what was asked."""
+
+
+class MissingDependency(RagAppError):
+    """An optional library is missing.
+
+    Attributes:
+        install: The command that installs it.
+    """
+
+    def __init__(self, library: str, purpose: str, install: str) -> None:
+        super().__init__(f"{purpose} needs {library}, which is not installed; run: {install}")
+        self.install = install
