@@ -1,0 +1,175 @@
+"""Word documents: paragraphs, headings and tables in the order of the page."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from indexing.decoding import clean
+from indexing.documents import Extract
+from indexing.errors import UnreadableFile
+from indexing.signatures import advice, signature
+
+if TYPE_CHECKING:
+    from docx.document import Document as WordDocument
+
+Element = Any  # an lxml element; lxml carries no types
+UNPACKED = 512 * 1024 * 1024  # bytes that all parts of a document may have together
+SAVE_AGAIN = "open it in a word processor and save it as .docx again"
+
+_NAMESPACE = re.compile(r"\{[^}]*\}")
+_HEADING = re.compile(r"(?:heading \d|title)$", re.IGNORECASE)
+# Deleted or moved text, and the second copy of a text box for older programs.
+_SKIPPED = frozenset({"del", "moveFrom", "Fallback", "pPr", "rPr", "sectPr", "tblPr"})
+_SPACES = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A paragraph or a row of a table; `tight` ones stand in lines without blank ones between."""
+
+    words: str
+    heading: bool = False
+    tight: bool = False
+
+
+def load(path: Path) -> Iterator[Extract]:
+    """The body of the document, a blank line between paragraphs, " | " between cells.
+
+    Raises:
+        UnreadableFile: It is no Word document, protected, damaged, or unpacks to too much.
+    """
+    _refuse_other(path)
+    document = _opened(path)
+    headings = {
+        style.style_id for style in document.styles if _HEADING.match(str(style.name or ""))
+    }
+    blocks = [block for block in _blocks(document.element.body, headings) if block.words]
+    yield _extract(blocks, _title(document, blocks) or clean(path.stem))
+
+
+def _refuse_other(path: Path) -> None:
+    """Look at the container before anything is unpacked."""
+    with path.open("rb") as file:
+        head = file.read(4096)
+    found = signature(head)
+    if found is not None and found.kind.startswith("an old"):
+        if "EncryptedPackage".encode("utf-16-le") in path.read_bytes():
+            remedy = "save a copy without the password"
+            raise UnreadableFile(path, "is protected by a password", remedy)
+        raise UnreadableFile(path, f"is {found.kind}, not .docx", advice(found))
+    if found is None or found.suffix != ".docx":
+        kind = f"is {found.kind}" if found else "is text or something else"
+        remedy = advice(found) if found else "give it the ending of what it is, such as .html"
+        raise UnreadableFile(path, f"{kind}, not a Word document", remedy)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            sizes = {part.filename: part.file_size for part in archive.infolist()}
+    except zipfile.BadZipFile:
+        raise UnreadableFile(path, "is a damaged or cut short Word document", SAVE_AGAIN) from None
+    if "[Content_Types].xml" not in sizes:
+        remedy = "unpack it and index what is in it"
+        raise UnreadableFile(path, "is a ZIP archive, not a Word document", remedy)
+    if sum(sizes.values()) > UNPACKED:
+        size, limit = sum(sizes.values()) >> 20, UNPACKED >> 20
+        reason = f"unpacks to {size} MiB, over the limit of {limit} MiB"
+        raise UnreadableFile(path, reason, "save its text as .txt, or split it")
+
+
+def _opened(path: Path) -> WordDocument:
+    """The document, by python-docx."""
+    import docx
+    from docx.opc.exceptions import PackageNotFoundError
+
+    try:
+        return docx.Document(str(path))
+    except (ValueError, KeyError, PackageNotFoundError):
+        reason = "is an Office file, but not a Word document with a body"
+        raise UnreadableFile(path, reason, SAVE_AGAIN) from None
+    except (zipfile.BadZipFile, SyntaxError, EOFError):
+        raise UnreadableFile(path, "is a damaged Word document", SAVE_AGAIN) from None
+
+
+def _blocks(element: Element, headings: set[str]) -> Iterator[_Block]:
+    """Blocks of a body, a cell or a content control, in order.
+
+    python-docx's own iteration leaves out content controls and tracked insertions, that is, words
+    that the reader sees.
+    """
+    for child in element:
+        name = _name(child)
+        if name == "p":
+            yield _paragraph(child, headings)
+        elif name == "tbl":
+            yield from _rows(child)
+        elif name and name not in _SKIPPED:
+            yield from _blocks(child, headings)
+
+
+def _paragraph(element: Element, headings: set[str]) -> _Block:
+    style = element.style or ""
+    numbered = any(_name(child) == "numPr" for child in element.pPr or ())
+    words = "\n".join(" ".join(line.split()) for line in _words(element).split("\n")).strip()
+    return _Block(words, heading=style in headings, tight=numbered or style.startswith("List"))
+
+
+def _rows(table: Element) -> Iterator[_Block]:
+    """Rows of a table as lines; merged cells are there once."""
+    for row in table.iter("{*}tr"):
+        cells = [" ".join(_words(cell).split()) for cell in row.iter("{*}tc")]
+        yield _Block(" | ".join(cells) if any(cells) else "", tight=True)
+
+
+def _words(element: Element) -> str:
+    """What an element says, tabs and line breaks included."""
+    pieces: list[str] = []
+    pending = [element]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, str):
+            pieces.append(node)
+            continue
+        name = _name(node)
+        if name == "t":
+            pieces.append(node.text or "")
+        elif name in _SPACES:
+            pieces.append(_SPACES[name])
+        elif name and name not in _SKIPPED:
+            if name == "p" and pieces:
+                pieces.append("\n")
+            pending.extend(reversed(node))
+    return "".join(pieces)
+
+
+def _name(element: Element) -> str:
+    """The tag without its namespace; "" for comments and processing instructions."""
+    return _NAMESPACE.sub("", element.tag) if isinstance(element.tag, str) else ""
+
+
+def _extract(blocks: list[_Block], title: str) -> Extract:
+    pieces: list[str] = []
+    breaks: list[int] = []
+    at = 0
+    for number, block in enumerate(blocks):
+        if number:
+            gap = "\n" if block.tight and blocks[number - 1].tight else "\n\n"
+            pieces.append(gap)
+            at += len(gap)
+        if block.heading:
+            breaks.append(at)
+        words = clean(block.words)
+        pieces.append(words)
+        at += len(words)
+    return Extract("".join(pieces), title=title, breaks=tuple(breaks))
+
+
+def _title(document: WordDocument, blocks: list[_Block]) -> str:
+    """The title among the properties, else the first heading."""
+    title = " ".join(clean(document.core_properties.title or "").split())
+    if title and title != "Word Document":  # what python-docx writes when there is none
+        return title
+    return next((" ".join(block.words.split()) for block in blocks if block.heading), "")

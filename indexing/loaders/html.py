@@ -1,0 +1,161 @@
+"""HTML: what a reader sees of a page, in blocks, without scripts, menus and hidden parts."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexing.decoding import clean, decode
+from indexing.documents import Extract
+from indexing.signatures import refuse_other_kind
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup, Tag
+
+HEAD = 4096  # bytes in which a page may name its encoding
+
+_CHARSET = re.compile(
+    rb"<(?:meta|\?xml)\b[^>]*?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]+)", re.I
+)
+_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
+_SPACE = re.compile(r"[ \t\r\n\f\u200b]+")
+
+# fmt: off
+UNSEEN = frozenset((
+    "audio", "button", "canvas", "datalist", "dialog", "head", "iframe", "nav", "noscript",
+    "object", "script", "select", "style", "svg", "template", "video",
+))
+HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+PARAGRAPHS = HEADINGS | frozenset((
+    "address", "article", "aside", "blockquote", "body", "details", "dl", "fieldset", "figure",
+    "footer", "form", "header", "hr", "main", "ol", "p", "pre", "section", "table", "ul",
+))
+LINES = frozenset((
+    "br", "caption", "dd", "div", "dt", "figcaption", "legend", "li", "summary", "tbody",
+    "tfoot", "thead", "tr",
+))
+# fmt: on
+CELLS = frozenset(("td", "th"))
+
+
+class _Page:
+    """The text of a page as it is put together: pieces, and where headings begin."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.breaks: list[int] = []
+        self.length = 0
+        self.gap = ""  # what must stand before the next word
+
+    def separate(self, gap: str) -> None:
+        """Ask for white space before the next word; the strongest request wins."""
+        strength = ("", " ", " | ", "\n", "\n\n")
+        self.gap = max(self.gap, gap, key=strength.index)
+
+    def write(self, words: str) -> None:
+        """Add words, after the white space asked for."""
+        for piece in (self.gap if self.length else "", words):
+            self.pieces.append(piece)
+            self.length += len(piece)
+        self.gap = ""
+
+    def heading(self) -> None:
+        """The next word begins a heading."""
+        self.separate("\n\n")
+        self.breaks.append(self.length + (len(self.gap) if self.length else 0))
+
+
+def load(path: Path) -> Iterator[Extract]:
+    """The visible text; the title from `<title>`, else from the first heading.
+
+    Raises:
+        UnreadableFile: It is binary, or in no encoding that can be recognised.
+    """
+    from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
+
+    data = path.read_bytes()
+    refuse_other_kind(path, data, "HTML")
+    declared = _CHARSET.search(data[:HEAD])
+    markup = decode(
+        path, data, declared=declared[1].decode("ascii", "replace") if declared else None
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
+        soup = BeautifulSoup(clean(markup), "lxml")
+    page = _page(soup)
+    text = "".join(page.pieces)
+    breaks = tuple(dict.fromkeys(at for at in page.breaks if at < len(text)))
+    yield Extract(text, title=_title(soup, text, breaks) or clean(path.stem), breaks=breaks)
+
+
+def _page(soup: BeautifulSoup) -> _Page:
+    """Walk the tree in the order of the page, with a stack of its own: pages nest deeply."""
+    from bs4.element import NavigableString, Tag
+
+    page = _Page()
+    preformatted = 0
+    pending: list[tuple[object, bool]] = [(soup, True)]  # a node, and whether it begins or ends
+    while pending:
+        node, begins = pending.pop()
+        if isinstance(node, Tag):
+            if begins and _is_hidden(node):
+                continue
+            _bound(page, node.name, begins=begins)
+            preformatted += (1 if begins else -1) if node.name == "pre" else 0
+            if begins:
+                pending.append((node, False))
+                pending.extend((child, True) for child in reversed(node.contents))
+        elif type(node) is NavigableString:  # its subclasses are comments and the like
+            _say(page, str(node), preformatted=preformatted > 0)
+    return page
+
+
+def _is_hidden(tag: Tag) -> bool:
+    """Whether a reader of the page does not see the element."""
+    if tag.name in UNSEEN:
+        return True
+    style = tag.get("style")
+    return (
+        tag.has_attr("hidden")
+        or tag.get("aria-hidden") == "true"
+        or (isinstance(style, str) and bool(_HIDING.search(style)))
+    )
+
+
+def _bound(page: _Page, name: str, *, begins: bool) -> None:
+    """The white space that an element asks for where it begins and ends."""
+    if begins and name in HEADINGS:
+        page.heading()
+    elif name in PARAGRAPHS:
+        page.separate("\n\n")
+    elif name in LINES:
+        page.separate("\n")
+    elif name in CELLS and begins:
+        page.separate(" | ")
+
+
+def _say(page: _Page, words: str, *, preformatted: bool) -> None:
+    """Words of the page, runs of white space as one blank unless they are preformatted."""
+    if preformatted:
+        if words.strip():
+            page.write(words.strip("\n"))
+        return
+    words = _SPACE.sub(" ", words)
+    if words.startswith(" "):
+        page.separate(" ")
+    if words.strip(" "):
+        page.write(words.strip(" "))
+        if words.endswith(" "):
+            page.separate(" ")
+
+
+def _title(soup: BeautifulSoup, text: str, breaks: tuple[int, ...]) -> str:
+    """What the page calls itself."""
+    named = soup.title.get_text() if soup.title else ""
+    if named.strip():
+        return " ".join(clean(named).split())
+    first = text[breaks[0] :].partition("\n")[0] if breaks else ""
+    return first.strip()

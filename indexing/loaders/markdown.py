@@ -1,0 +1,97 @@
+"""Markdown: the text as it stands, its headings as the places where passages begin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from indexing import transcripts
+from indexing.decoding import printable, read_text
+from indexing.documents import Extract
+
+# CommonMark 0.31: 4.5 fenced code blocks, 4.2 ATX headings, 4.3 setext headings.
+_LINE = re.compile(r"[^\n]+")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]+(?P<words>.*?))?(?:[ \t]+#+)?[ \t]*$")
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*$")
+_FRONT_MATTER = re.compile(r"---\n(?P<fields>.*?)\n(?:---|\.\.\.)(?:\n|\Z)", re.DOTALL)
+_TITLE = re.compile(r"^title:[ \t]*(?P<words>\S.*)$", re.MULTILINE)
+_EMPHASIS = re.compile(r"\*{1,3}|`|(?<!\w)_{1,3}|_{1,3}(?!\w)")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    start: int
+    words: str
+
+
+def load(path: Path) -> Iterator[Extract]:
+    """The text with its marks, the first heading as title.
+
+    Raises:
+        UnreadableFile: It is binary, or in no encoding that can be recognised.
+    """
+    text = read_text(path)
+    headings = list(_headings(text))
+    yield Extract(
+        text,
+        title=_title(text, headings) or printable(path.stem),
+        turns=transcripts.turns(text),
+        breaks=tuple(heading.start for heading in headings),
+    )
+
+
+def _title(text: str, headings: list[_Heading]) -> str:
+    """What the front matter or the first heading with words calls the document."""
+    front = _FRONT_MATTER.match(text)
+    named = _TITLE.search(front["fields"]) if front else None
+    if named:
+        return named["words"].strip().strip("\"'")
+    return next((heading.words for heading in headings if heading.words), "")
+
+
+def _headings(text: str) -> Iterator[_Heading]:
+    """Headings outside of front matter and fenced code, in order."""
+    front = _FRONT_MATTER.match(text)
+    fence = ""
+    above: re.Match[str] | None = None  # the line that an underline would make a heading
+    for line in _LINE.finditer(text, front.end() if front else 0):
+        words = line.group()
+        mark = _FENCE.match(words)
+        if fence or mark:
+            fence = _fence_after(fence, mark, words)
+            above = None
+        elif atx := _ATX.match(words):
+            yield _Heading(line.start(), _bare(atx["words"] or ""))
+            above = None
+        elif above and above.end() + 1 == line.start() and _UNDERLINE.match(words):
+            yield _Heading(above.start(), _bare(above.group()))
+            above = None
+        else:
+            above = line if _may_be_underlined(text, line) else None
+
+
+def _fence_after(fence: str, mark: re.Match[str] | None, words: str) -> str:
+    """The fence that is open after a line, "" when none."""
+    if not fence:
+        return mark[1] if mark else ""
+    closes = mark and mark[1].startswith(fence) and not words.strip().strip(fence[0])
+    return "" if closes else fence
+
+
+def _may_be_underlined(text: str, line: re.Match[str]) -> bool:
+    """Whether the line is a paragraph of its own, so that dashes below make it a heading."""
+    alone = line.start() < 2 or text[line.start() - 2] == "\n"
+    return (
+        alone
+        and not line.group().startswith(("    ", "\t", "|", ">", "- ", "* "))
+        and bool(line.group().strip())
+    )
+
+
+def _bare(words: str) -> str:
+    """Words of a heading without emphasis and link targets."""
+    return _EMPHASIS.sub("", _LINK.sub(r"\1", words)).strip()

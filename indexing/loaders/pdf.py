@@ -1,0 +1,132 @@
+"""PDF: the text of each page by pypdf, its pages kept."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexing.decoding import clean
+from indexing.documents import Extract, Page
+from indexing.errors import UnreadableFile
+from indexing.signatures import advice, signature
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
+
+TAIL = 4096  # bytes at the end in which the end mark must be found
+FETCH_AGAIN = "fetch it again, or open it in a viewer and save it under another name"
+
+_HYPHENATED = re.compile(r"([^\W\d_]+)-\n([^\W\d_]+)")
+_NO_TITLE = re.compile(r"untitled|(?:microsoft word - )?.*\.(?:docx?|tex|indd|pdf|rtf)|\W*", re.I)
+
+
+def load(path: Path) -> Iterator[Extract]:
+    """The text of all pages, one below the other; the title from the metadata.
+
+    Raises:
+        UnreadableFile: It is no PDF, cut short, protected by a password, or only pictures.
+    """
+    from pypdf import PdfReader
+    from pypdf.errors import PdfReadError
+
+    _refuse_damaged(path)
+    with _quiet("pypdf"):
+        try:
+            reader = PdfReader(path)
+            _unlock(path, reader)
+            texts = [clean(page.extract_text()).strip("\n") for page in reader.pages]
+            title = _title(reader) or clean(path.stem)
+        except PdfReadError as error:
+            raise UnreadableFile(path, f"is a damaged PDF ({error})", FETCH_AGAIN) from None
+        finally:
+            if "reader" in locals():
+                reader.close()
+    yield _extract(path, texts, title)
+
+
+def _refuse_damaged(path: Path) -> None:
+    """Look at the first and last bytes: is it a PDF, and is all of it there?"""
+    with path.open("rb") as file:
+        head = file.read(TAIL)
+        file.seek(max(0, path.stat().st_size - TAIL))
+        tail = file.read()
+    if b"%PDF-" not in head[:1024]:
+        found = signature(head)
+        reason = f"is {found.kind}, not a PDF" if found else "does not begin as a PDF does"
+        remedy = advice(found) if found else "give it the ending of what it is"
+        raise UnreadableFile(path, reason, remedy)
+    if b"%%EOF" not in tail:
+        raise UnreadableFile(path, "is cut short: the end of the PDF is missing", FETCH_AGAIN)
+
+
+def _unlock(path: Path, reader: PdfReader) -> None:
+    """Open a PDF that is encrypted without a password; refuse one that needs it."""
+    from pypdf import PasswordType
+    from pypdf.errors import DependencyError
+
+    if not reader.is_encrypted:
+        return
+    try:
+        opened = reader.decrypt("") != PasswordType.NOT_DECRYPTED
+    except DependencyError:
+        remedy = 'run: pip install "pypdf[crypto]"'
+        raise UnreadableFile(path, "is encrypted with AES", remedy) from None
+    if not opened:
+        remedy = "save a copy without the password (qpdf --decrypt --password=... in.pdf out.pdf)"
+        raise UnreadableFile(path, "is protected by a password", remedy)
+
+
+def _extract(path: Path, texts: list[str], title: str) -> Extract:
+    """Pages put together with a newline between; passages prefer to begin at pages."""
+    if not texts:
+        raise UnreadableFile(path, "is a PDF without pages", FETCH_AGAIN)
+    known = {word for text in texts for word in re.findall(r"[^\W\d_]+", text)}
+    pages: list[Page] = []
+    whole: list[str] = []
+    at = 0
+    for number, page in enumerate(texts, 1):
+        words = _unhyphenated(page, known)
+        if words and at:
+            whole.append("\n")
+            at += 1
+        pages.append(Page(at, at + len(words), number))
+        whole.append(words)
+        at += len(words)
+    if not "".join(whole).strip():
+        remedy = "recognise its text first (ocrmypdf in.pdf out.pdf)"
+        raise UnreadableFile(path, "holds pictures of pages but no text", remedy)
+    starts = dict.fromkeys(page.start for page in pages if page.end > page.start)
+    return Extract("".join(whole), title=title, pages=tuple(pages), breaks=tuple(starts))
+
+
+def _unhyphenated(text: str, known: set[str]) -> str:
+    """Words broken at the end of a line put together, where the document has the whole word."""
+
+    def joined(match: re.Match[str]) -> str:
+        word = match[1] + match[2]
+        return word + "\n" if word in known else match[0]
+
+    return _HYPHENATED.sub(joined, re.sub("\u00ad\n?", "", text))
+
+
+def _title(reader: PdfReader) -> str:
+    """The title in the metadata, unless a program put the name of a file there."""
+    title = reader.metadata.title if reader.metadata else None
+    words = " ".join(clean(title).split()) if isinstance(title, str) else ""
+    return "" if _NO_TITLE.fullmatch(words) else words
+
+
+@contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    """No log lines of a library, which reports what it mends in damaged files one by one."""
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

@@ -1,0 +1,162 @@
+"""QMSum meetings: `.json` holds one, `.jsonl` one a line.
+
+Zhong et al., "QMSum: A New Benchmark for Query-based Multi-domain Meeting Summarization",
+NAACL 2021. The text is every turn of `meeting_transcripts` as "speaker: content", one a line,
+exactly as the file has it, so that the turn numbers of its queries keep their meaning.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from indexing.decoding import SAVE_AS_UTF8, decode, printable
+from indexing.documents import Extract, Turn
+from indexing.errors import UnreadableFile
+from indexing.signatures import refuse_other_kind
+
+EXPECTED = (
+    "give it a list `meeting_transcripts` of objects with the strings `speaker` and `content`"
+)
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+MEND = "mend it, or fetch the file again"
+
+
+def load_meeting(path: Path) -> Iterator[Extract]:
+    """One meeting in a file.
+
+    Raises:
+        UnreadableFile: The file is not JSON, or not a meeting.
+    """
+    data = path.read_bytes()
+    refuse_other_kind(path, data, "JSON")
+    meeting = _parsed(path, decode(path, data).removeprefix("\ufeff"))
+    name = _name(meeting)
+    yield _extract(path, meeting, title=name or printable(path.stem), part=name)
+
+
+def load_meetings(path: Path) -> Iterator[Extract | UnreadableFile]:
+    """One meeting a line; a line that cannot be used is given back as an error and passed over.
+
+    Raises:
+        UnreadableFile: No line is a meeting.
+    """
+    data = path.read_bytes()
+    refuse_other_kind(path, data, "JSON lines")
+    taken: dict[str, int] = {}  # name: how often, so far
+    waiting: list[UnreadableFile] = []  # errors before the first meeting
+    for number, line in _lines(path, data):
+        try:
+            meeting = _parsed(path, _decoded(path, line))
+            name = _name(meeting) or f"line-{number}"
+            extract = _extract(path, meeting, title=name, part=name)
+        except UnreadableFile as error:
+            broken = UnreadableFile(path, f"line {number} {error.reason}", error.remedy)
+            if taken:
+                yield broken
+            else:
+                waiting.append(broken)
+            continue
+        part = _unused(name, taken)
+        yield from waiting
+        waiting.clear()
+        yield extract if part == name else replace(extract, title=part, part=part)
+    if waiting:
+        first = waiting[0]
+        reason = f"holds no QMSum meeting ({first.reason})"
+        raise UnreadableFile(path, reason, first.remedy)
+
+
+def _lines(path: Path, data: bytes) -> Iterator[tuple[int, bytes | str]]:
+    """Lines with their number from 1, without the blank ones.
+
+    A file with one damaged line must not be taken for another encoding, so each line is decoded
+    by itself when any line beyond ASCII is UTF-8.
+    """
+    rows = data.removeprefix(codecs.BOM_UTF8).split(b"\n")
+    lines: Sequence[bytes | str] = rows
+    beyond = [row for row in rows if not row.isascii()]
+    if beyond and (data.startswith(UTF16) or not any(map(_is_utf8, beyond))):
+        lines = decode(path, data).removeprefix("\ufeff").split("\n")
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield number, line
+
+
+def _is_utf8(row: bytes) -> bool:
+    try:
+        row.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _decoded(path: Path, line: bytes | str) -> str:
+    if isinstance(line, str):
+        return line
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        raise UnreadableFile(path, "is not UTF-8", SAVE_AS_UTF8) from None
+
+
+def _parsed(path: Path, text: str) -> dict[str, object]:
+    """A JSON object that has a list of turns."""
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise UnreadableFile(path, "is JSON nested too deeply", EXPECTED) from None
+    except ValueError as error:
+        raise UnreadableFile(path, f"is not valid JSON ({error})", MEND) from None
+    if not isinstance(found, dict) or not isinstance(found.get("meeting_transcripts"), list):
+        reason = "is JSON but not a QMSum meeting: it has no list `meeting_transcripts`"
+        raise UnreadableFile(path, reason, EXPECTED)
+    return found
+
+
+def _name(meeting: dict[str, object]) -> str:
+    """The meeting's `id` as it stands, or "" when it has none."""
+    name = meeting.get("id")
+    return printable(name) if isinstance(name, str) and name.strip() else ""
+
+
+def _unused(name: str, taken: dict[str, int]) -> str:
+    """The name, with a number behind it when the file has used it already; notes it as taken."""
+    unused = name
+    while unused in taken:
+        taken[name] += 1
+        unused = f"{name}-{taken[name]}"
+    taken[unused] = 1
+    return unused
+
+
+def _extract(path: Path, meeting: dict[str, object], *, title: str, part: str) -> Extract:
+    """The text of a meeting and its turns."""
+    lines: list[str] = []
+    turns: list[Turn] = []
+    at = 0
+    turn_list = meeting["meeting_transcripts"]
+    assert isinstance(turn_list, list)
+    for number, spoken in enumerate(turn_list):
+        speaker, words = _spoken(path, number, spoken)
+        line = f"{speaker}: {words}"
+        said = at + len(speaker) + 2
+        turns.append(Turn(at, at + len(line), said, speaker=speaker or None))
+        lines.append(line)
+        at += len(line) + 1
+    if not lines:
+        raise UnreadableFile(path, "is a meeting in which nobody speaks", EXPECTED)
+    return Extract("\n".join(lines), title=title, part=part, turns=tuple(turns))
+
+
+def _spoken(path: Path, number: int, spoken: object) -> tuple[str, str]:
+    """Speaker and words of one turn."""
+    if isinstance(spoken, dict):
+        speaker, words = spoken.get("speaker"), spoken.get("content")
+        if isinstance(speaker, str) and isinstance(words, str):
+            return printable(speaker), printable(words)
+    reason = f"has a turn (number {number} from 0) without the strings `speaker` and `content`"
+    raise UnreadableFile(path, reason, EXPECTED)

@@ -1,0 +1,20 @@
+"""Plain text, which may be a transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from indexing import transcripts
+from indexing.decoding import printable, read_text
+from indexing.documents import Extract
+
+
+def load(path: Path) -> Iterator[Extract]:
+    """The text as it stands.
+
+    Raises:
+        UnreadableFile: It is binary, or in no encoding that can be recognised.
+    """
+    text = read_text(path)
+    yield Extract(text, title=printable(path.stem), turns=transcripts.turns(text))

@@ -1,0 +1,55 @@
+"""WebVTT captions (W3C, "WebVTT: The Web Video Text Tracks Format"), voices as speakers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from indexing.captions import Cue, plain_lines, transcript
+from indexing.decoding import printable, read_text
+from indexing.documents import Extract
+from indexing.errors import UnreadableFile
+from indexing.transcripts import seconds
+
+_VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+(?P<speaker>[^>\n]+)>")
+_TIMES = re.compile(r"^[^\n]*-->", re.MULTILINE)
+
+
+def load(path: Path) -> Iterator[Extract]:
+    """One transcript.
+
+    Raises:
+        UnreadableFile: It is not WebVTT, or a cue of it is damaged.
+    """
+    from webvtt import WebVTT
+    from webvtt.errors import MalformedFileError
+
+    text = read_text(path)
+    try:
+        captions = WebVTT.from_string(text)
+    except MalformedFileError:
+        reason = "does not begin with WEBVTT, so it is not WebVTT"
+        raise UnreadableFile(path, reason, "save the captions as WebVTT again") from None
+    announced = len(_TIMES.findall(text))
+    if len(captions) < announced:
+        reason = f"has {announced - len(captions)} damaged cues among {announced}"
+        raise UnreadableFile(path, reason, 'mend the lines with "-->" or save the captions again')
+    cues = [
+        cue
+        for caption in captions
+        for cue in _voices(caption.raw_text, seconds(caption.start), seconds(caption.end))
+    ]
+    yield transcript(cues, title=printable(path.stem))
+
+
+def _voices(markup: str, start: float, end: float) -> Iterator[Cue]:
+    """A cue for each voice that speaks in one cue, in order."""
+    marks = list(_VOICE.finditer(markup))
+    first = marks[0].start() if marks else len(markup)
+    if lines := plain_lines(markup[:first]):
+        yield Cue(start, end, lines)
+    stops = [mark.start() for mark in marks[1:]] + [len(markup)]
+    for mark, stop in zip(marks, stops, strict=True) if marks else ():
+        if lines := plain_lines(markup[mark.end() : stop]):
+            yield Cue(start, end, lines, " ".join(plain_lines(mark["speaker"])) or None)

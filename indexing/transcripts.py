@@ -1,0 +1,223 @@
+"""Who speaks where in plain text: "Alice: words", with or without time stamps.
+
+A colon alone proves nothing, since recipes, contracts, settings and minutes have them too. A text
+is only taken for a transcript when its labels look like names, come back, stand before sentences
+and begin a good part of its lines. When in doubt it is not one: words without a speaker can still
+be cited, words put into the wrong mouth must not be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from indexing.documents import Turn
+
+REACH = 160  # characters of a line in which a label and its time stamp must fit
+LABEL_WORDS = 6
+
+_CLOCK = r"(?P<clock>(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)"
+_UNTIL = r"(?:\s*(?:-+>?|\u2013|\u2192)\s*(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)?"
+_SPEAKER = r"(?P<speaker>[^\W_][^\n:\uff1a\[\]<>{}|=*\"]{0,59}?)"
+_BOLD = r"(?:\*\*|__)?"
+_COLON = rf"\s*{_BOLD}(?::|\uff1a){_BOLD}(?=\s|$|(?<=\uff1a))[^\S\n]*"
+# "[00:12:31] Alice: words", "00:12 - Alice: words"
+_TIME_FIRST = re.compile(
+    rf"[^\S\n]*{_BOLD}(?P<open>[\[(])?{_CLOCK}{_UNTIL}[\])]?{_BOLD}\s*[-\u2013\u2014|]?\s*"
+    rf"{_BOLD}{_SPEAKER}{_COLON}"
+)
+# "Alice (00:12): words", "Alice [00:12]: words"
+_TIME_LAST = re.compile(
+    rf"[^\S\n]*{_BOLD}{_SPEAKER}{_BOLD}\s*(?P<open>[\[(]){_CLOCK}{_UNTIL}[\])]{_COLON}"
+)
+# "Alice  0:12", the words on the lines below
+_TIME_ALONE = re.compile(
+    rf"[^\S\n]*{_BOLD}{_SPEAKER}{_BOLD}(?P<open>[^\S\n]{{2,}}|\t|[^\S\n]*[\[(])?[^\S\n]?"
+    rf"{_CLOCK}[\])]?{_BOLD}[^\S\n]*\n"
+)
+_UNTIMED = re.compile(rf"[^\S\n]*{_BOLD}{_SPEAKER}{_COLON}")
+_NUMBER = re.compile(r"[#(]?(?:[\d.]+|[IVXLC]{2,})[.)]?[a-z]?")
+_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_INTERRUPTION = re.compile(r"^(?:#{1,6}\s.*|-{3,}|\*{3,}|={3,})\s*$", re.MULTILINE)
+_ENDS_SENTENCE = re.compile(
+    r"[.?!\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*\s*$|[-\u2013\u2014]\s*$"
+)
+
+_PARTICLES_TEXT = "al bin da de del den der di dos du el ibn la le of ter the van von y and &"
+_PARTICLES = frozenset(_PARTICLES_TEXT.split())
+_DIARISED = ("speaker", "participant", "interviewer", "interviewee", "moderator", "unknown")
+# Words of labels that are no names, such as "Section 1", "Next steps" and "Warning".
+_NO_NAMES_TEXT = """
+    abstract action actions address agenda aim amount answers appendix article assignee attendees
+    attention author background bcc body budget caption category cause caution cc chapter clause
+    comment comments conclusion contact contents context copyright cost country created
+    critical date deadline debug decision decisions default definition definitions description
+    discussion duration effect email end equipment error errors example examples exhibit expected
+    fail failed fatal fax figure file files format from goal hint home http https id idea
+    impact important info ingredients input instructions introduction item items keyword keywords
+    key label language length level license line link list location mail meeting message method
+    minutes mobile motion name names next no note notes notice number objective ok option options
+    order output outcome owner page paragraph part participants pass password path phone place
+    point port preparation present price priority problem process project purpose quantity
+    question questions reason recipe recital ref reference references remark remarks remember
+    reminder requirement result results risk risks rule schedule scene schema scope section see
+    serves skip solution source start state status step steps subject subtotal summary table tag
+    tags target task tasks tel telephone term terms test theme tip title to todo tool topic topics
+    total type unit update updated url usage use username value venue version vote warn
+    day prep cook time warning website weight when where which why width with yield zip
+    """
+_NO_NAMES = frozenset(_NO_NAMES_TEXT.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Where somebody may begin to speak.
+
+    Attributes:
+        start: First character of the label or time stamp.
+        said: First character of the words.
+        speaker: The label.
+        time: Seconds, or None without a time stamp.
+        sure: The stamp is written as only transcripts do: in brackets, with seconds of an hour,
+            or set apart from the name.
+    """
+
+    start: int
+    said: int
+    speaker: str
+    time: float | None = None
+    sure: bool = False
+
+
+def turns(text: str) -> tuple[Turn, ...]:
+    """The utterances of a transcript, in order; empty when the text is not taken for one.
+
+    A turn lasts until the next one, or until a heading or a rule. What comes before the first
+    belongs to nobody.
+    """
+    openings = _believed(text, list(_openings(text)))
+    ends = [opening.start for opening in openings[1:]] + [len(text)] if openings else []
+    return tuple(_turn(text, *pair) for pair in zip(openings, ends, strict=True))
+
+
+def label(line: str) -> tuple[str, int] | None:
+    """The name a line begins with, if it looks like one, and the offset past its colon."""
+    match = _UNTIMED.match(line, 0, min(len(line), REACH))
+    if match is None or not is_name(match["speaker"]):
+        return None
+    return match["speaker"].strip(), match.end()
+
+
+def is_name(words: str) -> bool:
+    """Whether a label could be a name: few words, capitals, not "Section 1" or "Warning"."""
+    parts = re.sub(r"\([^()]*\)", " ", words).split()
+    if not parts or len(parts) > LABEL_WORDS:
+        return False
+    if parts[0].casefold().startswith(_DIARISED):
+        return True
+    if all(part.casefold().strip(".") in _NO_NAMES or _NUMBER.fullmatch(part) for part in parts):
+        return False
+    return all(
+        part in _PARTICLES or (not part[0].islower() and (part[-1] not in ".,;!?" or len(part) < 6))
+        for part in parts
+    )
+
+
+def seconds(clock: str) -> float:
+    """A clock as seconds: "1:02:03.5" is 3723.5, "12:31" is 751.0."""
+    total = 0.0
+    for field in clock.replace(",", ".").split(":"):
+        total = total * 60 + float(field)
+    return total
+
+
+def _openings(text: str) -> Iterator[Opening]:
+    """Every line that could open an utterance, with or without a time stamp."""
+    for line in _LINE.finditer(text):
+        opening = _timed(text, line) or _untimed(text, line)
+        if opening is not None:
+            yield opening
+
+
+def _timed(text: str, line: re.Match[str]) -> Opening | None:
+    reach = min(line.end(), line.start() + REACH)
+    match = _TIME_FIRST.match(text, line.start(), reach)
+    match = match or _TIME_LAST.match(text, line.start(), reach)
+    if match is None and line.end() - line.start() < REACH:
+        match = _TIME_ALONE.match(text, line.start(), line.end() + 1)
+        if match is not None and not text[match.end() : match.end() + 1].strip():
+            return None  # no words below it
+    if match is None or not is_name(match["speaker"]):
+        return None
+    sure = match["open"] is not None or match["clock"].count(":") == 2
+    said = _first_word(text, match.end())
+    return Opening(line.start(), said, match["speaker"].strip(), seconds(match["clock"]), sure)
+
+
+def _untimed(text: str, line: re.Match[str]) -> Opening | None:
+    found = label(text[line.start() : min(line.end(), line.start() + REACH)])
+    if found is None:
+        return None
+    return Opening(line.start(), _first_word(text, line.start() + found[1]), found[0])
+
+
+def _first_word(text: str, at: int) -> int:
+    """The first character from `at` that is not white space, over one newline at most."""
+    while at < len(text) and text[at] != "\n" and text[at].isspace():
+        at += 1
+    if text[at : at + 1] == "\n" and text[at + 1 : at + 2].strip():
+        return at + 1
+    return at
+
+
+def _believed(text: str, openings: Sequence[Opening]) -> list[Opening]:
+    """The openings that make the text a transcript, or none."""
+    lines = sum(1 for _ in _LINE.finditer(text)) if openings else 0
+    timed = [opening for opening in openings if opening.time is not None]
+    names = Counter(opening.speaker for opening in timed)
+    if len(timed) >= 2 and lines <= 12 * len(timed):
+        if len(names) < len(timed) or all(opening.sure for opening in timed):
+            return [each for each in openings if each.time is not None or each.speaker in names]
+        return []
+    plain = _without_preface(openings)
+    return plain if _converse(text, plain, lines) else []
+
+
+def _without_preface(openings: Sequence[Opening]) -> list[Opening]:
+    """From the first speaker who comes back: "Project: Remote" at the top is nobody."""
+    counts = Counter(opening.speaker for opening in openings)
+    for at, opening in enumerate(openings):
+        if counts[opening.speaker] > 1:
+            return list(openings[at:])
+    return []
+
+
+def _converse(text: str, openings: Sequence[Opening], lines: int) -> bool:
+    """Whether untimed labels are speakers: two at least, who come back, in sentences, often."""
+    speakers = {opening.speaker for opening in openings}
+    if len(speakers) < 2 or len(openings) < 3 or 2 * len(openings) < 3 * len(speakers):
+        return False
+    spoken = sum(_is_speech(text, opening.said) for opening in openings)
+    if 2 * spoken < len(openings):
+        return False
+    blocks = len(re.findall(r"\n\s*\n", text.strip())) + 1
+    return 3 * len(openings) >= lines or 2 * len(openings) >= blocks > 3
+
+
+def _is_speech(text: str, said: int) -> bool:
+    """Whether the words on the line are a sentence, or many."""
+    stop = text.find("\n", said)
+    words = text[said : stop if stop >= 0 else len(text)]
+    return bool(_ENDS_SENTENCE.search(words)) or len(words.split()) >= 8
+
+
+def _turn(text: str, opening: Opening, limit: int) -> Turn:
+    """The utterance from an opening to the next, without white space at its end."""
+    interruption = _INTERRUPTION.search(text, opening.said, limit)
+    limit = interruption.start() if interruption else limit
+    end = opening.start + len(text[opening.start : limit].rstrip())
+    start = opening.start + len(text[opening.start : end]) - len(text[opening.start : end].lstrip())
+    said = min(opening.said, end)
+    return Turn(start, end, said, speaker=opening.speaker, time=opening.time)
