@@ -1,0 +1,143 @@
+"""What a question gets: an answer, the quotes that carry it, and what the model was shown."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+from indexing.documents import clock
+
+Mode = Literal["quote", "free"]
+JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
+
+NOT_SAID = "The documents do not say."
+"""The answer when the evidence does not hold one."""
+
+UNSUPPORTED_MARK = "[unsupported]"
+"""What follows a sentence of a free answer that no quote supports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A verbatim span that an answer rests on: `document.text[start:end] == quote`.
+
+    Attributes:
+        marker: The number in the answer, as in "[1]".
+        document: Id of the document.
+        path: Its file.
+        title: Its name.
+        part: Which document of the file; "" when a file is one document.
+        start: First character in the document's text.
+        end: One past the last.
+        quote: The span itself.
+        speaker: Who says it.
+        time: Seconds from the start of the recording.
+        page: Page of its first character.
+        verified: Whether the quote supports what the answer says with this marker.
+        overlap: Share of what the sentence says whose words are in the quote, 0 to 1.
+        similarity: Cosine of sentence and quote, -1 to 1.
+    """
+
+    marker: int
+    document: str
+    path: str
+    title: str
+    part: str
+    start: int
+    end: int
+    quote: str
+    speaker: str | None = None
+    time: float | None = None
+    page: int | None = None
+    verified: bool = False
+    overlap: float = 0.0
+    similarity: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ContextEntry:
+    """One line of the context ledger: `kept + dropped == tokens`.
+
+    Tokens are the model's where a model reads the evidence, else words and punctuation marks.
+
+    Attributes:
+        document: Id of the document.
+        title: Its name.
+        tokens: Tokens of the whole document.
+        kept: How many of them were shown.
+        dropped: How many were not.
+    """
+
+    document: str
+    title: str
+    tokens: int
+    kept: int
+    dropped: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with everything needed to check it.
+
+    Attributes:
+        question: As it was asked.
+        text: The answer with its markers, exactly as it was streamed.
+        citations: By marker, ascending.
+        unsupported: Sentences of the answer that no quote supports.
+        context: The ledger, in the order of the hits.
+        seconds: Where the time went.
+        abstained: Whether the answer is that the documents do not say.
+        mode: "quote" for verbatim sentences only, "free" for the model's own words.
+        model: The language model's name; "" when none was asked.
+    """
+
+    question: str
+    text: str
+    citations: tuple[Citation, ...] = ()
+    unsupported: tuple[str, ...] = ()
+    context: tuple[ContextEntry, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+    abstained: bool = False
+    mode: Mode = "quote"
+    model: str = ""
+
+
+def as_json(answer: Answer) -> dict[str, JsonValue]:
+    """The answer as plain values; times of day as "HH:MM:SS"."""
+    return {
+        "question": answer.question,
+        "answer": answer.text,
+        "citations": [
+            {**asdict(citation), "time": clock(citation.time)} for citation in answer.citations
+        ],
+        "unsupported": list(answer.unsupported),
+        "context": [asdict(entry) for entry in answer.context],
+        "seconds": dict(answer.seconds),
+        "abstained": answer.abstained,
+        "mode": answer.mode,
+        "model": answer.model,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class ContextReady:
+    """First event: what the answer will rest on."""
+
+    context: tuple[ContextEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More of the answer's text; all of them joined are `Answer.text`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerReady:
+    """Last event: the whole answer."""
+
+    answer: Answer
+
+
+Event = ContextReady | TextDelta | AnswerReady

@@ -1,0 +1,120 @@
+"""A tokenizer's chat template, with untrusted text kept apart from its control tokens.
+
+A document may contain "<|im_end|>" or whatever ends a message for a model. Rendering it into the
+template and tokenizing the result would let the document end the message and speak for the user.
+So the template is rendered around placeholders, its own parts are tokenized with control tokens,
+and everything else is tokenized as plain characters.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+_SYSTEM, _USER = "Placeholder0System", "Placeholder0User"
+_WRAPPED = re.compile(r"[<\[{].+[>\]}]", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around the user's message.
+
+    Attributes:
+        head: Token ids before it, the system message included.
+        tail: Token ids after it, up to where the answer begins.
+        stops: Texts that end an answer, for models without a token that does.
+    """
+
+    head: tuple[int, ...]
+    tail: tuple[int, ...]
+    stops: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.head) + len(self.tail)
+
+
+class Chat:
+    """The messages of one tokenizer, as token ids."""
+
+    def __init__(self, tokenizer: Any) -> None:  # noqa: ANN401 - transformers has no common type
+        self.tokenizer = tokenizer
+
+    def content(self, text: str) -> tuple[int, ...]:
+        """Token ids of text from outside, none of which is a control token.
+
+        Each control token's spelling is cut after its first character, and the pieces are
+        tokenized apart: no piece holds one, whatever the tokenizer makes of special tokens.
+        """
+        text = text.encode("utf-8", "replace").decode()  # lone surrogates cannot be tokenized
+        cuts = [match.start() + 1 for match in self._controls.finditer(text)] if text else []
+        bounds = [0, *cuts, len(text)]
+        pieces = [text[a:b] for a, b in pairwise(bounds) if a < b]
+        return tuple(
+            token
+            for piece in pieces
+            for token in self.tokenizer(
+                piece, add_special_tokens=False, split_special_tokens=True, verbose=False
+            )["input_ids"]
+            if token not in self._control_ids
+        )
+
+    def frame(self, system: str) -> Frame:
+        """The template around one message of the user, after one of the system.
+
+        Templates that know no system message get it at the start of the user's.
+        """
+        if not getattr(self.tokenizer, "chat_template", None):
+            return self._plain(system)
+        rendered = self._rendered(with_system=True)
+        if rendered is not None and _SYSTEM in rendered and _USER in rendered:
+            before, _, rest = rendered.partition(_SYSTEM)
+            between, _, after = rest.partition(_USER)
+            head = (*self._control(before), *self.content(system), *self._control(between))
+            return Frame(head, self._control(after))
+        rendered = self._rendered(with_system=False)
+        if rendered is None or _USER not in rendered:
+            return self._plain(system)
+        before, _, after = rendered.partition(_USER)
+        return Frame((*self._control(before), *self.content(system + "\n\n")), self._control(after))
+
+    def _plain(self, system: str) -> Frame:
+        """For models that were never taught to chat: a text that an answer continues."""
+        first = self.tokenizer.bos_token_id
+        head = (() if first is None else (first,)) + self.content(system + "\n\n")
+        return Frame(head, self.content("\nAnswer:"), stops=("\n\n", "\nQuestion:"))
+
+    def _rendered(self, *, with_system: bool) -> str | None:
+        from jinja2 import TemplateError
+
+        messages = [{"role": "user", "content": _USER}]
+        if with_system:
+            messages.insert(0, {"role": "system", "content": _SYSTEM})
+        try:
+            return str(
+                self.tokenizer.apply_chat_template(
+                    messages, tokenize=False, add_generation_prompt=True, enable_thinking=False
+                )
+            )
+        except (TemplateError, ValueError, TypeError):
+            return None
+
+    def _control(self, text: str) -> tuple[int, ...]:
+        return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"]) if text else ()
+
+    @cached_property
+    def _control_ids(self) -> frozenset[int]:
+        """Ids of special tokens, and of added ones that are written in brackets."""
+        added = self.tokenizer.added_tokens_decoder.items()
+        wrapped = {i for i, token in added if token.special or _WRAPPED.fullmatch(token.content)}
+        return frozenset(wrapped | set(self.tokenizer.all_special_ids))
+
+    @cached_property
+    def _controls(self) -> re.Pattern[str]:
+        """Finds where a control token's spelling starts, overlapping ones included."""
+        spelled = {str(self.tokenizer.convert_ids_to_tokens(i)) for i in self._control_ids}
+        spelled |= {token.strip() for token in spelled}
+        choice = "|".join(re.escape(token) for token in sorted(spelled) if len(token) > 1)
+        return re.compile(f"(?={choice})" if choice else r"(?!)")

@@ -1,0 +1,145 @@
+"""Hits -> the spans and sentences that an answer may rest on."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexing.documents import Document, Hit
+from indexing.sentences import sentences
+
+Vectors = NDArray[np.float32]
+"""Shape (n, d), each row of length 1."""
+
+Embed = Callable[[list[str]], Vectors]
+"""Texts to their vectors, in order."""
+
+Lookup = Callable[[str], Document]
+"""A document by its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of one document, with the retriever's score for it."""
+
+    document: Document
+    start: int
+    end: int
+    score: float
+
+    @property
+    def text(self) -> str:
+        """The stretch itself."""
+        return self.document.text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of evidence; in transcripts always of one utterance, label left out.
+
+    Attributes:
+        document: Where it stands.
+        start: First character.
+        end: One past the last.
+        score: The retriever's score for the span around it.
+        turn: Start of its utterance, or None outside of any.
+        speaker: Who says it.
+        time: Seconds from the start of the recording.
+    """
+
+    document: Document
+    start: int
+    end: int
+    score: float
+    turn: int | None = None
+    speaker: str | None = None
+    time: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The sentence itself."""
+        return self.document.text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the retriever found.
+
+    Attributes:
+        passages: Best first.
+        whole: Each document from end to end, in the order of the hits.
+    """
+
+    passages: tuple[Span, ...]
+    whole: tuple[Span, ...]
+
+
+def offered(hits: Sequence[Hit], lookup: Lookup) -> Offer:
+    """The hits' passages and documents; of equal scores the better document's passage first."""
+    first: dict[str, Hit] = {}
+    for hit in hits:
+        first.setdefault(hit.document, hit)
+    documents = {name: lookup(name) for name in first}
+    passages = [
+        Span(document, max(0, passage.start), min(passage.end, len(document.text)), passage.score)
+        for hit in hits
+        for document in [documents[hit.document]]
+        for passage in hit.passages
+        if passage.start < min(passage.end, len(document.text))
+    ]
+    passages.sort(key=lambda span: -span.score)
+    whole = [
+        Span(document, 0, len(document.text), first[name].score)
+        for name, document in documents.items()
+    ]
+    return Offer(tuple(passages), tuple(whole))
+
+
+def evidence_sentences(spans: Iterable[Span]) -> list[Sentence]:
+    """Every sentence of the spans once, span by span, each in reading order."""
+    found: dict[tuple[str, int, int], Sentence] = {}
+    for span in spans:
+        for start, end, turn in _utterances(span):
+            for first, last in sentences(span.document.text, start, end):
+                sentence = _sentence(span, first, last, turn)
+                found.setdefault((span.document.id, first, last), sentence)
+    return list(found.values())
+
+
+def _sentence(span: Span, first: int, last: int, turn: int | None) -> Sentence:
+    said = span.document.turn_at(first) if turn is not None else None
+    return Sentence(
+        document=span.document,
+        start=first,
+        end=last,
+        score=span.score,
+        turn=turn,
+        speaker=said.speaker if said else None,
+        time=said.time if said else None,
+    )
+
+
+def _utterances(span: Span) -> Iterator[tuple[int, int, int | None]]:
+    """The span cut at the borders of turns, labels left out: (start, end, start of the turn)."""
+    at = span.start
+    while at < span.end:
+        turn = span.document.turn_at(at)
+        if turn is None:
+            end = _next_turn(span, at)
+            yield at, end, None
+        else:
+            end = min(turn.end, span.end)
+            if max(at, turn.said) < end:
+                yield max(at, turn.said), end, turn.start
+        at = end
+
+
+def _next_turn(span: Span, at: int) -> int:
+    """Where the first turn after `at` starts, within the span."""
+    turns = span.document.turns
+    following = bisect_right(turns, at, key=lambda turn: turn.start)
+    return min(turns[following].start, span.end) if following < len(turns) else span.end
