@@ -1,0 +1,145 @@
+"""Context extension: embedding models that read texts longer than they were made for.
+
+Methods and formulas: LongEmbed (Zhu et al., arXiv 2404.12096). One method is one file and one
+frozen dataclass; `with method(model):` applies it and undoes it bit for bit. `extend` does the
+same for a model that stays extended.
+
+    with InterpolatedPositions(max_length=4096)(model), EntropyScaling()(model):
+        vectors = model.encode(documents)
+
+| name        | positions        | s                    | within the original window            |
+|-------------|------------------|----------------------|---------------------------------------|
+| none        | any              | none                 | the untouched model                   |
+| pcw         | any              | none                 | the untouched model                   |
+| gp          | absolute, rotary | target or own length | the untouched model                   |
+| rp          | absolute         | none                 | the untouched model                   |
+| pi          | absolute, rotary | target or own length | the untouched model                   |
+| ntk         | rotary           | target or own length | untouched; not in the paper's form    |
+| self-extend | rotary           | target length        | the untouched model                   |
+
+No method goes by the padded length of a batch, so a text's vector is the same in any company.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from indexing.errors import InvalidRequest
+from indexing.extension.entropy import EntropyScaling
+from indexing.extension.family import Family, recognise
+from indexing.extension.gp import GroupedPositions
+from indexing.extension.method import Change, Extension
+from indexing.extension.none import NoExtension
+from indexing.extension.ntk import NtkScaling
+from indexing.extension.pcw import ParallelWindows
+from indexing.extension.pi import InterpolatedPositions
+from indexing.extension.rp import RecurrentPositions
+from indexing.extension.self_extend import SelfExtend
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+METHODS: dict[str, type[Extension]] = {
+    method.name: method
+    for method in (
+        NoExtension,
+        ParallelWindows,
+        GroupedPositions,
+        RecurrentPositions,
+        InterpolatedPositions,
+        NtkScaling,
+        SelfExtend,
+    )
+}
+
+_STACK = "_extension"
+
+
+def supported(model: SentenceTransformer) -> tuple[str, ...]:
+    """The names of the methods that are defined for a model."""
+    return supported_by(recognise(model))
+
+
+def supported_by(family: Family) -> tuple[str, ...]:
+    """The names of the methods that are defined for a kind of positions."""
+    return tuple(name for name, method in METHODS.items() if family.positions in method.works_on)
+
+
+def method_named(name: str, *, max_length: int) -> Extension:
+    """A method with its standard settings.
+
+    Raises:
+        InvalidRequest: There is no method by that name.
+    """
+    if name not in METHODS:
+        raise InvalidRequest(f"no extension is called {name!r}; there are: {', '.join(METHODS)}")
+    return METHODS[name](max_length=max_length)
+
+
+def extend(
+    model: SentenceTransformer,
+    method: str | Change,
+    *,
+    max_length: int | None = None,
+    entropy: bool = False,
+) -> SentenceTransformer:
+    """Extends a model in place, so that plain `model.encode` reads long texts.
+
+    An extension that the model already has is undone first.
+
+    Args:
+        model: What to extend.
+        method: A name from `METHODS`, or a method with settings of its own.
+        max_length: L_t in tokens; needed with a name, and not to be given with a method.
+        entropy: Scale the attention queries as well.
+
+    Returns:
+        The same model. `restore` undoes the extension.
+
+    Raises:
+        UnsupportedModel: The method is not defined for the model, or its self-test failed.
+        InvalidRequest: No such method, or a length is missing or given twice.
+    """
+    if isinstance(method, str) is not (max_length is not None):
+        raise InvalidRequest("give max_length with a method's name, and only then")
+    if isinstance(method, str):
+        assert max_length is not None
+        method = method_named(method, max_length=max_length)
+    restore(model)
+    with ExitStack() as stack:
+        if entropy:
+            stack.enter_context(EntropyScaling(original=getattr(method, "original", None))(model))
+        stack.enter_context(method(model))
+        model.__dict__[_STACK] = stack.pop_all()
+    return model
+
+
+def restore(model: SentenceTransformer) -> SentenceTransformer:
+    """Undoes `extend`, bit for bit; a model without an extension stays as it is."""
+    stack = model.__dict__.pop(_STACK, None)
+    if stack is not None:
+        stack.close()
+    return model
+
+
+__all__ = [
+    "METHODS",
+    "Change",
+    "EntropyScaling",
+    "Extension",
+    "Family",
+    "GroupedPositions",
+    "InterpolatedPositions",
+    "NoExtension",
+    "NtkScaling",
+    "ParallelWindows",
+    "RecurrentPositions",
+    "SelfExtend",
+    "extend",
+    "method_named",
+    "recognise",
+    "restore",
+    "supported",
+    "supported_by",
+]

@@ -1,0 +1,102 @@
+"""What a method must know of the batch that is being encoded: real tokens, lengths, positions.
+
+Everything is counted for each sequence by itself, so that no method can depend on the padded
+length of the batch. A hook on the model notes the batch as it comes in; the hooks of the methods
+ask for it with `now()`. One thread encodes one batch at a time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from indexing.errors import InvalidRequest
+from indexing.extension.patching import after, before
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from indexing.extension.family import Family
+
+Scale = Literal["target", "own"]
+
+_thread = threading.local()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """One batch of B sequences, padded to T tokens.
+
+    Attributes:
+        real: Bool (B, T), which tokens are not padding.
+        counted: Bool (B, T), which tokens have a position. It differs from `real` only for
+            RoBERTa-like models, which give no position to a padding token spelt out in a text.
+        lengths: Int64 (B,), real tokens of each sequence.
+    """
+
+    real: Tensor
+    counted: Tensor
+    lengths: Tensor
+
+    @property
+    def positions(self) -> Tensor:
+        """Int64 (B, T): the position of each token from 0, wherever the padding is."""
+        return (self.counted.long().cumsum(dim=1) - 1).clamp(min=0)
+
+    def longer(self, tokens: int) -> Tensor:
+        """Bool (B,): which sequences are longer than that."""
+        return self.lengths > tokens
+
+    def stretch(self, original: int, target: int, scale: Scale) -> Tensor:
+        """Int64 (B,): s of each sequence, 1 within the original window.
+
+        Beyond it, s is ceil(L_t / L_o) for "target" and ceil(n / L_o) for "own".
+        """
+        reach = self.lengths if scale == "own" else self.lengths.new_full((), target)
+        s = (reach + original - 1) // original
+        return s.where(self.longer(original), self.lengths.new_ones(()))
+
+
+def now() -> Batch:
+    """The batch that this thread is encoding.
+
+    Raises:
+        InvalidRequest: The model's `forward` was called directly, past the hooks.
+    """
+    batch: Batch | None = getattr(_thread, "batch", None)
+    if batch is None:
+        msg = "the extended model does not know its batch; call the model itself, not its forward()"
+        raise InvalidRequest(msg)
+    return batch
+
+
+@contextmanager
+def watched(family: Family, *, longest: int | None) -> Iterator[None]:
+    """Notes every batch that comes in; refuses sequences longer than `longest` tokens."""
+
+    def note(_: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        inputs = args[0] if args and isinstance(args[0], Mapping) else kwargs
+        ids = inputs["input_ids"] if "input_ids" in inputs else args[0]
+        _thread.batch = _read(ids, inputs.get("attention_mask"), family.padding_id)
+        if longest is not None and bool(_thread.batch.longer(longest).any()):
+            got = int(_thread.batch.lengths.max())
+            msg = f"a text of {got} tokens passed an encoder extended to {longest}; shorten it"
+            raise InvalidRequest(msg)
+
+    def forget(*_: object) -> None:
+        _thread.batch = None
+
+    with ExitStack() as stack:
+        for module in (family.reader, family.backbone):
+            stack.enter_context(after(module, forget, always=True))
+            stack.enter_context(before(module, note))
+        yield
+
+
+def _read(ids: Tensor, mask: Tensor | None, padding_id: int | None) -> Batch:
+    real = ids.new_ones(ids.shape).bool() if mask is None else mask.bool()
+    counted = real if padding_id is None else ids != padding_id
+    return Batch(real=real, counted=counted, lengths=real.sum(dim=1))

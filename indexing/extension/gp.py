@@ -1,0 +1,42 @@
+"""GP, grouped positions: s neighbours share one position (LongEmbed, arXiv 2404.12096, 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from indexing.extension.batch import Batch, Scale
+from indexing.extension.family import Family, Positions
+from indexing.extension.method import Extension
+from indexing.extension.positions import Places, placed
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupedPositions(Extension):
+    """Token i gets position floor(i / s).
+
+    Texts within the original window have s = 1 and are encoded exactly as before. Longer ones
+    have s = ceil(L_t / L_o), or with `scale="own"` ceil(n / L_o) of their own length n.
+    """
+
+    name: ClassVar[str] = "gp"
+    works_on: ClassVar[frozenset[Positions]] = frozenset({"absolute", "rotary"})
+
+    scale: Scale = "target"
+
+    def changes(
+        self, model: SentenceTransformer, family: Family
+    ) -> Iterable[AbstractContextManager[object]]:
+        """Other position ids."""
+        original = self.window(family)
+
+        def placing(batch: Batch) -> Places:
+            s = batch.stretch(original, self.max_length, self.scale)
+            return Places(batch.positions // s[:, None])
+
+        yield placed(family, placing, original)

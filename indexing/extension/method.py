@@ -1,0 +1,140 @@
+"""What every method is: a frozen dataclass that changes a model inside a `with`, and undoes it.
+
+To add one: a file with a subclass of `Extension` that names the positions it works on and yields
+its changes, and a line in `METHODS`. The tests go through that table.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from indexing.errors import InvalidRequest, UnsupportedModel
+from indexing.extension.batch import watched
+from indexing.extension.family import Family, Positions, recognise
+from indexing.extension.selftest import PROBE, prove
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from sentence_transformers import SentenceTransformer
+
+
+class Change(ABC):
+    """Something that changes how a model encodes, for as long as a `with` lasts.
+
+    Attributes:
+        name: What people call it, as in the table of methods.
+        works_on: The kinds of positions it is defined for.
+    """
+
+    name: ClassVar[str]
+    works_on: ClassVar[frozenset[Positions]]
+
+    @contextmanager
+    def __call__(self, model: SentenceTransformer) -> Iterator[SentenceTransformer]:
+        """Applies the change; leaving the `with`, even by an exception, restores the model.
+
+        Raises:
+            UnsupportedModel: The model is of a kind that this is not defined for, or the
+                self-test on this architecture failed.
+        """
+        family = recognise(model)
+        self.check(family)
+        prove(self, model, family)
+        with self.applied(model, family):
+            yield model
+
+    @contextmanager
+    def applied(self, model: SentenceTransformer, family: Family) -> Iterator[None]:
+        """Applies the change without proving it first."""
+        with ExitStack() as stack:
+            stack.enter_context(watched(family, longest=self.longest()))
+            for change in self.changes(model, family):
+                stack.enter_context(change)
+            yield
+
+    def check(self, family: Family) -> None:
+        """Raises UnsupportedModel where this is not defined for such a model."""
+        if family.positions not in self.works_on:
+            raise UnsupportedModel(refusal(self.name, family))
+
+    def longest(self) -> int | None:
+        """The most tokens a sequence may have on its way into the transformer; None: any number."""
+        return None
+
+    @abstractmethod
+    def changes(
+        self, model: SentenceTransformer, family: Family
+    ) -> Iterable[AbstractContextManager[object]]:
+        """What to enter, in order."""
+
+    @abstractmethod
+    def idle(self) -> Self | None:
+        """This method with settings under which it changes no output; None: nothing to prove."""
+
+    @abstractmethod
+    def busy(self) -> Self | None:
+        """This method with settings under which it changes the output of a short text."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extension(Change):
+    """A way to encode texts longer than the model was made for.
+
+    Attributes:
+        max_length: L_t, the most tokens of a text that are read, special tokens included.
+        original: L_o, where the model's own figure is not what it was trained on
+            (e5-mistral: 4096); None takes the model's.
+    """
+
+    max_length: int
+    original: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_length < 1 or (self.original is not None and self.original < 2):
+            lengths = f"max_length={self.max_length}, original={self.original}"
+            msg = f"a length must be positive, and an original length at least 2: {lengths}"
+            raise InvalidRequest(msg)
+
+    @contextmanager
+    def applied(self, model: SentenceTransformer, family: Family) -> Iterator[None]:
+        """Applies the change, and lets the tokenizer keep `max_length` tokens."""
+        from indexing.extension.patching import reading
+
+        with reading(model, self.max_length), super().applied(model, family):
+            yield
+
+    def longest(self) -> int | None:
+        """No sequence may be longer than `max_length`."""
+        return self.max_length
+
+    def window(self, family: Family) -> int:
+        """L_o."""
+        return self.original or family.original
+
+    def stretch(self, family: Family) -> int:
+        """How many times longer than before: s = ceil(L_t / L_o)."""
+        return -(-self.max_length // self.window(family))
+
+    def idle(self) -> Self | None:
+        """With s = 1."""
+        return replace(self, original=PROBE, max_length=PROBE)
+
+    def busy(self) -> Self | None:
+        """With an original window of four tokens."""
+        return replace(self, original=4, max_length=PROBE)
+
+
+def refusal(name: str, family: Family) -> str:
+    """The message for a model that a method is not defined for, with those that are."""
+    from indexing.extension import supported_by
+
+    names = ", ".join(supported_by(family))
+    return (
+        f"{name} is not defined for {family.architecture}, which has {family.positions} positions; "
+        f"it supports: {names}"
+    )

@@ -1,0 +1,39 @@
+"""RP, recurrent positions: positions start over after each window (LongEmbed, 2404.12096, 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from indexing.extension.batch import Batch
+from indexing.extension.family import Family, Positions
+from indexing.extension.method import Extension
+from indexing.extension.positions import Places, placed
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecurrentPositions(Extension):
+    """Token i gets position i mod L_o.
+
+    There is no s: the target length only says where texts are cut. Texts within the original
+    window are encoded exactly as before, since there i mod L_o = i.
+    """
+
+    name: ClassVar[str] = "rp"
+    works_on: ClassVar[frozenset[Positions]] = frozenset({"absolute"})
+
+    def changes(
+        self, model: SentenceTransformer, family: Family
+    ) -> Iterable[AbstractContextManager[object]]:
+        """Other position ids."""
+        original = self.window(family)
+
+        def placing(batch: Batch) -> Places:
+            return Places(batch.positions % original)
+
+        yield placed(family, placing, original)

@@ -1,0 +1,232 @@
+"""SelfExtend: near tokens keep their distance, far ones share grouped positions.
+
+Jin et al., arXiv 2401.01325; bidirectional as in LongEmbed (arXiv 2404.12096, section 4.2). The
+definition has three n x n score matrices; here the same sums run a block of queries at a time.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from indexing.errors import InvalidRequest, UnsupportedModel
+from indexing.extension.batch import now
+from indexing.extension.family import FULL, SLIDING, Family, Positions
+from indexing.extension.method import Extension
+from indexing.extension.patching import after
+from indexing.extension.selftest import PROBE
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from sentence_transformers import SentenceTransformer
+    from torch import Tensor, nn
+
+    from indexing.extension.banded import Band
+
+ATTENTION = "rag_app_self_extend"
+"""The name under which transformers knows the attention function."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfExtend(Extension):
+    """Attention with two kinds of distances, for neighbour window w and group size g.
+
+    A pair nearer than w has its ordinary positions. A pair further apart has i // g + w - w // g
+    for the later token and j // g for the earlier one. Texts within the original window are
+    encoded exactly as before. A layer whose sliding window is no longer than the original window
+    is left alone: it never sees a distance that it was not trained on.
+
+    Attributes:
+        group: g; None takes s + 1, with s = ceil(L_t / L_o).
+        neighbours: w; None takes L_o // s.
+    """
+
+    name: ClassVar[str] = "self-extend"
+    works_on: ClassVar[frozenset[Positions]] = frozenset({"rotary"})
+
+    group: int | None = None
+    neighbours: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if min(self.group or 1, self.neighbours or 1) < 1:
+            msg = f"group and neighbours must be positive: {self.group}, {self.neighbours}"
+            raise InvalidRequest(msg)
+
+    def check(self, family: Family) -> None:
+        """Refuses models all of whose layers are local: it would change nothing."""
+        super().check(family)
+        window = self.window(family)
+        if all(reach is not None and reach <= window for reach in family.windows):
+            widest = max(reach or 0 for reach in family.windows)
+            msg = (
+                f"every layer of {family.architecture} sees only {widest} tokens back, so "
+                "self-extend changes nothing; use pcw, or set sliding_window to null in its config"
+            )
+            raise UnsupportedModel(msg)
+
+    def changes(
+        self, model: SentenceTransformer, family: Family
+    ) -> Iterable[AbstractContextManager[object]]:
+        """No rotation in the rotary module, and an attention function that rotates by itself."""
+        assert family.rotary is not None
+        original = self.window(family)
+        s = self.stretch(family)
+        applied = _Applied(
+            family=family,
+            implementation=family.backbone.config._attn_implementation,
+            original=original,
+            group=self.group or s + 1,
+            neighbours=self.neighbours or max(1, original // s),
+        )
+        yield after(family.rotary.module, applied.still)
+        yield _attending(applied)
+
+    def idle(self) -> Self | None:
+        """With g = 1, where grouped positions are the ordinary ones."""
+        return replace(self, original=4, max_length=PROBE, group=1, neighbours=2)
+
+    def busy(self) -> Self | None:
+        """With groups of three past a distance of two."""
+        return replace(self, original=4, max_length=PROBE, group=3, neighbours=2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Applied:
+    """SelfExtend on one model.
+
+    Attributes:
+        family: The model.
+        implementation: The attention implementation that it had.
+        original: L_o.
+        group: g.
+        neighbours: w.
+    """
+
+    family: Family
+    implementation: str
+    original: int
+    group: int
+    neighbours: int
+
+    def wanted(self) -> bool:
+        """Whether the batch holds a sequence beyond the original window."""
+        return bool(now().longer(self.original).any())
+
+    def still(
+        self, _: nn.Module, __: object, ___: object, output: tuple[Tensor, Tensor]
+    ) -> tuple[Tensor, Tensor] | None:
+        """Cosines of 1 and sines of 0, so that queries and keys come unturned."""
+        if not self.wanted():
+            return None
+        cosines, sines = output
+        return cosines.new_ones(cosines.shape), sines.new_zeros(sines.shape)
+
+    def bands(self, queries: Tensor, keys: Tensor, sliding: int | None) -> list[Band]:
+        """The bands of one sequence: queries (H, n, D) and keys (K, n, D), both unturned."""
+        import torch
+
+        from indexing.extension.banded import Band
+        from indexing.rope import turn
+
+        assert self.family.rotary is not None
+        n, w, g = queries.shape[1], self.neighbours, self.group
+        at = torch.arange(n, device=queries.device)
+        inverse, gain = self.family.rotary.spectrum(FULL if sliding is None else SLIDING)
+
+        def band(query_at: Tensor, key_at: Tensor, low: int, high: int) -> Band:
+            q, k = turn(queries, query_at, inverse, gain), turn(keys, key_at, inverse, gain)
+            low = max(low, 0) if self.family.causal else low
+            reach = n if sliding is None else sliding - 1
+            return Band(q, k, max(low, -reach), min(high, reach))
+
+        local = sliding is not None and sliding <= self.original
+        if n <= self.original or local:
+            return [band(at, at, -n, n)]
+        far = at // g + w - w // g
+        bands = [
+            band(at, at, 1 - w, w - 1),
+            band(far, at // g, w, n),
+            band(at // g, far, -n, -w),
+        ]
+        return [one for one in bands if one.low <= one.high]
+
+
+# Which configs stand for models that are extended now. transformers hands its attention functions
+# the module and its mask functions the config, and the one leads to the other.
+_applied: dict[int, _Applied] = {}
+
+
+@contextmanager
+def _attending(applied: _Applied) -> Iterator[None]:
+    """Makes the model use `_attention`; transformers knows it by name from the first use on."""
+    from transformers import AttentionInterface, AttentionMaskInterface
+
+    AttentionInterface.register(ATTENTION, _attention)
+    AttentionMaskInterface.register(ATTENTION, _mask)
+    config = applied.family.backbone.config
+    if id(config) in _applied:
+        raise InvalidRequest("self-extend is already applied to this model; leave that first")
+    _applied[id(config)] = applied
+    config._attn_implementation = ATTENTION
+    try:
+        yield
+    finally:
+        config._attn_implementation = applied.implementation
+        del _applied[id(config)]
+
+
+def _mask(**arguments: object) -> Tensor | None:
+    """No mask for batches with long sequences, since `_attention` goes by lengths."""
+    from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+
+    applied = _applied[id(arguments["config"])]
+    if applied.wanted():
+        return None
+    mask: Tensor | None = ALL_MASK_ATTENTION_FUNCTIONS[applied.implementation](**arguments)
+    return mask
+
+
+def _attention(  # noqa: PLR0913  the signature belongs to transformers
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    *,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    sliding_window: int | None = None,
+    **others: object,
+) -> tuple[Tensor, Tensor | None]:
+    """Attention of a batch, a sequence at a time: (B, H, T, D) to (B, T, H, D)."""
+    from indexing.extension.banded import attend
+
+    applied = _applied[id(module.config)]
+    if not applied.wanted():
+        return _untouched(applied, module)(
+            module, query, key, value, attention_mask,
+            scaling=scaling, dropout=dropout, sliding_window=sliding_window, **others,
+        )  # fmt: skip
+    if dropout:
+        raise InvalidRequest("self-extend is for encoding, not for training; call model.eval()")
+    scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
+    output = query.new_zeros(query.shape[0], query.shape[2], query.shape[1], value.shape[-1])
+    for row, real in enumerate(now().real):
+        q, k, v = query[row][:, real], key[row][:, real], value[row][:, real]
+        output[row, real] = attend(applied.bands(q, k, sliding_window), v, scaling)
+    return output, None
+
+
+def _untouched(applied: _Applied, module: nn.Module) -> Callable[..., tuple[Tensor, Tensor | None]]:
+    """The attention function that the model had."""
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+    eager = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
+    function: Callable[..., tuple[Tensor, Tensor | None]]
+    function = ALL_ATTENTION_FUNCTIONS.get_interface(applied.implementation, eager)
+    return function

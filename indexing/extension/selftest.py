@@ -1,0 +1,90 @@
+"""Proves a method on an architecture before its first use there.
+
+Methods reach into models by hooks, and an architecture that nobody has tried may call its parts
+in another way. So, once for each method, class of model and attention implementation, a probe of
+a few tokens is run three times: untouched; with settings under which the formula is the identity,
+which must give the same; and with settings that must change the output, to see the hooks bite.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.errors import InvalidRequest, UnsupportedModel
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from torch import Tensor
+
+    from indexing.extension.family import Family
+    from indexing.extension.method import Change
+
+PROBE = 16
+"""Tokens of the longer of the two probe sequences; the other has five fewer."""
+
+_proven: set[tuple[type, type, str | None]] = set()
+
+
+def prove(method: Change, model: SentenceTransformer, family: Family) -> None:
+    """Raises UnsupportedModel unless the method does on this architecture what it says."""
+    idle, busy = method.idle(), method.busy()
+    key = (type(method), type(family.backbone), family.backbone.config._attn_implementation)
+    if idle is None or busy is None or key in _proven:
+        return
+    plain = _states(family)
+    same = _changed(idle, model, family)
+    other = _changed(busy, model, family)
+    if not _close(plain, same):
+        raise _failed(method, family, "settings that change nothing changed the output")
+    if plain.equal(other):
+        raise _failed(method, family, "it has no effect")
+    _proven.add(key)
+
+
+def _changed(method: Change, model: SentenceTransformer, family: Family) -> Tensor:
+    with method.applied(model, family):
+        try:
+            return _states(family)
+        except (InvalidRequest, KeyError, TypeError, RuntimeError, IndexError) as error:
+            raise _failed(method, family, f"{type(error).__name__}: {error}") from error
+
+
+def _states(family: Family) -> Tensor:
+    """Last hidden states of the real tokens of the probe: (2 * PROBE - 5, H)."""
+    import torch
+
+    device = family.backbone.device
+    special = {family.backbone.config.pad_token_id, family.padding_id}
+    vocabulary = min(family.backbone.config.vocab_size, 1000)
+    words = [i for i in range(vocabulary // 2, vocabulary) if i not in special]
+    ids = torch.tensor([words[i % len(words)] for i in range(2 * PROBE)], device=device)
+    ids = ids.view(2, PROBE)
+    mask = torch.ones_like(ids)
+    mask[1, -5:] = 0
+    padding = family.backbone.config.pad_token_id
+    ids[1, -5:] = padding if isinstance(padding, int) else words[0]
+    training = family.reader.training
+    family.reader.eval()
+    try:
+        with torch.inference_mode():
+            states = family.reader({"input_ids": ids, "attention_mask": mask})["token_embeddings"]
+    finally:
+        family.reader.train(training)
+    found: Tensor = states[mask.bool()]
+    return found
+
+
+def _close(one: Tensor, other: Tensor) -> bool:
+    import torch
+
+    tolerance = 1e-4 if one.dtype == torch.float32 else 3e-2
+    gap = (one.float() - other.float()).abs().max()
+    return bool(gap <= tolerance * max(1.0, float(one.float().abs().max())))
+
+
+def _failed(method: Change, family: Family, reason: str) -> UnsupportedModel:
+    msg = (
+        f"{method.name} does not work on {family.architecture}: {reason}; "
+        "use pcw, which leaves the transformer as it is"
+    )
+    return UnsupportedModel(msg)

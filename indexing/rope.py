@@ -1,0 +1,74 @@
+"""Rotary position embeddings: angles and rotations, pure functions.
+
+RoFormer (Su et al., arXiv 2104.09864), section 3.4.2, in the half-split layout that Hugging Face
+models use: dimension k of a head turns together with dimension k + d/2, by the angle
+`position * base ** (-2k / d)`. Rotations compose: turning by p and then by q is turning by p + q.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def frequencies(dimensions: int, base: float) -> Tensor:
+    """The angle that one position adds, for each pair of dimensions: float32 (dimensions / 2,)."""
+    return base ** -(torch.arange(0, dimensions, 2, dtype=torch.float32) / dimensions)
+
+
+def rebased(inverse: Tensor, factor: float | Tensor) -> Tensor:
+    """The frequencies after the base is multiplied by `factor`.
+
+    Since `(base * factor) ** (-2k / d)` is `base ** (-2k / d) * factor ** (-2k / d)`, the base
+    itself need not be known.
+
+    Args:
+        inverse: Frequencies, float32 (d / 2,).
+        factor: A number, or a tensor (B,) with one factor a sequence.
+
+    Returns:
+        Float32 (d / 2,), or (B, d / 2) for a tensor of factors.
+    """
+    pairs = inverse.shape[-1]
+    exponents = torch.arange(pairs, dtype=torch.float32, device=inverse.device) / pairs
+    factors = torch.as_tensor(factor, dtype=torch.float32, device=inverse.device)
+    return inverse * factors[..., None] ** -exponents
+
+
+def waves(positions: Tensor, inverse: Tensor, gain: float = 1.0) -> tuple[Tensor, Tensor]:
+    """Cosines and sines of the angles at given positions.
+
+    Args:
+        positions: Any shape (...,), whole or fractional.
+        inverse: Frequencies, float32 (d / 2,), or broadcastable to (..., d / 2).
+        gain: What both are multiplied by (1 except for YaRN-like models).
+
+    Returns:
+        Two float32 tensors (..., d), each half repeated.
+    """
+    angles = positions[..., None].float() * inverse.float()
+    both = torch.cat((angles, angles), dim=-1)
+    return both.cos() * gain, both.sin() * gain
+
+
+def rotate(states: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
+    """States turned by given angles, computed in float32.
+
+    Args:
+        states: (..., n, D). Dimensions past d, if any, stay as they are.
+        cosines: (n, d), or broadcastable to the states.
+        sines: As the cosines.
+
+    Returns:
+        The shape and dtype of `states`.
+    """
+    turning = cosines.shape[-1]
+    part = states[..., :turning].float()
+    first, second = part.chunk(2, dim=-1)
+    turned = part * cosines + torch.cat((-second, first), dim=-1) * sines
+    return torch.cat((turned.to(states.dtype), states[..., turning:]), dim=-1)
+
+
+def turn(states: Tensor, positions: Tensor, inverse: Tensor, gain: float = 1.0) -> Tensor:
+    """States (..., n, D) turned to positions (n,) by frequencies (d / 2,)."""
+    return rotate(states, *waves(positions, inverse, gain))

@@ -1,0 +1,158 @@
+"""Every method on every family against the formulas, written out naively."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from extension_models import (
+    ABSOLUTE,
+    CAUSAL,
+    CONFIGS,
+    ROTARY,
+    WINDOW,
+    build,
+    ids_of,
+    states,
+    text,
+)
+from extension_oracle import Oracle, Setting
+
+from indexing.extension import (
+    METHODS,
+    EntropyScaling,
+    GroupedPositions,
+    InterpolatedPositions,
+    NtkScaling,
+    SelfExtend,
+    extend,
+    restore,
+    supported,
+)
+
+TARGET = 100
+S = 4  # ceil(100 / 32)
+TEXTS = [text(words) for words in (1, 6, 30, 31, 47, 63, 97)]
+TOLERANCE = 2e-5
+
+SETTINGS = {
+    "none": Setting(),
+    "gp": Setting("gp", s=S),
+    "rp": Setting("rp"),
+    "pi": Setting("pi", s=S),
+    "ntk": Setting("ntk", lam=5.0),
+    "self-extend": Setting("self-extend", group=S + 1, near=WINDOW // S),
+}
+POSITIONS = ["gp", "rp", "pi", "ntk", "self-extend"]
+PAIRS = [(family, method) for family in ABSOLUTE for method in ("gp", "rp", "pi")] + [
+    (family, method) for family in ROTARY for method in ("gp", "pi", "ntk", "self-extend")
+]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    return {family: build(family, tmp_path_factory.mktemp(family)) for family in CONFIGS}
+
+
+@pytest.fixture(scope="module")
+def oracles(models):
+    return {family: Oracle(model[0].auto_model) for family, model in models.items()}
+
+
+def check(model, oracle, setting, texts=TEXTS, tolerance=TOLERANCE):
+    for words, got in zip(texts, states(model, texts), strict=True):
+        expected = oracle.states(ids_of(model, words), setting)
+        assert got.shape == expected.shape
+        np.testing.assert_allclose(got.numpy(), expected, atol=tolerance, rtol=tolerance)
+
+
+def test_the_pairs_are_the_table(models):
+    for family, model in models.items():
+        expected = {"none", "pcw"} | {method for of, method in PAIRS if of == family}
+        assert set(supported(model)) == expected
+    assert {method for _, method in PAIRS} | {"none", "pcw"} == set(METHODS)
+
+
+@pytest.mark.parametrize("family", CONFIGS)
+def test_oracle_is_the_untouched_model(models, oracles, family):
+    check(models[family], oracles[family], SETTINGS["none"], TEXTS[:3])
+
+
+@pytest.mark.parametrize("entropy", [False, True], ids=["bare", "entropy"])
+@pytest.mark.parametrize(("family", "method"), PAIRS)
+def test_values(models, oracles, family, method, entropy):
+    setting = Setting(**{**vars(SETTINGS[method]), "entropy": entropy})
+    model = models[family]
+    extend(model, method, max_length=TARGET, entropy=entropy)
+    try:
+        check(model, oracles[family], setting)
+    finally:
+        restore(model)
+
+
+@pytest.mark.parametrize(
+    ("family", "method", "setting"),
+    [
+        ("bert", GroupedPositions(max_length=96, scale="own"), Setting("gp", s=2)),
+        ("roberta", InterpolatedPositions(max_length=96, scale="own"), Setting("pi", s=2)),
+        ("bert", InterpolatedPositions(max_length=96, original=16), Setting("pi", 16, s=6)),
+        ("nomic_bert", NtkScaling(max_length=64), Setting("ntk", lam=3.0)),
+        ("llama", NtkScaling(max_length=64, scale="own"), Setting("ntk", lam=3.0)),
+        ("modernbert", NtkScaling(max_length=96, factor=7.0), Setting("ntk", lam=7.0)),
+        (
+            "qwen2",
+            NtkScaling(max_length=256, length_aware=False),
+            Setting("ntk", lam=10.0, always=True),
+        ),
+        (
+            "nomic_bert",
+            SelfExtend(max_length=64, group=3, neighbours=5),
+            Setting("self-extend", group=3, near=5),
+        ),
+        (
+            "qwen3",
+            SelfExtend(max_length=64, group=2, neighbours=30),
+            Setting("self-extend", group=2, near=30),
+        ),
+    ],
+    ids=str,
+)
+def test_settings(models, oracles, family, method, setting):
+    texts = [text(words) for words in (5, 20, 33, 50, 60)]
+    with method(models[family]) as model:
+        check(model, oracles[family], setting, texts)
+
+
+@pytest.mark.parametrize("family", CONFIGS)
+def test_entropy_alone(models, oracles, family):
+    with EntropyScaling(original=9)(models[family]) as model:
+        check(model, oracles[family], Setting(window=9, entropy=True), TEXTS[:3])
+
+
+@pytest.mark.parametrize("family", ["nomic_bert", "llama", "modernbert"])
+@pytest.mark.parametrize("blocks", [1, 7])
+def test_self_extend_in_small_blocks(models, oracles, family, blocks, monkeypatch):
+    monkeypatch.setattr("indexing.extension.banded.LONGEST_BLOCK", blocks)
+    with SelfExtend(max_length=TARGET)(models[family]) as model:
+        check(model, oracles[family], SETTINGS["self-extend"])
+
+
+@pytest.mark.parametrize(("family", "method"), [("modernbert", "pi"), ("llama", "self-extend")])
+def test_eager_attention(tmp_path, family, method):
+    model = build(family, tmp_path)
+    model[0].auto_model.set_attn_implementation("eager")
+    extend(model, method, max_length=TARGET)
+    check(model, Oracle(model[0].auto_model), SETTINGS[method])
+
+
+@pytest.mark.parametrize(("family", "method"), PAIRS)
+def test_vectors_of_encode(models, oracles, family, method):
+    model = models[family]
+    extend(model, method, max_length=TARGET)
+    try:
+        got = model.encode(TEXTS, batch_size=3)
+    finally:
+        restore(model)
+    for vector, words in zip(got, TEXTS, strict=True):
+        hidden = oracles[family].states(ids_of(model, words), SETTINGS[method])
+        pooled = hidden[-1] if family in CAUSAL else hidden.mean(axis=0)
+        np.testing.assert_allclose(vector, pooled / np.linalg.norm(pooled), atol=1e-5)
