@@ -78,7 +78,7 @@ def _resolve(name: str, *, packaged: dict[str, Packaged], notify: Notify | None)
     if path.is_file() and path.suffix == ".gguf":
         revision = fingerprint([path])
         return Weights(name, converted(path, revision=revision, notify=notify), revision, "folder")
-    if path.is_dir():
+    if name and path.is_dir():
         files = _checked_files(path, name)
         return Weights(name, path.resolve(), fingerprint(files), "folder")
     if path.exists() or not _HUB_NAME.fullmatch(name):
