@@ -1,0 +1,46 @@
+"""How the database came to look as it does: one numbered step after another, never edited.
+
+Step n brings a database of format n to format n + 1. A new step goes at the end.
+"""
+
+from __future__ import annotations
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+        "INSERT INTO meta VALUES ('generation', '0')",
+        "CREATE TABLE documents ("
+        " row INTEGER PRIMARY KEY AUTOINCREMENT,"
+        " id TEXT NOT NULL UNIQUE,"
+        " path TEXT NOT NULL,"
+        " part TEXT NOT NULL,"
+        " title TEXT NOT NULL,"
+        " format TEXT NOT NULL,"
+        " digest TEXT NOT NULL,"
+        " text TEXT NOT NULL,"
+        " turns TEXT NOT NULL,"  # JSON [[start, end, said, speaker, time]]
+        " pages TEXT NOT NULL,"  # JSON [[start, end, number]]
+        " breaks TEXT NOT NULL,"  # JSON [offset]
+        " words INTEGER NOT NULL,"
+        " tokens INTEGER NOT NULL,"
+        " vector BLOB NOT NULL,"  # (d,) little-endian float32
+        " added TEXT NOT NULL)",
+        "CREATE INDEX documents_by_path ON documents (path)",
+        "CREATE INDEX documents_by_digest ON documents (digest)",
+        "CREATE TABLE passages ("
+        " row INTEGER PRIMARY KEY AUTOINCREMENT,"
+        " document INTEGER NOT NULL REFERENCES documents (row) ON DELETE CASCADE,"
+        ' start INTEGER NOT NULL, "end" INTEGER NOT NULL,'
+        " speakers TEXT NOT NULL,"  # JSON [name], most words first
+        " time REAL, page INTEGER)",
+        "CREATE INDEX passages_by_document ON passages (document, start)",
+        "CREATE TABLE passage_vectors ("
+        " document INTEGER PRIMARY KEY REFERENCES documents (row) ON DELETE CASCADE,"
+        " vectors BLOB NOT NULL)",  # (passages, d) little-endian float32
+        "CREATE TABLE files ("
+        " path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL)",
+        "CREATE TABLE reencoded ("  # vectors under another recipe, until all documents have them
+        " document INTEGER PRIMARY KEY REFERENCES documents (row) ON DELETE CASCADE,"
+        " recipe TEXT NOT NULL, vector BLOB NOT NULL, vectors BLOB NOT NULL)",
+    ),
+)

@@ -1,0 +1,105 @@
+"""BM25: which units (passages, or documents) hold a term, and how much that says.
+
+Weights are computed when the index is built, so that scoring a query is adding up rows (eager
+scoring: Lù, BM25S, arXiv 2407.03618). The formula is Lucene's (Kamphuis et al., "Which BM25 do you
+mean?", 2020): idf = ln(1 + (N - df + 0.5) / (df + 0.5)), weight = idf * tf / (tf + k1 * (1 - b +
+b * length / mean length)), times k1 + 1 as in Robertson's original, which moves no rank.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float32]
+
+K1 = 1.5
+B = 0.75
+
+
+@dataclass(frozen=True)
+class Postings:
+    """An inverted index whose values are BM25 weights.
+
+    Attributes:
+        keys: (terms,) int64 term keys, ascending.
+        bounds: (terms + 1,) int64; the postings of term i are bounds[i]:bounds[i + 1].
+        units: (postings,) int32 unit numbers, ascending within a term.
+        weights: (postings,) float32.
+        size: Number of units.
+    """
+
+    keys: IntArray
+    bounds: IntArray
+    units: npt.NDArray[np.int32]
+    weights: FloatArray
+    size: int
+
+    @classmethod
+    def build(
+        cls,
+        keys: IntArray,
+        units: npt.NDArray[np.int32],
+        size: int,
+        *,
+        k1: float = K1,
+        b: float = B,
+    ) -> Postings:
+        """From term occurrences: keys (n,) and the unit (n,) each stands in."""
+        order = np.lexsort((units, keys))
+        keys, units = keys[order], units[order]
+        new = np.ones(len(keys), np.bool_)
+        new[1:] = (keys[1:] != keys[:-1]) | (units[1:] != units[:-1])
+        firsts = np.flatnonzero(new)
+        counts = np.diff(np.append(firsts, len(keys))).astype(np.float32)
+        lengths = np.bincount(units, minlength=size).astype(np.float32)
+        keys, units = keys[firsts], units[firsts]
+        terms, starts = np.unique(keys, return_index=True)
+        bounds = np.append(starts, len(keys)).astype(np.int64)
+        frequency = np.diff(bounds).astype(np.float64)
+        idf = np.log1p((size - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
+        norm = k1 * (1 - b + b * lengths / max(float(lengths.mean()) if size else 1.0, 1e-9))
+        weights = np.repeat(idf, np.diff(bounds)) * counts * (k1 + 1) / (counts + norm[units])
+        return cls(terms, bounds, units.astype(np.int32), weights.astype(np.float32), size)
+
+    def score(self, keys: IntArray) -> FloatArray:
+        """BM25 of every unit, (size,), for a query's distinct terms."""
+        scores = np.zeros(self.size, np.float32)
+        wanted = np.unique(keys)
+        for at in self._places(wanted):
+            row = slice(self.bounds[at], self.bounds[at + 1])
+            scores[self.units[row]] += self.weights[row]
+        return scores
+
+    def rarity(self, keys: IntArray) -> FloatArray:
+        """Inverse document frequency (keys,) of each key; a term nobody has is rarest of all."""
+        found = np.searchsorted(self.keys, keys)
+        at = np.minimum(found, len(self.keys) - 1)
+        known = (found < len(self.keys)) & (self.keys[at] == keys)
+        frequency = np.where(known, self.bounds[at + 1] - self.bounds[at], 0)
+        return np.log1p((self.size - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
+
+    def _places(self, wanted: IntArray) -> IntArray:
+        at = np.searchsorted(self.keys, wanted)
+        inside = at < len(self.keys)
+        at, wanted = at[inside], wanted[inside]
+        found: IntArray = at[self.keys[at] == wanted]
+        return found
+
+    def save(self, folder: Path, name: str) -> None:
+        """Write the arrays as `name`.*.npy."""
+        for part in ("keys", "bounds", "units", "weights"):
+            np.save(folder / f"{name}.{part}.npy", getattr(self, part))
+
+    @classmethod
+    def load(cls, folder: Path, name: str, size: int) -> Postings:
+        """Map arrays that `save` wrote into memory; pages are read when they are needed."""
+        keys, bounds, units, weights = (
+            np.load(folder / f"{name}.{part}.npy", mmap_mode="r", allow_pickle=False)
+            for part in ("keys", "bounds", "units", "weights")
+        )
+        return cls(keys, bounds, units, weights, size)

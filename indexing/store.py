@@ -1,0 +1,466 @@
+"""The truth: one SQLite file (WAL) with documents, passages, vectors, and how they were made.
+
+A document and everything about it commit in one transaction. Row numbers are never used twice, so
+a passage row means the same passage for ever or nothing at all. Every commit raises `generation`,
+by which derived indexes know whether they are current.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.documents import Document, Page, Passage, Turn
+from indexing.encoder import EncodedDocument, Recipe
+from indexing.errors import (
+    CorpusDamaged,
+    CorpusNotFound,
+    CorpusTooNew,
+    DocumentNotFound,
+    EncoderMismatch,
+)
+from indexing.migrations import MIGRATIONS
+
+FILE_NAME = "corpus.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEntry:
+    """What a list of documents shows: everything but text and vectors."""
+
+    id: str
+    path: str
+    part: str
+    title: str
+    format: str
+    characters: int
+    words: int
+    tokens: int
+    passages: int
+    added: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentName:
+    """What a hit says of its document."""
+
+    id: str
+    path: str
+    part: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    """A stored passage, with the row number of its document."""
+
+    row: int
+    document: int
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What a file looked like when it was last read."""
+
+    size: int
+    mtime_ns: int
+
+
+class Store:
+    """One corpus database.
+
+    Args:
+        folder: The corpus folder.
+        create: Make it when it does not exist.
+
+    Raises:
+        CorpusNotFound: There is none, and `create` is false.
+        CorpusTooNew: A later version wrote it.
+        CorpusDamaged: The file is not a sound database.
+    """
+
+    def __init__(self, folder: Path, *, create: bool = False) -> None:
+        self.folder = folder
+        self.path = folder / FILE_NAME
+        if not self.path.exists():
+            if not create:
+                raise CorpusNotFound(
+                    f"{folder}: no corpus here; make one with: rag-app index PATH --corpus {folder}"
+                )
+            folder.mkdir(parents=True, exist_ok=True)
+        with self._sound():
+            self.database = sqlite3.connect(
+                self.path, timeout=30, isolation_level=None, check_same_thread=False
+            )
+            self.database.execute("PRAGMA journal_mode = WAL")
+            self.database.execute("PRAGMA synchronous = NORMAL")
+            self.database.execute("PRAGMA foreign_keys = ON")
+            self._migrate()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.database.close()
+
+    # Transactions
+
+    @contextmanager
+    def _sound(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+                raise
+            raise CorpusDamaged(
+                f"{self.path}: not a sound database ({error}); move the folder away and run "
+                f"rag-app index again: your own files are untouched"
+            ) from error
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Everything read inside sees the corpus at one moment, whatever is written meanwhile."""
+        if self.database.in_transaction:
+            yield
+            return
+        with self._sound():
+            self.database.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self.database.execute("COMMIT")
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._sound():
+            self.database.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.database.execute(
+                    "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'generation'"
+                )
+                self.database.execute("COMMIT")
+            except BaseException:
+                self.database.execute("ROLLBACK")
+                raise
+
+    def _migrate(self) -> None:
+        (version,) = self.database.execute("PRAGMA user_version").fetchone()
+        if version > len(MIGRATIONS):
+            raise CorpusTooNew(
+                f"{self.path}: written by a later version of rag-app (format {version}, this one "
+                f"reads {len(MIGRATIONS)}); update with: pip install --upgrade rag-app"
+            )
+        for number in range(version, len(MIGRATIONS)):
+            self.database.execute("BEGIN IMMEDIATE")
+            (now,) = self.database.execute("PRAGMA user_version").fetchone()
+            if now == number:  # nobody else was faster
+                for statement in MIGRATIONS[number]:
+                    self.database.execute(statement)
+                self.database.execute(f"PRAGMA user_version = {number + 1}")
+            self.database.execute("COMMIT")
+
+    # How vectors are made
+
+    @property
+    def generation(self) -> int:
+        """Raised by every commit that changes documents."""
+        return int(self._meta("generation") or 0)
+
+    def recipe(self) -> Recipe | None:
+        """How the vectors here were made; None before the first document."""
+        value = self._meta("recipe")
+        return Recipe(**json.loads(value)) if value else None
+
+    def set_recipe(self, recipe: Recipe) -> None:
+        """Fix the recipe of an empty corpus, or check it against that of a filled one.
+
+        Raises:
+            EncoderMismatch: The vectors here were made in another way.
+        """
+        check_recipe(self.recipe(), recipe, self.folder)
+        with self._sound():
+            self._set_meta("recipe", _recipe_key(recipe))
+
+    def _meta(self, key: str) -> str | None:
+        row = self.database.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchone()
+        return None if row is None else str(row[0])
+
+    def _set_meta(self, key: str, value: str) -> None:
+        self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
+
+    # Writing
+
+    def put(
+        self,
+        document: Document,
+        passages: Sequence[Passage],
+        encoded: EncodedDocument,
+        *,
+        added: str,
+    ) -> None:
+        """Add a document, or replace the one of the same id, in one transaction."""
+        with self._writing():
+            self.database.execute("DELETE FROM documents WHERE id = ?", [document.id])
+            cursor = self.database.execute(
+                "INSERT INTO documents (id, path, part, title, format, digest, text, turns, pages,"
+                " breaks, words, tokens, vector, added)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    *(document.id, document.path, document.part, document.title),
+                    *(document.format, document.digest, document.text),
+                    json.dumps(
+                        [[t.start, t.end, t.said, t.speaker, t.time] for t in document.turns]
+                    ),
+                    json.dumps([[p.start, p.end, p.number] for p in document.pages]),
+                    json.dumps(document.breaks),
+                    *(len(document.text.split()), encoded.tokens, _blob(encoded.vector), added),
+                ],
+            )
+            row = cursor.lastrowid
+            self.database.executemany(
+                'INSERT INTO passages (document, start, "end", speakers, time, page)'
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                [[row, p.start, p.end, json.dumps(p.speakers), p.time, p.page] for p in passages],
+            )
+            self.database.execute(
+                "INSERT INTO passage_vectors VALUES (?, ?)", [row, _blob(encoded.passages)]
+            )
+
+    def remove(self, ids: Iterable[str]) -> int:
+        """Remove documents and all that belongs to them; how many there were."""
+        with self._writing():
+            removed = 0
+            for document in ids:
+                path = self.database.execute(
+                    "SELECT path FROM documents WHERE id = ?", [document]
+                ).fetchone()
+                if path is None:
+                    continue
+                self.database.execute("DELETE FROM documents WHERE id = ?", [document])
+                self.database.execute("DELETE FROM files WHERE path = ?", path)
+                removed += 1
+        return removed
+
+    def move(self, id_: str, path: str) -> None:
+        """Note that the file of a document lies elsewhere now."""
+        with self._writing():
+            self.database.execute("UPDATE documents SET path = ? WHERE id = ?", [path, id_])
+
+    # Encoding anew: side by side, then all at once
+
+    def put_reencoded(self, id_: str, encoded: EncodedDocument, recipe: Recipe) -> None:
+        """Keep a document's vectors under another recipe until `adopt` makes them the ones."""
+        with self._sound():
+            self.database.execute(
+                "INSERT OR REPLACE INTO reencoded SELECT row, ?, ?, ? FROM documents WHERE id = ?",
+                [_recipe_key(recipe), _blob(encoded.vector), _blob(encoded.passages), id_],
+            )
+
+    def not_reencoded(self, recipe: Recipe) -> list[str]:
+        """Ids of the documents that have no vectors under that recipe yet, in order."""
+        rows = self.database.execute(
+            "SELECT id FROM documents LEFT JOIN reencoded"
+            " ON reencoded.document = documents.row AND reencoded.recipe = ?"
+            " WHERE reencoded.document IS NULL ORDER BY documents.row",
+            [_recipe_key(recipe)],
+        )
+        return [id_ for (id_,) in rows]
+
+    def adopt(self, recipe: Recipe) -> None:
+        """Make the vectors of that recipe the corpus's own, in one transaction."""
+        with self._writing():
+            self.database.execute(
+                "UPDATE documents SET vector ="
+                " (SELECT vector FROM reencoded WHERE document = documents.row)"
+            )
+            self.database.execute(
+                "UPDATE passage_vectors SET vectors = (SELECT vectors FROM reencoded"
+                " WHERE reencoded.document = passage_vectors.document)"
+            )
+            self.database.execute("DELETE FROM reencoded")
+            self._set_meta("recipe", _recipe_key(recipe))
+
+    def remember_file(self, path: str, state: FileState) -> None:
+        """Note that a file was read whole in this state, so that it can be skipped next time."""
+        with self._sound():
+            self.database.execute(
+                "INSERT OR REPLACE INTO files VALUES (?, ?, ?)", [path, state.size, state.mtime_ns]
+            )
+
+    # Reading
+
+    def file_state(self, path: str) -> FileState | None:
+        """The state in which a file was last read whole."""
+        row = self.database.execute(
+            "SELECT size, mtime_ns FROM files WHERE path = ?", [path]
+        ).fetchone()
+        return FileState(*row) if row else None
+
+    def passages_of(self, id_: str) -> list[Passage]:
+        """The passages of a document, in order."""
+        rows = self.database.execute(
+            'SELECT start, "end", speakers, passages.time, page FROM passages'
+            " JOIN documents ON documents.row = passages.document"
+            " WHERE documents.id = ? ORDER BY start",
+            [id_],
+        )
+        return [Passage(a, b, tuple(json.loads(who)), t, page) for a, b, who, t, page in rows]
+
+    def digest(self, id_: str) -> str | None:
+        """The content digest of a document; None when there is none by that id."""
+        row = self.database.execute("SELECT digest FROM documents WHERE id = ?", [id_]).fetchone()
+        return None if row is None else str(row[0])
+
+    def digests(self) -> dict[str, tuple[str, str]]:
+        """For each content digest: the id and path of the document that holds it."""
+        rows = self.database.execute("SELECT digest, id, path FROM documents")
+        return {digest: (id_, path) for digest, id_, path in rows}
+
+    def entries(self) -> list[DocumentEntry]:
+        """All documents, in the order they were added."""
+        with self._sound():
+            rows = self.database.execute(
+                "SELECT id, path, part, title, format, length(text), words, tokens,"
+                " (SELECT count(*) FROM passages WHERE document = documents.row), added"
+                " FROM documents ORDER BY row"
+            )
+            return [DocumentEntry(*row) for row in rows]
+
+    def document(self, id_: str) -> Document:
+        """A whole document.
+
+        Raises:
+            DocumentNotFound: There is none by that id.
+        """
+        with self._sound():
+            found = self.database.execute(
+                "SELECT id, path, part, title, format, digest, text, turns, pages, breaks"
+                " FROM documents WHERE id = ?",
+                [id_],
+            ).fetchone()
+        if found is None:
+            raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
+        id_, path, part, title, format_, digest, text, turns, pages, breaks = found
+        return Document(
+            id=id_,
+            path=path,
+            part=part,
+            title=title,
+            format=format_,
+            digest=digest,
+            text=text,
+            turns=tuple(Turn(*turn) for turn in json.loads(turns)),
+            pages=tuple(Page(*page) for page in json.loads(pages)),
+            breaks=tuple(json.loads(breaks)),
+        )
+
+    def ids_at(self, path: str) -> list[str]:
+        """Ids of the documents that came from a file, in order."""
+        rows = self.database.execute("SELECT id FROM documents WHERE path = ? ORDER BY row", [path])
+        return [id_ for (id_,) in rows]
+
+    def document_rows(self) -> list[tuple[int, str, str, str, str, int]]:
+        """(row, id, path, part, title, words) of every document, by row."""
+        return self.database.execute(
+            "SELECT row, id, path, part, title, words FROM documents ORDER BY row"
+        ).fetchall()
+
+    def documents_at(self, rows: Sequence[int]) -> list[DocumentName]:
+        """The names of documents by row, in the order asked."""
+        return [
+            DocumentName(
+                *self.database.execute(
+                    "SELECT id, path, part, title FROM documents WHERE row = ?", [row]
+                ).fetchone()
+            )
+            for row in rows
+        ]
+
+    def passages_at(self, rows: Sequence[int]) -> list[tuple[Passage, str]]:
+        """Passages by row with their text, in the order asked."""
+        found = [
+            self.database.execute(
+                'SELECT start, "end", speakers, time, page, substr(text, start + 1, "end" - start)'
+                " FROM passages JOIN documents ON documents.row = passages.document"
+                " WHERE passages.row = ?",
+                [row],
+            ).fetchone()
+            for row in rows
+        ]
+        return [
+            (Passage(start, end, tuple(json.loads(who)), time, page), text)
+            for start, end, who, time, page, text in found
+        ]
+
+    def passages_spoken_by(self, speaker: str) -> npt.NDArray[np.int64]:
+        """Rows of the passages in which someone speaks whose name holds these words."""
+        wanted = speaker.casefold()
+        rows = self.database.execute("SELECT row, speakers FROM passages WHERE speakers != '[]'")
+        hits = [r for r, who in rows if any(wanted in w.casefold() for w in json.loads(who))]
+        return np.array(hits, np.int64)
+
+    def texts(self) -> Iterator[tuple[int, str]]:
+        """(row, text) of every document, by row."""
+        yield from self.database.execute("SELECT row, text FROM documents ORDER BY row")
+
+    def passage_rows(self) -> list[PassageRow]:
+        """Every passage, by document row and position."""
+        rows = self.database.execute(
+            'SELECT row, document, start, "end", speakers, time, page FROM passages'
+            " ORDER BY document, start"
+        )
+        return [
+            PassageRow(row, document, Passage(start, end, tuple(json.loads(who)), time, page))
+            for row, document, start, end, who, time, page in rows
+        ]
+
+    def vectors(self) -> Iterator[tuple[int, npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
+        """(row, document vector (d,), passage vectors (p, d)) of every document, by row."""
+        rows = self.database.execute(
+            "SELECT documents.row, vector, vectors FROM documents"
+            " JOIN passage_vectors ON passage_vectors.document = documents.row"
+            " ORDER BY documents.row"
+        )
+        for row, whole, parts in rows:
+            vector = np.frombuffer(whole, "<f4")
+            yield row, vector, np.frombuffer(parts, "<f4").reshape(-1, len(vector))
+
+    def check(self) -> list[str]:
+        """What SQLite's own integrity check complains of; empty for a sound file."""
+        with self._sound():
+            rows = self.database.execute("PRAGMA integrity_check").fetchall()
+        return [line for (line,) in rows if line != "ok"]
+
+
+def check_recipe(stored: Recipe | None, wanted: Recipe, folder: Path) -> None:
+    """Refuse vectors that were made in another way.
+
+    Raises:
+        EncoderMismatch: The recipes differ; the message names the fields and the way out.
+    """
+    if stored is None or stored == wanted:
+        return
+    old, new = asdict(stored), asdict(wanted)
+    differences = ", ".join(
+        f"{name} {old[name]} here, {new[name]} asked for" for name in old if old[name] != new[name]
+    )
+    raise EncoderMismatch(
+        f"{folder}: encoded in another way ({differences}); to encode it anew run: "
+        f"rag-app index --reencode --corpus {folder} --encoder {wanted.model}"
+        f" --extension {wanted.extension}"
+    )
+
+
+def _recipe_key(recipe: Recipe) -> str:
+    return json.dumps(recipe.as_dict(), sort_keys=True)
+
+
+def _blob(array: npt.NDArray[np.float32]) -> bytes:
+    return np.ascontiguousarray(array, "<f4").tobytes()

@@ -1,0 +1,390 @@
+"""Corpus: a folder of indexed documents, to be searched and asked. The only wiring of all parts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import filelock
+
+from indexing.documents import Document, Hit
+from indexing.encoder import Encoder, EncoderSettings, Recipe
+from indexing.errors import CorpusLocked, DocumentNotFound, InvalidRequest
+from indexing.indexer import Indexer, IndexReport, Progress, reencode
+from indexing.loading import MAX_BYTES
+from indexing.loading import document as text_document
+from indexing.snapshot import Snapshot
+from indexing.store import DocumentEntry, Store, check_recipe
+from retriever.filters import Filter
+from retriever.fusion import RANKINGS
+from retriever.retriever import Retriever
+
+if TYPE_CHECKING:
+    from generator.answer import Answer, Event, Mode
+    from generator.generator import Generator, GeneratorSettings
+
+DEFAULT_FOLDER = ".rag-app"
+
+# Passages of evidence that are handed to the generator, over all documents of an answer.
+EVIDENCE_DOCUMENTS = 5
+EVIDENCE_PASSAGES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusInfo:
+    """What a corpus holds and how it was made.
+
+    Attributes:
+        folder: Where it lies.
+        documents: How many.
+        passages: How many.
+        words: In all documents.
+        tokens: In all documents, by the encoder's tokenizer.
+        generation: Raised by every change.
+        recipe: How the vectors were made; None while it is empty.
+        snapshot: "current" or "missing": whether the derived indexes are on disk.
+        bytes: What the folder takes on disk.
+    """
+
+    folder: str
+    documents: int
+    passages: int
+    words: int
+    tokens: int
+    generation: int
+    recipe: Recipe | None
+    snapshot: str
+    bytes: int
+
+
+class Corpus:
+    """A corpus on disk.
+
+    Nothing is read or made before it is needed: a corpus comes into being with the first `add`,
+    the encoder is loaded with the first `add` or `search`, the language model only for answers in
+    its own words.
+
+    Args:
+        folder: Where the corpus lies; None takes $RAG_APP_CORPUS, else `.rag-app` here.
+        encoder: How to encode. None takes what the corpus was made with, or the packaged default.
+        generator: How to answer.
+        notify: Told in a sentence about anything that takes long.
+
+    Raises:
+        EncoderMismatch: By whatever needs vectors, when the corpus was encoded in another way.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path | None = None,
+        *,
+        encoder: EncoderSettings | None = None,
+        generator: GeneratorSettings | None = None,
+        notify: Callable[[str], None] | None = None,
+    ) -> None:
+        self.folder = Path(folder or os.environ.get("RAG_APP_CORPUS") or DEFAULT_FOLDER).resolve()
+        self._encoder_settings = encoder
+        self._generator_settings = generator
+        self._notify = notify
+        self._opened: Store | None = None
+        self._encoder: Encoder | None = None
+        self._generator: Generator | None = None
+        self._snapshot: Snapshot | None = None
+
+    def __enter__(self) -> Corpus:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of files and models; using the corpus again opens them again."""
+        if self._opened is not None:
+            self._opened.close()
+        self._opened = self._encoder = self._generator = self._snapshot = None
+
+    # Changing
+
+    def add(
+        self,
+        paths: Iterable[str | Path],
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        max_bytes: int = MAX_BYTES,
+    ) -> IndexReport:
+        """Add or update files and folders; what has not changed is skipped.
+
+        A file that cannot be read is in the report's `failures`; the others go on.
+
+        Raises:
+            CorpusLocked: Another process is writing.
+            EncoderMismatch: The corpus was encoded in another way.
+        """
+        if isinstance(paths, str | Path):
+            paths = [paths]
+        with self._writing() as store:
+            indexer = self._indexer(store, progress, max_bytes)
+            report = indexer.add([Path(path) for path in paths])
+            self._refresh(store)
+        return report
+
+    def add_text(self, text: str, *, name: str, title: str | None = None) -> IndexReport:
+        """Add or update a text that is no file, under a name.
+
+        Raises:
+            InvalidRequest: The text is empty.
+        """
+        with self._writing() as store:
+            document = text_document(text, name=name, title=title)
+            report = self._indexer(store, None, MAX_BYTES).add_documents([document])
+            self._refresh(store)
+        return report
+
+    def remove(self, names: Iterable[str | Path]) -> int:
+        """Remove documents by id, or all documents of a file or folder; how many.
+
+        Raises:
+            DocumentNotFound: A name fits no document; nothing is removed then.
+        """
+        if isinstance(names, str | Path):
+            names = [names]
+        self._store()  # an absent corpus is an error, not an empty one
+        with self._writing() as store:
+            entries = store.entries()
+            ids = [id_ for name in names for id_ in _named(str(name), entries)]
+            removed = store.remove(dict.fromkeys(ids))
+            self._refresh(store)
+        return removed
+
+    def missing(self) -> list[DocumentEntry]:
+        """Documents whose file is no longer where it was."""
+        return [
+            entry
+            for entry in self.documents()
+            if Path(entry.path).is_absolute() and not Path(entry.path).exists()
+        ]
+
+    def reencode(self, *, progress: Callable[[Progress], None] | None = None) -> int:
+        """Encode every document anew with the settings of this object; how many in this run."""
+        with self._writing() as store:
+            encoder = Encoder(self._encoder_settings, notify=self._notify)
+            if store.recipe() == encoder.recipe:
+                return 0
+            done = reencode(store, encoder, progress=progress)
+            self._encoder = encoder
+            self._generator = None
+            self._refresh(store)
+        return done
+
+    # Reading
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int = 5,
+        passages: int = 3,
+        where: Filter | None = None,
+        ranking: str = "default",
+    ) -> list[Hit]:
+        """The k best documents, best first, each with its best passages.
+
+        Args:
+            query: A question or a description, of any length.
+            k: Documents at most.
+            passages: Passages of each document at most.
+            where: Limits by document, path and speaker.
+            ranking: A name from `retriever.fusion.RANKINGS`.
+
+        Raises:
+            InvalidRequest: An empty query or an impossible number or name.
+            CorpusNotFound: There is no corpus in the folder.
+        """
+        if ranking not in RANKINGS:
+            raise InvalidRequest(f"no ranking {ranking!r}; there are: {', '.join(RANKINGS)}")
+        store = self._store()
+        encoder = self._encoder_for(store)
+        with store.reading():
+            retriever = Retriever(
+                store, self._current(store), encoder.encode_queries, RANKINGS[ranking]
+            )
+            return retriever.search(query, k=k, passages=passages, where=where)
+
+    def stream(
+        self,
+        question: str,
+        *,
+        answer: Mode | None = None,
+        k: int = EVIDENCE_DOCUMENTS,
+        where: Filter | None = None,
+    ) -> Iterator[Event]:
+        """Answer a question, event by event: ContextReady, TextDelta (many), AnswerReady.
+
+        Args:
+            question: What to answer.
+            answer: "quote" for verbatim sentences only, "free" for the model's own words; None
+                takes the settings' choice.
+            k: Documents to take evidence from, at most.
+            where: Limits by document, path and speaker.
+
+        Raises:
+            InvalidRequest: An empty question.
+            CorpusNotFound: There is no corpus in the folder.
+        """
+        raise NotImplementedError
+
+    def ask(
+        self,
+        question: str,
+        *,
+        answer: Mode | None = None,
+        k: int = EVIDENCE_DOCUMENTS,
+        where: Filter | None = None,
+    ) -> Answer:
+        """Answer a question; arguments and errors as in `stream`."""
+        raise NotImplementedError
+
+    def documents(self) -> list[DocumentEntry]:
+        """All documents, in the order they were added."""
+        return self._store().entries()
+
+    def document(self, name: str) -> Document:
+        """A whole document with its text, by id, path or title.
+
+        Raises:
+            DocumentNotFound: The name fits no document, or several.
+        """
+        store = self._store()
+        with store.reading():
+            found = _named(name, store.entries())
+            if len(found) > 1:
+                raise DocumentNotFound(f"{name}: {len(found)} documents; give an id: rag-app list")
+            return store.document(found[0])
+
+    def info(self) -> CorpusInfo:
+        """What the corpus holds and how it was made."""
+        store = self._store()
+        with store.reading():
+            entries, generation = store.entries(), store.generation
+            recipe = store.recipe()
+        saved = Snapshot.load(self._snapshots, generation) is not None
+        return CorpusInfo(
+            folder=str(self.folder),
+            documents=len(entries),
+            passages=sum(entry.passages for entry in entries),
+            words=sum(entry.words for entry in entries),
+            tokens=sum(entry.tokens for entry in entries),
+            generation=generation,
+            recipe=recipe,
+            snapshot="current" if saved else "missing",
+            bytes=sum(file.stat().st_size for file in self.folder.rglob("*") if file.is_file()),
+        )
+
+    # Wiring
+
+    @property
+    def _snapshots(self) -> Path:
+        return self.folder / "index"
+
+    def _store(self, *, create: bool = False) -> Store:
+        if self._opened is None:
+            self._opened = Store(self.folder, create=create)
+        return self._opened
+
+    @contextmanager
+    def _writing(self) -> Iterator[Store]:
+        """The store, while no other process can write to it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(self.folder / "write.lock", timeout=0)
+        try:
+            lock.acquire()
+        except filelock.Timeout as error:
+            raise CorpusLocked(
+                f"{self.folder}: another process is writing to this corpus; wait until it is done "
+                "(searching and asking go on meanwhile)"
+            ) from error
+        try:
+            yield self._store(create=True)
+        finally:
+            lock.release()
+
+    def _indexer(
+        self, store: Store, progress: Callable[[Progress], None] | None, max_bytes: int
+    ) -> Indexer:
+        encoder = self._encoder_for(store)
+        store.set_recipe(encoder.recipe)
+        return Indexer(store, encoder, progress, max_bytes)
+
+    def _encoder_for(self, store: Store) -> Encoder:
+        """The encoder that made the corpus, or the one asked for where it is empty."""
+        stored = store.recipe()
+        if self._encoder is None:
+            self._encoder = Encoder(
+                self._encoder_settings or _settings(stored), notify=self._notify
+            )
+        check_recipe(stored, self._encoder.recipe, self.folder)
+        return self._encoder
+
+    def _current(self, store: Store) -> Snapshot:
+        """The snapshot of the store's generation: at hand, from disk, or made now."""
+        generation = store.generation
+        if self._snapshot is None or self._snapshot.generation != generation:
+            self._snapshot = Snapshot.load(self._snapshots, generation)
+        if self._snapshot is None:
+            self._snapshot = Snapshot.build(store)
+            self._save_if_free(self._snapshot)
+        return self._snapshot
+
+    def _refresh(self, store: Store) -> None:
+        """After a change: make the derived indexes anew while the lock is held."""
+        if Snapshot.load(self._snapshots, store.generation) is None:
+            self._snapshot = Snapshot.build(store)
+            self._snapshot.save(self._snapshots)
+
+    def _save_if_free(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot that a reader had to make, unless somebody is writing."""
+        lock = filelock.FileLock(self.folder / "write.lock", timeout=0)
+        try:
+            with lock:
+                snapshot.save(self._snapshots)
+        except (filelock.Timeout, OSError):  # a writer will do it, or the disk is read-only
+            return
+
+
+def _settings(recipe: Recipe | None) -> EncoderSettings:
+    if recipe is None:
+        return EncoderSettings()
+    return EncoderSettings(
+        model=recipe.model,
+        extension=recipe.extension,
+        max_length=recipe.max_length,
+        dtype=recipe.dtype,
+    )
+
+
+def _named(name: str, entries: Sequence[DocumentEntry]) -> list[str]:
+    """Ids of the documents a name stands for: an id, a path, a folder, or a title.
+
+    Raises:
+        DocumentNotFound: None.
+    """
+    path = str(Path(name).expanduser().resolve())
+    for fits in (
+        lambda e: e.id == name,
+        lambda e: e.path in (name, path),
+        lambda e: e.path.startswith(path + os.sep),
+        lambda e: name in (e.title, e.part),
+    ):
+        if found := [entry.id for entry in entries if fits(entry)]:
+            return found
+    raise DocumentNotFound(f"{name}: no such document in this corpus; see: rag-app list")

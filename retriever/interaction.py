@@ -1,0 +1,29 @@
+"""Late interaction at sentence and passage granularity.
+
+Each sentence of a query looks for its best passage in a document, and the document gets the sum:
+ColBERT's MaxSim (Khattab and Zaharia, SIGIR 2020) with sentences for query tokens and passages for
+document tokens. A long query about several things is then answered by the document that holds
+passages on all of them, not by the one with a single passage that resembles the whole.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float32]
+
+
+def sum_of_best(scores: FloatArray, starts: npt.NDArray[np.int64]) -> FloatArray:
+    """For each document, the sum over sentences of the best passage.
+
+    Args:
+        scores: (sentences, passages), passages of one document side by side; -inf for passages
+            that do not count.
+        starts: (documents,) position of each document's first passage.
+
+    Returns:
+        (documents,), -inf for a document none of whose passages counts.
+    """
+    best = np.maximum.reduceat(scores, starts, axis=1)
+    return np.asarray(best.sum(axis=0), np.float32)

@@ -1,0 +1,38 @@
+"""What a query is made of: the whole, and the sentences that each look for their own evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from indexing.errors import InvalidRequest
+from indexing.sentences import sentences
+
+MOST_SENTENCES = 32  # a longer query is a document; its first sentences say what it is about
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query in parts.
+
+    Attributes:
+        text: The whole query, trimmed.
+        sentences: Its sentences, at least one.
+    """
+
+    text: str
+    sentences: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Query:
+        """Take a query apart.
+
+        Raises:
+            InvalidRequest: It holds no letter and no digit.
+        """
+        if not any(character.isalnum() for character in text):
+            raise InvalidRequest("the question is empty; write what you want to know")
+        whole = text.strip()
+        spans = sentences(whole, 0, len(whole))[:MOST_SENTENCES]
+        parts = [whole[start:end] for start, end in spans]
+        worded = [part for part in parts if any(character.isalnum() for character in part)]
+        return cls(whole, tuple(worded) or (whole,))
