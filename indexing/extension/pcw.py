@@ -173,22 +173,19 @@ class _Cutter:
         return bool(self.model.tokenizer.truncation_side == "left")
 
     def _gathered(self, features: Features, cuts: list[list[list[int]]]) -> Features:
+        """The features of all windows, padded on the right whatever the tokenizer does."""
         import torch
         from torch.nn.utils.rnn import pad_sequence
 
-        tokenizer = self.model.tokenizer
         real = features["attention_mask"].bool()
         shape = features["input_ids"].shape
-        padding = {"input_ids": tokenizer.pad_token_id or 0}
+        padding = {"input_ids": self.model.tokenizer.pad_token_id or 0}
         gathered = dict(features)
         for name, value in features.items():
             if isinstance(value, torch.Tensor) and value.shape == shape:
                 rows = [value[row][real[row]][cut] for row, c in enumerate(cuts) for cut in c]
                 gathered[name] = pad_sequence(
-                    rows,
-                    batch_first=True,
-                    padding_value=padding.get(name, 0),
-                    padding_side=tokenizer.padding_side,
+                    rows, batch_first=True, padding_value=padding.get(name, 0)
                 )
         gathered[_OWNER] = torch.tensor([row for row, c in enumerate(cuts) for _ in c])
         return gathered
@@ -227,13 +224,11 @@ class _Averager:
         mask = features["attention_mask"]
         lengths = mask.sum(dim=1)
         order = lengths.argsort(descending=True, stable=True)
-        left = self.model.tokenizer.padding_side == "left"
         found = []
         for rows in order.split(self.batch_size):
             width = int(lengths[rows].max())
-            columns = slice(mask.shape[1] - width, None) if left else slice(0, width)
             part = {
-                name: value[rows][:, columns] if _is_like(value, mask) else value
+                name: value[rows, :width] if _is_like(value, mask) else value
                 for name, value in features.items()
                 if name != _OWNER
             }

@@ -108,7 +108,9 @@ def build(family: str, folder: Path, *, config: object = None) -> SentenceTransf
     SentenceTransformer(modules=[reader, pooling, Normalize()], device="cpu").save(
         str(folder / "whole"), create_model_card=False
     )
-    return SentenceTransformer(str(folder / "whole"), device="cpu").eval()
+    model = SentenceTransformer(str(folder / "whole"), device="cpu").eval()
+    model[0].processor = tokenizer(causal=family in CAUSAL)  # Qwen2 loads one of its own kind
+    return model
 
 
 def tokenizer(*, causal: bool = False) -> transformers.PreTrainedTokenizerFast:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ class Setting:
 class Oracle:
     """A transformer recomputed from its weights."""
 
-    def __init__(self, backbone) -> None:
+    def __init__(self, backbone: Any) -> None:
         self.w = {k: v.detach().double().numpy() for k, v in backbone.state_dict().items()}
         self.config = backbone.config
         self.kind = backbone.config.model_type
@@ -96,8 +97,12 @@ class Oracle:
         scores = (q * scale[:, None]) @ k.T / math.sqrt(q.shape[1]) + bias
         return softmax(scores) @ v
 
-    def rotary(self, q, k, v, setting: Setting, base: float, sliding: int | None, causal: bool):
+    def rotary(
+        self, qkv: tuple[Array, ...], setting: Setting, base: float, sliding: int | None
+    ) -> Array:
+        q, k, v = qkv
         n, d = q.shape
+        causal = self.kind in ("llama", "mistral", "qwen2", "qwen3")
         long = n > setting.window
         scale = np.array([setting.factor(i, n, causal) for i in range(n)])
         own_base = sliding is not None and self.kind == "modernbert"
@@ -105,7 +110,7 @@ class Oracle:
             base = base * setting.lam
         at = [float(i) if own_base else setting.position(i, n) for i in range(n)]
 
-        def scored(query_at, key_at) -> Array:
+        def scored(query_at: list[float], key_at: list[float]) -> Array:
             return turned(q, query_at, base) @ turned(k, key_at, base).T / math.sqrt(d)
 
         scores = scored(at, at)
@@ -145,7 +150,7 @@ class Oracle:
             )
             heads_out = []
             for h in range(heads):
-                d = 32 // heads
+                d = x.shape[1] // heads
                 cut = slice(h * d, (h + 1) * d)
                 args = (self.lin(name, x)[:, cut] for name in (q, k, v))
                 heads_out.append(self.plain(*args, scale, self._bias(n, h)))
@@ -163,12 +168,18 @@ class Oracle:
                 bias[i] = [along[i - j + n - 1] for j in range(n)]
         return bias
 
-    def _heads(self, q, k, v, heads: int, shared: int, *args) -> Array:
+    def _heads(
+        self, qkv: tuple[Array, ...], setting: Setting, base: float, sliding: int | None = None
+    ) -> Array:
+        q, k, v = qkv
+        heads = self.config.num_attention_heads
+        shared = getattr(self.config, "num_key_value_heads", heads)
         d, each = q.shape[1] // heads, heads // shared
         out = []
         for h in range(heads):
             qs, ks = slice(h * d, (h + 1) * d), slice(h // each * d, (h // each + 1) * d)
-            out.append(self.rotary(q[:, qs], k[:, ks], v[:, ks], *args))
+            one = (q[:, qs], k[:, ks], v[:, ks])
+            out.append(self.rotary(one, setting, base, sliding))
         return np.concatenate(out, axis=1)
 
     def _nomic(self, ids: list[int], setting: Setting) -> Array:
@@ -180,7 +191,7 @@ class Oracle:
             at = f"layers.{number}"
             q, k, v = (self.lin(f"{at}.self_attn.{p}_proj", x) for p in "qkv")
             theta = c.rope_parameters["rope_theta"]
-            mixed = self._heads(q, k, v, 4, 4, setting, theta, None, False)
+            mixed = self._heads((q, k, v), setting, theta)
             x = x + self.lin(f"{at}.self_attn.o_proj", mixed)
             x = self.norm(f"{at}.post_attention_layernorm", x, eps)
             gate = silu(self.lin(f"{at}.mlp.gate_proj", x)) * self.lin(f"{at}.mlp.up_proj", x)
@@ -200,7 +211,7 @@ class Oracle:
             q, k, v = np.split(self.lin(f"{at}.attn.Wqkv", h), 3, axis=1)
             sliding = c.local_attention // 2 + 1 if kind == "sliding_attention" else None
             theta = c.rope_parameters[kind]["rope_theta"]
-            mixed = self._heads(q, k, v, 4, 4, setting, theta, sliding, False)
+            mixed = self._heads((q, k, v), setting, theta, sliding)
             x = x + self.lin(f"{at}.attn.Wo", mixed)
             h = self.norm(f"{at}.mlp_norm", x, c.norm_eps)
             inner, gate = np.split(self.lin(f"{at}.mlp.Wi", h), 2, axis=1)
@@ -219,7 +230,7 @@ class Oracle:
                 q, k = self._normed(at, "q", q, c.head_dim), self._normed(at, "k", k, c.head_dim)
             sliding = c.sliding_window if kinds[number] == "sliding_attention" else None
             theta = c.rope_parameters["rope_theta"]
-            mixed = self._heads(q, k, v, 4, 2, setting, theta, sliding, True)
+            mixed = self._heads((q, k, v), setting, theta, sliding)
             x = x + self.lin(f"{at}.self_attn.o_proj", mixed)
             h = self.rms(f"{at}.post_attention_layernorm", x)
             gate = silu(self.lin(f"{at}.mlp.gate_proj", h)) * self.lin(f"{at}.mlp.up_proj", h)
