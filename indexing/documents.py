@@ -40,10 +40,10 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What a loader reads out of a file, before it is known to a corpus.
+    r"""What a loader reads out of a file, before it is known to a corpus.
 
     Attributes:
-        text: The whole text, newlines as "\\n", no NUL.
+        text: The whole text, newlines as "\n", no NUL.
         title: A name a person would recognise.
         part: Which document of the file this is, unique within it; "" when a file is one document.
         turns: Utterances in order, without overlaps; empty unless the file is a transcript.

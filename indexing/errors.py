@@ -3,6 +3,7 @@
 RagAppError
 ├── InputError                something handed in cannot be used
 │   ├── UnreadableFile        a file or folder: which, what is wrong, what to do
+│   │   └── OtherKind         sound, but of a kind that its ending only may stand for
 │   └── InvalidRequest        an empty question, an impossible filter or option
 ├── CorpusError               something about a corpus on disk
 │   ├── CorpusNotFound        there is none at that place
@@ -44,6 +45,14 @@ class UnreadableFile(InputError):
         self.path = str(path)
         self.reason = reason
         self.remedy = remedy
+
+
+class OtherKind(UnreadableFile):
+    """A sound file of another kind than the one that is read under its ending.
+
+    Settings and exports end in `.json` as meetings do. Found in a folder, such a file is passed
+    over like any other kind; named by a person, it is an error.
+    """
 
 
 class InvalidRequest(InputError):

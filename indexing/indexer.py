@@ -7,14 +7,14 @@ there and goes on. A file that cannot be read is reported and leaves what was kn
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from indexing.documents import Document, Passage
 from indexing.encoder import TOKENS_PER_BATCH, Encoder
-from indexing.loading import MAX_BYTES, Failure, read, walk
+from indexing.loading import MAX_BYTES, Failure, nothing_in, read, walk
 from indexing.passages import split
 from indexing.store import FileState, Store
 
@@ -132,12 +132,16 @@ class Indexer:
     _pending: list[_Pending] = field(default_factory=list)
     _read_whole: list[_ReadWhole] = field(default_factory=list)
     _digests: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _named: set[Path] = field(default_factory=set)
+    _passed_over: set[Path] = field(default_factory=set)
     _path: str = ""
 
     def add(self, paths: Sequence[Path]) -> IndexReport:
         """Add or update files and folders."""
         self._tally = tally = _Tally()
         self._digests = self.store.digests()
+        self._named = {path.resolve() for path in paths if path.is_file()}
+        self._passed_over = set()
         files: list[tuple[Path, FileState]] = []
         for found in walk(paths, skipped=tally.skipped):
             if isinstance(found, Failure):
@@ -148,6 +152,7 @@ class Indexer:
         for file, state in files:
             self._add_file(file, state)
         self._flush()
+        tally.failures += self._barren(paths, [file for file, _ in files])
         return tally.report()
 
     def add_documents(self, documents: Iterable[Document]) -> IndexReport:
@@ -179,6 +184,10 @@ class Indexer:
         found = read(file, max_bytes=self.max_bytes)
         documents = [one for one in found if isinstance(one, Document)]
         failures = [one for one in found if isinstance(one, Failure)]
+        walked_into = file not in self._named and not known
+        if walked_into and not documents and all(one.other_kind for one in failures):
+            self._pass_over(file, state)
+            return
         self._tally.failures += failures
         length = sum(len(document.text) for document in documents)
         for document in documents:
@@ -189,6 +198,20 @@ class Indexer:
             present = {document.id for document in documents}
             gone = [id_ for id_ in known if id_ not in present and id_ not in self._tally.moved]
             self._read_whole.append(_ReadWhole(str(file), state, gone))
+
+    def _pass_over(self, file: Path, state: FileState) -> None:
+        """Count a file that a walk came upon and that is of another kind, in spite of its name."""
+        self._passed_over.add(file)
+        self._tally.skipped[file.suffix.lower()] += 1
+        self._advance(state.size)
+
+    def _barren(self, paths: Sequence[Path], files: Sequence[Path]) -> Iterator[Failure]:
+        """Folders in which every file turned out to be of another kind."""
+        for folder in (path for path in paths if path.is_dir()):
+            inside = [file for file in files if file.is_relative_to(folder.resolve())]
+            if inside and self._passed_over.issuperset(inside):
+                what = f"{len(inside)} with a known ending and another content"
+                yield nothing_in(folder, what)
 
     def _settle(self) -> None:
         """Note the files whose documents are all committed, and drop what they hold no more."""

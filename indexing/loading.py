@@ -13,7 +13,7 @@ from pathlib import Path
 from indexing import transcripts
 from indexing.decoding import clean, printable
 from indexing.documents import Document, Extract
-from indexing.errors import InvalidRequest, UnreadableFile
+from indexing.errors import InvalidRequest, OtherKind, UnreadableFile
 from indexing.loaders import LOADERS, Loader
 
 MAX_BYTES = 100 * 1024 * 1024
@@ -28,11 +28,14 @@ class Failure:
         path: Which, as text that is safe to print.
         reason: What is wrong with it.
         remedy: What to do about it.
+        other_kind: Whether the file is sound, and only not of the kind that is read under its
+            ending.
     """
 
     path: str
     reason: str
     remedy: str
+    other_kind: bool = False
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}; {self.remedy}"
@@ -97,9 +100,13 @@ def _under(
             empty = False
             yield _refused(here) or here
     if empty:
-        others = counts.total() - others
-        reason = f"holds no file that can be read ({others} of other kinds)"
-        yield Failure(_shown(named), reason, f"add files that end in {SUPPORTED}")
+        yield nothing_in(named, f"{counts.total() - others} of other kinds")
+
+
+def nothing_in(folder: Path, what: str) -> Failure:
+    """The report of a folder without a file to read, with what there is instead."""
+    reason = f"holds no file that can be read ({what})"
+    return Failure(_shown(folder), reason, f"add files that end in {SUPPORTED}")
 
 
 def _inside(path: Path, roots: tuple[Path, ...]) -> Path | Failure | None:
@@ -256,7 +263,8 @@ def _document_or_failure(
     file: Path, loader: Loader, found: Extract | UnreadableFile
 ) -> Document | Failure:
     if isinstance(found, UnreadableFile):
-        return Failure(_shown(file), printable(found.reason), found.remedy)
+        other_kind = isinstance(found, OtherKind)
+        return Failure(_shown(file), printable(found.reason), found.remedy, other_kind)
     if not found.text.strip():
         part = f" in {found.part}" if found.part else ""
         return Failure(_shown(file), f"holds no text{part}", "remove it, or fetch it again")

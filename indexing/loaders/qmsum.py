@@ -15,7 +15,7 @@ from pathlib import Path
 
 from indexing.decoding import SAVE_AS_UTF8, decode, printable
 from indexing.documents import Extract, Turn
-from indexing.errors import UnreadableFile
+from indexing.errors import OtherKind, UnreadableFile
 from indexing.signatures import refuse_other_kind
 
 EXPECTED = (
@@ -29,7 +29,8 @@ def load_meeting(path: Path) -> Iterator[Extract]:
     """One meeting in a file.
 
     Raises:
-        UnreadableFile: The file is not JSON, or not a meeting.
+        OtherKind: The file is JSON of another kind.
+        UnreadableFile: The file is not JSON, or a meeting that is damaged.
     """
     data = path.read_bytes()
     refuse_other_kind(path, data, "JSON")
@@ -42,6 +43,7 @@ def load_meetings(path: Path) -> Iterator[Extract | UnreadableFile]:
     """One meeting a line; a line that cannot be used is given back as an error and passed over.
 
     Raises:
+        OtherKind: All lines are JSON of another kind.
         UnreadableFile: No line is a meeting.
     """
     data = path.read_bytes()
@@ -54,7 +56,7 @@ def load_meetings(path: Path) -> Iterator[Extract | UnreadableFile]:
             name = _name(meeting) or f"line-{number}"
             extract = _extract(path, meeting, title=name, part=name)
         except UnreadableFile as error:
-            broken = UnreadableFile(path, f"line {number} {error.reason}", error.remedy)
+            broken = type(error)(path, f"line {number} {error.reason}", error.remedy)
             if taken:
                 yield broken
             else:
@@ -65,9 +67,9 @@ def load_meetings(path: Path) -> Iterator[Extract | UnreadableFile]:
         waiting.clear()
         yield extract if part == name else replace(extract, title=part, part=part)
     if waiting:
-        first = waiting[0]
-        reason = f"holds no QMSum meeting ({first.reason})"
-        raise UnreadableFile(path, reason, first.remedy)
+        worst = min(waiting, key=lambda error: isinstance(error, OtherKind))
+        reason = f"holds no QMSum meeting ({worst.reason})"
+        raise type(worst)(path, reason, worst.remedy)
 
 
 def _lines(path: Path, data: bytes) -> Iterator[tuple[int, bytes | str]]:
@@ -104,7 +106,12 @@ def _decoded(path: Path, line: bytes | str) -> str:
 
 
 def _parsed(path: Path, text: str) -> dict[str, object]:
-    """A JSON object that has a list of turns."""
+    """A JSON object that has a list of turns.
+
+    Raises:
+        OtherKind: It is JSON of another kind.
+        UnreadableFile: It is not JSON.
+    """
     try:
         found = json.loads(text)
     except RecursionError:
@@ -113,7 +120,7 @@ def _parsed(path: Path, text: str) -> dict[str, object]:
         raise UnreadableFile(path, f"is not valid JSON ({error})", MEND) from None
     if not isinstance(found, dict) or not isinstance(found.get("meeting_transcripts"), list):
         reason = "is JSON but not a QMSum meeting: it has no list `meeting_transcripts`"
-        raise UnreadableFile(path, reason, EXPECTED)
+        raise OtherKind(path, reason, EXPECTED)
     return found
 
 
