@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -71,7 +72,8 @@ class Corpus:
 
     Args:
         folder: Where the corpus lies; None takes $RAG_APP_CORPUS, else `.rag-app` here.
-        encoder: How to encode. None takes what the corpus was made with, or the packaged default.
+        encoder: How to encode, or an encoder that is loaded already. None takes what the corpus was
+            made with, or the packaged default.
         generator: How to answer.
         notify: Told in a sentence about anything that takes long.
 
@@ -83,16 +85,16 @@ class Corpus:
         self,
         folder: str | Path | None = None,
         *,
-        encoder: EncoderSettings | None = None,
+        encoder: EncoderSettings | Encoder | None = None,
         generator: GeneratorSettings | None = None,
         notify: Callable[[str], None] | None = None,
     ) -> None:
         self.folder = Path(folder or os.environ.get("RAG_APP_CORPUS") or DEFAULT_FOLDER).resolve()
-        self._encoder_settings = encoder
+        self._encoder = encoder if isinstance(encoder, Encoder) else None
+        self._encoder_settings = encoder.settings if isinstance(encoder, Encoder) else encoder
         self._generator_settings = generator
         self._notify = notify
         self._opened: Store | None = None
-        self._encoder: Encoder | None = None
         self._generator: Generator | None = None
         self._snapshot: Snapshot | None = None
 
@@ -144,9 +146,17 @@ class Corpus:
         Raises:
             InvalidRequest: The text is empty.
         """
+        return self.add_documents([text_document(text, name=name, title=title)])
+
+    def add_documents(self, documents: Iterable[Document]) -> IndexReport:
+        """Add or update documents that somebody else has read or made; those known are skipped.
+
+        Args:
+            documents: Taken one by one, a little ahead of the encoding, so that a generator of them
+                can count how far it has come.
+        """
         with self._writing() as store:
-            document = text_document(text, name=name, title=title)
-            report = self._indexer(store, None, MAX_BYTES).add_documents([document])
+            report = self._indexer(store, None, MAX_BYTES).add_documents(documents)
             self._refresh(store)
         return report
 
@@ -210,15 +220,24 @@ class Corpus:
             InvalidRequest: An empty query or an impossible number or name.
             CorpusNotFound: There is no corpus in the folder.
         """
+        with self.retriever(ranking) as retriever:
+            return retriever.search(query, k=k, passages=passages, where=where)
+
+    @contextmanager
+    def retriever(self, ranking: str = "default") -> Iterator[Retriever]:
+        """What `search` asks: scores of everything, over the corpus as it is at one moment.
+
+        Raises:
+            InvalidRequest: There is no ranking by that name.
+            CorpusNotFound: There is no corpus in the folder.
+        """
         if ranking not in RANKINGS:
             raise InvalidRequest(f"no ranking {ranking!r}; there are: {', '.join(RANKINGS)}")
         store = self._store()
         encoder = self._encoder_for(store)
         with store.reading():
-            retriever = Retriever(
-                store, self._current(store), encoder.encode_queries, RANKINGS[ranking]
-            )
-            return retriever.search(query, k=k, passages=passages, where=where)
+            current = self._current(store)
+            yield Retriever(store, current, encoder.encode_queries, RANKINGS[ranking])
 
     def stream(
         self,
@@ -241,7 +260,18 @@ class Corpus:
             InvalidRequest: An empty question.
             CorpusNotFound: There is no corpus in the folder.
         """
-        raise NotImplementedError
+        from generator.answer import AnswerReady
+
+        started = time.perf_counter()
+        hits = self.search(question, k=k, passages=EVIDENCE_PASSAGES, where=where)
+        documents = {hit.document: self._store().document(hit.document) for hit in hits}
+        generator = self._answering()
+        searched = time.perf_counter() - started
+        for event in generator.stream(question, hits, documents.__getitem__, answer=answer):
+            if isinstance(event, AnswerReady):
+                yield AnswerReady(_with_search(event.answer, searched))
+            else:
+                yield event
 
     def ask(
         self,
@@ -252,7 +282,12 @@ class Corpus:
         where: Filter | None = None,
     ) -> Answer:
         """Answer a question; arguments and errors as in `stream`."""
-        raise NotImplementedError
+        from generator.answer import AnswerReady
+
+        for event in self.stream(question, answer=answer, k=k, where=where):
+            if isinstance(event, AnswerReady):
+                return event.answer
+        raise AssertionError("a stream ends with its answer")
 
     def documents(self) -> list[DocumentEntry]:
         """All documents, in the order they were added."""
@@ -335,6 +370,20 @@ class Corpus:
         check_recipe(stored, self._encoder.recipe, self.folder)
         return self._encoder
 
+    def _answering(self) -> Generator:
+        """The generator, its sentences embedded by the corpus's own encoder."""
+        from generator.generator import Generator, GeneratorSettings
+        from generator.model import CausalModel
+
+        if self._generator is None:
+            settings = self._generator_settings or GeneratorSettings()
+            self._generator = Generator(
+                settings,
+                embed=self._encoder_for(self._store()).encode_queries,
+                load=lambda: CausalModel.load(settings.model, notify=self._notify),
+            )
+        return self._generator
+
     def _current(self, store: Store) -> Snapshot:
         """The snapshot of the store's generation: at hand, from disk, or made now."""
         generation = store.generation
@@ -359,6 +408,14 @@ class Corpus:
                 snapshot.save(self._snapshots)
         except (filelock.Timeout, OSError):  # a writer will do it, or the disk is read-only
             return
+
+
+def _with_search(answer: Answer, seconds: float) -> Answer:
+    """The answer with the time that finding its evidence took."""
+    total = answer.seconds["total"] + seconds
+    first = answer.seconds.get("first", 0.0) + seconds
+    spent = {**answer.seconds, "search": seconds, "first": first, "total": total}
+    return replace(answer, seconds={name: round(value, 4) for name, value in spent.items()})
 
 
 def _settings(recipe: Recipe | None) -> EncoderSettings:

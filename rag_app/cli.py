@@ -1,0 +1,317 @@
+"""Commands: parse, call, print. Nothing heavy is imported before a command needs it.
+
+Exit status: 0 done; 1 refused or failed, the reason on standard error; 2 wrong usage; 3 done, but
+some files could not be read (each is named).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from indexing.errors import InvalidRequest, RagAppError
+
+if TYPE_CHECKING:
+    from rag_app.corpus import Corpus
+    from retriever.filters import Filter
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+SOME_FILES_FAILED = 3
+
+
+class Commands(click.Group):
+    """Commands that report errors of ours in one line, and load `evaluate` when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The order in which people need them."""
+        return ["index", "search", "ask", "list", "show", "remove", "info", "evaluate"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command by name."""
+        if cmd_name == "evaluate":
+            from rag_app.evaluation.command import evaluate
+
+            command: click.Command = evaluate
+            return command
+        return super().get_command(ctx, cmd_name)
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
+        """Run a command; an error of ours becomes one line and exit status 1."""
+        try:
+            return super().invoke(ctx)
+        except RagAppError as error:
+            click.echo(f"rag-app: {error}", err=True)
+            ctx.exit(1)
+        except BrokenPipeError:  # the reader of our output has gone: `rag-app list | head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(1)
+
+
+def with_corpus(command: Command) -> Command:
+    """Add --corpus."""
+    return click.option(
+        "--corpus",
+        "folder",
+        type=click.Path(path_type=Path, file_okay=False),
+        envvar="RAG_APP_CORPUS",
+        show_envvar=True,
+        default=".rag-app",
+        show_default=True,
+        help="The folder that holds the corpus.",
+    )(command)
+
+
+def with_json(command: Command) -> Command:
+    """Add --json."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def with_encoder(command: Command) -> Command:
+    """Add --encoder, --extension, --max-length and --dtype."""
+    options = [
+        click.option("--encoder", help="Packaged name, folder or hub name.  [default: packaged]"),
+        click.option(
+            "--extension",
+            type=click.Choice(["none", "pcw", "gp", "rp", "pi", "ntk", "self-extend"]),
+            help="How documents longer than the model's window are read.  [default: pcw]",
+        ),
+        click.option("--max-length", type=click.IntRange(min=8), help="Tokens of one window."),
+        click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16"])),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def with_filters(command: Command) -> Command:
+    """Add --document, --path and --speaker."""
+    options = [
+        click.option("--document", "documents", multiple=True, help="Only this id or title."),
+        click.option(
+            "--path", "pattern", help='Only files like this, for example "minutes/*.vtt".'
+        ),
+        click.option("--speaker", help="Only passages in which they speak."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="rag-app")
+def main() -> None:
+    """Ask questions of long documents, offline, with citations you can check."""
+
+
+@main.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@with_corpus
+@with_encoder
+@click.option("--reencode", is_flag=True, help="Encode every document anew with these settings.")
+@click.option("--max-file-mb", type=click.IntRange(min=1), default=100, show_default=True)
+@with_json
+def index(
+    paths: tuple[Path, ...],
+    folder: Path,
+    encoder: str | None,
+    extension: str | None,
+    max_length: int | None,
+    dtype: str | None,
+    reencode: bool,
+    max_file_mb: int,
+    as_json: bool,
+) -> None:
+    """Add or update files and folders; what has not changed is skipped.
+
+    Reads txt, md, pdf, docx, html, vtt, srt, and QMSum json and jsonl.
+    """
+    from rag_app import printing, shapes
+
+    if bool(paths) == reencode:
+        raise InvalidRequest("name the files or folders to index, or --reencode, but not both")
+    settings = _encoder_settings(encoder, extension, max_length, dtype)
+    with _corpus(folder, encoder=settings) as corpus:
+        if reencode:
+            with printing.progress("Encoding", "documents") as advance:
+                done = corpus.reencode(progress=advance)
+            _print(as_json, {"reencoded": done}, lambda: printing.say(f"{done} documents encoded"))
+            return
+        with printing.progress("Indexing", "bytes") as advance:
+            report = corpus.add(paths, progress=advance, max_bytes=max_file_mb << 20)
+    _print(as_json, shapes.report(report), lambda: printing.report(report))
+    if report.failures:
+        for failure in report.failures:
+            click.echo(f"rag-app: {failure}", err=True)
+        raise SystemExit(SOME_FILES_FAILED)
+
+
+@main.command()
+@click.argument("query")
+@click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="Documents.")
+@click.option("--passages", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option("--retriever", default="default", help="default, dense or bm25.")
+@click.option("--explain", is_flag=True, help="Show what each part gave to the scores.")
+@with_filters
+@with_corpus
+@with_json
+def search(
+    query: str,
+    k: int,
+    passages: int,
+    retriever: str,
+    explain: bool,
+    documents: tuple[str, ...],
+    pattern: str | None,
+    speaker: str | None,
+    folder: Path,
+    as_json: bool,
+) -> None:
+    """Documents for a query, best first, each with its best passages."""
+    from rag_app import printing, shapes
+
+    where = _filter(documents, pattern, speaker)
+    with _corpus(folder) as corpus:
+        hits = corpus.search(query, k=k, passages=passages, where=where, ranking=retriever)
+    _print(as_json, shapes.hits(hits, explain=explain), lambda: printing.hits(hits, explain))
+
+
+@main.command()
+@click.argument("question")
+@click.option("--answer", type=click.Choice(["quote", "free"]), help="Quotes, or own words.")
+@click.option("--generator", help="Language model for free answers: packaged, folder or hub name.")
+@click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="Documents.")
+@with_filters
+@with_corpus
+@with_json
+def ask(
+    question: str,
+    answer: str | None,
+    generator: str | None,
+    k: int,
+    documents: tuple[str, ...],
+    pattern: str | None,
+    speaker: str | None,
+    folder: Path,
+    as_json: bool,
+) -> None:
+    """Answer a question with citations: [1] [2] in the answer, then the quotes they stand for."""
+    from generator.answer import AnswerReady, TextDelta
+    from generator.answer import as_json as shape
+    from generator.generator import GeneratorSettings
+    from rag_app import printing
+
+    settings = GeneratorSettings(model=generator) if generator else GeneratorSettings()
+    mode: Any = answer
+    where = _filter(documents, pattern, speaker)
+    with _corpus(folder, generator=settings) as corpus:
+        for event in corpus.stream(question, answer=mode, k=k, where=where):
+            if isinstance(event, TextDelta) and not as_json:
+                printing.piece(event.text)
+            elif isinstance(event, AnswerReady):
+                result = event.answer
+    _print(as_json, shape(result), lambda: printing.sources(result))
+
+
+@main.command("list")
+@with_corpus
+@with_json
+def list_(folder: Path, as_json: bool) -> None:
+    """The documents of a corpus."""
+    from rag_app import printing, shapes
+
+    with _corpus(folder) as corpus:
+        documents = corpus.documents()
+    _print(as_json, shapes.entries(documents), lambda: printing.entries(documents))
+
+
+@main.command()
+@click.argument("name")
+@click.option("--start", type=click.IntRange(min=0), default=0, help="First character.")
+@click.option("--end", type=click.IntRange(min=0), help="One past the last character.")
+@with_corpus
+@with_json
+def show(name: str, start: int, end: int | None, folder: Path, as_json: bool) -> None:
+    """The extracted text of a document, by id, path or title: what citations point into."""
+    from rag_app import shapes
+
+    with _corpus(folder) as corpus:
+        document = corpus.document(name)
+    text = document.text[start:end]
+    _print(as_json, shapes.document(document), lambda: click.echo(text))
+
+
+@main.command()
+@click.argument("names", nargs=-1)
+@click.option("--missing", is_flag=True, help="Documents whose file is gone.")
+@with_corpus
+@with_json
+def remove(names: tuple[str, ...], missing: bool, folder: Path, as_json: bool) -> None:
+    """Remove documents by id, file, folder or title. Your own files are never touched."""
+    from rag_app import printing
+
+    if bool(names) == missing:
+        raise InvalidRequest("name the documents to remove, or --missing, but not both")
+    with _corpus(folder) as corpus:
+        wanted = [entry.id for entry in corpus.missing()] if missing else list(names)
+        removed = corpus.remove(wanted) if wanted else 0
+    _print(as_json, {"removed": removed}, lambda: printing.say(f"{removed} documents removed"))
+
+
+@main.command()
+@with_corpus
+@with_json
+def info(folder: Path, as_json: bool) -> None:
+    """What a corpus holds, and how it was made."""
+    from rag_app import printing, shapes
+
+    with _corpus(folder) as corpus:
+        about = corpus.info()
+        gone = corpus.missing()
+    values = {**shapes.info(about), "missing": [entry.path for entry in gone]}
+    _print(as_json, values, lambda: printing.info(about, gone))
+
+
+@contextmanager
+def _corpus(folder: Path, **settings: Any) -> Iterator[Corpus]:  # noqa: ANN401 - passed through
+    from rag_app.corpus import Corpus
+
+    with Corpus(folder, notify=lambda line: click.echo(line, err=True), **settings) as corpus:
+        yield corpus
+
+
+def _encoder_settings(
+    model: str | None, extension: str | None, max_length: int | None, dtype: str | None
+) -> Any:  # noqa: ANN401 - the type lives in a heavy module
+    """Settings from flags; None when no flag was given, so that the corpus's own count."""
+    from indexing.encoder import EncoderSettings
+
+    if not (model or extension or max_length or dtype):
+        return None
+    default = EncoderSettings()
+    return EncoderSettings(
+        model=model or default.model,
+        extension=extension or default.extension,
+        max_length=max_length,
+        dtype=dtype or default.dtype,
+    )
+
+
+def _filter(documents: tuple[str, ...], pattern: str | None, speaker: str | None) -> Filter:
+    from retriever.filters import Filter
+
+    return Filter(documents=documents, path=pattern, speaker=speaker)
+
+
+def _print(as_json: bool, values: object, print_text: Callable[[], None]) -> None:
+    if as_json:
+        click.echo(json.dumps(values, ensure_ascii=False, indent=2))
+    else:
+        print_text()

@@ -1,0 +1,54 @@
+"""How good a ranking is, and how much of the evidence a context covers. All are shares, 0 to 1.
+
+Ties are counted against the retriever: a document that scores no better than the one looked for
+stands before it. A retriever that gives every document the same score therefore finds nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Span = tuple[int, int]
+Place = tuple[int, int, int]  # document, first character, one past the last
+
+
+def rank(scores: npt.NDArray[np.floating], gold: int) -> int:
+    """The rank of document `gold`, from 1, among documents (n,); every tie ranks before it."""
+    return int(np.count_nonzero(scores >= scores[gold]))
+
+
+def ndcg(ranks: Sequence[int], *, k: int = 10) -> float:
+    """Mean normalised discounted cumulative gain at k, one relevant document a query.
+
+    Järvelin and Kekäläinen, TOIS 2002. With one relevant document the ideal gain is 1, so a query
+    gives 1 / log2(rank + 1), or nothing beyond rank k.
+    """
+    gains = [1 / math.log2(place + 1) if place <= k else 0.0 for place in ranks]
+    return sum(gains) / len(gains) if gains else 0.0
+
+
+def accuracy(ranks: Sequence[int]) -> float:
+    """The share of queries whose document stands first, and alone."""
+    return sum(place == 1 for place in ranks) / len(ranks) if ranks else 0.0
+
+
+def within_budget(words: Sequence[int], budget: int) -> int:
+    """How many pieces, taken in order, fit a budget: the first that crosses it ends the context."""
+    return int(np.searchsorted(np.cumsum(words), budget, side="right"))
+
+
+def covered(gold: Sequence[Span], document: int, context: Sequence[Place]) -> float:
+    """The share of gold spans of a document that share a character with a piece of the context.
+
+    Args:
+        gold: (start, end) of each gold turn, at least one.
+        document: Which document they stand in.
+        context: What was retrieved.
+    """
+    own = [(start, end) for owner, start, end in context if owner == document]
+    touched = sum(any(start < b and a < end for a, b in own) for start, end in gold)
+    return touched / len(gold)
