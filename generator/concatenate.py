@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 
 from generator.answer import ContextEntry
@@ -39,7 +39,7 @@ class Reading:
 
     spans: tuple[Span, ...]
     context: tuple[ContextEntry, ...]
-    pieces: Iterator[str]
+    pieces: Generator[str]
 
 
 def concatenate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +113,7 @@ class CausalModel:
         sampling: Sampling | None = None,
         stop: threading.Event | None = None,
         stops: Sequence[str] = (),
-    ) -> Iterator[str]:
+    ) -> Generator[str]:
         """The answer to a prompt, in pieces that are never taken back.
 
         Closing the iterator ends the decoding, and so does setting `stop`, before the next token.

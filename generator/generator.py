@@ -1,0 +1,234 @@
+"""Question and hits -> a streamed answer: chooses how, collects what was said and cited."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from generator.answer import (
+    NOT_SAID,
+    Answer,
+    AnswerReady,
+    Citation,
+    ContextEntry,
+    ContextReady,
+    Event,
+    Mode,
+    TextDelta,
+)
+from generator.citations import Citer
+from generator.concatenate import Limits, concatenate
+from generator.evidence import Embed, Lookup, Offer, Sentence, Vectors, evidence_sentences, offered
+from generator.floor import Floor, enough, support
+from generator.marking import marked
+from generator.model import CausalModel, Sampling
+from generator.prompt import count_words, ledger
+from generator.quote import QuoteLength, chosen, cited, line
+from indexing.documents import Hit
+from indexing.errors import InvalidRequest
+from indexing.weights import DEFAULT_GENERATOR
+
+DECODINGS = {"concat": concatenate}
+"""Ways to decode over documents, by the name a person types."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorSettings:
+    """How answers are made.
+
+    Attributes:
+        model: A packaged name, a folder, a `.gguf` file, or a hub name.
+        answer: "quote" for verbatim sentences only, "free" for the model's own words.
+        decoding: A key of `DECODINGS`.
+        max_new_tokens: Most tokens of a free answer.
+        budget_tokens: Most tokens of a prompt; the model's window may allow fewer.
+        passages: How many of the best passages a quote answer chooses from.
+        length: How long a quote answer may be.
+        floor: What evidence must reach to be answered from.
+        sampling: How a free answer's tokens are chosen.
+    """
+
+    model: str = DEFAULT_GENERATOR
+    answer: Mode = "quote"
+    decoding: str = "concat"
+    max_new_tokens: int = 200
+    budget_tokens: int = 3000
+    passages: int = 8
+    length: QuoteLength = field(default_factory=QuoteLength)
+    floor: Floor = field(default_factory=Floor)
+    sampling: Sampling = field(default_factory=Sampling)
+
+    def __post_init__(self) -> None:
+        if self.answer not in {"quote", "free"}:
+            raise InvalidRequest(f"no answer mode {self.answer!r}; use quote or free")
+        if self.decoding not in DECODINGS:
+            raise InvalidRequest(f"no decoding {self.decoding!r}; use {', '.join(DECODINGS)}")
+        if min(self.max_new_tokens, self.budget_tokens, self.passages) < 1:
+            raise InvalidRequest("max_new_tokens, budget_tokens and passages must be at least 1")
+
+
+class Generator:
+    """Answers questions from hits; loads the language model only when it is to write.
+
+    Args:
+        settings: How answers are made.
+        embed: Texts to normalised vectors, (n, d) float32.
+        load: Loads the language model; called once, at the first free answer.
+    """
+
+    def __init__(
+        self,
+        settings: GeneratorSettings,
+        *,
+        embed: Embed,
+        load: Callable[[], CausalModel] | None = None,
+    ) -> None:
+        self.settings = settings
+        self._embed = embed
+        self._load = load or (lambda: CausalModel.load(settings.model))
+        self._model: CausalModel | None = None
+        self._loading = threading.Lock()
+
+    @property
+    def model(self) -> CausalModel:
+        """The language model, loaded at first use."""
+        with self._loading:
+            if self._model is None:
+                self._model = self._load()
+            return self._model
+
+    def answer(
+        self,
+        question: str,
+        hits: Sequence[Hit],
+        document: Lookup,
+        *,
+        answer: Mode | None = None,
+        abstain: bool = True,
+    ) -> Answer:
+        """The whole answer; arguments as in `stream`."""
+        for event in self.stream(question, hits, document, answer=answer, abstain=abstain):
+            if isinstance(event, AnswerReady):
+                return event.answer
+        raise AssertionError("a stream ends with its answer")
+
+    def stream(  # noqa: PLR0913 - three keyword options beside what every answer needs
+        self,
+        question: str,
+        hits: Sequence[Hit],
+        document: Lookup,
+        *,
+        answer: Mode | None = None,
+        abstain: bool = True,
+        stop: threading.Event | None = None,
+    ) -> Iterator[Event]:
+        """First the ledger, then the text in pieces, last the answer.
+
+        Args:
+            question: As asked.
+            hits: What the retriever found, best first.
+            document: Gives a hit's document by its id.
+            answer: Overrides the settings' mode.
+            abstain: Whether evidence below the floor ends in "The documents do not say."
+            stop: Set by another thread to end a free answer early; closing the iterator does too.
+
+        Raises:
+            InvalidRequest: An empty question, or one too long for the model.
+        """
+        mode = answer or self.settings.answer
+        if not question.strip():
+            raise InvalidRequest("the question is empty; ask something")
+        draft = _Draft(question.strip(), mode)
+        offer = offered(hits, document)
+        found = evidence_sentences(offer.passages[: self.settings.passages])
+        vectors = self._embed([draft.question, *(sentence.text for sentence in found)])
+        draft.lap("evidence")
+        sure = enough(support(draft.question, vectors[0], found, vectors[1:]), self.settings.floor)
+        if not found or (abstain and not sure):
+            yield from self._abstained(draft, offer)
+        elif mode == "quote":
+            yield from self._quoted(draft, offer, found, vectors)
+        else:
+            yield from self._free(draft, offer, stop)
+        yield AnswerReady(draft.finished())
+
+    def _abstained(self, draft: _Draft, offer: Offer) -> Iterator[Event]:
+        yield draft.context(ledger(offer.whole, [], count_words))
+        yield draft.text(NOT_SAID)
+
+    def _quoted(
+        self, draft: _Draft, offer: Offer, found: Sequence[Sentence], vectors: Vectors
+    ) -> Iterator[Event]:
+        read = offer.passages[: self.settings.passages]
+        yield draft.context(ledger(offer.whole, read, count_words))
+        picked = chosen(draft.question, vectors[0], found, vectors[1:], length=self.settings.length)
+        for marker, sentence in enumerate(picked, start=1):
+            text = line(sentence, marker)
+            yield draft.text(text if marker == 1 else "\n" + text)
+            draft.citations.append(cited(sentence, marker, text))
+        if not picked:
+            yield draft.text(NOT_SAID)
+        draft.lap("write")
+
+    def _free(self, draft: _Draft, offer: Offer, stop: threading.Event | None) -> Iterator[Event]:
+        model = self.model
+        draft.model = model.name
+        draft.lap("load")
+        limits = Limits(
+            self.settings.budget_tokens, self.settings.max_new_tokens, self.settings.sampling
+        )
+        decode = DECODINGS[self.settings.decoding]
+        reading = decode(model, draft.question, offer, limits=limits, stop=stop)
+        citer = Citer(reading.spans, self._embed)
+        yield draft.context(reading.context)
+        with closing(reading.pieces) as pieces:
+            for text in marked(pieces, citer):
+                yield draft.text(text)
+        draft.citations, draft.unsupported = citer.citations, citer.unsupported
+        draft.lap("write")
+
+
+class _Draft:
+    """An answer in the making, and the clock that runs while it is made."""
+
+    def __init__(self, question: str, mode: Mode) -> None:
+        self.question, self.mode, self.model = question, mode, ""
+        self.citations: list[Citation] = []
+        self.unsupported: list[str] = []
+        self._entries: tuple[ContextEntry, ...] = ()
+        self._pieces: list[str] = []
+        self._seconds: dict[str, float] = {}
+        self._start = self._lap = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self._seconds[name], self._lap = now - self._lap, now
+
+    def context(self, entries: tuple[ContextEntry, ...]) -> ContextReady:
+        self._entries = entries
+        self.lap("context")
+        return ContextReady(entries)
+
+    def text(self, piece: str) -> TextDelta:
+        if not self._pieces:
+            self._seconds["first"] = time.perf_counter() - self._start
+        self._pieces.append(piece)
+        return TextDelta(piece)
+
+    def finished(self) -> Answer:
+        text = "".join(self._pieces)
+        self._seconds["total"] = time.perf_counter() - self._start
+        return Answer(
+            question=self.question,
+            text=text,
+            citations=tuple(self.citations),
+            unsupported=tuple(self.unsupported),
+            context=self._entries,
+            seconds=self._seconds,
+            abstained=not text or text.startswith(NOT_SAID),
+            mode=self.mode,
+            model=self.model,
+        )
