@@ -1,21 +1,27 @@
 """Attention over bands of distances, in memory that grows with n and not with n squared.
 
 Each band says which queries and keys (already turned to their positions) meet at which distances
-i - j. One softmax runs over all bands together. Queries are taken a block at a time; for each
-block only the keys within its bands are touched.
+i - j. One softmax runs over all bands together. Scores exist for one tile of queries and keys at
+a time, and the softmax is carried along as in FlashAttention (Dao et al., arXiv 2205.14135):
+the largest score so far, the sum of exponentials, and the values weighted by them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-BUDGET = 1 << 23
-"""How many scores, over all heads, exist at a time: 32 MiB in float32."""
+BLOCK = 128
+"""Queries to a tile."""
 
-LONGEST_BLOCK = 256
+BUDGET = 1 << 20
+"""Scores to a tile over all heads: 4 MiB in float32, so that a tile stays in the cache."""
+
+_LOWEST = -1e30
+"""Below every score, and finite: a row without keys in a tile must not become not-a-number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,18 +40,19 @@ class Band:
     low: int
     high: int
 
-    def reach(self, block: range) -> range:
-        """The keys that a block of queries meets in this band."""
-        return range(
-            max(0, block.start - self.high), min(self.keys.shape[1], block.stop - self.low)
-        )
+    def tiles(self, block: range, width: int) -> Iterator[range]:
+        """The keys that a block of queries meets in this band, `width` at a time."""
+        first = max(0, block.start - self.high)
+        last = min(self.keys.shape[1], block.stop - self.low)
+        for start in range(first, last, width):
+            yield range(start, min(start + width, last))
 
 
 def attend(bands: list[Band], values: Tensor, scaling: float) -> Tensor:
     """Attention of n queries over the pairs of all bands.
 
     Args:
-        bands: Disjoint bands that give every query at least one key.
+        bands: Disjoint bands that together give every query a key.
         values: (K, n, D).
         scaling: What scores are multiplied by.
 
@@ -54,44 +61,43 @@ def attend(bands: list[Band], values: Tensor, scaling: float) -> Tensor:
     """
     heads, n, _ = bands[0].queries.shape
     output = values.new_empty(n, heads, values.shape[-1])
-    size = block_size(bands, heads, n)
-    for start in range(0, n, size):
-        stop = min(start + size, n)
-        output[start:stop] = _block(bands, values, scaling, start, stop)
+    for start in range(0, n, BLOCK):
+        block = range(start, min(start + BLOCK, n))
+        output[block.start : block.stop] = _attended(bands, values, scaling, block)
     return output
 
 
-def block_size(bands: list[Band], heads: int, n: int) -> int:
-    """Queries to a block, so that its scores stay within the budget."""
-    keys = sum(min(n, band.high - band.low + LONGEST_BLOCK) for band in bands)
-    return max(1, min(LONGEST_BLOCK, BUDGET // (heads * keys)))
+def _attended(bands: list[Band], values: Tensor, scaling: float, block: range) -> Tensor:
+    """Attention of a block of queries: (queries, H, D)."""
+    groups, _, depth = values.shape
+    heads = bands[0].queries.shape[0]
+    rows = heads // groups * len(block)
+    largest = torch.full((groups, rows, 1), _LOWEST, device=values.device)
+    total, mixed = torch.zeros_like(largest), largest.new_zeros(groups, rows, depth)
+    for band in bands:
+        queries = band.queries[:, block.start : block.stop].reshape(groups, rows, -1) * scaling
+        for tile in band.tiles(block, max(1, BUDGET // (heads * len(block)))):
+            weights = _scores(band, queries, block, tile)
+            higher = torch.maximum(largest, weights.amax(dim=-1, keepdim=True))
+            weights.sub_(higher).exp_()
+            fading = (largest - higher).exp_()
+            total = total * fading + weights.sum(dim=-1, keepdim=True)
+            part = weights.to(values.dtype) @ values[:, tile.start : tile.stop]
+            mixed = mixed * fading + part
+            largest = higher
+    found = (mixed / total).to(values.dtype)
+    return found.view(heads, len(block), depth).transpose(0, 1)
 
 
-def _block(bands: list[Band], values: Tensor, scaling: float, start: int, stop: int) -> Tensor:
-    """Attention of queries start..stop: (stop - start, H, D)."""
-    block = range(start, stop)
-    met = [band for band in bands if band.reach(block)]
-    scores = torch.cat([_scores(band, scaling, block) for band in met], dim=-1)
-    weights = scores.softmax(dim=-1).to(values.dtype)
-    groups = values.shape[0]
-    mixed = values.new_zeros(groups, weights.shape[1], values.shape[-1])
-    column = 0
-    for reach in (band.reach(block) for band in met):
-        part = weights[..., column : column + len(reach)]
-        mixed += part @ values[:, reach.start : reach.stop]
-        column += len(reach)
-    return mixed.view(groups, -1, stop - start, values.shape[-1]).flatten(0, 1).transpose(0, 1)
-
-
-def _scores(band: Band, scaling: float, block: range) -> Tensor:
-    """Scores of a block in one band, float32 (K, H / K * block, keys); -inf outside the band."""
-    groups, _, width = band.keys.shape
-    reach = band.reach(block)
-    queries = band.queries[:, block.start : block.stop].reshape(groups, -1, width)
-    keys = band.keys[:, reach.start : reach.stop]
-    scores = (queries @ keys.transpose(1, 2)).float() * scaling
-    rows = torch.arange(block.start, block.stop, device=scores.device)
-    distance = rows[:, None] - torch.arange(reach.start, reach.stop, device=scores.device)
-    outside = (distance < band.low) | (distance > band.high)
-    shaped = scores.view(groups, -1, len(block), len(reach))
-    return shaped.masked_fill_(outside, float("-inf")).view_as(scores)
+def _scores(band: Band, queries: Tensor, block: range, tile: range) -> Tensor:
+    """Scores of a tile, float32 (K, H / K * queries, keys); -inf outside the band."""
+    keys = band.keys[:, tile.start : tile.stop]
+    scores = (queries @ keys.transpose(1, 2)).float()
+    nearest, furthest = block.start - (tile.stop - 1), block.stop - 1 - tile.start
+    if nearest < band.low or furthest > band.high:
+        rows = torch.arange(block.start, block.stop, device=scores.device)
+        distance = rows[:, None] - torch.arange(tile.start, tile.stop, device=scores.device)
+        outside = (distance < band.low) | (distance > band.high)
+        shaped = scores.view(keys.shape[0], -1, len(block), len(tile))
+        shaped.masked_fill_(outside, float("-inf"))
+    return scores

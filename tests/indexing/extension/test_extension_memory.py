@@ -54,9 +54,13 @@ def test_32k_tokens_in_2_gib(family: str, tmp_path: Path) -> None:
 import resource, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from pathlib import Path
-from extension_models import build, text
+from extension_models import CONFIGS, build, text
 from indexing.extension import extend
-model = extend(build({family!r}, Path({str(tmp_path)!r})), "self-extend", max_length=32768)
+config = CONFIGS[{family!r}]()
+config.num_attention_heads = config.num_key_value_heads = 2
+config.head_dim = 16
+model = build({family!r}, Path({str(tmp_path)!r}), config=config)
+extend(model, "self-extend", max_length=32768)
 vector = model.encode([text(40000)])
 assert abs((vector ** 2).sum() - 1) < 1e-4
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

@@ -130,11 +130,17 @@ def test_entropy_alone(models: Models, oracles: Oracles, family: str) -> None:
 
 
 @pytest.mark.parametrize("family", ["nomic_bert", "llama", "modernbert"])
-@pytest.mark.parametrize("blocks", [1, 9])
-def test_self_extend_in_small_blocks(
-    models: Models, oracles: Oracles, family: str, blocks: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("block", "budget"), [(1, 1), (9, 100), (64, 4000)])
+def test_self_extend_in_small_tiles(
+    models: Models,
+    oracles: Oracles,
+    family: str,
+    block: int,
+    budget: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("indexing.extension.banded.LONGEST_BLOCK", blocks)
+    monkeypatch.setattr("indexing.extension.banded.BLOCK", block)
+    monkeypatch.setattr("indexing.extension.banded.BUDGET", budget)
     with SelfExtend(max_length=TARGET)(models[family]) as model:
         check(model, oracles[family], SETTINGS["self-extend"], TEXTS[-3:-1])
 
