@@ -24,7 +24,7 @@ from generator.terms import Rarity, content_stems, stem, words
 from indexing.sentences import sentences
 
 OVERLAP = 0.75
-ORDER = 0.75
+ORDER = 0.85
 SIMILARITY = 0.5
 NEAR = 0.5
 """Overlap from which an unverified quote is still worth showing."""
@@ -58,10 +58,9 @@ class Citer:
 
     def __init__(self, spans: Sequence[Span], embed: Embed) -> None:
         found = evidence_sentences(spans)
-        vocabulary = [words(sentence.text) for sentence in found]
         self._ordinary = _ordinary(found)
         self._rarity = Rarity(map(content_stems, (sentence.text for sentence in found)))
-        self._quotes = list(_quotes(found, self._ordinary)) if vocabulary else []
+        self._quotes = list(_quotes(found, self._ordinary))
         self._embed = embed
         self.citations: list[Citation] = []
         self.unsupported: list[str] = []
@@ -86,10 +85,8 @@ class Citer:
     def _best(self, sentence: str) -> Citation | None:
         """The verified quote with most overlap, else the nearest unverified one."""
         claim = read(sentence, ordinary=self._ordinary)
-        shares = [
-            (overlap(claim, quote.wording, rarity=self._rarity), quote) for quote in self._quotes
-        ]
-        near = [(share, quote) for share, quote in shares if share >= NEAR]
+        near = [(self._share(claim, quote), quote) for quote in self._quotes]
+        near = [(share, quote) for share, quote in near if share >= NEAR]
         near.sort(key=lambda pair: (-self._holds(claim, *pair), -pair[0], len(pair[1].text)))
         near = near[:_EMBEDDED]
         if not near:
@@ -104,6 +101,9 @@ class Citer:
             ),
             key=lambda citation: (citation.verified, citation.overlap, citation.similarity),
         )
+
+    def _share(self, claim: Wording, quote: Quote) -> float:
+        return overlap(claim, quote.wording, about=quote.about, rarity=self._rarity)
 
     def _holds(self, claim: Wording, share: float, quote: Quote) -> bool:
         """Every condition except the embedding's."""

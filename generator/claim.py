@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from generator.terms import FILLERS, STOP_WORDS, Rarity, spoken, stem, words
 
@@ -31,6 +32,7 @@ _NEGATIONS = """
 NEGATIONS = frozenset(_NEGATIONS.split())
 
 _OPPOSITES = """
+    rose/fell rose/fall rise/fell grew/shrank won/lost bought/sold gained/lost
     increase/decrease increase/reduce increase/cut raise/cut raise/lower rise/fall grow/shrink
     up/down
     more/less more/fewer higher/lower high/low above/below before/after accept/reject approve/reject
@@ -118,12 +120,19 @@ def _carries(fact: str) -> bool:
     return fact not in _STOPPED
 
 
+_REPORTED = "say says said told mentioned stated explained according"
+_REPORTING = frozenset(stem(word) for word in _REPORTED.split())
 _PAIRS = [tuple(stem(word) for word in pair.split("/")) for pair in _OPPOSITES.split()]
 
 
-def overlap(claim: Wording, quote: Wording, *, rarity: Rarity) -> float:
-    """The share of what the claim says whose words are in the quote, weighted by rarity."""
-    return rarity.share(claim.stems, quote.stems)
+def overlap(claim: Wording, quote: Wording, *, about: Container[str] = (), rarity: Rarity) -> float:
+    """The share of what the claim says whose words are in the quote, weighted by rarity.
+
+    Names that the quote's surroundings give (`about`) and verbs of reporting are not counted.
+    """
+    given = {fact for fact in claim.facts if fact in about and fact not in quote.stems}
+    wanted = [word for word in claim.stems if word not in given and word not in _REPORTING]
+    return rarity.share(wanted, quote.stems)
 
 
 def in_order(claim: Wording, quote: Wording) -> float:
@@ -153,6 +162,10 @@ def contradiction(claim: Wording, quote: Wording, *, about: Container[str] = ())
         number = fact[0].isdigit() or fact[0] == "#"
         if fact not in quote.every and (number or fact not in about):
             return f"{fact} is not in the quote"
+    for amount, unit in pairwise(claim.every):
+        counts = amount[0].isdigit() and _carries(unit) and not unit[0].isdigit()
+        if counts and unit not in quote.every:
+            return f"{amount} {unit} is not in the quote"
     stated = [fact for fact in dict.fromkeys(claim.facts) if fact in quote.every]
     if _longest_common(stated, quote.every) < len(stated):
         return "names or numbers are in another order"
