@@ -36,7 +36,7 @@ def accuracy(ranks: Sequence[int]) -> float:
     return sum(place == 1 for place in ranks) / len(ranks) if ranks else 0.0
 
 
-def within_budget(words: Sequence[int], budget: int) -> int:
+def within_budget(words: npt.ArrayLike, budget: int) -> int:
     """How many pieces, taken in order, fit a budget: the first that crosses it ends the context."""
     return int(np.searchsorted(np.cumsum(words), budget, side="right"))
 

@@ -8,7 +8,7 @@ of the data would look like numbers over all of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,31 +103,30 @@ def _meeting(file: Path, document: Document, values: dict[str, object]) -> Meeti
     )
 
 
-def _questions(
-    file: Path, values: dict[str, object], name: str, turns: int
-) -> Iterator[Question]:
+def _questions(file: Path, values: dict[str, object], name: str, turns: int) -> Iterator[Question]:
     listed = values.get(name, [])
     if not isinstance(listed, list):
         raise UnreadableFile(file, f"has a `{name}` that is not a list", RELEASE)
     for entry in listed:
-        query, answer = (entry.get(key) for key in ("query", "answer")) if (
-            isinstance(entry, dict)
-        ) else (None, None)
+        fields = entry if isinstance(entry, dict) else {}
+        query, answer = fields.get("query"), fields.get("answer")
         if not isinstance(query, str) or not isinstance(answer, str):
             reason = f"has an entry in `{name}` without the strings `query` and `answer`"
             raise UnreadableFile(file, reason, RELEASE)
-        spans = entry.get("relevant_text_span", [])
-        yield Question(printable(query), printable(answer), _gold(file, spans, turns))
+        gold = _gold(file, fields.get("relevant_text_span", []), turns)
+        yield Question(printable(query), printable(answer), gold)
 
 
 def _gold(file: Path, spans: object, turns: int) -> tuple[int, ...]:
     """Turn numbers of inclusive spans such as ["19", "89"]; what lies past the end is dropped."""
+    reason = "has a `relevant_text_span` that is not a list of pairs of turn numbers"
+    if not isinstance(spans, list):
+        raise UnreadableFile(file, reason, RELEASE)
     gold: set[int] = set()
-    try:
-        assert isinstance(spans, Sequence)
-        for first, last in spans:
-            gold.update(range(max(0, int(first)), min(int(last), turns - 1) + 1))
-    except (AssertionError, TypeError, ValueError):
-        reason = f"has a `relevant_text_span` that is no list of pairs of turn numbers: {spans!r:.60}"
-        raise UnreadableFile(file, reason, RELEASE) from None
+    for span in spans:
+        try:
+            first, last = (int(number) for number in span)
+        except (TypeError, ValueError):
+            raise UnreadableFile(file, reason, RELEASE) from None
+        gold.update(range(max(0, first), min(last, turns - 1) + 1))
     return tuple(sorted(gold))

@@ -1,0 +1,230 @@
+"""Evidence for short questions: QMSum's specific queries, each with its gold turns.
+
+Three numbers for each question: where the right meeting stands (nDCG@10, accuracy at 1), and, for a
+context of at most 1,000 or 2,000 words, recall and hit. A context is made of the passages in the
+retriever's order, up to the first that would cross the budget. Recall is the share of a question's
+gold turns that share a character with a passage of the context, averaged over the questions; hit is
+the share of questions with at least one such turn. Both are taken over the whole corpus, and within
+the right meeting, where the search is limited to it. Questions without gold turns are ranked only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from time import perf_counter
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.encoder import Encoder, Recipe
+from indexing.passages import count_words
+from rag_app.evaluation import metrics
+from rag_app.evaluation.collection import Collection, collected
+from rag_app.evaluation.longembed import Measured, Method
+from rag_app.evaluation.qmsum import Meeting, Question, meetings
+from rag_app.evaluation.task import Task, TaskQuery
+from rag_app.evaluation.waiting import counted
+from retriever.filters import Filter
+from retriever.query import Query
+
+BUDGETS = (1000, 2000)
+
+FloatArray = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What contexts of one size hold of the evidence.
+
+    Attributes:
+        recall: Mean share of a question's gold turns.
+        hit: Share of questions with at least one of them.
+    """
+
+    recall: float
+    hit: float
+
+    @classmethod
+    def of(cls, shares: Sequence[float]) -> Coverage:
+        """From the share of its gold turns that each question's context covers."""
+        return cls(fmean(shares), fmean(share > 0 for share in shares)) if shares else cls(0.0, 0.0)
+
+    def as_dict(self) -> dict[str, float]:
+        """Values for JSON."""
+        return {"recall": round(self.recall, 5), "hit": round(self.hit, 5)}
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceReport:
+    """How a method did.
+
+    Attributes:
+        recipe: How documents were encoded.
+        ranking: How they were ranked.
+        meetings: Whether the right meeting was found.
+        asked: Questions that have gold turns.
+        corpus: By words of context, searched over all meetings.
+        document: By words of context, searched within the right meeting.
+    """
+
+    recipe: Recipe
+    ranking: str
+    meetings: Measured
+    asked: int
+    corpus: dict[int, Coverage]
+    document: dict[int, Coverage]
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that `--json` prints."""
+        return {
+            "task": "evidence",
+            **self.meetings.as_dict(),
+            "queries_with_evidence": self.asked,
+            "corpus": {str(words): each.as_dict() for words, each in self.corpus.items()},
+            "document": {str(words): each.as_dict() for words, each in self.document.items()},
+            "retriever": self.ranking,
+            "recipe": self.recipe.as_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class _Passages:
+    """The passages of a collection, in the order of the retriever's scores.
+
+    Attributes:
+        places: (passages,) document of the task, start and end.
+        words: (passages,) how long each is.
+    """
+
+    places: tuple[metrics.Place, ...]
+    words: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, collection: Collection) -> _Passages:
+        retriever, documents = collection.retriever, collection.task.documents
+        owners = {int(at): number for number, at in enumerate(collection.positions)}
+        rows = retriever.store.passage_rows()
+        assert [row.row for row in rows] == retriever.snapshot.passage_rows.tolist()
+        places = tuple(
+            (owners[int(owner)], row.passage.start, row.passage.end)
+            for owner, row in zip(retriever.snapshot.owner, rows, strict=True)
+        )
+        words = [count_words(documents[d].text[start:end]) for d, start, end in places]
+        return cls(places, np.array(words, np.int64))
+
+    def context(self, scores: FloatArray, budget: int) -> list[metrics.Place]:
+        """The best passages, best first, that fit a budget; -inf is left out."""
+        order = np.argsort(-scores, kind="stable")
+        order = order[np.isfinite(scores[order])]
+        fitting = metrics.within_budget(self.words[order], budget)
+        return [self.places[position] for position in order[:fitting]]
+
+
+def evaluate(
+    data: Path,
+    method: Method,
+    *,
+    folder: Path | None = None,
+    notify: Callable[[str], None] | None = None,
+) -> EvidenceReport:
+    """Measure a method on the specific queries of QMSum files.
+
+    Args:
+        data: A QMSum .json or .jsonl file, or a folder of them.
+        method: What is measured.
+        folder: Where to keep the corpus, or find it.
+        notify: Told about anything unusual, in a sentence.
+
+    Raises:
+        UnreadableFile: The data cannot be read.
+    """
+    found = meetings(data)
+    encoder = Encoder(method.encoder, notify=notify)
+    with collected(
+        evidence_task(found), encoder=encoder, ranking=method.ranking, folder=folder, notify=notify
+    ) as collection:
+        return measure(found, collection, method.ranking)
+
+
+def evidence_task(found: Sequence[Meeting]) -> Task:
+    """Meetings with their specific queries, a query asked of two meetings twice."""
+    return Task(
+        "qmsum",
+        documents=tuple(meeting.document for meeting in found),
+        queries=tuple(
+            TaskQuery(question.text, position) for position, question in _questions(found)
+        ),
+    )
+
+
+def _questions(found: Sequence[Meeting]) -> list[tuple[int, Question]]:
+    """Every specific query that holds a word, with the position of its meeting."""
+    return [
+        (position, question)
+        for position, meeting in enumerate(found)
+        for question in meeting.specific
+        if any(character.isalnum() for character in question.text)
+    ]
+
+
+def measure(found: Sequence[Meeting], collection: Collection, ranking: str) -> EvidenceReport:
+    """Ask every question twice: of all meetings, and of the right one alone."""
+    started = perf_counter()
+    passages = _Passages.of(collection)
+    questions = _questions(found)
+    ranks: list[int] = []
+    shares: dict[tuple[str, int], list[float]] = {
+        (where, words): [] for where in ("corpus", "document") for words in BUDGETS
+    }
+    with counted(questions, doing="Ranking") as steps:
+        for position, question in steps:
+            rank, scores = _asked(collection, position, question)
+            ranks.append(rank)
+            gold = _gold(found[position], question)
+            for (where, words), list_ in shares.items():
+                if gold:
+                    context = passages.context(scores[where], words)
+                    list_.append(metrics.covered(gold, position, context))
+    seconds = {"encode": collection.seconds, "rank": perf_counter() - started}
+    coverage = {key: Coverage.of(each) for key, each in shares.items()}
+    return EvidenceReport(
+        recipe=_recipe(collection),
+        ranking=ranking,
+        meetings=Measured(
+            collection.task.statistics,
+            metrics.ndcg(ranks),
+            metrics.accuracy(ranks),
+            collection.encoded,
+            seconds,
+        ),
+        asked=len(shares["corpus", BUDGETS[0]]),
+        corpus={words: coverage["corpus", words] for words in BUDGETS},
+        document={words: coverage["document", words] for words in BUDGETS},
+    )
+
+
+def _recipe(collection: Collection) -> Recipe:
+    recipe = collection.retriever.store.recipe()
+    assert recipe is not None
+    return recipe
+
+
+def _asked(
+    collection: Collection, position: int, question: Question
+) -> tuple[int, dict[str, FloatArray]]:
+    """The rank of the right meeting, and scores of all passages for each kind of search."""
+    retriever, query = collection.retriever, Query.of(question.text)
+    scored = retriever.score(query)
+    row = int(retriever.snapshot.document_rows[collection.positions[position]])
+    (entry,) = retriever.store.documents_at([row])
+    within = retriever.score(query, where=Filter(documents=(entry.id,)))
+    rank = metrics.rank(scored.documents[collection.positions], position)
+    return rank, {"corpus": scored.passages, "document": within.passages}
+
+
+def _gold(meeting: Meeting, question: Question) -> list[metrics.Span]:
+    turns = meeting.document.turns
+    return [(turns[number].start, turns[number].end) for number in question.turns]

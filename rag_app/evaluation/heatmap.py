@@ -1,0 +1,60 @@
+"""The picture of a needle report: one panel a method, depth downwards, length to the right."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from indexing.errors import InvalidRequest, MissingDependency
+
+if TYPE_CHECKING:
+    from rag_app.evaluation.needle import Found, NeedleReport
+
+
+def require_matplotlib() -> None:
+    """Ask for matplotlib before the work whose picture it should draw.
+
+    Raises:
+        MissingDependency: It is not installed.
+    """
+    if find_spec("matplotlib") is None:
+        raise MissingDependency("matplotlib", "Drawing a heatmap", 'pip install "rag-app[plots]"')
+
+
+def draw(report: NeedleReport, path: Path) -> None:
+    """Write the picture as PNG, without a display.
+
+    Raises:
+        MissingDependency: matplotlib is not installed.
+        InvalidRequest: The file cannot be written.
+    """
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    count = len(report.found)
+    figure = Figure(figsize=(1.5 + 2.6 * count, 3.6), dpi=150, layout="constrained")
+    panels = figure.subplots(1, count, squeeze=False, sharey=True)[0]
+    for panel, found in zip(panels, report.found, strict=True):
+        image = _panel(panel, report, found)
+    panels[0].set_ylabel("depth of the needle")
+    figure.colorbar(image, ax=list(panels), label="found first (share)")
+    try:
+        figure.savefig(path, format="png")
+    except OSError as error:
+        raise InvalidRequest(
+            f"{path}: cannot be written ({error.strerror}); name another file"
+        ) from error
+
+
+def _panel(panel: Any, report: NeedleReport, found: Found) -> Any:  # noqa: ANN401 - optional library
+    image = panel.imshow(found.shares, vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")
+    best = " (recommended)" if found is report.recommended else ""
+    panel.set_title(f"{found.extension}, {found.ranking}{best}\nmean {found.mean:.0%}", fontsize=9)
+    panel.set_xticks(range(len(report.lengths)), [f"{n:,}" for n in report.lengths], rotation=45)
+    panel.set_yticks(range(len(report.depths)), [f"{depth:.0%}" for depth in report.depths])
+    panel.set_xlabel("length (tokens)")
+    for row, shares in enumerate(found.shares):
+        for column, share in enumerate(shares):
+            panel.text(column, row, f"{share:.0%}", ha="center", va="center", fontsize=7)
+    return image
