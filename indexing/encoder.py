@@ -5,8 +5,9 @@ arXiv 2404.12096, section 4.1). Each window is run once. The document's vector i
 windows' pooled vectors; a passage's vector is the mean of its own token states, which have seen the
 window around them (late chunking, Günther et al., arXiv 2409.04701). Both are L2-normalised.
 
-Windows are batched only with windows of exactly the same length, so nothing is ever padded and a
-document's vectors do not depend, to the last bit, on what else was encoded beside it.
+A batch holds windows of one document only, and these are all of one length. So nothing is ever
+padded, and a document's vectors do not depend, to the last bit, on what else is encoded: matrix
+products of another number of rows may round in another way.
 """
 
 from __future__ import annotations
@@ -14,24 +15,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from indexing.documents import Document, Passage
-from indexing.errors import InvalidRequest, ModelError, UnsupportedModel
-from indexing.extension import extend, method_named, recognise, supported
+from indexing.errors import EncoderMismatch, InvalidRequest, ModelError, UnsupportedModel
+from indexing.extension import METHODS, extend, method_named, recognise, supported
 from indexing.extension.pcw import windows
+from indexing.pooling import PassagePooling, token_spans
 from indexing.processor import best_device, best_dtype
+from indexing.tokens import Tokens
 from indexing.weights import DEFAULT_ENCODER, Weights, encoder_weights
 
 if TYPE_CHECKING:
+    import torch
     from sentence_transformers import SentenceTransformer
 
 FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int64]
 
 TOKENS_PER_BATCH = 4096
+DTYPES = ("auto", "float32", "bfloat16")
 WITHIN_MODEL = ("none", "pcw")  # these leave the model as it is; the others let it read further
 EXTENDED_LENGTH = 4096  # tokens of a window under the methods that extend the model, by default
 
@@ -89,19 +97,6 @@ class EncodedDocument:
     encoded: int
 
 
-@dataclass(slots=True)
-class _Draft:
-    """A document half-way: sums over the windows seen so far."""
-
-    ids: npt.NDArray[np.int64]
-    windows: list[tuple[int, int]]
-    spans: list[tuple[int, int]]  # tokens of each passage
-    share: FloatArray  # (tokens,) one over the number of windows that hold a token
-    total: FloatArray  # (d,) sum of pooled window vectors
-    sums: FloatArray  # (passages, d) weighted sums of token states
-    weights: FloatArray  # (passages,) sums of those weights
-
-
 class Encoder:
     """A sentence-transformers model applied to whole documents.
 
@@ -111,7 +106,9 @@ class Encoder:
 
     Raises:
         ModelNotFound: No such model here.
-        UnsupportedModel: It gives no token states, or its tokenizer no character offsets.
+        ModelError: Its files cannot be loaded.
+        UnsupportedModel: It cannot read that far, has no pooling, or no character offsets.
+        InvalidRequest: A setting that does not exist, or windows without room for text.
     """
 
     def __init__(
@@ -121,14 +118,17 @@ class Encoder:
         notify: Callable[[str], None] | None = None,
     ) -> None:
         self.settings = settings or EncoderSettings()
+        _check(self.settings)
         self.weights: Weights = encoder_weights(self.settings.model, notify=notify)
         self.model, self.dtype = _load(self.weights, self.settings)
-        self._pieces = _Template.of(self.model)
+        self._tokens = Tokens.of(self.model)
         self.max_length = _window_length(self.model, self.settings)
+        around = max(self._tokens.around_document, self._tokens.around_query)
+        windows(1, self.max_length - around)  # refuses windows without room
         if self.settings.extension not in WITHIN_MODEL:
             extend(self.model, self.settings.extension, max_length=self.max_length)
         self.recipe = Recipe(
-            model=self.settings.model,
+            model=_lasting_name(self.weights),
             revision=self.weights.revision,
             extension=self.settings.extension,
             max_length=self.max_length,
@@ -143,152 +143,132 @@ class Encoder:
         *,
         progress: Callable[[int], None] | None = None,
     ) -> list[EncodedDocument]:
-        """Encode documents; windows of all of them share batches.
+        """Encode documents, each as if it were the only one.
+
+        A text in which the tokenizer finds nothing gets the vector of the empty text, and its
+        passages get zero rows.
 
         Args:
             documents: Each with its passages, in order.
             progress: Called with the number of tokens just encoded.
-
-        Raises:
-            InvalidRequest: A document holds no token at all.
         """
-        drafts = [self._draft(document, passages) for document, passages in documents]
-        jobs = [(draft, span) for draft in drafts for span in draft.windows]
-        jobs.sort(key=lambda job: job[1][0] - job[1][1])  # longest first, stable
-        for batch in _equal_batches(jobs):
-            self._run(batch)
+        return [self._encode(one, passages, progress) for one, passages in documents]
+
+    def _encode(
+        self,
+        document: Document,
+        passages: Sequence[Passage],
+        progress: Callable[[int], None] | None,
+    ) -> EncodedDocument:
+        ids, offsets = self._tokens.ids(document.text)
+        spans = self._windows(len(ids))
+        pooling = PassagePooling.over(token_spans(offsets, passages), spans, self._width)
+        total = np.zeros(self.recipe.dimension, np.float32)
+        skip, size = self._tokens.before_document, spans[0][1] - spans[0][0]
+        for batch in _batches(spans, max(1, TOKENS_PER_BATCH // max(size, 1))):
+            pooled, states = self._forward(
+                np.stack([self._tokens.document(ids[start:end]) for start, end in batch]), skip
+            )
+            total += pooled.sum(axis=0)
+            for (start, end), state in zip(batch, states, strict=True):
+                pooling.add(start, state[skip : skip + end - start])
             if progress:
-                progress(sum(end - start for _, (start, end) in batch))
-        return [_finish(draft) for draft in drafts]
+                progress(len(batch) * size)
+        return EncodedDocument(
+            vector=_unit(total[None] / len(spans))[0],
+            passages=_unit(self._after_pooling(pooling.means())),
+            tokens=len(ids),
+            encoded=max(end for _, end in spans),
+        )
 
     def encode_queries(self, texts: Sequence[str]) -> FloatArray:
         """Encode queries, (n, d) float32 with unit rows. A query is never windowed, only cut."""
         if not texts:
             return np.zeros((0, self.recipe.dimension), np.float32)
-        rows = [self._pieces.query(self._tokenise(text)[0], self.max_length) for text in texts]
+        rows = [self._tokens.query(self._tokens.ids(text)[0], self.max_length) for text in texts]
+        skip = self._tokens.before_query
         vectors = np.zeros((len(rows), self.recipe.dimension), np.float32)
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
         for length, group in groupby(order, key=lambda i: len(rows[i])):
             same, size = list(group), max(1, TOKENS_PER_BATCH // length)
             for at in range(0, len(same), size):
                 some = same[at : at + size]
-                vectors[some] = self._forward(np.stack([rows[i] for i in some]))[0]
+                vectors[some] = self._forward(np.stack([rows[i] for i in some]), skip)[0]
         return _unit(vectors)
 
-    def _tokenise(self, text: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Token ids (n,) without special tokens, and their character offsets (n, 2)."""
-        encoded = self.model.tokenizer(
-            text,
-            add_special_tokens=False,
-            return_offsets_mapping=True,
-            split_special_tokens=True,
-            verbose=False,
-        )
-        offsets = np.asarray(encoded["offset_mapping"], np.int64).reshape(-1, 2)
-        return np.asarray(encoded["input_ids"], np.int64), offsets
+    def _windows(self, n_tokens: int) -> list[tuple[int, int]]:
+        """The windows over a document, at least one, all of the same length."""
+        spans = windows(n_tokens, self.max_length - self._tokens.around_document) or [(0, 0)]
+        return spans[:1] if self.settings.extension == "none" else spans
 
-    def _draft(self, document: Document, passages: Sequence[Passage]) -> _Draft:
-        ids, offsets = self._tokenise(document.text)
-        if not len(ids):
-            raise InvalidRequest(f"{document.path}: no words to encode; remove the file")
-        size = self.max_length - self._pieces.document_overhead
-        spans = windows(len(ids), size)
-        if self.settings.extension == "none":
-            spans = [(0, min(size, len(ids)))]
-        share = np.zeros(len(ids), np.float32)
-        for start, end in spans:
-            share[start:end] += 1
-        dimension = self.recipe.dimension
-        return _Draft(
-            ids=ids,
-            windows=spans,
-            spans=_token_spans(offsets, passages),
-            share=(1 / np.maximum(share, 1)).astype(np.float32),
-            total=np.zeros(dimension, np.float32),
-            sums=np.zeros((len(passages), dimension), np.float32),
-            weights=np.zeros(len(passages), np.float32),
-        )
+    @property
+    def _width(self) -> int:
+        """h, the dimension of token states."""
+        return int(self.model[0].get_embedding_dimension())
 
-    def _run(self, batch: list[tuple[_Draft, tuple[int, int]]]) -> None:
-        rows = np.stack([self._pieces.document(draft.ids[a:b]) for draft, (a, b) in batch])
-        pooled, states = self._forward(rows)
-        skip = self._pieces.document_start
-        for (draft, (start, end)), vector, state in zip(batch, pooled, states, strict=True):
-            draft.total += vector
-            _add_states(draft, start, state[skip : skip + end - start])
+    def _forward(self, ids: IntArray, skip: int) -> tuple[FloatArray, FloatArray]:
+        """Pooled vectors (B, d), not normalised, and token states (B, T, h) of unpadded rows.
 
-    def _forward(self, ids: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
-        """Pooled vectors (B, d), not normalised, and token states (B, T, d) of unpadded rows."""
+        A model that leaves its prompt out of the pooling leaves out the first `skip` tokens.
+        """
         import torch
-        from sentence_transformers.sentence_transformer.modules import Normalize
 
         rows = torch.from_numpy(ids).to(self.model.device)
         features: dict[str, Any] = {"input_ids": rows, "attention_mask": torch.ones_like(rows)}
+        if skip > len(self._tokens.head):
+            features["prompt_length"] = skip
         if "token_type_ids" in self.model.tokenizer.model_input_names:
             features["token_type_ids"] = torch.zeros_like(rows)
+        before, after = _modules(self.model)
         with torch.inference_mode():
-            for module in self.model:
-                if not isinstance(module, Normalize):
-                    features = module(features)
+            for module in (*before, *after):
+                features = module(features)
             pooled = features["sentence_embedding"].float().cpu().numpy()
             states = features["token_embeddings"].float().cpu().numpy()
         return pooled, states
 
+    def _after_pooling(self, means: FloatArray) -> FloatArray:
+        """Mean token states (p, h) to where the model's vectors lie, (p, d)."""
+        import torch
 
-@dataclass(frozen=True, slots=True)
-class _Template:
-    """What the tokenizer and the model's prompts put around a text."""
+        _, after = _modules(self.model)
+        if not after:
+            return means
+        rows = torch.from_numpy(means).to(self.model.device, self.model.dtype)
+        features = {"sentence_embedding": rows}
+        with torch.inference_mode():
+            for module in after:
+                features = module(features)
+        vectors: FloatArray = features["sentence_embedding"].float().cpu().numpy()
+        vectors[~means.any(axis=1)] = 0
+        return vectors
 
-    head: tuple[int, ...]
-    tail: tuple[int, ...]
-    for_documents: tuple[int, ...]
-    for_queries: tuple[int, ...]
 
-    @classmethod
-    def of(cls, model: SentenceTransformer) -> _Template:
-        """Read special tokens off an example and prefixes off the model's prompts."""
-        tokenizer = model.tokenizer
-        if not getattr(tokenizer, "is_fast", False):
-            raise UnsupportedModel(
-                "this encoder's tokenizer gives no character offsets, which citations need; "
-                "choose a model with a tokenizer.json"
-            )
-        bare = tokenizer("a", add_special_tokens=False)["input_ids"]
-        full = tokenizer("a")["input_ids"]
-        at = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
+def check_recipe(stored: Recipe | None, wanted: Recipe, folder: Path) -> None:
+    """Refuse vectors that were made in another way.
 
-        def prefix(*names: str) -> tuple[int, ...]:
-            text = next((model.prompts[name] for name in names if model.prompts.get(name)), "")
-            return tuple(tokenizer(text, add_special_tokens=False)["input_ids"]) if text else ()
-
-        return cls(
-            head=tuple(full[:at]),
-            tail=tuple(full[at + len(bare) :]),
-            for_documents=prefix("document", "passage"),
-            for_queries=prefix("query"),
-        )
-
-    @property
-    def document_start(self) -> int:
-        return len(self.head) + len(self.for_documents)
-
-    @property
-    def document_overhead(self) -> int:
-        return self.document_start + len(self.tail)
-
-    def document(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        return np.array([*self.head, *self.for_documents, *ids, *self.tail], np.int64)
-
-    def query(self, ids: npt.NDArray[np.int64], limit: int) -> npt.NDArray[np.int64]:
-        room = limit - len(self.head) - len(self.for_queries) - len(self.tail)
-        return np.array([*self.head, *self.for_queries, *ids[:room], *self.tail], np.int64)
+    Raises:
+        EncoderMismatch: The recipes differ; the message names the fields and the way out.
+    """
+    if stored is None or stored == wanted:
+        return
+    old, new = asdict(stored), asdict(wanted)
+    differing = [name for name in old if old[name] != new[name]]
+    differences = ", ".join(f"{name} {old[name]} here, {new[name]} asked for" for name in differing)
+    flags = [f"--encoder {quote(wanted.model)}", f"--extension {wanted.extension}"]
+    flags += [f"--max-length {wanted.max_length}"] if "max_length" in differing else []
+    flags += [f"--dtype {wanted.dtype}"] if "dtype" in differing else []
+    raise EncoderMismatch(
+        f"{folder}: encoded in another way ({differences}); to encode it anew run: "
+        f"rag-app index --reencode --corpus {quote(str(folder))} {' '.join(flags)}"
+    )
 
 
 def _load(weights: Weights, settings: EncoderSettings) -> tuple[SentenceTransformer, str]:
     import torch
     from sentence_transformers import SentenceTransformer
 
-    device = best_device() if settings.device == "auto" else torch.device(settings.device)
+    device = _device(settings.device)
     if settings.dtype == "auto":
         dtype = best_dtype(device)
     else:
@@ -301,79 +281,82 @@ def _load(weights: Weights, settings: EncoderSettings) -> tuple[SentenceTransfor
             local_files_only=True,
             model_kwargs={"use_safetensors": True},
         )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except Exception as error:  # whatever a damaged folder makes the libraries raise
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         raise ModelError(
-            f"{settings.model} cannot be loaded as an encoder: {error}; "
+            f"{settings.model} cannot be loaded as an encoder ({said}); "
             "name a sentence-transformers model with safetensors weights"
         ) from error
-    return model.to(dtype).eval(), str(dtype).removeprefix("torch.")
+    for parameter in model.parameters():  # not the buffers: rotary frequencies need float32
+        parameter.data = parameter.data.to(dtype)
+    return model.eval(), str(dtype).removeprefix("torch.")
+
+
+def _check(settings: EncoderSettings) -> None:
+    """Refuse what no encoder has, before one is loaded.
+
+    Raises:
+        InvalidRequest: An unknown extension or dtype.
+    """
+    if settings.extension not in METHODS:
+        method_named(settings.extension, max_length=1)
+    if settings.dtype not in DTYPES:
+        raise InvalidRequest(f"no dtype {settings.dtype!r} here; there are: {', '.join(DTYPES)}")
+
+
+def _device(name: str) -> torch.device:
+    import torch
+
+    try:
+        return best_device() if name == "auto" else torch.device(name)
+    except RuntimeError as error:
+        raise InvalidRequest(f"no device {name!r}; name auto, cpu, cuda or mps") from error
+
+
+def _lasting_name(weights: Weights) -> str:
+    """A name under which the same weights are found from any working folder."""
+    return weights.name if weights.source != "folder" else str(Path(weights.name).resolve())
 
 
 def _window_length(model: SentenceTransformer, settings: EncoderSettings) -> int:
     """Tokens of one window: the person's choice, or what suits model and method."""
     if settings.extension not in WITHIN_MODEL:
-        method_named(settings.extension, max_length=1)  # refuses unknown names
         return settings.max_length or EXTENDED_LENGTH
     limit = recognise(model).original
     chosen = settings.max_length or min(int(model.max_seq_length or limit), limit)
     if chosen > limit:
+        further = [name for name in supported(model) if name not in WITHIN_MODEL]
         raise UnsupportedModel(
             f"{settings.model} reads at most {limit} tokens at once, not {chosen}; choose "
-            f"--max-length {limit} or less, or one of --extension {', '.join(supported(model))}"
+            f"--max-length {limit} or less, or one of --extension {', '.join(further)}"
         )
     return chosen
 
 
 def _pooling_name(model: SentenceTransformer) -> str:
-    from sentence_transformers.sentence_transformer.modules import Pooling
+    before, _ = _modules(model)
+    return str(before[-1].pooling_mode)
 
-    for module in model:
+
+def _modules(model: SentenceTransformer) -> tuple[list[Any], list[Any]]:
+    """The modules up to the pooling, and those after it; without those that normalise.
+
+    Raises:
+        UnsupportedModel: There is no pooling.
+    """
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
+
+    parts = [module for module in model if not isinstance(module, Normalize)]
+    for at, module in enumerate(parts, 1):
         if isinstance(module, Pooling):
-            return str(module.pooling_mode)
+            return parts[:at], parts[at:]
     raise UnsupportedModel("this encoder has no pooling layer; name a sentence-transformers model")
 
 
-def _token_spans(
-    offsets: npt.NDArray[np.int64], passages: Sequence[Passage]
-) -> list[tuple[int, int]]:
-    """The tokens of each passage: those that start within its characters."""
-    starts = np.searchsorted(offsets[:, 0], [p.start for p in passages])
-    ends = np.searchsorted(offsets[:, 0], [p.end for p in passages])
-    return [(int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
-
-
-def _equal_batches(
-    jobs: list[tuple[_Draft, tuple[int, int]]],
-) -> Iterator[list[tuple[_Draft, tuple[int, int]]]]:
-    """Batches of windows of one length, in the order given."""
-    for length, group in groupby(jobs, key=lambda job: job[1][1] - job[1][0]):
-        same, size = list(group), max(1, TOKENS_PER_BATCH // max(length, 1))
-        for at in range(0, len(same), size):
-            yield same[at : at + size]
-
-
-def _add_states(draft: _Draft, start: int, states: FloatArray) -> None:
-    """Add one window's token states (n, d), the first being token `start`, to its passages."""
-    end = start + len(states)
-    first = int(np.searchsorted([b for _, b in draft.spans], start, side="right"))
-    for p in range(first, len(draft.spans)):
-        a, b = max(draft.spans[p][0], start), min(draft.spans[p][1], end)
-        if draft.spans[p][0] >= end:
-            break
-        if a < b:
-            share = draft.share[a:b]
-            draft.sums[p] += share @ states[a - start : b - start]
-            draft.weights[p] += share.sum()
-
-
-def _finish(draft: _Draft) -> EncodedDocument:
-    sums = draft.sums / np.maximum(draft.weights, 1e-9)[:, None]
-    return EncodedDocument(
-        vector=_unit(draft.total[None] / len(draft.windows))[0],
-        passages=_unit(sums),
-        tokens=len(draft.ids),
-        encoded=int(max(end for _, end in draft.windows)),
-    )
+def _batches(spans: list[tuple[int, int]], size: int) -> Iterator[list[tuple[int, int]]]:
+    """So many windows at a time, in order."""
+    for at in range(0, len(spans), size):
+        yield spans[at : at + size]
 
 
 def _unit(rows: npt.NDArray[np.floating[Any]]) -> FloatArray:

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from indexing.documents import Document, Passage
-from indexing.encoder import TOKENS_PER_BATCH, Encoder
+from indexing.catalogue import Catalogue, Change, Plan, Step, holding
+from indexing.documents import Document
+from indexing.encoder import Encoder
 from indexing.loading import MAX_BYTES, Failure, nothing_in, read, walk
 from indexing.passages import split
 from indexing.store import FileState, Store
 
-CHARACTERS_PER_TOKEN = 4  # about, for filling a batch before the tokens are counted
+CHARACTERS_PER_TOKEN = 4  # about, for progress within a document
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class IndexReport:
         added: Ids of new documents.
         updated: Ids of documents whose content had changed.
         unchanged: How many documents were up to date.
-        moved: Ids of documents whose file lies elsewhere now.
+        moved: Ids of documents whose file or title is another now.
         removed: Ids of documents that a file no longer holds.
         duplicates: Files whose content is in the corpus already, and why they were left out.
         failures: Files that gave no document, with reason and remedy.
@@ -96,21 +97,16 @@ class _Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pending:
-    """A document that waits for its batch to fill."""
+class _File:
+    """A file of a run: its real path, and its state when the run began."""
 
-    document: Document
-    passages: list[Passage]
-    share: float  # bytes of its file that it stands for
-
-
-@dataclass(frozen=True, slots=True)
-class _ReadWhole:
-    """A file all of whose documents are committed or waiting, and what it no longer holds."""
-
-    path: str
+    real: Path
     state: FileState
-    gone: list[str]
+
+    @property
+    def path(self) -> str:
+        """The path as documents spell it."""
+        return self.real.as_posix()
 
 
 @dataclass(slots=True)
@@ -129,81 +125,93 @@ class Indexer:
     progress: Callable[[Progress], None] | None = None
     max_bytes: int = MAX_BYTES
     _tally: _Tally = field(default_factory=_Tally)
-    _pending: list[_Pending] = field(default_factory=list)
-    _read_whole: list[_ReadWhole] = field(default_factory=list)
-    _digests: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _catalogue: Catalogue = field(default_factory=Catalogue)
+    _waiting: set[str] = field(default_factory=set)
     _named: set[Path] = field(default_factory=set)
     _passed_over: set[Path] = field(default_factory=set)
     _path: str = ""
 
     def add(self, paths: Sequence[Path]) -> IndexReport:
         """Add or update files and folders."""
-        self._tally = tally = _Tally()
-        self._digests = self.store.digests()
+        self._begin()
         self._named = {path.resolve() for path in paths if path.is_file()}
-        self._passed_over = set()
-        files: list[tuple[Path, FileState]] = []
-        for found in walk(paths, skipped=tally.skipped):
-            if isinstance(found, Failure):
-                tally.failures.append(found)
-            else:
-                self._note(found, files)
-        tally.total = sum(state.size for _, state in files)
-        for file, state in files:
-            self._add_file(file, state)
-        self._flush()
-        tally.failures += self._barren(paths, [file for file, _ in files])
-        return tally.report()
+        files = list(self._files(paths))
+        self._tally.total = sum(file.state.size for file in files)
+        changed = [file for file in files if not self._unchanged(file)]
+        self._waiting = {file.path for file in changed}
+        postponed = [file for file in changed if not self._update(file, final=False)]
+        for file in postponed:
+            self._update(file, final=True)
+        self._tally.failures += self._barren(paths, [file.real for file in files])
+        return self._tally.report()
 
     def add_documents(self, documents: Iterable[Document]) -> IndexReport:
         """Add or update documents that are no files."""
-        self._tally = _Tally()
-        self._digests = self.store.digests()
+        self._begin()
         for document in documents:
-            self._take(document, 0.0)
-        self._flush()
+            held = [one for one in self._catalogue.at(document.path) if one.part == document.part]
+            self._carry_out(self._catalogue.plan([document], held, gone=_gone), size=0)
         return self._tally.report()
 
-    def _note(self, file: Path, files: list[tuple[Path, FileState]]) -> None:
-        try:
-            stat = file.stat()
-        except OSError as error:
-            reason = error.strerror or "cannot be read"
-            failure = Failure(str(file), reason, "check that it still exists and may be read")
-            self._tally.failures.append(failure)
-        else:
-            files.append((file, FileState(stat.st_size, stat.st_mtime_ns)))
+    def _begin(self) -> None:
+        self._tally = _Tally()
+        self._catalogue = Catalogue.of(self.store.held())
+        self._passed_over = set()
 
-    def _add_file(self, file: Path, state: FileState) -> None:
-        self._path = str(file)
-        known = self.store.ids_at(str(file))
-        if known and self.store.file_state(str(file)) == state:
-            self._tally.unchanged += len(known)
-            self._advance(state.size)
-            return
-        found = read(file, max_bytes=self.max_bytes)
-        documents = [one for one in found if isinstance(one, Document)]
-        failures = [one for one in found if isinstance(one, Failure)]
-        walked_into = file not in self._named and not known
+    def _files(self, paths: Sequence[Path]) -> Iterator[_File]:
+        """The files to look at; what cannot be reached is noted as a failure."""
+        for found in walk(paths, skipped=self._tally.skipped):
+            if isinstance(found, Failure):
+                self._tally.failures.append(found)
+                continue
+            try:
+                stat = found.stat()
+            except OSError as error:
+                reason = error.strerror or "cannot be read"
+                failure = Failure(str(found), reason, "check that it still exists and may be read")
+                self._tally.failures.append(failure)
+            else:
+                yield _File(found, FileState(stat.st_size, stat.st_mtime_ns))
+
+    def _unchanged(self, file: _File) -> bool:
+        """Whether a file is as it was when it was last read whole, and its documents are here."""
+        known = self._catalogue.at(file.path)
+        if not known or self.store.file_state(file.path) != file.state:
+            return False
+        self._tally.unchanged += len(known)
+        self._advance(file.state.size)
+        return True
+
+    def _update(self, file: _File, *, final: bool) -> bool:
+        """Bring the store up to date with one file.
+
+        False, and nothing done, when a document is a copy of one from a file that is yet to be
+        read: only then is it known which of the two stays. A final call does not wait.
+        """
+        self._path = file.path
+        held = self._catalogue.at(file.path)
+        documents, failures = _sorted_out(read(file.real, max_bytes=self.max_bytes))
+        walked_into = file.real not in self._named and not held
         if walked_into and not documents and all(one.other_kind for one in failures):
-            self._pass_over(file, state)
-            return
+            self._pass_over(file)
+            return True
+        outdated = self._waiting - {file.path}
+        plan = self._catalogue.plan(documents, held, gone=_gone, outdated=outdated if final else ())
+        if not final and plan.copied() & outdated:
+            return False
+        self._waiting.discard(file.path)
         self._tally.failures += failures
-        length = sum(len(document.text) for document in documents)
-        for document in documents:
-            self._take(document, state.size * len(document.text) / length)
-        if not documents:
-            self._advance(state.size)
+        self._carry_out(replace(plan, left=()) if failures else plan, size=file.state.size)
         if not failures:
-            present = {document.id for document in documents}
-            gone = [id_ for id_ in known if id_ not in present and id_ not in self._tally.moved]
-            self._read_whole.append(_ReadWhole(str(file), state, gone))
+            self.store.remember_file(file.path, file.state)
+        return True
 
-    def _pass_over(self, file: Path, state: FileState) -> None:
+    def _pass_over(self, file: _File) -> None:
         """Count a file that a walk came upon and that is of another kind, in spite of its name."""
-        self._passed_over.add(file)
-        self._tally.skipped[file.suffix.lower()] += 1
-        self._advance(state.size)
+        self._waiting.discard(file.path)
+        self._passed_over.add(file.real)
+        self._tally.skipped[file.real.suffix.lower()] += 1
+        self._advance(file.state.size)
 
     def _barren(self, paths: Sequence[Path], files: Sequence[Path]) -> Iterator[Failure]:
         """Folders in which every file turned out to be of another kind."""
@@ -213,77 +221,57 @@ class Indexer:
                 what = f"{len(inside)} with a known ending and another content"
                 yield nothing_in(folder, what)
 
-    def _settle(self) -> None:
-        """Note the files whose documents are all committed, and drop what they hold no more."""
-        for file in self._read_whole:
-            if file.gone:
-                self.store.remove(file.gone)
-                self._tally.removed += file.gone
-            self.store.remember_file(file.path, file.state)
-        self._read_whole = []
+    def _carry_out(self, plan: Plan, *, size: int) -> None:
+        """Do what a plan says, and drop what is left; `size` is that of the file in bytes."""
+        end = self._tally.done + size
+        length = sum(len(step.document.text) for step in plan.steps)
+        for step in plan.steps:
+            self._do(step, share=size * len(step.document.text) / length)
+        if plan.left:
+            self.store.remove(one.id for one in plan.left)
+            self._tally.removed += [one.id for one in plan.left]
+            for one in plan.left:
+                self._catalogue.drop(one.id)
+        self._advance(end - self._tally.done)
 
-    def _take(self, document: Document, share: float) -> None:
-        """Queue a document unless its content is there already."""
-        holder = self._digests.get(document.digest)
-        if holder is not None and not self._outdated(*holder):
-            self._advance(share)
-            self._already(document, *holder)
+    def _do(self, step: Step, *, share: float) -> None:
+        document, held = step.document, step.held
+        if step.change is Change.ADD:
+            id_ = self._catalogue.unused(document.id)
+            self._encode(replace(document, id=id_), share)
+            self._tally.added.append(id_)
             return
-        self._digests[document.digest] = (document.id, document.path)
-        self._pending.append(_Pending(document, split(document), share))
-        waiting = sum(len(one.document.text) for one in self._pending)
-        if waiting >= TOKENS_PER_BATCH * CHARACTERS_PER_TOKEN:
-            self._flush()
-
-    def _outdated(self, id_: str, path: str) -> bool:
-        """Whether a document's file has changed since, so that its content is about to go."""
-        if any(one.document.id == id_ for one in self._pending) or not Path(path).exists():
-            return False
-        stat = Path(path).stat()
-        return self.store.file_state(path) != FileState(stat.st_size, stat.st_mtime_ns)
-
-    def _already(self, document: Document, id_: str, path: str) -> None:
-        if id_ == document.id:
+        assert held is not None
+        if step.change is Change.UPDATE:
+            self._encode(replace(document, id=held.id), share)
+            self._tally.updated.append(held.id)
+            return
+        if step.change is Change.NOTHING:
             self._tally.unchanged += 1
-        elif path != document.path and Path(path).is_absolute() and not Path(path).exists():
-            self.store.move(id_, document.path)
-            self._digests[document.digest] = (id_, document.path)
-            self._tally.moved.append(id_)
+        elif step.change is Change.COPY:
+            self._tally.duplicates.append(_duplicate(document, held.path))
         else:
-            name = f"{document.path} ({document.part})" if document.part else document.path
-            self._tally.duplicates.append(
-                Failure(
-                    name,
-                    f"same content as {path}, which is in the corpus",
-                    "nothing to do; remove one of the two if it is there by mistake",
-                )
-            )
+            moved = holding(document, held.id)
+            self.store.move(moved)
+            self._catalogue.enter(moved)
+            self._tally.moved.append(held.id)
+        self._advance(share)
 
-    def _flush(self) -> None:
-        """Encode what waits and commit it, document by document."""
-        waiting, self._pending = self._pending, []
-        if waiting:
-            self._encode(waiting)
-        self._settle()
-
-    def _encode(self, waiting: list[_Pending]) -> None:
-        characters = sum(len(one.document.text) for one in waiting)
-        share = sum(one.share for one in waiting)
-        before = self._tally.done
+    def _encode(self, document: Document, share: float) -> None:
+        """Encode and commit; `share` is what the document stands for, in bytes."""
+        before, characters = self._tally.done, 0
 
         def encoded(tokens: int) -> None:
+            nonlocal characters
+            characters += tokens * CHARACTERS_PER_TOKEN
             self._tally.tokens += tokens
-            part = tokens * CHARACTERS_PER_TOKEN / max(characters, 1) * share
-            self._tally.done = min(self._tally.done + part, before + share)
+            self._tally.done = before + share * min(characters / len(document.text), 1)
             self._advance(0)
 
-        vectors = self.encoder.encode(
-            [(one.document, one.passages) for one in waiting], progress=encoded
-        )
-        for one, encoding in zip(waiting, vectors, strict=True):
-            old = self.store.digest(one.document.id)
-            self.store.put(one.document, one.passages, encoding, added=_now())
-            (self._tally.added if old is None else self._tally.updated).append(one.document.id)
+        passages = split(document)
+        (vectors,) = self.encoder.encode([(document, passages)], progress=encoded)
+        self.store.put(document, passages, vectors, added=_now())
+        self._catalogue.enter(holding(document, document.id))
         self._tally.done = before
         self._advance(share)
 
@@ -312,6 +300,37 @@ def reencode(
             progress(Progress(done, len(waiting), tokens, document.path))
     store.adopt(encoder.recipe)
     return len(waiting)
+
+
+def _sorted_out(found: Iterable[Document | Failure]) -> tuple[list[Document], list[Failure]]:
+    """What can be indexed, and what cannot: text without a word among it."""
+    documents: list[Document] = []
+    failures: list[Failure] = []
+    for one in found:
+        if isinstance(one, Failure):
+            failures.append(one)
+        elif any(character.isalnum() for character in one.text):
+            documents.append(one)
+        else:
+            failures.append(Failure(_name(one), "holds no letter and no digit", "remove it"))
+    return documents, failures
+
+
+def _gone(path: str) -> bool:
+    """Whether a file is no longer where it was; what never was a file is not."""
+    return Path(path).is_absolute() and not Path(path).exists()
+
+
+def _duplicate(document: Document, path: str) -> Failure:
+    return Failure(
+        _name(document),
+        f"same content as {path}, which is in the corpus",
+        "nothing to do; remove one of the two if it is there by mistake",
+    )
+
+
+def _name(document: Document) -> str:
+    return f"{document.path} ({document.part})" if document.part else document.path
 
 
 def _now() -> str:

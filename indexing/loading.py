@@ -17,6 +17,7 @@ from indexing.errors import InvalidRequest, OtherKind, UnreadableFile
 from indexing.loaders import LOADERS, Loader
 
 MAX_BYTES = 100 * 1024 * 1024
+TITLE = 300  # characters of a title that are kept
 SUPPORTED = ", ".join(LOADERS)
 
 
@@ -278,7 +279,7 @@ def _document(path: str, kind: str, extract: Extract) -> Document:
         id=hashlib.sha256(key).hexdigest()[:12],
         path=path,
         part=extract.part,
-        title=extract.title,
+        title=extract.title[:TITLE],
         format=kind,
         digest=_digest(extract),
         text=extract.text,
@@ -289,9 +290,12 @@ def _document(path: str, kind: str, extract: Extract) -> Document:
 
 
 def _digest(extract: Extract) -> str:
-    """SHA-256 of text, title, turns and pages as canonical JSON, in hexadecimal."""
+    """SHA-256 of text, turns and pages as canonical JSON, in hexadecimal.
+
+    Not of the title, which is often the file's name: a renamed file is the same document.
+    """
     turns = [[turn.start, turn.end, turn.said, turn.speaker, turn.time] for turn in extract.turns]
     pages = [[page.start, page.end, page.number] for page in extract.pages]
-    whole = [extract.text, extract.title, turns, pages]
+    whole = [extract.text, turns, pages]
     canonical = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()

@@ -43,4 +43,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         " document INTEGER PRIMARY KEY REFERENCES documents (row) ON DELETE CASCADE,"
         " recipe TEXT NOT NULL, vector BLOB NOT NULL, vectors BLOB NOT NULL)",
     ),
+    ("INSERT INTO meta VALUES ('stamp', lower(hex(randomblob(8))))",),
 )

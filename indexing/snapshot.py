@@ -1,14 +1,13 @@
 """Everything a search needs beside the store: FAISS and BM25 over one generation of a corpus.
 
-Derived and disposable. A snapshot is a folder `index/g<generation>` written under another name and
-renamed when it is whole. It is taken only if its generation is the store's, its manifest is there
-and every file has the length and checksum that the manifest names; else it is made again.
+Derived and disposable. A snapshot is a folder `g<generation>` written under another name and
+renamed when it is whole. It is taken only if its stamp is the store's, its manifest is there and
+every file has the length and checksum that the manifest names; else it is made again.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import zlib
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from indexing.postings import Postings
 from indexing.store import Store
 from indexing.vectors import VectorIndex
 
-FORMAT = 1
+FORMAT = 2
 POSTINGS = ("passages", "passage_pairs", "documents", "document_pairs")
 
 
@@ -34,6 +33,7 @@ class Snapshot:
 
     Attributes:
         generation: The store's generation this was made from.
+        stamp: The store's stamp at that time, which no other state of it has.
         document_rows: (documents,) int64 row numbers in the store, ascending.
         passage_rows: (passages,) int64 row numbers in the store.
         owner: (passages,) int64 position of each passage's document.
@@ -47,6 +47,7 @@ class Snapshot:
     """
 
     generation: int
+    stamp: str
     document_rows: npt.NDArray[np.int64]
     passage_rows: npt.NDArray[np.int64]
     owner: npt.NDArray[np.int64]
@@ -62,7 +63,7 @@ class Snapshot:
     def build(cls, store: Store, *, progress: Callable[[int, int], None] | None = None) -> Snapshot:
         """Make one from the store; `progress(done, total)` counts documents."""
         with store.reading():
-            generation = store.generation
+            generation, stamp = store.generation, store.stamp
             rows = store.passage_rows()
             vectors = list(store.vectors())
             document_rows = np.array([row for row, _, _ in vectors], np.int64)
@@ -79,6 +80,7 @@ class Snapshot:
         none = np.zeros((0, len(vectors[0][1]) if vectors else 1), np.float32)
         return cls(
             generation=generation,
+            stamp=stamp,
             document_rows=document_rows,
             passage_rows=np.array([p.row for p in rows], np.int64),
             owner=owner,
@@ -89,10 +91,13 @@ class Snapshot:
         )
 
     def save(self, folder: Path) -> None:
-        """Write to `folder/g<generation>` at once or not at all, and drop older snapshots."""
+        """Write to `folder/g<generation>` at once or not at all, and drop older snapshots.
+
+        One process at a time: the caller holds the corpus's lock.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         target = folder / f"g{self.generation}"
-        draft = folder / f".draft-{os.getpid()}"
+        draft = folder / "draft"
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir()
         for name in ("document_rows", "passage_rows", "owner"):
@@ -103,30 +108,32 @@ class Snapshot:
         for name in POSTINGS:
             getattr(self, name).save(draft, name)
         files = {file.name: _seal(file) for file in sorted(draft.iterdir())}
-        manifest = {"format": FORMAT, "generation": self.generation, "files": files}
+        manifest = {"format": FORMAT, "stamp": self.stamp, "files": files}
         (draft / "manifest.json").write_text(json.dumps(manifest, indent=1), "utf-8")
         shutil.rmtree(target, ignore_errors=True)
         draft.rename(target)
-        for old in folder.iterdir():
-            if old != target:
-                shutil.rmtree(old, ignore_errors=True)
+        for other in folder.glob("g*"):
+            if not other.name[1:].isdecimal() or int(other.name[1:]) < self.generation:
+                shutil.rmtree(other, ignore_errors=True)
 
     @classmethod
-    def load(cls, folder: Path, generation: int) -> Snapshot | None:
-        """Read the snapshot of a generation; None when it is missing, stale or damaged."""
+    def load(cls, folder: Path, store: Store) -> Snapshot | None:
+        """Read the snapshot of a store as it is now; None when missing, stale or damaged."""
+        with store.reading():
+            generation, stamp = store.generation, store.stamp
         source = folder / f"g{generation}"
         try:
             manifest = json.loads((source / "manifest.json").read_text("utf-8"))
-            if (manifest["format"], manifest["generation"]) != (FORMAT, generation):
+            if (manifest["format"], manifest["stamp"]) != (FORMAT, stamp):
                 return None
             if any(_seal(source / name) != seal for name, seal in manifest["files"].items()):
                 return None
-            return cls._read(source, generation)
+            return cls._read(source, generation, stamp)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError):
             return None
 
     @classmethod
-    def _read(cls, source: Path, generation: int) -> Snapshot:
+    def _read(cls, source: Path, generation: int, stamp: str) -> Snapshot:
         arrays = {
             name: np.load(source / f"{name}.npy", allow_pickle=False)
             for name in ("document_rows", "passage_rows", "owner")
@@ -138,6 +145,7 @@ class Snapshot:
         }
         return cls(
             generation=generation,
+            stamp=stamp,
             **arrays,
             document_vectors=VectorIndex.load(source / "documents.faiss"),
             passage_vectors=VectorIndex.load(source / "passages.faiss"),

@@ -2,31 +2,25 @@
 
 A document and everything about it commit in one transaction. Row numbers are never used twice, so
 a passage row means the same passage for ever or nothing at all. Every commit raises `generation`,
-by which derived indexes know whether they are current.
+and draws a new `stamp`, by which derived indexes know whether they are current.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from indexing.catalogue import Held
+from indexing.database import Database
 from indexing.documents import Document, Page, Passage, Turn
-from indexing.encoder import EncodedDocument, Recipe
-from indexing.errors import (
-    CorpusDamaged,
-    CorpusNotFound,
-    CorpusTooNew,
-    DocumentNotFound,
-    EncoderMismatch,
-)
-from indexing.migrations import MIGRATIONS
+from indexing.encoder import EncodedDocument, Recipe, check_recipe
+from indexing.errors import CorpusError, CorpusNotFound, DocumentNotFound
 
 FILE_NAME = "corpus.sqlite"
 
@@ -95,76 +89,26 @@ class Store:
                 raise CorpusNotFound(
                     f"{folder}: no corpus here; make one with: rag-app index PATH --corpus {folder}"
                 )
-            folder.mkdir(parents=True, exist_ok=True)
-        with self._sound():
-            self.database = sqlite3.connect(
-                self.path, timeout=30, isolation_level=None, check_same_thread=False
-            )
-            self.database.execute("PRAGMA journal_mode = WAL")
-            self.database.execute("PRAGMA synchronous = NORMAL")
-            self.database.execute("PRAGMA foreign_keys = ON")
-            self._migrate()
+            make_folder(folder)
+        self._database = Database(self.path)
 
     def close(self) -> None:
         """Let go of the file."""
-        self.database.close()
+        self._database.close()
 
-    # Transactions
-
-    @contextmanager
-    def _sound(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-                raise
-            raise CorpusDamaged(
-                f"{self.path}: not a sound database ({error}); move the folder away and run "
-                f"rag-app index again: your own files are untouched"
-            ) from error
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[None]:
         """Everything read inside sees the corpus at one moment, whatever is written meanwhile."""
-        if self.database.in_transaction:
-            yield
-            return
-        with self._sound():
-            self.database.execute("BEGIN")
-            try:
-                yield
-            finally:
-                self.database.execute("COMMIT")
+        return self._database.reading()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._sound():
-            self.database.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self.database.execute(
-                    "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'generation'"
-                )
-                self.database.execute("COMMIT")
-            except BaseException:
-                self.database.execute("ROLLBACK")
-                raise
-
-    def _migrate(self) -> None:
-        (version,) = self.database.execute("PRAGMA user_version").fetchone()
-        if version > len(MIGRATIONS):
-            raise CorpusTooNew(
-                f"{self.path}: written by a later version of rag-app (format {version}, this one "
-                f"reads {len(MIGRATIONS)}); update with: pip install --upgrade rag-app"
+        """One transaction, which raises the generation."""
+        with self._database.writing():
+            yield
+            self._database.run(
+                "UPDATE meta SET value = CASE key WHEN 'stamp' THEN lower(hex(randomblob(8)))"
+                " ELSE CAST(value AS INTEGER) + 1 END WHERE key IN ('generation', 'stamp')"
             )
-        for number in range(version, len(MIGRATIONS)):
-            self.database.execute("BEGIN IMMEDIATE")
-            (now,) = self.database.execute("PRAGMA user_version").fetchone()
-            if now == number:  # nobody else was faster
-                for statement in MIGRATIONS[number]:
-                    self.database.execute(statement)
-                self.database.execute(f"PRAGMA user_version = {number + 1}")
-            self.database.execute("COMMIT")
 
     # How vectors are made
 
@@ -172,6 +116,11 @@ class Store:
     def generation(self) -> int:
         """Raised by every commit that changes documents."""
         return int(self._meta("generation") or 0)
+
+    @property
+    def stamp(self) -> str:
+        """Drawn anew by every commit: no two states share it, not even after a restored backup."""
+        return self._meta("stamp") or ""
 
     def recipe(self) -> Recipe | None:
         """How the vectors here were made; None before the first document."""
@@ -185,15 +134,14 @@ class Store:
             EncoderMismatch: The vectors here were made in another way.
         """
         check_recipe(self.recipe(), recipe, self.folder)
-        with self._sound():
-            self._set_meta("recipe", _recipe_key(recipe))
+        self._set_meta("recipe", _recipe_key(recipe))
 
     def _meta(self, key: str) -> str | None:
-        row = self.database.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchone()
-        return None if row is None else str(row[0])
+        rows = self._database.rows("SELECT value FROM meta WHERE key = ?", [key])
+        return str(rows[0][0]) if rows else None
 
     def _set_meta(self, key: str, value: str) -> None:
-        self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
+        self._database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
 
     # Writing
 
@@ -205,10 +153,11 @@ class Store:
         *,
         added: str,
     ) -> None:
-        """Add a document, or replace the one of the same id, in one transaction."""
+        """Add a document with its passages, one at least, or replace the one of the same id."""
+        assert len(passages) == len(encoded.passages) > 0, "search counts on a passage in each"
         with self._writing():
-            self.database.execute("DELETE FROM documents WHERE id = ?", [document.id])
-            cursor = self.database.execute(
+            self._database.run("DELETE FROM documents WHERE id = ?", [document.id])
+            row = self._database.run(
                 "INSERT INTO documents (id, path, part, title, format, digest, text, turns, pages,"
                 " breaks, words, tokens, vector, added)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -223,49 +172,47 @@ class Store:
                     *(len(document.text.split()), encoded.tokens, _blob(encoded.vector), added),
                 ],
             )
-            row = cursor.lastrowid
-            self.database.executemany(
+            self._database.run_all(
                 'INSERT INTO passages (document, start, "end", speakers, time, page)'
                 " VALUES (?, ?, ?, ?, ?, ?)",
                 [[row, p.start, p.end, json.dumps(p.speakers), p.time, p.page] for p in passages],
             )
-            self.database.execute(
+            self._database.run(
                 "INSERT INTO passage_vectors VALUES (?, ?)", [row, _blob(encoded.passages)]
             )
 
     def remove(self, ids: Iterable[str]) -> int:
         """Remove documents and all that belongs to them; how many there were."""
         with self._writing():
-            removed = 0
-            for document in ids:
-                path = self.database.execute(
-                    "SELECT path FROM documents WHERE id = ?", [document]
-                ).fetchone()
-                if path is None:
-                    continue
-                self.database.execute("DELETE FROM documents WHERE id = ?", [document])
-                self.database.execute("DELETE FROM files WHERE path = ?", path)
-                removed += 1
-        return removed
+            found = [id_ for id_ in ids if self.digest(id_) is not None]
+            for id_ in found:
+                self._database.run(
+                    "DELETE FROM files WHERE path = (SELECT path FROM documents WHERE id = ?)",
+                    [id_],
+                )
+                self._database.run("DELETE FROM documents WHERE id = ?", [id_])
+        return len(found)
 
-    def move(self, id_: str, path: str) -> None:
-        """Note that the file of a document lies elsewhere now."""
+    def move(self, to: Held) -> None:
+        """Note that a document has another path, part or title now."""
         with self._writing():
-            self.database.execute("UPDATE documents SET path = ? WHERE id = ?", [path, id_])
+            self._database.run(
+                "UPDATE documents SET path = ?, part = ?, title = ? WHERE id = ?",
+                [to.path, to.part, to.title, to.id],
+            )
 
     # Encoding anew: side by side, then all at once
 
     def put_reencoded(self, id_: str, encoded: EncodedDocument, recipe: Recipe) -> None:
         """Keep a document's vectors under another recipe until `adopt` makes them the ones."""
-        with self._sound():
-            self.database.execute(
-                "INSERT OR REPLACE INTO reencoded SELECT row, ?, ?, ? FROM documents WHERE id = ?",
-                [_recipe_key(recipe), _blob(encoded.vector), _blob(encoded.passages), id_],
-            )
+        self._database.run(
+            "INSERT OR REPLACE INTO reencoded SELECT row, ?, ?, ? FROM documents WHERE id = ?",
+            [_recipe_key(recipe), _blob(encoded.vector), _blob(encoded.passages), id_],
+        )
 
     def not_reencoded(self, recipe: Recipe) -> list[str]:
         """Ids of the documents that have no vectors under that recipe yet, in order."""
-        rows = self.database.execute(
+        rows = self._database.rows(
             "SELECT id FROM documents LEFT JOIN reencoded"
             " ON reencoded.document = documents.row AND reencoded.recipe = ?"
             " WHERE reencoded.document IS NULL ORDER BY documents.row",
@@ -276,36 +223,33 @@ class Store:
     def adopt(self, recipe: Recipe) -> None:
         """Make the vectors of that recipe the corpus's own, in one transaction."""
         with self._writing():
-            self.database.execute(
+            self._database.run(
                 "UPDATE documents SET vector ="
                 " (SELECT vector FROM reencoded WHERE document = documents.row)"
             )
-            self.database.execute(
+            self._database.run(
                 "UPDATE passage_vectors SET vectors = (SELECT vectors FROM reencoded"
                 " WHERE reencoded.document = passage_vectors.document)"
             )
-            self.database.execute("DELETE FROM reencoded")
+            self._database.run("DELETE FROM reencoded")
             self._set_meta("recipe", _recipe_key(recipe))
 
     def remember_file(self, path: str, state: FileState) -> None:
         """Note that a file was read whole in this state, so that it can be skipped next time."""
-        with self._sound():
-            self.database.execute(
-                "INSERT OR REPLACE INTO files VALUES (?, ?, ?)", [path, state.size, state.mtime_ns]
-            )
+        self._database.run(
+            "INSERT OR REPLACE INTO files VALUES (?, ?, ?)", [path, state.size, state.mtime_ns]
+        )
 
     # Reading
 
     def file_state(self, path: str) -> FileState | None:
         """The state in which a file was last read whole."""
-        row = self.database.execute(
-            "SELECT size, mtime_ns FROM files WHERE path = ?", [path]
-        ).fetchone()
-        return FileState(*row) if row else None
+        rows = self._database.rows("SELECT size, mtime_ns FROM files WHERE path = ?", [path])
+        return FileState(*rows[0]) if rows else None
 
     def passages_of(self, id_: str) -> list[Passage]:
         """The passages of a document, in order."""
-        rows = self.database.execute(
+        rows = self._database.rows(
             'SELECT start, "end", speakers, passages.time, page FROM passages'
             " JOIN documents ON documents.row = passages.document"
             " WHERE documents.id = ? ORDER BY start",
@@ -315,23 +259,29 @@ class Store:
 
     def digest(self, id_: str) -> str | None:
         """The content digest of a document; None when there is none by that id."""
-        row = self.database.execute("SELECT digest FROM documents WHERE id = ?", [id_]).fetchone()
-        return None if row is None else str(row[0])
+        rows = self._database.rows("SELECT digest FROM documents WHERE id = ?", [id_])
+        return str(rows[0][0]) if rows else None
+
+    def held(self) -> list[Held]:
+        """Every document as a catalogue knows it, by row."""
+        rows = self._database.rows(
+            "SELECT id, path, part, title, digest FROM documents ORDER BY row"
+        )
+        return [Held(*row) for row in rows]
 
     def digests(self) -> dict[str, tuple[str, str]]:
         """For each content digest: the id and path of the document that holds it."""
-        rows = self.database.execute("SELECT digest, id, path FROM documents")
+        rows = self._database.rows("SELECT digest, id, path FROM documents")
         return {digest: (id_, path) for digest, id_, path in rows}
 
     def entries(self) -> list[DocumentEntry]:
         """All documents, in the order they were added."""
-        with self._sound():
-            rows = self.database.execute(
-                "SELECT id, path, part, title, format, length(text), words, tokens,"
-                " (SELECT count(*) FROM passages WHERE document = documents.row), added"
-                " FROM documents ORDER BY row"
-            )
-            return [DocumentEntry(*row) for row in rows]
+        rows = self._database.rows(
+            "SELECT id, path, part, title, format, length(text), words, tokens,"
+            " (SELECT count(*) FROM passages WHERE document = documents.row), added"
+            " FROM documents ORDER BY row"
+        )
+        return [DocumentEntry(*row) for row in rows]
 
     def document(self, id_: str) -> Document:
         """A whole document.
@@ -339,15 +289,14 @@ class Store:
         Raises:
             DocumentNotFound: There is none by that id.
         """
-        with self._sound():
-            found = self.database.execute(
-                "SELECT id, path, part, title, format, digest, text, turns, pages, breaks"
-                " FROM documents WHERE id = ?",
-                [id_],
-            ).fetchone()
-        if found is None:
+        rows = self._database.rows(
+            "SELECT id, path, part, title, format, digest, text, turns, pages, breaks"
+            " FROM documents WHERE id = ?",
+            [id_],
+        )
+        if not rows:
             raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
-        id_, path, part, title, format_, digest, text, turns, pages, breaks = found
+        id_, path, part, title, format_, digest, text, turns, pages, breaks = rows[0]
         return Document(
             id=id_,
             path=path,
@@ -361,39 +310,25 @@ class Store:
             breaks=tuple(json.loads(breaks)),
         )
 
-    def ids_at(self, path: str) -> list[str]:
-        """Ids of the documents that came from a file, in order."""
-        rows = self.database.execute("SELECT id FROM documents WHERE path = ? ORDER BY row", [path])
-        return [id_ for (id_,) in rows]
-
     def document_rows(self) -> list[tuple[int, str, str, str, str, int]]:
         """(row, id, path, part, title, words) of every document, by row."""
-        return self.database.execute(
+        return self._database.rows(
             "SELECT row, id, path, part, title, words FROM documents ORDER BY row"
-        ).fetchall()
+        )
 
     def documents_at(self, rows: Sequence[int]) -> list[DocumentName]:
         """The names of documents by row, in the order asked."""
-        return [
-            DocumentName(
-                *self.database.execute(
-                    "SELECT id, path, part, title FROM documents WHERE row = ?", [row]
-                ).fetchone()
-            )
-            for row in rows
-        ]
+        statement = "SELECT id, path, part, title FROM documents WHERE row = ?"
+        return [DocumentName(*self._database.rows(statement, [row])[0]) for row in rows]
 
     def passages_at(self, rows: Sequence[int]) -> list[tuple[Passage, str]]:
         """Passages by row with their text, in the order asked."""
-        found = [
-            self.database.execute(
-                'SELECT start, "end", speakers, time, page, substr(text, start + 1, "end" - start)'
-                " FROM passages JOIN documents ON documents.row = passages.document"
-                " WHERE passages.row = ?",
-                [row],
-            ).fetchone()
-            for row in rows
-        ]
+        statement = (
+            'SELECT start, "end", speakers, time, page, substr(text, start + 1, "end" - start)'
+            " FROM passages JOIN documents ON documents.row = passages.document"
+            " WHERE passages.row = ?"
+        )
+        found = [self._database.rows(statement, [row])[0] for row in rows]
         return [
             (Passage(start, end, tuple(json.loads(who)), time, page), text)
             for start, end, who, time, page, text in found
@@ -402,17 +337,17 @@ class Store:
     def passages_spoken_by(self, speaker: str) -> npt.NDArray[np.int64]:
         """Rows of the passages in which someone speaks whose name holds these words."""
         wanted = speaker.casefold()
-        rows = self.database.execute("SELECT row, speakers FROM passages WHERE speakers != '[]'")
+        rows = self._database.rows("SELECT row, speakers FROM passages WHERE speakers != '[]'")
         hits = [r for r, who in rows if any(wanted in w.casefold() for w in json.loads(who))]
         return np.array(hits, np.int64)
 
     def texts(self) -> Iterator[tuple[int, str]]:
         """(row, text) of every document, by row."""
-        yield from self.database.execute("SELECT row, text FROM documents ORDER BY row")
+        return self._database.each("SELECT row, text FROM documents ORDER BY row")
 
     def passage_rows(self) -> list[PassageRow]:
         """Every passage, by document row and position."""
-        rows = self.database.execute(
+        rows = self._database.rows(
             'SELECT row, document, start, "end", speakers, time, page FROM passages'
             " ORDER BY document, start"
         )
@@ -423,7 +358,7 @@ class Store:
 
     def vectors(self) -> Iterator[tuple[int, npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
         """(row, document vector (d,), passage vectors (p, d)) of every document, by row."""
-        rows = self.database.execute(
+        rows = self._database.each(
             "SELECT documents.row, vector, vectors FROM documents"
             " JOIN passage_vectors ON passage_vectors.document = documents.row"
             " ORDER BY documents.row"
@@ -434,28 +369,23 @@ class Store:
 
     def check(self) -> list[str]:
         """What SQLite's own integrity check complains of; empty for a sound file."""
-        with self._sound():
-            rows = self.database.execute("PRAGMA integrity_check").fetchall()
+        rows = self._database.rows("PRAGMA integrity_check")
         return [line for (line,) in rows if line != "ok"]
 
 
-def check_recipe(stored: Recipe | None, wanted: Recipe, folder: Path) -> None:
-    """Refuse vectors that were made in another way.
+def make_folder(folder: Path) -> None:
+    """Make a corpus folder where there is none.
 
     Raises:
-        EncoderMismatch: The recipes differ; the message names the fields and the way out.
+        CorpusError: It cannot be made.
     """
-    if stored is None or stored == wanted:
-        return
-    old, new = asdict(stored), asdict(wanted)
-    differences = ", ".join(
-        f"{name} {old[name]} here, {new[name]} asked for" for name in old if old[name] != new[name]
-    )
-    raise EncoderMismatch(
-        f"{folder}: encoded in another way ({differences}); to encode it anew run: "
-        f"rag-app index --reencode --corpus {folder} --encoder {wanted.model}"
-        f" --extension {wanted.extension}"
-    )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CorpusError(
+            f"{folder}: cannot be made into a corpus folder ({error.strerror or error}); "
+            "name another with --corpus"
+        ) from error
 
 
 def _recipe_key(recipe: Recipe) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,17 +11,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 import filelock
 
 from indexing.documents import Document, Hit
-from indexing.encoder import Encoder, EncoderSettings, Recipe
-from indexing.errors import CorpusLocked, DocumentNotFound, InvalidRequest
+from indexing.encoder import Encoder, EncoderSettings, Recipe, check_recipe
+from indexing.errors import CorpusError, CorpusLocked, DocumentNotFound, InvalidRequest
 from indexing.indexer import Indexer, IndexReport, Progress, reencode
 from indexing.loading import MAX_BYTES
 from indexing.loading import document as text_document
 from indexing.snapshot import Snapshot
-from indexing.store import DocumentEntry, Store, check_recipe
+from indexing.store import DocumentEntry, Store, make_folder
 from retriever.filters import Filter
 from retriever.fusion import RANKINGS
 from retriever.retriever import Retriever
@@ -70,6 +72,9 @@ class Corpus:
     the encoder is loaded with the first `add` or `search`, the language model only for answers in
     its own words.
 
+    Threads may share one: each gets a connection of its own, so a search goes on beside an `add`
+    and sees the corpus at one moment.
+
     Args:
         folder: Where the corpus lies; None takes $RAG_APP_CORPUS, else `.rag-app` here.
         encoder: How to encode, or an encoder that is loaded already. None takes what the corpus was
@@ -94,7 +99,9 @@ class Corpus:
         self._encoder_settings = encoder.settings if isinstance(encoder, Encoder) else encoder
         self._generator_settings = generator
         self._notify = notify
-        self._opened: Store | None = None
+        self._here = threading.local()
+        self._stores: WeakSet[Store] = WeakSet()
+        self._loading = threading.RLock()
         self._generator: Generator | None = None
         self._snapshot: Snapshot | None = None
 
@@ -111,9 +118,10 @@ class Corpus:
 
     def close(self) -> None:
         """Let go of files and models; using the corpus again opens them again."""
-        if self._opened is not None:
-            self._opened.close()
-        self._opened = self._encoder = self._generator = self._snapshot = None
+        for store in self._stores:
+            store.close()
+        self._here, self._stores = threading.local(), WeakSet()
+        self._encoder = self._generator = self._snapshot = None
 
     # Changing
 
@@ -161,17 +169,18 @@ class Corpus:
         return report
 
     def remove(self, names: Iterable[str | Path]) -> int:
-        """Remove documents by id, or all documents of a file or folder; how many.
+        """Remove documents by id or title, or all documents of a file or folder; how many.
 
         Raises:
             DocumentNotFound: A name fits no document; nothing is removed then.
+            InvalidRequest: A title fits several; nothing is removed then.
         """
         if isinstance(names, str | Path):
             names = [names]
         self._store()  # an absent corpus is an error, not an empty one
         with self._writing() as store:
             entries = store.entries()
-            ids = [id_ for name in names for id_ in _named(str(name), entries)]
+            ids = [id_ for name in names for id_ in _removable(str(name), entries)]
             removed = store.remove(dict.fromkeys(ids))
             self._refresh(store)
         return removed
@@ -186,6 +195,7 @@ class Corpus:
 
     def reencode(self, *, progress: Callable[[Progress], None] | None = None) -> int:
         """Encode every document anew with the settings of this object; how many in this run."""
+        self._store()
         with self._writing() as store:
             encoder = Encoder(self._encoder_settings, notify=self._notify)
             if store.recipe() == encoder.recipe:
@@ -234,8 +244,8 @@ class Corpus:
         if ranking not in RANKINGS:
             raise InvalidRequest(f"no ranking {ranking!r}; there are: {', '.join(RANKINGS)}")
         store = self._store()
-        encoder = self._encoder_for(store)
         with store.reading():
+            encoder = self._encoder_for(store)
             current = self._current(store)
             yield Retriever(store, current, encoder.encode_queries, RANKINGS[ranking])
 
@@ -263,8 +273,10 @@ class Corpus:
         from generator.answer import AnswerReady
 
         started = time.perf_counter()
-        hits = self.search(question, k=k, passages=EVIDENCE_PASSAGES, where=where)
-        documents = {hit.document: self._store().document(hit.document) for hit in hits}
+        store = self._store()
+        with store.reading():
+            hits = self.search(question, k=k, passages=EVIDENCE_PASSAGES, where=where)
+            documents = {hit.document: store.document(hit.document) for hit in hits}
         generator = self._answering()
         searched = time.perf_counter() - started
         for event in generator.stream(question, hits, documents.__getitem__, answer=answer):
@@ -312,7 +324,7 @@ class Corpus:
         with store.reading():
             entries, generation = store.entries(), store.generation
             recipe = store.recipe()
-        saved = Snapshot.load(self._snapshots, generation) is not None
+            saved = Snapshot.load(self._snapshots, store) is not None
         return CorpusInfo(
             folder=str(self.folder),
             documents=len(entries),
@@ -322,24 +334,27 @@ class Corpus:
             generation=generation,
             recipe=recipe,
             snapshot="current" if saved else "missing",
-            bytes=sum(file.stat().st_size for file in self.folder.rglob("*") if file.is_file()),
+            bytes=sum(_size(file) for file in self.folder.rglob("*")),
         )
 
     # Wiring
 
     @property
     def _snapshots(self) -> Path:
-        return self.folder / "index"
+        return self.folder / ".index"  # hidden, so that indexing "." passes it over
 
     def _store(self, *, create: bool = False) -> Store:
-        if self._opened is None:
-            self._opened = Store(self.folder, create=create)
-        return self._opened
+        """This thread's store."""
+        store: Store | None = getattr(self._here, "store", None)
+        if store is None:
+            store = self._here.store = Store(self.folder, create=create)
+            self._stores.add(store)
+        return store
 
     @contextmanager
     def _writing(self) -> Iterator[Store]:
         """The store, while no other process can write to it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         lock = filelock.FileLock(self.folder / "write.lock", timeout=0)
         try:
             lock.acquire()
@@ -347,6 +362,11 @@ class Corpus:
             raise CorpusLocked(
                 f"{self.folder}: another process is writing to this corpus; wait until it is done "
                 "(searching and asking go on meanwhile)"
+            ) from error
+        except OSError as error:
+            raise CorpusError(
+                f"{self.folder}: cannot be written to ({error.strerror or error}); "
+                "give yourself the right to write there, or name another with --corpus"
             ) from error
         try:
             yield self._store(create=True)
@@ -363,40 +383,50 @@ class Corpus:
     def _encoder_for(self, store: Store) -> Encoder:
         """The encoder that made the corpus, or the one asked for where it is empty."""
         stored = store.recipe()
-        if self._encoder is None:
-            self._encoder = Encoder(
-                self._encoder_settings or _settings(stored), notify=self._notify
-            )
-        check_recipe(stored, self._encoder.recipe, self.folder)
-        return self._encoder
+        with self._loading:
+            if self._encoder is None or self._reencoded(stored):
+                chosen = self._encoder_settings or _settings(stored)
+                self._encoder = Encoder(chosen, notify=self._notify)
+                self._generator = None  # it embeds with the encoder
+            encoder = self._encoder
+        check_recipe(stored, encoder.recipe, self.folder)
+        return encoder
+
+    def _reencoded(self, stored: Recipe | None) -> bool:
+        """Whether somebody has encoded the corpus anew, and this object takes what is there."""
+        follows = self._encoder_settings is None and stored is not None
+        return follows and self._encoder is not None and self._encoder.recipe != stored
 
     def _answering(self) -> Generator:
         """The generator, its sentences embedded by the corpus's own encoder."""
         from generator.generator import Generator, GeneratorSettings
         from generator.model import CausalModel
 
-        if self._generator is None:
-            settings = self._generator_settings or GeneratorSettings()
-            self._generator = Generator(
-                settings,
-                embed=self._encoder_for(self._store()).encode_queries,
-                load=lambda: CausalModel.load(settings.model, notify=self._notify),
-            )
-        return self._generator
+        encoder = self._encoder_for(self._store())
+        with self._loading:
+            if self._generator is None:
+                settings = self._generator_settings or GeneratorSettings()
+                self._generator = Generator(
+                    settings,
+                    embed=encoder.encode_queries,
+                    load=lambda: CausalModel.load(settings.model, notify=self._notify),
+                )
+            return self._generator
 
     def _current(self, store: Store) -> Snapshot:
         """The snapshot of the store's generation: at hand, from disk, or made now."""
-        generation = store.generation
-        if self._snapshot is None or self._snapshot.generation != generation:
-            self._snapshot = Snapshot.load(self._snapshots, generation)
-        if self._snapshot is None:
-            self._snapshot = Snapshot.build(store)
-            self._save_if_free(self._snapshot)
-        return self._snapshot
+        snapshot = self._snapshot
+        if snapshot is None or snapshot.stamp != store.stamp:
+            snapshot = Snapshot.load(self._snapshots, store)
+        if snapshot is None:
+            snapshot = Snapshot.build(store)
+            self._save_if_free(snapshot)
+        self._snapshot = snapshot
+        return snapshot
 
     def _refresh(self, store: Store) -> None:
         """After a change: make the derived indexes anew while the lock is held."""
-        if Snapshot.load(self._snapshots, store.generation) is None:
+        if Snapshot.load(self._snapshots, store) is None:
             self._snapshot = Snapshot.build(store)
             self._snapshot.save(self._snapshots)
 
@@ -435,13 +465,39 @@ def _named(name: str, entries: Sequence[DocumentEntry]) -> list[str]:
     Raises:
         DocumentNotFound: None.
     """
-    path = str(Path(name).expanduser().resolve())
+    try:
+        path = Path(name).expanduser().resolve().as_posix()
+    except (OSError, RuntimeError, ValueError):  # "~nobody", a loop of links, a NUL
+        path = name
     for fits in (
         lambda e: e.id == name,
         lambda e: e.path in (name, path),
-        lambda e: e.path.startswith(path + os.sep),
+        lambda e: e.path.startswith(f"{path}/"),
         lambda e: name in (e.title, e.part),
     ):
         if found := [entry.id for entry in entries if fits(entry)]:
             return found
     raise DocumentNotFound(f"{name}: no such document in this corpus; see: rag-app list")
+
+
+def _removable(name: str, entries: Sequence[DocumentEntry]) -> list[str]:
+    """As `_named`, but a title that several documents share stands for none of them.
+
+    Raises:
+        InvalidRequest: It does.
+    """
+    found = _named(name, entries)
+    titled = [entry.id for entry in entries if entry.id in found and name == entry.title]
+    if len(titled) > 1 and titled == found:
+        raise InvalidRequest(
+            f"{name}: {len(found)} documents have this title; give ids: rag-app list"
+        )
+    return found
+
+
+def _size(file: Path) -> int:
+    """Bytes of a file; 0 for a folder, or for what a writer has just replaced."""
+    try:
+        return file.stat().st_size if file.is_file() else 0
+    except OSError:
+        return 0

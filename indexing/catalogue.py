@@ -1,0 +1,182 @@
+"""Which documents a corpus holds, by content and by place, and what a file's documents mean to it.
+
+Whether a document is new, changed, moved or a copy is decided here, apart from reading, encoding
+and committing. The catalogue follows a run step by step, so that what the run did to one file
+counts for the next.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from indexing.documents import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What tells a document of the corpus from the others."""
+
+    id: str
+    path: str
+    part: str
+    title: str
+    digest: str
+
+
+class Change(Enum):
+    """What to do with a document that was read."""
+
+    NOTHING = auto()  # it is there already
+    RELABEL = auto()  # its content is there, under another part or title of the same file
+    MOVE = auto()  # its content is there, from a file that is gone
+    COPY = auto()  # its content is there, and the file it came from is, too
+    UPDATE = auto()  # its place is there, with another content
+    ADD = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One document, what to do with it, and what is held already (nothing, for an ADD)."""
+
+    change: Change
+    document: Document
+    held: Held | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a file means to a corpus.
+
+    Attributes:
+        steps: One for each of its documents, in order.
+        left: What the corpus holds from the file and the file holds no more.
+    """
+
+    steps: tuple[Step, ...]
+    left: tuple[Held, ...]
+
+    def copied(self) -> set[str]:
+        """The files of which documents here are copies."""
+        return {step.held.path for step in self.steps if step.change is Change.COPY and step.held}
+
+
+@dataclass(slots=True)
+class Catalogue:
+    """The documents of a corpus, while a run changes it."""
+
+    _by_id: dict[str, Held] = field(default_factory=dict)
+    _by_digest: dict[str, dict[str, None]] = field(default_factory=dict)  # ids, in order
+    _by_path: dict[str, dict[str, None]] = field(default_factory=dict)
+    _used: set[str] = field(default_factory=set)  # ids at any time of the run
+
+    @classmethod
+    def of(cls, documents: Iterable[Held]) -> Catalogue:
+        """The catalogue of these documents."""
+        catalogue = cls()
+        for one in documents:
+            catalogue.enter(one)
+        return catalogue
+
+    def at(self, path: str) -> list[Held]:
+        """What came from a file."""
+        return [self._by_id[id_] for id_ in self._by_path.get(path, ())]
+
+    def enter(self, one: Held) -> None:
+        """Note a document, in place of the one of the same id."""
+        self.drop(one.id)
+        self._used.add(one.id)
+        self._by_id[one.id] = one
+        self._by_digest.setdefault(one.digest, {})[one.id] = None
+        self._by_path.setdefault(one.path, {})[one.id] = None
+
+    def drop(self, id_: str) -> None:
+        """Forget a document, if it is there."""
+        old = self._by_id.pop(id_, None)
+        if old is not None:
+            del self._by_digest[old.digest][id_]
+            del self._by_path[old.path][id_]
+
+    def unused(self, id_: str) -> str:
+        """The id, or another where a document that has moved away keeps it."""
+        while id_ in self._used:
+            id_ = hashlib.sha256(id_.encode()).hexdigest()[:12]
+        return id_
+
+    def plan(
+        self,
+        documents: Sequence[Document],
+        held: Sequence[Held],
+        *,
+        gone: Callable[[str], bool],
+        outdated: Collection[str] = (),
+    ) -> Plan:
+        """What to do with the documents of a file.
+
+        Args:
+            documents: What the file holds now.
+            held: What the corpus holds from it.
+            gone: Whether a file is no longer where it was.
+            outdated: Files that hold something else now, so that what the corpus holds from them
+                is about to go.
+        """
+        match = _Match(documents, held)
+        match.by(Change.NOTHING, lambda one: (one.part, one.title, one.digest))
+        match.by(Change.RELABEL, lambda one: (one.part, one.digest))
+        match.by(Change.RELABEL, lambda one: one.digest)
+        first: dict[str, Held] = {}  # content new to this file, and where its copies find it
+        for at, document in match.open():
+            holder = first.get(document.digest)
+            if holder is not None:
+                match.steps[at] = Step(Change.COPY, document, holder)
+                continue
+            holder = self._holder(document.digest, outdated)
+            if holder is None:
+                first[document.digest] = holding(document, document.id)
+            else:
+                change = Change.MOVE if gone(holder.path) else Change.COPY
+                match.steps[at] = Step(change, document, holder)
+                first[document.digest] = holding(document, holder.id)
+        match.by(Change.UPDATE, lambda one: one.part)
+        for at, document in match.open():
+            match.steps[at] = Step(Change.ADD, document)
+        steps = tuple(match.steps[at] for at in range(len(documents)))
+        return Plan(steps, tuple(match.left.values()))
+
+    def _holder(self, digest: str, outdated: Collection[str]) -> Held | None:
+        holders = (self._by_id[id_] for id_ in self._by_digest.get(digest, ()))
+        return next((one for one in holders if one.path not in outdated), None)
+
+
+@dataclass(slots=True)
+class _Match:
+    """The documents of a file against what is held from it."""
+
+    documents: Sequence[Document]
+    left: dict[str, Held]
+    steps: dict[int, Step]
+
+    def __init__(self, documents: Sequence[Document], held: Sequence[Held]) -> None:
+        self.documents = documents
+        self.left = {one.id: one for one in held}
+        self.steps = {}
+
+    def open(self) -> list[tuple[int, Document]]:
+        """The documents without a step, with their positions."""
+        return [(at, one) for at, one in enumerate(self.documents) if at not in self.steps]
+
+    def by(self, change: Change, key: Callable[[Document | Held], Hashable]) -> None:
+        """Give this step to each open document that is like one that is left, and take that."""
+        there = {key(one): one for one in self.left.values()}
+        for at, document in self.open():
+            one = there.pop(key(document), None)
+            if one is not None:
+                del self.left[one.id]
+                self.steps[at] = Step(change, document, one)
+
+
+def holding(document: Document, id_: str) -> Held:
+    """A document as a catalogue knows it."""
+    return Held(id_, document.path, document.part, document.title, document.digest)
