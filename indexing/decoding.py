@@ -34,7 +34,7 @@ CONTROL_SHARE = 0.03  # more control characters than this is not text
 
 _NEWLINES = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
-_CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f]")
+_CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\x1b") + b"\x7f"
 
 SAVE_AS_UTF8 = "open it in a text editor and save it as UTF-8"
 
@@ -62,14 +62,14 @@ def decode(path: Path, data: bytes, *, declared: str | None = None) -> str:
         UnreadableFile: The bytes are binary or in no encoding that can be recognised.
     """
     text = _marked(path, data)
-    if text is None:
-        if b"\0" in data:
-            raise UnreadableFile(path, "is binary, not text", "remove it or rename it")
-        text = _declared(data, declared) or _utf8(data) or _guess(data)
+    if text is not None:
+        return text
+    controls = len(data) - len(data.translate(None, _CONTROLS))
+    if b"\0" in data or controls > CONTROL_SHARE * len(data):
+        raise UnreadableFile(path, "is binary, not text", "remove it, or convert it to text first")
+    text = _declared(data, declared) or _utf8(data) or _guess(data)
     if text is None:
         raise UnreadableFile(path, "is in no encoding that can be recognised", SAVE_AS_UTF8)
-    if len(_CONTROLS.findall(text)) > CONTROL_SHARE * len(text):
-        raise UnreadableFile(path, "is binary, not text", "remove it or rename it")
     return text
 
 

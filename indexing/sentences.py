@@ -35,6 +35,8 @@ _STARTS_ALONE = re.compile(
     )""",
     re.VERBOSE,
 )
+# "OK . So": a stop between blanks, where punctuation is set apart, is no abbreviation.
+_APART = re.compile(r"[^\s.?!]\s+[.?!]+\s+(?=[^\s.?!\"'\u201d\u2019)\]])")
 _LABEL = re.compile(r"\s*[^\W\d_][\w.'\- ]{0,40}:\s")
 _NUMBERING = re.compile(r"\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
@@ -76,10 +78,7 @@ def _cuts(text: str, first: int, last: int, language: str) -> Iterator[int]:
         window = text[first : last if whole else _blank_before(text, first + WINDOW, first)]
         if whole and not _STOP.search(window, 0, len(window.rstrip()) - 1):
             return  # nothing can end a sentence before the end
-        from sentencex import get_sentence_boundaries
-
-        shown = _ODD.sub(" ", window.replace("\n", " "))
-        found = [int(each["start_index"]) for each in get_sentence_boundaries(language, shown)][1:]
+        found = _starts(window, language)
         yield from (first + at for at in found)
         if whole:
             return
@@ -87,6 +86,16 @@ def _cuts(text: str, first: int, last: int, language: str) -> Iterator[int]:
             first += found[-1]  # the last one may go on: look at it again
         else:
             first += len(window)
+
+
+def _starts(window: str, language: str) -> list[int]:
+    """Where sentences start in a window, without the first."""
+    from sentencex import get_sentence_boundaries
+
+    shown = _ODD.sub(" ", window.replace("\n", " "))
+    found = {int(each["start_index"]) for each in get_sentence_boundaries(language, shown)}
+    found.update(match.end() for match in _APART.finditer(shown))
+    return sorted(found - {0})
 
 
 def _blank_before(text: str, at: int, first: int) -> int:

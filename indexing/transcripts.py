@@ -39,7 +39,8 @@ _TIME_ALONE = re.compile(
 )
 _UNTIMED = re.compile(rf"[^\S\n]*{_BOLD}{_SPEAKER}{_COLON}")
 _NUMBER = re.compile(r"[#(]?(?:[\d.]+|[IVXLC]{2,})[.)]?[a-z]?")
-_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_LINE = re.compile(r"^[^\S\n]*\S[^\n]*", re.MULTILINE)
+_WITH_COLON = re.compile(rf"^[^\n:\uff1a]{{1,{REACH}}}[:\uff1a][^\n]*", re.MULTILINE)
 _INTERRUPTION = re.compile(r"^(?:#{1,6}\s.*|-{3,}|\*{3,}|={3,})\s*$", re.MULTILINE)
 _ENDS_SENTENCE = re.compile(
     r"[.?!\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*\s*$|[-\u2013\u2014]\s*$"
@@ -135,7 +136,7 @@ def seconds(clock: str) -> float:
 
 def _openings(text: str) -> Iterator[Opening]:
     """Every line that could open an utterance, with or without a time stamp."""
-    for line in _LINE.finditer(text):
+    for line in _WITH_COLON.finditer(text):
         opening = _timed(text, line) or _untimed(text, line)
         if opening is not None:
             yield opening

@@ -112,7 +112,8 @@ def _blocks(element: Element, headings: set[str]) -> Iterator[_Block]:
 
 def _paragraph(element: Element, headings: set[str]) -> _Block:
     style = element.style or ""
-    numbered = any(_name(child) == "numPr" for child in element.pPr or ())
+    properties = element.pPr
+    numbered = properties is not None and any(_name(child) == "numPr" for child in properties)
     words = "\n".join(" ".join(line.split()) for line in _words(element).split("\n")).strip()
     return _Block(words, heading=style in headings, tight=numbered or style.startswith("List"))
 

@@ -74,7 +74,7 @@ def load(path: Path) -> Iterator[Extract]:
     Raises:
         UnreadableFile: It is binary, or in no encoding that can be recognised.
     """
-    from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
+    from bs4 import BeautifulSoup, UnusualUsageWarning
 
     data = path.read_bytes()
     refuse_other_kind(path, data, "HTML")
@@ -83,7 +83,7 @@ def load(path: Path) -> Iterator[Extract]:
         path, data, declared=declared[1].decode("ascii", "replace") if declared else None
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
+        warnings.simplefilter("ignore", UnusualUsageWarning)
         soup = BeautifulSoup(clean(markup), "lxml")
     page = _page(soup)
     text = "".join(page.pieces)
@@ -154,7 +154,7 @@ def _say(page: _Page, words: str, *, preformatted: bool) -> None:
 
 def _title(soup: BeautifulSoup, text: str, breaks: tuple[int, ...]) -> str:
     """What the page calls itself."""
-    named = soup.title.get_text() if soup.title else ""
+    named = soup.head.title.get_text() if soup.head and soup.head.title else ""
     if named.strip():
         return " ".join(clean(named).split())
     first = text[breaks[0] :].partition("\n")[0] if breaks else ""

@@ -11,10 +11,12 @@ from indexing import transcripts
 from indexing.decoding import printable, read_text
 from indexing.documents import Extract
 
+TITLE = 300  # characters of a heading that a title is made of
+
 # CommonMark 0.31: 4.5 fenced code blocks, 4.2 ATX headings, 4.3 setext headings.
 _LINE = re.compile(r"[^\n]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]+(?P<words>.*?))?(?:[ \t]+#+)?[ \t]*$")
+_ATX = re.compile(r" {0,3}#{1,6}(?=[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*$")
 _FRONT_MATTER = re.compile(r"---\n(?P<fields>.*?)\n(?:---|\.\.\.)(?:\n|\Z)", re.DOTALL)
 _TITLE = re.compile(r"^title:[ \t]*(?P<words>\S.*)$", re.MULTILINE)
@@ -65,7 +67,7 @@ def _headings(text: str) -> Iterator[_Heading]:
             fence = _fence_after(fence, mark, words)
             above = None
         elif atx := _ATX.match(words):
-            yield _Heading(line.start(), _bare(atx["words"] or ""))
+            yield _Heading(line.start(), _bare(_without_marks(words[atx.end() :])))
             above = None
         elif above and above.end() + 1 == line.start() and _UNDERLINE.match(words):
             yield _Heading(above.start(), _bare(above.group()))
@@ -92,6 +94,13 @@ def _may_be_underlined(text: str, line: re.Match[str]) -> bool:
     )
 
 
+def _without_marks(words: str) -> str:
+    """Words of a heading without the number signs that may close it."""
+    words = words.strip()
+    opened = words.rstrip("#")
+    return opened.rstrip() if not opened or opened[-1] in " \t" else words
+
+
 def _bare(words: str) -> str:
     """Words of a heading without emphasis and link targets."""
-    return _EMPHASIS.sub("", _LINK.sub(r"\1", words)).strip()
+    return _EMPHASIS.sub("", _LINK.sub(r"\1", words[:TITLE])).strip()

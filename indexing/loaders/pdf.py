@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TAIL = 4096  # bytes at the end in which the end mark must be found
 FETCH_AGAIN = "fetch it again, or open it in a viewer and save it under another name"
 
-_HYPHENATED = re.compile(r"([^\W\d_]+)-\n([^\W\d_]+)")
+_HYPHENATED = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-\n([^\W\d_]+)")
 _NO_TITLE = re.compile(r"untitled|(?:microsoft word - )?.*\.(?:docx?|tex|indd|pdf|rtf)|\W*", re.I)
 
 
@@ -36,15 +36,12 @@ def load(path: Path) -> Iterator[Extract]:
     _refuse_damaged(path)
     with _quiet("pypdf"):
         try:
-            reader = PdfReader(path)
-            _unlock(path, reader)
-            texts = [clean(page.extract_text()).strip("\n") for page in reader.pages]
-            title = _title(reader) or clean(path.stem)
+            with PdfReader(path) as reader:
+                _unlock(path, reader)
+                texts = [clean(page.extract_text()).strip("\n") for page in reader.pages]
+                title = _title(reader) or clean(path.stem)
         except PdfReadError as error:
             raise UnreadableFile(path, f"is a damaged PDF ({error})", FETCH_AGAIN) from None
-        finally:
-            if "reader" in locals():
-                reader.close()
     yield _extract(path, texts, title)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,12 @@ from indexing.decoding import printable, read_text
 from indexing.documents import Extract
 from indexing.errors import UnreadableFile
 
+SAVE_AGAIN = "mend it, or save the captions as SubRip again"
+
+_BLANK_LINES = re.compile(r"\n\s*\n")
+_BLANKS = re.compile(r"[^\S\n]+")
+_LONG_NUMBER = re.compile(r"\d{20}")
+
 
 def load(path: Path) -> Iterator[Extract]:
     """One transcript.
@@ -17,24 +24,31 @@ def load(path: Path) -> Iterator[Extract]:
     Raises:
         UnreadableFile: It is not SubRip, or a caption of it is damaged.
     """
-    import srt
-
     text = read_text(path)
-    try:
-        captions = list(srt.parse(text))
-    except srt.SRTParseError as error:
-        line = text.count("\n", 0, error.expected_start) + 1
-        reason = f"has a damaged caption near line {line}"
-        raise UnreadableFile(
-            path, reason, "mend it, or save the captions as SubRip again"
-        ) from None
-    if not captions and text.strip():
+    if "-->" not in text and text.strip():
         reason = "holds no caption with times, so it is not SubRip"
         raise UnreadableFile(
             path, reason, "save the captions as SubRip again, or rename it to .txt"
         )
-    cues = [
-        Cue(each.start.total_seconds(), each.end.total_seconds(), plain_lines(each.content))
-        for each in captions
-    ]
-    yield transcript(cues, title=printable(path.stem))
+    yield transcript(_cues(path, text), title=printable(path.stem))
+
+
+def _cues(path: Path, text: str) -> list[Cue]:
+    """The captions by the srt library.
+
+    Its pattern takes the square or the cube of the length of a run of white space or digits, so
+    the first are shortened, which changes no caption, and the second refused.
+    """
+    import srt
+
+    if _LONG_NUMBER.search(text):
+        raise UnreadableFile(path, "has a number of 20 digits or more in it", SAVE_AGAIN)
+    cues: list[Cue] = []
+    try:
+        for each in srt.parse(_BLANKS.sub(" ", _BLANK_LINES.sub("\n\n", text))):
+            start, end = each.start.total_seconds(), each.end.total_seconds()
+            cues.append(Cue(start, end, plain_lines(each.content)))
+    except srt.SRTParseError:
+        reason = f"has a damaged caption, after {len(cues)} good ones"
+        raise UnreadableFile(path, reason, SAVE_AGAIN) from None
+    return cues

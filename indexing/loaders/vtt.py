@@ -12,7 +12,7 @@ from indexing.documents import Extract
 from indexing.errors import UnreadableFile
 from indexing.transcripts import seconds
 
-_VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+(?P<speaker>[^>\n]+)>")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]{1,200})?[ \t]+(?P<speaker>[^<>\n]{1,200})>")
 _TIMES = re.compile(r"^[^\n]*-->", re.MULTILINE)
 
 
