@@ -115,6 +115,11 @@ def extend(
     return model
 
 
+def is_extended(model: SentenceTransformer) -> bool:
+    """Whether `extend` has changed a model."""
+    return _STACK in model.__dict__
+
+
 def restore(model: SentenceTransformer) -> SentenceTransformer:
     """Undoes `extend`, bit for bit; a model without an extension stays as it is."""
     stack = model.__dict__.pop(_STACK, None)
@@ -137,6 +142,7 @@ __all__ = [
     "RecurrentPositions",
     "SelfExtend",
     "extend",
+    "is_extended",
     "method_named",
     "recognise",
     "restore",

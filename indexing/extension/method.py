@@ -73,11 +73,11 @@ class Change(ABC):
         """What to enter, in order."""
 
     @abstractmethod
-    def idle(self) -> Self | None:
+    def idle(self) -> Change | None:
         """This method with settings under which it changes no output; None: nothing to prove."""
 
     @abstractmethod
-    def busy(self) -> Self | None:
+    def busy(self) -> Change | None:
         """This method with settings under which it changes the output of a short text."""
 
 

@@ -65,7 +65,7 @@ def _rows(table: Table, placing: Placing, original: int) -> Iterator[None]:
         rows = placing(batch).whole + table.first
         if table.first:
             rows = rows.where(batch.counted, rows.new_tensor(table.first - 1))
-        return _with(module, args, kwargs, position_ids=rows)
+        return with_ids(module, args, kwargs, rows)
 
     def between(_: nn.Module, args: tuple[Tensor], __: object, output: Tensor) -> Tensor | None:
         part = placing(now()).part
@@ -85,7 +85,7 @@ def _turned(rotary: Rotary, placing: Placing) -> Iterator[None]:
             return None
         places = placing(now())
         ids = places.whole if places.part is None else places.whole + places.part
-        return _with(module, args, kwargs, position_ids=ids)
+        return with_ids(module, args, kwargs, ids)
 
     with before(rotary.module, choose):
         yield
@@ -98,10 +98,11 @@ def unchanged(
     return rotary.by_layer and _bound(module, args, kwargs).get("layer_type") == SLIDING
 
 
-def _with(
-    module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], *, position_ids: Tensor
+def with_ids(
+    module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], ids: Tensor
 ) -> Inputs:
-    return (), {**_bound(module, args, kwargs), "position_ids": position_ids}
+    """The arguments of a call with other position ids."""
+    return (), {**_bound(module, args, kwargs), "position_ids": ids}
 
 
 def _bound(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

