@@ -48,7 +48,7 @@ def draw(report: NeedleReport, path: Path) -> None:
 
 
 def _panel(panel: Any, report: NeedleReport, found: Found) -> Any:  # noqa: ANN401 - optional library
-    image = panel.imshow(found.shares, vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")
+    image = panel.imshow(found.shares, vmin=0, vmax=1, cmap="viridis", aspect="auto")
     best = " (recommended)" if found is report.recommended else ""
     panel.set_title(f"{found.extension}, {found.ranking}{best}\nmean {found.mean:.0%}", fontsize=9)
     panel.set_xticks(range(len(report.lengths)), [f"{n:,}" for n in report.lengths], rotation=45)
@@ -56,5 +56,6 @@ def _panel(panel: Any, report: NeedleReport, found: Found) -> Any:  # noqa: ANN4
     panel.set_xlabel("length (tokens)")
     for row, shares in enumerate(found.shares):
         for column, share in enumerate(shares):
-            panel.text(column, row, f"{share:.0%}", ha="center", va="center", fontsize=7)
+            colour = "black" if share > 0.6 else "white"
+            panel.text(column, row, f"{share:.0%}", ha="center", va="center", color=colour)
     return image

@@ -2,7 +2,8 @@
 
 Copies of stretches of the documents, of each length, hide one fact each at each depth; every copy
 of one length is a document among the others, and a question must bring its own to the first place.
-So the numbers say what whole-document retrieval makes of *these* texts. The corpus is only read.
+So the numbers say what whole-document retrieval makes of *these* texts. The corpus is only read, and
+the copies are gone when the run is over.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import numpy.typing as npt
@@ -169,11 +171,15 @@ def evaluate(
     found = []
     for extension, group in groupby(compared, key=lambda pair: pair[0]):
         loaded = Encoder(replace(settings, extension=extension), notify=notify)
-        for _, ranking in group:
-            if notify:
-                notify(f"measuring --extension {extension} --retriever {ranking}")
-            columns = [_column(task, loaded, ranking, len(grid.depths)) for task in tasks.values()]
-            found.append(Found(extension, ranking, loaded.recipe, np.stack(columns, axis=1)))
+        with TemporaryDirectory(prefix="rag-app-needles-") as folder:
+            for _, ranking in group:
+                if notify:
+                    notify(f"measuring --extension {extension} --retriever {ranking}")
+                columns = [
+                    _column(task, loaded, ranking, len(grid.depths), Path(folder) / task.name)
+                    for task in tasks.values()
+                ]
+                found.append(Found(extension, ranking, loaded.recipe, np.stack(columns, axis=1)))
     needles = len(grid.depths) * grid.each
     return NeedleReport(len(texts), needles, tuple(tasks), grid.depths, tuple(found))
 
@@ -233,9 +239,11 @@ def _read(folder: Path) -> tuple[list[str], str | None]:
     return texts, recipe.model if recipe else None
 
 
-def _column(task: Task, encoder: Encoder, ranking: str, depths: int) -> npt.NDArray[np.float64]:
+def _column(
+    task: Task, encoder: Encoder, ranking: str, depths: int, folder: Path
+) -> npt.NDArray[np.float64]:
     """(depths,) share of the needles found, at one length."""
-    with collected(task, encoder=encoder, ranking=ranking) as collection:
+    with collected(task, encoder=encoder, ranking=ranking, folder=folder) as collection:
         first = _first(collection)
     shares: npt.NDArray[np.float64] = np.reshape(first, (depths, -1)).mean(axis=1)
     return shares

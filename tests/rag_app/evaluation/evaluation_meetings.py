@@ -1,0 +1,26 @@
+"""Meetings in QMSum's layout whose passages are known beforehand."""
+
+from __future__ import annotations
+
+TURNS = 20
+WORDS = 120  # a turn of 120 words is a passage of its own
+
+
+def turn_words(meeting: str, turn: int) -> list[str]:
+    """Words that occur in this turn and nowhere else."""
+    return [f"{meeting}{turn}word{number}" for number in range(WORDS)]
+
+
+def meeting(name: str, **queries: object) -> dict[str, object]:
+    transcript = [
+        {"speaker": "AB"[turn % 2], "content": " ".join(turn_words(name, turn))}
+        for turn in range(TURNS)
+    ]
+    return {"id": name, "meeting_transcripts": transcript, **queries}
+
+
+def query(text: str, answer: str, *spans: tuple[int, int]) -> dict[str, object]:
+    found = {"query": text, "answer": answer}
+    if spans:
+        found["relevant_text_span"] = [[str(first), str(last)] for first, last in spans]
+    return found
