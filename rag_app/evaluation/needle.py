@@ -2,8 +2,8 @@
 
 Copies of stretches of the documents, of each length, hide one fact each at each depth; every copy
 of one length is a document among the others, and a question must bring its own to the first place.
-So the numbers say what whole-document retrieval makes of *these* texts. The corpus is only read, and
-the copies are gone when the run is over.
+So the numbers say what whole-document retrieval makes of *these* texts. The corpus is only read,
+and the copies are gone when the run is over.
 """
 
 from __future__ import annotations
