@@ -144,7 +144,9 @@ def _resolved(path: Path) -> Path | Failure:
         return Failure(_shown(path), "does not exist", "check how the name is spelled")
     except OSError as error:
         return _unreachable(path, error)
-    except (RuntimeError, ValueError):  # a loop of links before Python 3.13; a NUL in the name
+    except ValueError:  # a NUL in it
+        return Failure(_shown(path), "is no possible name", "check how the name is spelled")
+    except RuntimeError:  # a loop of links, an OSError from Python 3.13 on
         return Failure(_shown(path), "is a link that leads back to itself", "remove the link")
 
 
@@ -225,7 +227,10 @@ def document(text: str, *, name: str, title: str | None = None) -> Document:
 
 
 def _wrong_size(file: Path, max_bytes: int) -> Failure | None:
-    size = file.stat().st_size
+    try:
+        size = file.stat().st_size
+    except OSError as error:
+        return _unreachable(file, error)
     if size == 0:
         return Failure(_shown(file), "is empty", "remove it, or fetch it again")
     if size <= max_bytes:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import takewhile
@@ -33,6 +33,8 @@ _WORD = re.compile(f"(?:[{UNSPACED}][{_MARKS}]*){{1,2}}[{_CLOSING}{_MARKS}]*|[^\
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n)+")
 
+MANY = 20_000  # atoms of a document that is long
+
 
 class Place(IntEnum):
     """How good a place is to begin a passage, worst first."""
@@ -44,8 +46,9 @@ class Place(IntEnum):
 
 
 # What it costs to begin a passage there, on the scale of `_misfits`: a turn kept whole is worth
-# some fifty words more or less than aimed at, but not a passage under the least size.
+# some fifty words more or less than aimed at; no place is worth a passage under the least size.
 COST = {Place.WORD: 0.6, Place.SENTENCE: 0.15, Place.BLOCK: 0.0, Place.HEADING: -0.15}
+TINY = 1000.0  # what a passage under the least size costs, at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def split(document: Document, *, words: int = 150, longest: int = 200) -> list[P
             f"a passage of about {words} words, {longest} at most, is impossible; "
             "ask for at least 1 word and for no more than the longest"
         )
-    atoms = list(_merged(_atoms(document, words, longest), words, longest))
+    atoms = list(_merged(list(_atoms(document, words, longest)), words, longest))
     groups = _groups(atoms, words, longest)
     return [_passage(document, atoms[first].start, atoms[last].end) for first, last in groups]
 
@@ -118,7 +121,7 @@ def _atoms(document: Document, words: int, longest: int) -> Iterator[_Atom]:
     text = document.text
     for start, said, end, place in _blocks(document):
         count = count_words(text[start:end])
-        small = count * 12 <= words  # it will be merged anyway, so its sentences do not matter
+        small = count * 12 <= words  # a block of so few words is not worth cutting
         spans = _trimmed(text, start, end) if small else _sentences(text, start, said, end)
         for number, (first, last) in enumerate(spans):
             count = count_words(text[first:last])
@@ -157,24 +160,32 @@ def _stretches(text: str, start: int, end: int, place: Place, size: int) -> Iter
         yield _Atom(held[0].start(), held[-1].end(), len(held), place)
 
 
-def _merged(atoms: Iterable[_Atom], words: int, longest: int) -> Iterator[_Atom]:
-    """Atoms of a dozen words at least, so that the grouping has few places to weigh."""
+def _merged(atoms: list[_Atom], words: int, longest: int) -> Iterator[_Atom]:
+    """Atoms with headings put to what follows them, and fewer of them in a long document.
+
+    In a long one, neighbours join until they have a dozen words, so that the grouping weighs a
+    bounded number of places a passage.
+    """
     held: _Atom | None = None
     for atom in atoms:
         if held is None:
             held = atom
-        elif (
-            held.words * 12 >= words
-            or held.words + atom.words > longest
-            or atom.place == Place.HEADING
-            or (atom.place == Place.BLOCK and held.place < Place.BLOCK)
-        ):
+            continue
+        joins = len(atoms) > MANY or held.place == Place.HEADING
+        if joins and _join(held, atom, words, longest):
+            held = _Atom(held.start, atom.end, held.words + atom.words, held.place)
+        else:
             yield held
             held = atom
-        else:
-            held = _Atom(held.start, atom.end, held.words + atom.words, held.place)
     if held is not None:
         yield held
+
+
+def _join(held: _Atom, atom: _Atom, words: int, longest: int) -> bool:
+    """Whether an atom so small takes in the next, which begins at no better place."""
+    if held.words * 12 >= words or held.words + atom.words > longest:
+        return False
+    return atom.place <= held.place
 
 
 def _groups(atoms: list[_Atom], words: int, longest: int) -> list[tuple[int, int]]:
@@ -202,10 +213,13 @@ def _groups(atoms: list[_Atom], words: int, longest: int) -> list[tuple[int, int
 
 
 def _misfits(words: int, longest: int) -> list[float]:
-    """What a passage of each number of words costs: 0 at `words`, over 1 under the least size."""
+    """What a passage of each number of words costs: 0 at `words`, `TINY` and more under the least.
+
+    The index is the number of words, from 0 to `longest`.
+    """
     least = max(1, 2 * words - longest)
     return [
-        ((count - words) / words) ** 2 + (2 - count / least if count < least else 0)
+        ((count - words) / words) ** 2 + (TINY * (2 - count / least) if count < least else 0)
         for count in range(longest + 1)
     ]
 

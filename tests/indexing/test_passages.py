@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import accumulate
 
 import pytest
 from hypothesis import given, settings
@@ -82,11 +83,15 @@ def test_any_text_and_any_size(text: str, words: int, more: int) -> None:
     check(made(text), words, words + more)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(1, 45), min_size=12, max_size=80))
 def test_sizes_stay_in_bounds_where_sentences_allow(lengths: list[int]) -> None:
     of = made(" ".join(sentence(count) for count in lengths))
-    if len(of.text.split()) >= 250:
+    possible = {0}  # numbers of words after which a passage may end when all keep to the bounds
+    for end in accumulate(lengths):
+        if any(100 <= end - start <= 200 for start in possible):
+            possible.add(end)
+    if sum(lengths) in possible:
         assert all(100 <= size <= 200 for size in sizes(of))
 
 
@@ -136,6 +141,23 @@ def test_headings_and_paragraphs_begin_passages() -> None:
     text = "\n\n".join(" ".join([sentence(20)] * 6) for _ in range(6))
     paragraphs = [0] + [at + 2 for at in range(len(text)) if text.startswith("\n\n", at)]
     assert [each.start for each in split(made(text))] == paragraphs
+
+
+def test_a_heading_is_never_the_end_of_a_passage() -> None:
+    parts = [f"# Part {n}\n\n## Section {n}\n\n{sentence(40 + 37 * n % 90)}" for n in range(30)]
+    text = "\n\n".join(parts)
+    starts = tuple(at for at in range(len(text)) if text.startswith(("# ", "## "), at))
+    starts = tuple(at for at in starts if at == 0 or text[at - 1] == "\n")
+    assert len(starts) == 60
+    for passage in split(made(text, breaks=starts)):
+        assert text[passage.end - 1] == "."
+        assert "#" not in text[passage.start : passage.end].rpartition("\n")[2]
+
+
+def test_a_document_of_many_sentences_is_in_bounds() -> None:
+    of = meeting([("Al", "So it is. " * (1 + n % 7), None) for n in range(9_000)])
+    assert all(100 <= size <= 200 for size in sizes(of))
+    check(of)
 
 
 def test_scripts_without_spaces_are_cut_between_characters() -> None:
