@@ -75,14 +75,6 @@ class Postings:
             scores[self.units[row]] += self.weights[row]
         return scores
 
-    def rarity(self, keys: IntArray) -> FloatArray:
-        """Inverse document frequency (keys,) of each key; a term nobody has is rarest of all."""
-        found = np.searchsorted(self.keys, keys)
-        at = np.minimum(found, len(self.keys) - 1)
-        known = (found < len(self.keys)) & (self.keys[at] == keys)
-        frequency = np.where(known, self.bounds[at + 1] - self.bounds[at], 0)
-        return np.log1p((self.size - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
-
     def _places(self, wanted: IntArray) -> IntArray:
         at = np.searchsorted(self.keys, wanted)
         inside = at < len(self.keys)
