@@ -10,6 +10,7 @@ EXTRAS ?= cpu,offline
 TORCH_INDEX ?=
 DEMO ?= build/demo
 TESTS ?=
+DATA ?=
 
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
@@ -69,6 +70,11 @@ format: $(VENV)/installed-dev ## format the code and mend what the linter can
 .PHONY: docs
 docs: $(VENV)/installed-dev ## write docs/cli.md from the commands' help
 	$(BIN)/python tools/cli_help.py
+
+.PHONY: bench
+bench: $(VENV)/installed ## the tables of methods by tasks: make bench DATA=(folder with QMSum)
+	@test -n "$(DATA)" || { echo "make: where is QMSum? make bench DATA=PATH" >&2; exit 1; }
+	$(BIN)/rag-app evaluate table --data "$(DATA)" --out docs/benchmarks.md
 
 .PHONY: hooks
 hooks: $(VENV)/installed-dev ## run the checks before each commit

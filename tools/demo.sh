@@ -22,7 +22,7 @@ show() {
 rm -rf "$corpus"
 show index data/samples --corpus "$corpus"
 show ask "Why was the budget cut?" --corpus "$corpus"
-show ask "Why did they go back to ordinary batteries?" --corpus "$corpus"
+show ask "May notice of termination be emailed?" --corpus "$corpus"
 show ask "How much does the managing director of Tarnwick earn?" --corpus "$corpus"
 
 printf '\nThe corpus is in %s. Ask it something of your own:\n' "$corpus"

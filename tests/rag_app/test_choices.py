@@ -3,23 +3,43 @@
 from __future__ import annotations
 
 import typing
+from collections.abc import Iterator
 
 import click
+import pytest
 
 from generator.answer import Mode
 from indexing.extension import METHODS
 from rag_app.cli import main
+from retriever.fusion import RANKINGS
+
+TABLES = {
+    "--answer": set(typing.get_args(Mode)),
+    "--extension": set(METHODS),
+    "--retriever": set(RANKINGS),
+}
 
 
-def choices(command: str, option: str) -> list[str]:
-    (found,) = (each for each in main.commands[command].params if option in each.opts)
-    assert isinstance(found.type, click.Choice)
-    return list(found.type.choices)
+def choices(command: click.Command, name: str) -> Iterator[tuple[str, str, set[str]]]:
+    """The command, the option and what it offers, for every option with choices."""
+    for option in command.params:
+        if isinstance(option.type, click.Choice):
+            yield name, option.opts[-1], set(option.type.choices)
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for word in command.list_commands(context):
+            below = command.get_command(context, word)
+            assert below is not None
+            yield from choices(below, f"{name} {word}")
 
 
-def test_extension_offers_every_method() -> None:
-    assert choices("index", "--extension") == list(METHODS)
+FOUND = [each for each in choices(main, "rag-app") if each[1] in TABLES]
 
 
-def test_answer_offers_every_mode() -> None:
-    assert choices("ask", "--answer") == list(typing.get_args(Mode))
+@pytest.mark.parametrize(("command", "option", "offered"), FOUND)
+def test_an_option_offers_the_whole_table(command: str, option: str, offered: set[str]) -> None:
+    assert offered == TABLES[option], command
+
+
+def test_every_table_is_offered_somewhere() -> None:
+    assert {option for _, option, _ in FOUND} == set(TABLES)

@@ -53,7 +53,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=True)
 
 
-@pytest.mark.parametrize("words", commands(main), ids=" ".join)
+@pytest.mark.parametrize("words", list(commands(main)), ids=" ".join)
 def test_help_loads_nothing_heavy(words: tuple[str, ...]) -> None:
     done = run(*words, "--help")
     assert done.stdout.startswith(" ".join(["Usage: rag-app", *words]))
