@@ -184,7 +184,7 @@ class Store:
     def remove(self, ids: Iterable[str]) -> int:
         """Remove documents and all that belongs to them; how many there were."""
         with self._writing():
-            found = [id_ for id_ in ids if self.digest(id_) is not None]
+            found = [id_ for id_ in dict.fromkeys(ids) if self.digest(id_) is not None]
             for id_ in found:
                 self._database.run(
                     "DELETE FROM files WHERE path = (SELECT path FROM documents WHERE id = ?)",

@@ -181,7 +181,7 @@ class Corpus:
         with self._writing() as store:
             entries = store.entries()
             ids = [id_ for name in names for id_ in _removable(str(name), entries)]
-            removed = store.remove(dict.fromkeys(ids))
+            removed = store.remove(ids)
             self._refresh(store)
         return removed
 
