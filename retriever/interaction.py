@@ -27,3 +27,25 @@ def sum_of_best(scores: FloatArray, starts: npt.NDArray[np.int64]) -> FloatArray
     """
     best = np.maximum.reduceat(scores, starts, axis=1)
     return np.asarray(best.sum(axis=0), np.float32)
+
+
+def moving_average(
+    scores: FloatArray, starts: npt.NDArray[np.int64], owner: npt.NDArray[np.int64], *, reach: int
+) -> FloatArray:
+    """Each passage's mean score with its neighbours in the same document.
+
+    Talk on one subject goes on over several passages, some of which never name it.
+
+    Args:
+        scores: (q, passages), finite.
+        starts: (documents,) position of each document's first passage.
+        owner: (passages,) position of each passage's document.
+        reach: Neighbours on either side; those beyond the document count as 0.
+    """
+    count = scores.shape[1]
+    total = np.zeros((len(scores), count + 1), np.float64)
+    np.cumsum(scores, axis=1, out=total[:, 1:])
+    place = np.arange(count)
+    first = np.maximum(place - reach, starts[owner])
+    last = np.minimum(place + reach + 1, np.append(starts[1:], count)[owner])
+    return np.asarray((total[:, last] - total[:, first]) / (2 * reach + 1), np.float32)

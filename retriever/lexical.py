@@ -1,4 +1,7 @@
-"""BM25 of a query's sentences: stems and pairs of stems, over passages and over documents."""
+"""BM25 of a query's sentences: stems and pairs of stems, over passages and over documents.
+
+Single stems leave out the words by which one asks; pairs keep them, as they belong to set phrases.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from indexing.lexicon import Lexicon
 from indexing.snapshot import Snapshot
+from retriever.query import ASKING
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -28,19 +33,26 @@ class LexicalScores:
 
 def passage_scores(snapshot: Snapshot, texts: Sequence[str]) -> LexicalScores:
     """Score passages for each text."""
-    rows = [snapshot.lexicon.numbers(text) for text in texts]
     lexicon = snapshot.lexicon
     return LexicalScores(
-        np.stack([snapshot.passages.score(lexicon.unigrams(row)) for row in rows]),
-        np.stack([snapshot.passage_pairs.score(lexicon.bigrams(row)) for row in rows]),
+        np.stack([snapshot.passages.score(_topic(lexicon, text)) for text in texts]),
+        np.stack(
+            [snapshot.passage_pairs.score(lexicon.bigrams(lexicon.numbers(t))) for t in texts]
+        ),
     )
 
 
 def document_scores(snapshot: Snapshot, text: str) -> tuple[FloatArray, FloatArray]:
     """BM25 of whole documents (documents,) for a whole query: by stems, and by pairs of stems."""
-    row = snapshot.lexicon.numbers(text)
     lexicon = snapshot.lexicon
     return (
-        snapshot.documents.score(lexicon.unigrams(row)),
-        snapshot.document_pairs.score(lexicon.bigrams(row)),
+        snapshot.documents.score(_topic(lexicon, text)),
+        snapshot.document_pairs.score(lexicon.bigrams(lexicon.numbers(text))),
     )
+
+
+def _topic(lexicon: Lexicon, text: str) -> npt.NDArray[np.int64]:
+    """Stems of what a text is about; all of them where it is made of asking words only."""
+    every = lexicon.unigrams(lexicon.numbers(text))
+    topic = every[~np.isin(every, lexicon.numbers(ASKING))]
+    return topic if len(topic) else every

@@ -14,8 +14,8 @@ from indexing.snapshot import Snapshot
 from indexing.store import Store
 from retriever.dense import similarities
 from retriever.filters import Filter, allowed
-from retriever.fusion import RANKINGS, Ranking, fuse
-from retriever.interaction import sum_of_best
+from retriever.fusion import RANKINGS, Ranking, fuse, standardise
+from retriever.interaction import moving_average, sum_of_best
 from retriever.lexical import document_scores, passage_scores
 from retriever.query import Query
 
@@ -82,7 +82,7 @@ class Retriever:
         if "document" in self.ranking.passages:
             passage_parts["document"] = documents[self.snapshot.owner]
         passages, passage_given = fuse(_masked(passage_parts, mask), self.ranking.passages)
-        return Scored(documents, passages, document_given, passage_given)
+        return Scored(documents, standardise(passages), document_given, passage_given)
 
     def _parts(self, query: Query, mask: npt.NDArray[np.bool_] | None) -> tuple[Parts, Parts]:
         """Every part of the scores: of documents (documents,) and of passages (passages,)."""
@@ -95,17 +95,23 @@ class Retriever:
         admitted = np.ones(len(starts), np.bool_)
         if mask is not None:
             admitted = np.logical_or.reduceat(mask, starts)
+        near = moving_average(lexical.passages, starts, snapshot.owner, reach=1)
+        far = moving_average(lexical.passages[:1], starts, snapshot.owner, reach=3)
         documents = {
             "dense_document": similarities(snapshot.document_vectors, vectors[:1])[0],
             "dense_passages": sum_of_best(_only(dense[1:], mask), starts),
             "bm25_passages": sum_of_best(_only(lexical.passages[1:], mask), starts),
+            "bm25_stretches": sum_of_best(_only(near[1:], mask), starts),
             "bigram_passages": sum_of_best(_only(lexical.passage_pairs[1:], mask), starts),
             "bm25_document": bm25,
             "bigram_document": bigram,
         }
         passages = {
             "dense": dense[0],
+            "dense_surroundings": moving_average(dense[:1], starts, snapshot.owner, reach=3)[0],
             "bm25": lexical.passages[0],
+            "bm25_near": near[0],
+            "bm25_surroundings": far[0],
             "bigram": lexical.passage_pairs[0],
         }
         return _masked(documents, admitted), passages
@@ -132,18 +138,19 @@ class Retriever:
 
     def _passages(self, scored: Scored, chosen: Sequence[int]) -> tuple[PassageHit, ...]:
         stored = self.store.passages_at([int(self.snapshot.passage_rows[p]) for p in chosen])
+        repeated = self.ranking.repetition * np.log1p(np.arange(len(chosen)))
         return tuple(
             PassageHit(
                 start=passage.start,
                 end=passage.end,
                 text=text,
-                score=float(scored.passages[position]),
+                score=float(scored.passages[position] - repeated[rank]),
                 speakers=passage.speakers,
                 time=passage.time,
                 page=passage.page,
                 parts=_at(scored.passage_parts, position),
             )
-            for position, (passage, text) in zip(chosen, stored, strict=True)
+            for rank, (position, (passage, text)) in enumerate(zip(chosen, stored, strict=True))
         )
 
 

@@ -1,0 +1,5 @@
+"""`python -m rag_app` is the command line."""
+
+from rag_app.cli import main
+
+main()
