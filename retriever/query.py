@@ -11,12 +11,14 @@ MOST_SENTENCES = 32  # a longer query is a document; its first sentences say wha
 
 # Words by which one asks, and which say nothing of what is asked about. Spoken language is full of
 # them, so a passage that holds several is no evidence of anything.
-ASKING = (
-    "what who whom whose why how when where which did do does done is are was were has have had can "
-    "could would should you i we they he she me us them his her our your my its think thought "
-    "discuss discussed discussion discussions summarize summary describe explain tell talk talked "
-    "talking say said mention mentioned about meeting team opinion opinions according from group "
-    "please give during also so than more some any been being"
+ASKING = " ".join(
+    (
+        "what who whom whose why how when where which did do does done is are was were has have",
+        "had can could would should you i we they he she me us them his her our your my its think",
+        "thought discuss discussed discussion discussions summarize summary describe explain tell",
+        "talk talked talking say said mention mentioned about meeting team opinion opinions",
+        "according from group please give during also so than more some any been being",
+    )
 )
 
 

@@ -18,6 +18,7 @@ from retriever.fusion import RANKINGS, Ranking, fuse, standardise
 from retriever.interaction import moving_average, sum_of_best
 from retriever.lexical import document_scores, passage_scores
 from retriever.query import Query
+from retriever.repetition import without_repetition
 
 FloatArray = npt.NDArray[np.float32]
 Embed = Callable[[Sequence[str]], FloatArray]
@@ -82,7 +83,10 @@ class Retriever:
         if "document" in self.ranking.passages:
             passage_parts["document"] = documents[self.snapshot.owner]
         passages, passage_given = fuse(_masked(passage_parts, mask), self.ranking.passages)
-        return Scored(documents, standardise(passages), document_given, passage_given)
+        passages = without_repetition(
+            standardise(passages), self.snapshot.owner, weight=self.ranking.repetition
+        )
+        return Scored(documents, passages, document_given, passage_given)
 
     def _parts(self, query: Query, mask: npt.NDArray[np.bool_] | None) -> tuple[Parts, Parts]:
         """Every part of the scores: of documents (documents,) and of passages (passages,)."""
@@ -138,19 +142,18 @@ class Retriever:
 
     def _passages(self, scored: Scored, chosen: Sequence[int]) -> tuple[PassageHit, ...]:
         stored = self.store.passages_at([int(self.snapshot.passage_rows[p]) for p in chosen])
-        repeated = self.ranking.repetition * np.log1p(np.arange(len(chosen)))
         return tuple(
             PassageHit(
                 start=passage.start,
                 end=passage.end,
                 text=text,
-                score=float(scored.passages[position] - repeated[rank]),
+                score=float(scored.passages[position]),
                 speakers=passage.speakers,
                 time=passage.time,
                 page=passage.page,
                 parts=_at(scored.passage_parts, position),
             )
-            for rank, (position, (passage, text)) in enumerate(zip(chosen, stored, strict=True))
+            for position, (passage, text) in zip(chosen, stored, strict=True)
         )
 
 
