@@ -40,7 +40,7 @@ class Deadline:
 
 
 def index(job: dict[str, str], encoder: Encoder) -> int:
-    """Index a folder; a file `calls` says how many writing calls it took, where they are counted."""
+    """Index a folder; where writing calls are counted, a file `calls` says how many it took."""
     stop = job["stop"]
     counter = Deadline(int(stop) if stop else None)
     with Corpus(job["corpus"], encoder=encoder) as corpus:
