@@ -97,7 +97,8 @@ class NtkScaling(Extension):
                 return None
             batch = now()
             inverse, gain = rotary.spectrum(FULL)
-            slow = rope.rebased(inverse, self._factors(batch, original))[:, None, :]
+            factors = inverse.new_tensor(self._factors(batch, original))
+            slow = rope.rebased(inverse, factors)[:, None, :]
             long = batch.longer(original if self.length_aware else 0)[:, None, None]
             new = rope.waves(batch.positions, slow, gain)
             cosines, sines = (
@@ -107,13 +108,12 @@ class NtkScaling(Extension):
 
         yield after(rotary.module, rebase)
 
-    def _factors(self, batch: Batch, original: int) -> Tensor:
-        """Lambda of each sequence: float32 (B,)."""
+    def _factors(self, batch: Batch, original: int) -> list[float]:
+        """Lambda of each sequence."""
         stretch = batch.stretch(original, self.max_length, self.scale)
         if not self.length_aware:
             stretch = stretch.new_full(stretch.shape, -(-self.max_length // original))
-        factors = [self.factor or base_factor(s) for s in stretch.tolist()]
-        return stretch.new_tensor(factors, dtype=None).float()
+        return [self.factor or base_factor(s) for s in stretch.tolist()]
 
     def idle(self) -> Self | None:
         """With a factor of 1."""

@@ -64,7 +64,7 @@ def reading(model: SentenceTransformer, tokens: int) -> Iterator[None]:
     A fast tokenizer remembers the limit of its last call, so that is put back as well.
     """
     tokenizer = model.tokenizer
-    limit, kept = model.max_seq_length, tokenizer.model_max_length
+    limit = model.max_seq_length
     rust = getattr(tokenizer, "backend_tokenizer", None)
     truncation = rust.truncation if rust is not None else None
     padding = rust.padding if rust is not None else None
@@ -73,7 +73,6 @@ def reading(model: SentenceTransformer, tokens: int) -> Iterator[None]:
         yield
     finally:
         model.max_seq_length = limit
-        tokenizer.model_max_length = kept
         if rust is not None:
             rust.no_truncation() if truncation is None else rust.enable_truncation(**truncation)
             rust.no_padding() if padding is None else rust.enable_padding(**padding)

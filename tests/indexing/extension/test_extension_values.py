@@ -96,7 +96,7 @@ def test_values(models: Models, oracles: Oracles, family: str, method: str, entr
         ("bert", InterpolatedPositions(max_length=96, original=16), Setting("pi", 16, s=6)),
         ("nomic_bert", NtkScaling(max_length=64), Setting("ntk", lam=3.0)),
         ("llama", NtkScaling(max_length=64, scale="own"), Setting("ntk", lam=3.0)),
-        ("modernbert", NtkScaling(max_length=96, factor=7.0), Setting("ntk", lam=7.0)),
+        ("modernbert", NtkScaling(max_length=96, factor=7.5), Setting("ntk", lam=7.5)),
         (
             "qwen2",
             NtkScaling(max_length=256, length_aware=False),
@@ -121,6 +121,19 @@ def test_settings(
     texts = [text(words) for words in (5, 20, 33, 50, 60)]
     with method(models[family]) as model:
         check(model, oracles[family], setting, texts)
+
+
+@pytest.mark.parametrize(("family", "method"), [p for p in PAIRS if p[1] in ("gp", "pi", "ntk")])
+def test_scale_of_their_own(models: Models, oracles: Oracles, family: str, method: str) -> None:
+    factors = {1: 1.0, 2: 3.0, 3: 3 * (5 / 3) ** (np.log(1.5) / np.log(2)), 4: 5.0}
+    with METHODS[method](max_length=TARGET, scale="own")(models[family]) as model:  # type: ignore[call-arg]
+        got = states(model, TEXTS)
+    for words, hidden in zip(TEXTS, got, strict=True):
+        ids = ids_of(models[family], words)
+        s = -(-len(ids) // WINDOW)
+        setting = Setting(method, s=s, lam=factors[s])
+        expected = oracles[family].states(ids, setting)
+        np.testing.assert_allclose(hidden, expected, atol=TOLERANCE, rtol=TOLERANCE)
 
 
 @pytest.mark.parametrize("family", CONFIGS)
