@@ -475,7 +475,7 @@ def _named(name: str, entries: Sequence[DocumentEntry]) -> list[str]:
         lambda e: e.path.startswith(f"{path}/"),
         lambda e: name in (e.title, e.part),
     ):
-        if found := [entry.id for entry in entries if fits(entry)]:
+        if name.strip() and (found := [entry.id for entry in entries if fits(entry)]):
             return found
     raise DocumentNotFound(f"{name}: no such document in this corpus; see: rag-app list")
 

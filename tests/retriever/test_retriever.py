@@ -24,7 +24,7 @@ FloatArray = npt.NDArray[np.float32]
 INF = np.float32(-np.inf)
 
 FILES = {
-    "minutes/lake.txt": "Ana: The probe fell into the lake.\nBob: Divers looked for days.\nAna: Found it.",
+    "minutes/lake.txt": "Ana: The probe fell into the lake.\nBob: Divers looked.\nAna: Found it.",
     "minutes/price.txt": "Bob: We lower the price to ninety euros.\nCara: Good.\nBob: Done.",
     "minutes/case.txt": "Cara: I want a rubber case.\nAna: It costs four euros.\nCara: Fine.",
     "reports/ferry.md": "# The ferry\n\nThe ferry sails on Mondays. It carries forty cars.",
@@ -79,7 +79,7 @@ def test_the_document_that_answers_comes_first(
 
 def test_the_passage_that_answers_comes_first(corpus: Corpus) -> None:
     hit = corpus.search("What does the lighthouse burn?")[0]
-    assert hit.title == "long" and hit."burns oil" in hit.passages[0].text
+    assert hit.title == "long" and "burns oil" in hit.passages[0].text
 
 
 @pytest.mark.parametrize("question", [*QUESTIONS, "Entry committee decision"])
