@@ -26,6 +26,7 @@ from indexing.documents import Document, Passage
 from indexing.errors import EncoderMismatch, InvalidRequest, ModelError, UnsupportedModel
 from indexing.extension import METHODS, extend, method_named, recognise, supported
 from indexing.extension.pcw import windows
+from indexing.gguf import silenced
 from indexing.pooling import PassagePooling, token_spans
 from indexing.processor import best_device, best_dtype
 from indexing.tokens import Tokens
@@ -274,13 +275,14 @@ def _load(weights: Weights, settings: EncoderSettings) -> tuple[SentenceTransfor
     else:
         dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16}[settings.dtype]
     try:
-        model = SentenceTransformer(
-            str(weights.folder),
-            device=str(device),
-            trust_remote_code=False,
-            local_files_only=True,
-            model_kwargs={"use_safetensors": True},
-        )
+        with silenced():
+            model = SentenceTransformer(
+                str(weights.folder),
+                device=str(device),
+                trust_remote_code=False,
+                local_files_only=True,
+                model_kwargs={"use_safetensors": True},
+            )
     except Exception as error:  # whatever a damaged folder makes the libraries raise
         said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         raise ModelError(
