@@ -93,7 +93,7 @@ class Snapshot:
     def save(self, folder: Path) -> None:
         """Write to `folder/g<generation>` at once or not at all, and drop older snapshots.
 
-        One process at a time: the caller holds the corpus's lock.
+        One process at a time: the caller holds a lock.
         """
         folder.mkdir(parents=True, exist_ok=True)
         target = folder / f"g{self.generation}"

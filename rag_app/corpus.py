@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from indexing.loading import MAX_BYTES
 from indexing.loading import document as text_document
 from indexing.snapshot import Snapshot
 from indexing.store import DocumentEntry, Store, make_folder
+from rag_app.naming import named, removable
 from retriever.filters import Filter
 from retriever.fusion import RANKINGS
 from retriever.retriever import Retriever
@@ -180,7 +181,7 @@ class Corpus:
         self._store()  # an absent corpus is an error, not an empty one
         with self._writing() as store:
             entries = store.entries()
-            ids = [id_ for name in names for id_ in _removable(str(name), entries)]
+            ids = [id_ for name in names for id_ in removable(str(name), entries)]
             removed = store.remove(ids)
             self._refresh(store)
         return removed
@@ -313,7 +314,7 @@ class Corpus:
         """
         store = self._store()
         with store.reading():
-            found = _named(name, store.entries())
+            found = named(name, store.entries())
             if len(found) > 1:
                 raise DocumentNotFound(f"{name}: {len(found)} documents; give an id: rag-app list")
             return store.document(found[0])
@@ -420,7 +421,7 @@ class Corpus:
             snapshot = Snapshot.load(self._snapshots, store)
         if snapshot is None:
             snapshot = Snapshot.build(store)
-            self._save_if_free(snapshot)
+            self._keep(snapshot)
         self._snapshot = snapshot
         return snapshot
 
@@ -428,16 +429,22 @@ class Corpus:
         """After a change: make the derived indexes anew while the lock is held."""
         if Snapshot.load(self._snapshots, store) is None:
             self._snapshot = Snapshot.build(store)
-            self._snapshot.save(self._snapshots)
+            self._keep(self._snapshot, patience=60)
 
-    def _save_if_free(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot that a reader had to make, unless somebody is writing."""
-        lock = filelock.FileLock(self.folder / "write.lock", timeout=0)
+    def _keep(self, snapshot: Snapshot, *, patience: float = 0) -> None:
+        """Save a snapshot, one process at a time; where it cannot be, it is made again next time.
+
+        A lock of its own: a search that saves must not make an `add` fail.
+        """
+        lock = filelock.FileLock(self.folder / "index.lock", timeout=patience)
         try:
             with lock:
                 snapshot.save(self._snapshots)
-        except (filelock.Timeout, OSError):  # a writer will do it, or the disk is read-only
+        except filelock.Timeout:  # somebody else is saving one
             return
+        except (OSError, RuntimeError) as error:  # FAISS raises the latter
+            if self._notify is not None:
+                self._notify(f"{self._snapshots}: cannot be kept ({error}); each search makes it")
 
 
 def _with_search(answer: Answer, seconds: float) -> Answer:
@@ -457,42 +464,6 @@ def _settings(recipe: Recipe | None) -> EncoderSettings:
         max_length=recipe.max_length,
         dtype=recipe.dtype,
     )
-
-
-def _named(name: str, entries: Sequence[DocumentEntry]) -> list[str]:
-    """Ids of the documents a name stands for: an id, a path, a folder, or a title.
-
-    Raises:
-        DocumentNotFound: None.
-    """
-    try:
-        path = Path(name).expanduser().resolve().as_posix()
-    except (OSError, RuntimeError, ValueError):  # "~nobody", a loop of links, a NUL
-        path = name
-    for fits in (
-        lambda e: e.id == name,
-        lambda e: e.path in (name, path),
-        lambda e: e.path.startswith(f"{path}/"),
-        lambda e: name in (e.title, e.part),
-    ):
-        if name.strip() and (found := [entry.id for entry in entries if fits(entry)]):
-            return found
-    raise DocumentNotFound(f"{name}: no such document in this corpus; see: rag-app list")
-
-
-def _removable(name: str, entries: Sequence[DocumentEntry]) -> list[str]:
-    """As `_named`, but a title that several documents share stands for none of them.
-
-    Raises:
-        InvalidRequest: It does.
-    """
-    found = _named(name, entries)
-    titled = [entry.id for entry in entries if entry.id in found and name == entry.title]
-    if len(titled) > 1 and titled == found:
-        raise InvalidRequest(
-            f"{name}: {len(found)} documents have this title; give ids: rag-app list"
-        )
-    return found
 
 
 def _size(file: Path) -> int:

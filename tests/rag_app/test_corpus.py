@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import filelock
 import pytest
 
 from indexing.encoder import Encoder, EncoderSettings
@@ -205,6 +207,27 @@ def test_a_damaged_database(corpus: Corpus, encoder: Encoder) -> None:
     ):
         with pytest.raises(CorpusDamaged, match="move the folder away"):
             use()
+
+
+def test_a_lock_on_the_index_stops_nobody(corpus: Corpus, encoder: Encoder) -> None:
+    """Somebody else is saving one: a search makes its own and goes on."""
+    shutil.rmtree(corpus.folder / ".index")
+    with (
+        filelock.FileLock(corpus.folder / "index.lock"),
+        Corpus(corpus.folder, encoder=encoder) as other,
+    ):
+        assert other.search("probe 3")[0].title == "probe 3"
+        assert other.info().snapshot == "missing"
+
+
+def test_an_index_that_cannot_be_kept_is_told(tmp_path: Path, encoder: Encoder) -> None:
+    told: list[str] = []
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / ".index").write_text("in the way")
+    with Corpus(tmp_path / "corpus", encoder=encoder, notify=told.append) as corpus:
+        assert len(corpus.add_text("Probe 3 fell.", name="probe 3").added) == 1
+        assert corpus.search("probe 3")[0].title == "probe 3"
+    assert told and "cannot be kept" in told[0]
 
 
 def test_info_counts(corpus: Corpus, encoder: Encoder) -> None:
