@@ -197,9 +197,18 @@ class Encoder:
                 vectors[some] = self._forward(np.stack([rows[i] for i in some]), skip)[0]
         return _unit(vectors)
 
+    def offsets_of(self, text: str) -> IntArray:
+        """The characters (n, 2) of each token of a text, special tokens left out."""
+        return self._tokens.ids(text)[1]
+
+    @property
+    def window_tokens(self) -> int:
+        """Tokens of text in a window, without special tokens and prompt."""
+        return self.max_length - self._tokens.around_document
+
     def _windows(self, n_tokens: int) -> list[tuple[int, int]]:
         """The windows over a document, at least one, all of the same length."""
-        spans = windows(n_tokens, self.max_length - self._tokens.around_document) or [(0, 0)]
+        spans = windows(n_tokens, self.window_tokens) or [(0, 0)]
         return spans[:1] if self.settings.extension == "none" else spans
 
     @property

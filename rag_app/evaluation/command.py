@@ -126,6 +126,30 @@ def evidence(
 
 
 @evaluate.command()
+@click.option("--data", type=AnyPath, required=True, help="Files that can be indexed, or a folder.")
+@click.option("--documents", type=click.IntRange(min=1), default=8, show_default=True)
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True)
+@with_encoder
+@with_json
+def encoding(
+    data: Path,
+    documents: int,
+    rounds: int,
+    encoder: str | None,
+    extension: str | None,
+    max_length: int | None,
+    dtype: str | None,
+    as_json: bool,
+) -> None:
+    """How quickly documents are encoded, beside plain SentenceTransformer.encode."""
+    from rag_app.evaluation import encoding as measuring
+
+    settings = _settings(encoder, extension, max_length, dtype)
+    report = measuring.evaluate(data, settings, documents=documents, rounds=rounds, notify=_notify)
+    _print(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
+
+
+@evaluate.command()
 @with_corpus
 @click.option(
     "--lengths", callback=_numbers, help="Of the copies, in tokens.  [default: what fits]"
