@@ -1,0 +1,97 @@
+"""Three ways to score passages by BM25: ours, bm25s, and SQLite's FTS5. One run, same passages.
+
+usage: python tools/compare_lexical.py QMSUM_FILE
+
+Prints, for each, how long the index takes to make, how long a question takes to score, and nDCG@10
+of the right meeting when meetings are ranked by their best passage.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import bm25s
+import numpy as np
+
+from indexing.lexicon import FUNCTION_WORDS, Lexicon, stems, words
+from indexing.passages import split
+from indexing.postings import Postings
+from rag_app.evaluation import metrics
+from rag_app.evaluation.qmsum import meetings
+
+Score = Callable[[str], np.ndarray]
+
+
+def ours(texts: list[str]) -> Score:
+    """The arrays that a snapshot holds."""
+    lexicon = Lexicon()
+    rows = [lexicon.unigrams(lexicon.learn(text)) for text in texts]
+    units = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row) for row in rows])
+    postings = Postings.build(np.concatenate(rows), units, len(rows))
+    return lambda query: postings.score(lexicon.unigrams(lexicon.numbers(query)))
+
+
+def by_bm25s(texts: list[str]) -> Score:
+    """bm25s with the same stems."""
+
+    def terms(text: str) -> list[str]:
+        return [w for w in stems(words(text)) if w not in FUNCTION_WORDS]
+
+    index = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
+    index.index([terms(text) for text in texts], show_progress=False)
+    known = index.vocab_dict
+    return lambda query: index.get_scores([t for t in dict.fromkeys(terms(query)) if t in known])
+
+
+def by_fts5(texts: list[str]) -> Score:
+    """SQLite's FTS5 with its own Porter stemmer, any word of the query, function words left out."""
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE VIRTUAL TABLE p USING fts5(text, tokenize = 'porter unicode61')")
+    database.executemany("INSERT INTO p(rowid, text) VALUES (?, ?)", enumerate(texts))
+
+    def score(query: str) -> np.ndarray:
+        scores = np.zeros(len(texts), np.float32)
+        kept = dict.fromkeys(w for w in words(query) if w not in FUNCTION_WORDS)
+        wanted = " OR ".join(f'"{word}"' for word in kept)
+        rows = database.execute("SELECT rowid, bm25(p) FROM p WHERE p MATCH ?", [wanted])
+        for row, value in rows:
+            scores[row] = -value
+        return scores
+
+    return score
+
+
+def main(data: Path) -> None:
+    """Make, score, print."""
+    found = meetings(data)
+    texts, owner = [], []
+    for position, meeting in enumerate(found):
+        for passage in split(meeting.document):
+            texts.append(meeting.document.text[passage.start : passage.end])
+            owner.append(position)
+    starts = np.searchsorted(np.array(owner), np.arange(len(found)))
+    asked = [(q.text, position) for position, m in enumerate(found) for q in m.specific]
+    print(f"{len(texts)} passages, {len(asked)} questions")
+    for name, make in (("ours", ours), ("bm25s", by_bm25s), ("FTS5", by_fts5)):
+        started = perf_counter()
+        score = make(texts)
+        made = perf_counter() - started
+        ranks, spent = [], []
+        for query, gold in asked:
+            started = perf_counter()
+            scores = score(query)
+            spent.append(perf_counter() - started)
+            ranks.append(metrics.rank(np.maximum.reduceat(scores, starts), gold))
+        print(
+            f"{name:6} made in {made:6.2f} s, {1000 * median(spent):6.2f} ms a question, "
+            f"nDCG@10 {metrics.ndcg(ranks):.3f}"
+        )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
