@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 import numpy.typing as npt
 
+from indexing.errors import DocumentNotFound
 from indexing.snapshot import Snapshot
 from indexing.store import Store
 
@@ -34,22 +35,28 @@ class Filter:
         if self.documents and id_ not in self.documents and title not in self.documents:
             return False
         pattern = self.path
-        return pattern is None or fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}")
+        return not pattern or fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}")
 
 
 def allowed(filter_: Filter, store: Store, snapshot: Snapshot) -> npt.NDArray[np.bool_] | None:
-    """(passages,) which ones pass; None when all do."""
+    """(passages,) which ones pass; None when all do.
+
+    Raises:
+        DocumentNotFound: The filter names a document that is not there.
+    """
     if not filter_:
         return None
+    rows = store.document_rows()
+    names = {name for _, id_, _, _, title, _ in rows for name in (id_, title)}
+    for name in filter_.documents:
+        if name not in names:
+            raise DocumentNotFound(f"{name}: no document has this id or title; see: rag-app list")
     documents = np.array(
-        [
-            filter_.admits(id_=id_, title=title, path=path)
-            for _, id_, path, _, title, _ in store.document_rows()
-        ],
+        [filter_.admits(id_=id_, title=title, path=path) for _, id_, path, _, title, _ in rows],
         np.bool_,
     )
     mask = documents[snapshot.owner] if len(documents) else np.zeros(0, np.bool_)
-    if filter_.speaker is not None:
+    if filter_.speaker:
         spoken = store.passages_spoken_by(filter_.speaker)
         mask &= np.isin(snapshot.passage_rows, spoken)
     return mask

@@ -10,20 +10,19 @@ FloatArray = npt.NDArray[np.float32]
 RANKED = 4096  # passages whose places are counted; those below lose as much as the last of these
 
 
-def without_repetition(
-    scores: FloatArray, owner: npt.NDArray[np.int64], *, weight: float
-) -> FloatArray:
-    """Passage scores, less `weight` * ln(n) for the n-th best passage of a document.
+def repetition(scores: FloatArray, owner: npt.NDArray[np.int64], *, weight: float) -> FloatArray:
+    """What each passage loses (passages,): `weight` * ln(n) for the n-th best of its document.
 
     The order within a document stays as it is.
 
     Args:
         scores: (passages,), -inf for passages that do not count.
         owner: (passages,) document of each.
-        weight: In units of the scores.
+        weight: In standard deviations of the finite scores.
     """
-    if not weight or not len(scores):
-        return scores
+    finite = np.isfinite(scores)
+    if not weight or not finite.any():
+        return np.zeros(len(scores), np.float32)
     best = np.argsort(-scores, kind="stable")[:RANKED]
     order = best[np.lexsort((-scores[best], owner[best]))]
     new = np.ones(len(order), np.bool_)
@@ -32,4 +31,4 @@ def without_repetition(
     place = np.arange(len(order)) - np.repeat(firsts, np.diff(np.append(firsts, len(order))))
     lost = np.full(len(scores), np.log1p(place.max()))
     lost[order] = np.log1p(place)
-    return np.asarray(scores - weight * lost, np.float32)
+    return np.asarray(-weight * scores[finite].std() * lost, np.float32)

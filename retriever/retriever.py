@@ -14,11 +14,11 @@ from indexing.snapshot import Snapshot
 from indexing.store import Store
 from retriever.dense import similarities
 from retriever.filters import Filter, allowed
-from retriever.fusion import RANKINGS, Ranking, fuse, standardise
+from retriever.fusion import RANKINGS, Ranking, fuse
 from retriever.interaction import moving_average, sum_of_best
 from retriever.lexical import document_scores, passage_scores
 from retriever.query import Query
-from retriever.repetition import without_repetition
+from retriever.repetition import repetition
 
 FloatArray = npt.NDArray[np.float32]
 Embed = Callable[[Sequence[str]], FloatArray]
@@ -83,10 +83,10 @@ class Retriever:
         if "document" in self.ranking.passages:
             passage_parts["document"] = documents[self.snapshot.owner]
         passages, passage_given = fuse(_masked(passage_parts, mask), self.ranking.passages)
-        passages = without_repetition(
-            standardise(passages), self.snapshot.owner, weight=self.ranking.repetition
+        lost = repetition(passages, self.snapshot.owner, weight=self.ranking.repetition)
+        return Scored(
+            documents, passages + lost, document_given, passage_given | {"repetition": lost}
         )
-        return Scored(documents, passages, document_given, passage_given)
 
     def _parts(self, query: Query, mask: npt.NDArray[np.bool_] | None) -> tuple[Parts, Parts]:
         """Every part of the scores: of documents (documents,) and of passages (passages,)."""

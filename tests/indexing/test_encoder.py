@@ -304,7 +304,7 @@ def test_a_text_without_words_gets_a_vector(text: str, encoder: Encoder) -> None
 
 def test_lone_surrogates_are_read(encoder: Encoder) -> None:
     vectors = encoder.encode_queries(["\ud800 probe", "\ufffd probe"])
-    assert np.array_equal(vectors[0], vectors[1])
+    assert np.allclose(vectors[0], vectors[1], atol=1e-5)  # rows of one batch round differently
 
 
 def test_a_long_text_is_tokenised_in_stretches(

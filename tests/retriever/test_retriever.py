@@ -11,7 +11,7 @@ import pytest
 
 from indexing.documents import Hit
 from indexing.encoder import Encoder
-from indexing.errors import InvalidRequest
+from indexing.errors import DocumentNotFound, InvalidRequest
 from indexing.store import Store
 from rag_app.corpus import Corpus
 from retriever.dense import similarities
@@ -19,6 +19,7 @@ from retriever.filters import Filter
 from retriever.fusion import RANKINGS, fuse, standardise
 from retriever.interaction import moving_average, sum_of_best
 from retriever.query import Query
+from retriever.repetition import repetition
 
 FloatArray = npt.NDArray[np.float32]
 INF = np.float32(-np.inf)
@@ -128,7 +129,6 @@ def test_speakers_come_with_a_hit(corpus: Corpus) -> None:
         (Filter(speaker="CARA"), {"price", "case"}),
         (Filter(speaker="Ana", path="*/lake.txt"), {"lake"}),
         (Filter(speaker="Ana", documents=("price",)), set()),
-        (Filter(documents=("nothing",)), set()),
         (Filter(path="nowhere/*"), set()),
         (Filter(), {"lake", "price", "case", "The ferry", "Steel", "Kitchen", "long"}),
     ],
@@ -232,6 +232,24 @@ def test_a_document_scores_the_sum_of_its_parts(
     for hit in corpus.search("the rubber case and the lake", ranking=ranking, where=where):
         assert set(hit.parts) == set(RANKINGS[ranking].documents)
         assert sum(hit.parts.values()) == pytest.approx(hit.score, abs=1e-3)
+
+
+def test_a_passage_scores_the_sum_of_its_parts(corpus: Corpus) -> None:
+    for hit in corpus.search("Who edited the report on the river?", k=3, passages=4):
+        for passage in hit.passages:
+            assert sum(passage.parts.values()) == pytest.approx(passage.score, abs=1e-3)
+
+
+def test_each_further_passage_of_a_document_loses_more() -> None:
+    scores = np.array([3.0, 2.0, 1.0, 2.5, -np.inf], np.float32)
+    lost = repetition(scores, np.array([0, 0, 0, 1, 1]), weight=0.5)
+    deviation = np.std([3.0, 2.0, 1.0, 2.5])
+    assert lost[:4] == pytest.approx([0, *(-0.5 * deviation * np.log([2, 3])), 0], abs=1e-5)
+
+
+def test_a_filter_by_a_name_that_is_not_there(corpus: Corpus) -> None:
+    with pytest.raises(DocumentNotFound, match="rag-app list"):
+        corpus.search("report", where=Filter(documents=("nowhere",)))
 
 
 def test_dense_parts_are_products_of_vectors(corpus: Corpus, encoder: Encoder) -> None:
