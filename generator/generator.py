@@ -21,12 +21,13 @@ from generator.answer import (
 )
 from generator.citations import Citer
 from generator.concatenate import Limits, concatenate
-from generator.evidence import Embed, Lookup, Offer, Sentence, Vectors, evidence_sentences, offered
+from generator.evidence import Embed, Lookup, Offer, evidence_sentences, offered
 from generator.floor import Floor, enough, support
 from generator.marking import marked
 from generator.model import CausalModel, Sampling
 from generator.prompt import count_words, ledger
 from generator.quote import QuoteLength, chosen, cited, line
+from generator.reading import Reading, WordVectors
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest
 from indexing.weights import DEFAULT_GENERATOR
@@ -56,7 +57,7 @@ class GeneratorSettings:
     decoding: str = "concat"
     max_new_tokens: int = 200
     budget_tokens: int = 3000
-    passages: int = 8
+    passages: int = 16
     length: QuoteLength = field(default_factory=QuoteLength)
     floor: Floor = field(default_factory=Floor)
     sampling: Sampling = field(default_factory=Sampling)
@@ -88,6 +89,7 @@ class Generator:
     ) -> None:
         self.settings = settings
         self._embed = embed
+        self._words = WordVectors(embed)
         self._load = load or (lambda: CausalModel.load(settings.model))
         self._model: CausalModel | None = None
         self._loading = threading.Lock()
@@ -144,13 +146,13 @@ class Generator:
         draft = _Draft(question.strip(), mode)
         offer = offered(hits, document)
         found = evidence_sentences(offer.passages[: self.settings.passages])
-        vectors = self._embed([draft.question, *(sentence.text for sentence in found)])
+        reading = Reading.of(draft.question, found, self._words)
         draft.lap("evidence")
-        sure = enough(support(draft.question, vectors[0], found, vectors[1:]), self.settings.floor)
+        sure = enough(support(reading), self.settings.floor)
         if not found or (abstain and not sure):
             yield from self._abstained(draft, offer)
         elif mode == "quote":
-            yield from self._quoted(draft, offer, found, vectors)
+            yield from self._quoted(draft, offer, reading)
         else:
             yield from self._free(draft, offer, stop)
         yield AnswerReady(draft.finished())
@@ -159,12 +161,10 @@ class Generator:
         yield draft.context(ledger(offer.whole, [], count_words))
         yield draft.text(NOT_SAID)
 
-    def _quoted(
-        self, draft: _Draft, offer: Offer, found: Sequence[Sentence], vectors: Vectors
-    ) -> Iterator[Event]:
+    def _quoted(self, draft: _Draft, offer: Offer, reading: Reading) -> Iterator[Event]:
         read = offer.passages[: self.settings.passages]
         yield draft.context(ledger(offer.whole, read, count_words))
-        picked = chosen(draft.question, vectors[0], found, vectors[1:], length=self.settings.length)
+        picked = chosen(reading, length=self.settings.length)
         for marker, sentence in enumerate(picked, start=1):
             text = line(sentence, marker)
             yield draft.text(text if marker == 1 else "\n" + text)

@@ -25,8 +25,14 @@ _FILLERS = """
     ah alright anyway basically cuz er erm gonna guess hey hm hmm huh kay kind know like mean
     mhm mm mmm nah nope oh ok okay really right so sort sure thing things think uh uhm um wanna
     well wow yeah yep yes yup"""
+_ASKING = """
+    according describe discuss discussed discussion discussions explain give group meeting
+    mention mentioned opinion opinions please said say summarize summary talk talked talking team
+    tell think thought"""
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 FILLERS = frozenset(_FILLERS.split())
+ASKING = frozenset(_ASKING.split())
+"""Words by which one asks, and which say nothing of what is asked about."""
 
 
 def words(text: str) -> list[str]:
@@ -39,9 +45,20 @@ def spoken(text: str) -> str:
     return _ANNOTATION.sub(" ", text)
 
 
+def content_words(text: str) -> list[str]:
+    """The words that carry meaning, in order, with repetitions."""
+    return [word for word in words(text) if word not in STOP_WORDS and word not in FILLERS]
+
+
 def content_stems(text: str) -> list[str]:
     """Stems of the words that carry meaning, in order, with repetitions."""
-    return [stem(word) for word in words(text) if word not in STOP_WORDS and word not in FILLERS]
+    return [stem(word) for word in content_words(text)]
+
+
+def topic_words(question: str) -> list[str]:
+    """What a question is about, each word once; all that carries meaning where it only asks."""
+    every = list(dict.fromkeys(content_words(question)))
+    return [word for word in every if word not in ASKING] or every
 
 
 @lru_cache(maxsize=65_536)

@@ -36,7 +36,7 @@ DEFAULT_FOLDER = ".rag-app"
 
 # Passages of evidence that are handed to the generator, over all documents of an answer.
 EVIDENCE_DOCUMENTS = 5
-EVIDENCE_PASSAGES = 12
+EVIDENCE_PASSAGES = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,10 @@ from generator.answer import (
     as_json,
 )
 from generator.evidence import Embed, evidence_sentences
-from generator.floor import Floor, enough, support
+from generator.floor import Floor, Support, enough, support
 from generator.generator import Generator, GeneratorSettings
 from generator.model import CausalModel
+from generator.reading import Reading, WordVectors
 from indexing.documents import Document
 from indexing.errors import InvalidRequest
 from indexing.sentences import sentences
@@ -180,16 +181,15 @@ def test_impossible_settings(wrong: dict[str, object]) -> None:
 
 
 def test_floor(embed: Embed) -> None:
-    def signs(question: str, document: Document) -> tuple[float, float]:
+    def signs(question: str, document: Document) -> Support:
         found = evidence_sentences([span(document)])
-        vectors = embed([question, *(sentence.text for sentence in found)])
-        measured = support(question, vectors[0], found, vectors[1:])
-        return measured.similarity, measured.coverage
+        return support(Reading.of(question, found, WordVectors(embed)))
 
     near, far = signs("Why was the budget cut?", MEETING), signs("Why is grass green?", MEETING)
-    assert near[0] > 0.5 > far[0]
-    assert near[1] == 1.0
-    assert far[1] == 0.0
-    assert signs("What did Anna say?", MEETING)[1] > 0  # a speaker counts as said
-    none = support("?", embed(["?"])[0], [], embed(["?"])[:0])
-    assert not enough(none, Floor(similarity=0, coverage=0))
+    assert near.similarity > 0.5 > far.similarity
+    assert near.coverage == pytest.approx(1.0)
+    assert near.strength == pytest.approx(near.similarity + 0.5)
+    assert enough(near, Floor())
+    assert not enough(far, Floor())
+    none = support(Reading.of("?", [], WordVectors(embed)))
+    assert not enough(none, Floor(strength=0))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
 from generator.quote import QuoteLength, chosen, cited, line
+from generator.reading import Reading, WordVectors
 from tests.generator.conftest import prose, span, transcript
 
 MEETING = transcript(
@@ -25,8 +24,8 @@ MEETING = transcript(
 
 def ask(question: str, embed: Embed, *, length: QuoteLength | None = None) -> list[Sentence]:
     found = evidence_sentences([span(MEETING)])
-    vectors = embed([question, *(sentence.text for sentence in found)])
-    return chosen(question, vectors[0], found, vectors[1:], length=length or QuoteLength())
+    reading = Reading.of(question, found, WordVectors(embed))
+    return chosen(reading, length=length or QuoteLength())
 
 
 def test_sentences_belong_to_one_utterance_and_leave_labels_out() -> None:
@@ -56,7 +55,7 @@ def test_the_reply_follows_its_question(embed: Embed) -> None:
 
 
 def test_named_speaker_comes_first(embed: Embed) -> None:
-    one = QuoteLength(sentences=1)
+    one = QuoteLength(quotes=1)
     question = "What did the {} say about rubber?"
     assert ask(question.format("marketing"), embed, length=one)[0].speaker == "Marketing"
     best = ask(question.format("industrial designer"), embed, length=one)[0]
@@ -64,14 +63,14 @@ def test_named_speaker_comes_first(embed: Embed) -> None:
 
 
 def test_nothing_is_said_twice_and_fillers_are_left_out(embed: Embed) -> None:
-    all_of_it = QuoteLength(sentences=50, words=1000, drop=10.0)
+    all_of_it = QuoteLength(quotes=50, words=1000, drop=10.0)
     texts = [sentence.text for sentence in ask("What about rubber?", embed, length=all_of_it)]
     assert len(texts) == len(set(texts))
     assert not {"Hmm .", "Okay .", "{vocalsound} Okay ."} & set(texts)
 
 
 def test_reading_order_and_length(embed: Embed) -> None:
-    short = QuoteLength(sentences=3, words=15, drop=10.0)
+    short = QuoteLength(quotes=3, words=15, drop=10.0)
     found = ask("What about rubber cases?", embed, length=short)
     assert [sentence.start for sentence in found] == sorted(sentence.start for sentence in found)
     assert 0 < len(found) <= 3
@@ -99,5 +98,33 @@ def test_hard_wrapped_sentences_stay_verbatim_in_the_citation() -> None:
 
 def test_no_sentence_with_content_is_still_an_answer(embed: Embed) -> None:
     found = evidence_sentences([span(prose("Okay. Yes. Hmm."))])
-    vectors = np.asarray(embed(["Is it okay?", *(s.text for s in found)]), np.float32)
-    assert chosen("Is it okay?", vectors[0], found, vectors[1:], length=QuoteLength())
+    reading = Reading.of("Is it okay?", found, WordVectors(embed))
+    assert chosen(reading, length=QuoteLength())
+
+
+def test_sentences_in_a_row_are_one_quote(embed: Embed) -> None:
+    document = transcript([("Ann", "We chose rubber. Rubber feels soft."), ("Bo", "I like tea.")])
+    found = evidence_sentences([span(document)])
+    reading = Reading.of("Why is rubber chosen?", found, WordVectors(embed))
+    (quote,) = chosen(reading, length=QuoteLength(words=6, drop=10.0))
+    assert quote.text == "We chose rubber. Rubber feels soft."
+    assert (quote.speaker, quote.turn) == ("Ann", 0)
+    paragraphs = evidence_sentences([span(prose("We chose rubber.\n\nRubber feels soft."))])
+    apart = Reading.of("Why is rubber chosen?", paragraphs, WordVectors(embed))
+    assert len(chosen(apart, length=QuoteLength(drop=10.0))) == 2
+
+
+def test_part_of_a_name_names_its_only_bearer(embed: Embed) -> None:
+    said = [(name, "The rubber case is soft.") for name in ("Ann Lee", "Bob Lee", "Cyd Day")]
+    found = evidence_sentences([span(transcript(said))])
+    for name, speaker in (("Cyd", "Cyd Day"), ("Bob Lee", "Bob Lee")):
+        reading = Reading.of(f"What did {name} say?", found, WordVectors(embed))
+        assert chosen(reading, length=QuoteLength(quotes=1))[0].speaker == speaker
+
+
+def test_a_time_is_quoted_when_asked_when(embed: Embed) -> None:
+    document = prose("The bakery opens for customers soon. The bakery opens on Monday the ninth.")
+    found = evidence_sentences([span(document)])
+    reading = Reading.of("When does the bakery open?", found, WordVectors(embed))
+    (quote,) = chosen(reading, length=QuoteLength(quotes=1, words=5))
+    assert quote.text == "The bakery opens on Monday the ninth."
