@@ -1,7 +1,7 @@
 """How good quote answers are: on the sample questions, and on QMSum's where you have it.
 
     python tools/answer_figures.py [--json]
-    python tools/answer_figures.py --qmsum train.jsonl --corpus FOLDER [--questions 150] [--json]
+    python tools/answer_figures.py --qmsum train.jsonl --corpus FOLDER [--json]
 
 An answer holds the evidence when a citation and a gold span share at least half of the shorter of
 the two. For QMSum the gold spans are turns, each question is asked of its own meeting, and once
@@ -89,14 +89,14 @@ def _golds(corpus: Corpus, question: dict[str, list[dict[str, str]]]) -> Iterato
                     yield Gold(entry.id, *found.span())
 
 
-def qmsum(data: Path, folder: Path, count: int) -> Figures:
-    """Specific questions, chosen at random but always the same."""
+def qmsum(data: Path, folder: Path, skip: int, count: int) -> Figures:
+    """Specific questions in a random order that is always the same, the first ones skipped."""
     found = meetings(data)
     pairs = [(each, question) for each in found for question in each.specific if question.turns]
     random.Random(5).shuffle(pairs)
     with Corpus(folder) as corpus:
         corpus.add([data])
-        asked = pairs[:count]
+        asked = pairs[skip : skip + count]
         answers = [(_ask(corpus, meeting, question), question) for meeting, question in asked]
         golds = [list(_turns(meeting, question)) for meeting, question in asked]
         everywhere = [corpus.ask(question.text).abstained for _, question in asked]
@@ -143,10 +143,15 @@ def main() -> None:
     parser.add_argument("--qmsum", type=Path, help="a QMSum .json or .jsonl file")
     parser.add_argument("--corpus", type=Path, help="folder that keeps the corpus")
     parser.add_argument("--questions", type=int, default=150, help="of QMSum, at most")
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many of QMSum's first")
     parser.add_argument("--json", action="store_true", help="an object instead of a table")
     given = parser.parse_args()
     with _folder(given.corpus) as folder:
-        result = qmsum(given.qmsum, folder, given.questions) if given.qmsum else samples(folder)
+        result = (
+            qmsum(given.qmsum, folder, given.skip, given.questions)
+            if given.qmsum
+            else samples(folder)
+        )
     if given.json:
         print(json.dumps({name: round(value, 4) for name, value in result.items()}))
         return
