@@ -294,7 +294,7 @@ def _encoder_settings(
     from indexing.encoder import EncoderSettings
 
     if not (model or extension or max_length or dtype):
-        return None
+        return None  # the settings that the corpus was made with
     default = EncoderSettings()
     return EncoderSettings(
         model=model or default.model,
