@@ -137,16 +137,18 @@ def index(
 
     if bool(paths) == reencode:
         raise InvalidRequest("name the files or folders to index, or --reencode, but not both")
-    settings = _encoder_settings(encoder, extension, max_length, dtype)
+    settings = encoder_settings(encoder, extension, max_length, dtype)
     with _corpus(folder, encoder=settings) as corpus:
         if reencode:
             with printing.progress("Encoding", "documents") as advance:
                 done = corpus.reencode(progress=advance)
-            _print(as_json, {"reencoded": done}, lambda: printing.say(f"{done} documents encoded"))
+            print_result(
+                as_json, {"reencoded": done}, lambda: printing.say(f"{done} documents encoded")
+            )
             return
         with printing.progress("Indexing", "bytes") as advance:
             report = corpus.add(paths, progress=advance, max_bytes=max_file_mb << 20)
-    _print(as_json, shapes.report(report), lambda: printing.report(report))
+    print_result(as_json, shapes.report(report), lambda: printing.report(report))
     if report.failures:
         for failure in report.failures:
             click.echo(f"rag-app: {failure}", err=True)
@@ -180,7 +182,7 @@ def search(
     where = _filter(documents, pattern, speaker)
     with _corpus(folder) as corpus:
         hits = corpus.search(query, k=k, passages=passages, where=where, ranking=retriever)
-    _print(as_json, shapes.hits(hits, explain=explain), lambda: printing.hits(hits, explain))
+    print_result(as_json, shapes.hits(hits, explain=explain), lambda: printing.hits(hits, explain))
 
 
 @main.command()
@@ -217,7 +219,7 @@ def ask(
                 printing.piece(event.text)
             elif isinstance(event, AnswerReady):
                 result = event.answer
-    _print(as_json, shape(result), lambda: printing.sources(result))
+    print_result(as_json, shape(result), lambda: printing.sources(result))
 
 
 @main.command("list")
@@ -229,7 +231,7 @@ def list_(folder: Path, as_json: bool) -> None:
 
     with _corpus(folder) as corpus:
         documents = corpus.documents()
-    _print(as_json, shapes.entries(documents), lambda: printing.entries(documents))
+    print_result(as_json, shapes.entries(documents), lambda: printing.entries(documents))
 
 
 @main.command()
@@ -245,7 +247,7 @@ def show(name: str, start: int, end: int | None, folder: Path, as_json: bool) ->
     with _corpus(folder) as corpus:
         document = corpus.document(name)
     text = document.text[start:end]
-    _print(as_json, shapes.document(document), lambda: click.echo(text))
+    print_result(as_json, shapes.document(document), lambda: click.echo(text))
 
 
 @main.command()
@@ -262,7 +264,9 @@ def remove(names: tuple[str, ...], missing: bool, folder: Path, as_json: bool) -
     with _corpus(folder) as corpus:
         wanted = [entry.id for entry in corpus.missing()] if missing else list(names)
         removed = corpus.remove(wanted) if wanted else 0
-    _print(as_json, {"removed": removed}, lambda: printing.say(f"{removed} documents removed"))
+    print_result(
+        as_json, {"removed": removed}, lambda: printing.say(f"{removed} documents removed")
+    )
 
 
 @main.command()
@@ -276,7 +280,7 @@ def info(folder: Path, as_json: bool) -> None:
         about = corpus.info()
         gone = corpus.missing()
     values = {**shapes.info(about), "missing": [entry.path for entry in gone]}
-    _print(as_json, values, lambda: printing.info(about, gone))
+    print_result(as_json, values, lambda: printing.info(about, gone))
 
 
 @contextmanager
@@ -287,7 +291,7 @@ def _corpus(folder: Path, **settings: Any) -> Iterator[Corpus]:  # noqa: ANN401 
         yield corpus
 
 
-def _encoder_settings(
+def encoder_settings(
     model: str | None, extension: str | None, max_length: int | None, dtype: str | None
 ) -> Any:  # noqa: ANN401 - the type lives in a heavy module
     """Settings from flags; None when no flag was given, so that the corpus's own count."""
@@ -310,7 +314,8 @@ def _filter(documents: tuple[str, ...], pattern: str | None, speaker: str | None
     return Filter(documents=documents, path=pattern, speaker=speaker)
 
 
-def _print(as_json: bool, values: object, print_text: Callable[[], None]) -> None:
+def print_result(as_json: bool, values: object, print_text: Callable[[], None]) -> None:
+    """Print values as JSON, or let the text be printed."""
     if as_json:
         click.echo(json.dumps(values, ensure_ascii=False, indent=2))
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli import with_corpus, with_encoder, with_json
+from rag_app.cli import encoder_settings, print_result, with_corpus, with_encoder, with_json
 
 if TYPE_CHECKING:
     from indexing.encoder import EncoderSettings
@@ -98,7 +97,7 @@ def longembed(
     source = measuring.Source(data, haystack, lengths or measuring.Source().lengths, seed)
     method = _method(encoder, extension, max_length, dtype, retriever)
     report = measuring.evaluate(task, source, method, folder=folder, notify=_notify)
-    _print(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
+    print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
 
 
 @evaluate.command()
@@ -122,7 +121,7 @@ def evidence(
 
     method = _method(encoder, extension, max_length, dtype, retriever)
     report = measuring.evaluate(data, method, folder=folder, notify=_notify)
-    _print(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
+    print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
 
 
 @evaluate.command()
@@ -146,7 +145,7 @@ def encoding(
 
     settings = _settings(encoder, extension, max_length, dtype)
     report = measuring.evaluate(data, settings, documents=documents, rounds=rounds, notify=_notify)
-    _print(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
+    print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
 
 
 @evaluate.command()
@@ -198,7 +197,7 @@ def needle(
     if not no_heatmap:
         draw(report, heatmap)
         _notify(f"the heatmap is in {heatmap}")
-    _print(as_json, report.as_dict(), lambda: _say_needles(report))
+    print_result(as_json, report.as_dict(), lambda: _say_needles(report))
 
 
 @evaluate.command()
@@ -231,7 +230,7 @@ def table(
     section = tables.markdown(rows, tables.command_line(tasks, methods, source, encoder))
     if out:
         tables.write(out, section)
-    _print(as_json, {"rows": [row.as_dict() for row in rows]}, lambda: click.echo(section))
+    print_result(as_json, {"rows": [row.as_dict() for row in rows]}, lambda: click.echo(section))
 
 
 def _settings(
@@ -239,13 +238,7 @@ def _settings(
 ) -> EncoderSettings:
     from indexing.encoder import EncoderSettings
 
-    default = EncoderSettings()
-    return EncoderSettings(
-        model=model or default.model,
-        extension=extension or default.extension,
-        max_length=max_length,
-        dtype=dtype or default.dtype,
-    )
+    return encoder_settings(model, extension, max_length, dtype) or EncoderSettings()
 
 
 def _method(
@@ -262,13 +255,6 @@ def _method(
 
 def _notify(line: str) -> None:
     click.echo(line, err=True)
-
-
-def _print(as_json: bool, values: object, print_text: Callable[[], None]) -> None:
-    if as_json:
-        click.echo(json.dumps(values, ensure_ascii=False, indent=2))
-    else:
-        print_text()
 
 
 def _say_report(values: dict[str, object]) -> None:
