@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,19 +28,21 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 SOME_FILES_FAILED = 3
 
 
+# Commands that live in a file of their own, and where.
+ELSEWHERE = {"evaluate": "rag_app.evaluation.command"}
+
+
 class Commands(click.Group):
-    """Commands that report errors of ours in one line, and load `evaluate` when it is called."""
+    """Commands that report errors of ours in one line, and are loaded when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The order in which people need them."""
-        return ["index", "search", "ask", "list", "show", "remove", "info", "evaluate"]
+        return ["index", "search", "ask", "list", "show", "remove", "info", *ELSEWHERE]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """A command by name."""
-        if cmd_name == "evaluate":
-            from rag_app.evaluation.command import evaluate
-
-            command: click.Command = evaluate
+        if cmd_name in ELSEWHERE:
+            command: click.Command = getattr(import_module(ELSEWHERE[cmd_name]), cmd_name)
             return command
         return super().get_command(ctx, cmd_name)
 
