@@ -33,6 +33,13 @@ class Ranking:
     passages: Mapping[str, float] = field(default_factory=dict)
     repetition: float = 0.0
 
+    @property
+    def by_sentence(self) -> bool:
+        """Whether a part looks up the sentences of a query one by one."""
+        return any(name in BY_SENTENCE for name in self.documents)
+
+
+BY_SENTENCE = ("dense_passages", "bm25_passages", "bm25_stretches", "bigram_passages")
 
 RANKINGS: dict[str, Ranking] = {
     "default": Ranking(

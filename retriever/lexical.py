@@ -6,7 +6,6 @@ Single stems leave out the words by which one asks; pairs keep them, as they bel
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,37 +17,28 @@ from retriever.query import ASKING
 FloatArray = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class LexicalScores:
-    """BM25 of q texts.
-
-    Attributes:
-        passages: (q, passages) by stems.
-        passage_pairs: (q, passages) by pairs of stems.
-    """
-
-    passages: FloatArray
-    passage_pairs: FloatArray
-
-
-def passage_scores(snapshot: Snapshot, texts: Sequence[str]) -> LexicalScores:
-    """Score passages for each text."""
+def passage_stems(snapshot: Snapshot, texts: Sequence[str]) -> FloatArray:
+    """BM25 of passages for each text, (q, passages), by stems."""
     lexicon = snapshot.lexicon
-    return LexicalScores(
-        np.stack([snapshot.passages.score(_topic(lexicon, text)) for text in texts]),
-        np.stack(
-            [snapshot.passage_pairs.score(lexicon.bigrams(lexicon.numbers(t))) for t in texts]
-        ),
-    )
+    return np.stack([snapshot.passages.score(_topic(lexicon, text)) for text in texts])
 
 
-def document_scores(snapshot: Snapshot, text: str) -> tuple[FloatArray, FloatArray]:
-    """BM25 of whole documents (documents,) for a whole query: by stems, and by pairs of stems."""
+def passage_pairs(snapshot: Snapshot, texts: Sequence[str]) -> FloatArray:
+    """BM25 of passages for each text, (q, passages), by pairs of stems."""
     lexicon = snapshot.lexicon
-    return (
-        snapshot.documents.score(_topic(lexicon, text)),
-        snapshot.document_pairs.score(lexicon.bigrams(lexicon.numbers(text))),
-    )
+    pairs = [lexicon.bigrams(lexicon.numbers(text)) for text in texts]
+    return np.stack([snapshot.passage_pairs.score(keys) for keys in pairs])
+
+
+def document_stems(snapshot: Snapshot, text: str) -> FloatArray:
+    """BM25 of whole documents, (documents,), by stems."""
+    return snapshot.documents.score(_topic(snapshot.lexicon, text))
+
+
+def document_pairs(snapshot: Snapshot, text: str) -> FloatArray:
+    """BM25 of whole documents, (documents,), by pairs of stems."""
+    lexicon = snapshot.lexicon
+    return snapshot.document_pairs.score(lexicon.bigrams(lexicon.numbers(text)))
 
 
 def _topic(lexicon: Lexicon, text: str) -> npt.NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,17 +12,14 @@ from indexing.documents import Hit, PassageHit
 from indexing.errors import InvalidRequest
 from indexing.snapshot import Snapshot
 from indexing.store import Store
-from retriever.dense import similarities
 from retriever.filters import Filter, allowed
 from retriever.fusion import RANKINGS, Ranking, fuse
-from retriever.interaction import moving_average, sum_of_best
-from retriever.lexical import document_scores, passage_scores
+from retriever.parts import Embed, Parts, only
 from retriever.query import Query
 from retriever.repetition import repetition
 
 FloatArray = npt.NDArray[np.float32]
-Embed = Callable[[Sequence[str]], FloatArray]
-Parts = dict[str, FloatArray]
+Given = dict[str, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -38,8 +35,8 @@ class Scored:
 
     documents: FloatArray
     passages: FloatArray
-    document_parts: Parts
-    passage_parts: Parts
+    document_parts: Given
+    passage_parts: Given
 
 
 @dataclass(frozen=True)
@@ -78,47 +75,22 @@ class Retriever:
     def score(self, query: Query, *, where: Filter | None = None) -> Scored:
         """Score every document and passage that a filter admits."""
         mask = allowed(where or Filter(), self.store, self.snapshot)
-        document_parts, passage_parts = self._parts(query, mask)
-        documents, document_given = fuse(document_parts, self.ranking.documents)
-        if "document" in self.ranking.passages:
-            passage_parts["document"] = documents[self.snapshot.owner]
-        passages, passage_given = fuse(_masked(passage_parts, mask), self.ranking.passages)
-        lost = repetition(passages, self.snapshot.owner, weight=self.ranking.repetition)
+        ranking = self.ranking
+        parts = Parts(self.snapshot, query, self.embed, mask, by_sentence=ranking.by_sentence)
+        documents, document_given = fuse(
+            {name: parts.of_documents(name) for name in ranking.documents}, ranking.documents
+        )
+        of_passages = {
+            name: only(documents[self.snapshot.owner], mask)
+            if name == "document"
+            else parts.of_passages(name)
+            for name in ranking.passages
+        }
+        passages, passage_given = fuse(of_passages, ranking.passages)
+        lost = repetition(passages, self.snapshot.owner, weight=ranking.repetition)
         return Scored(
             documents, passages + lost, document_given, passage_given | {"repetition": lost}
         )
-
-    def _parts(self, query: Query, mask: npt.NDArray[np.bool_] | None) -> tuple[Parts, Parts]:
-        """Every part of the scores: of documents (documents,) and of passages (passages,)."""
-        snapshot = self.snapshot
-        vectors = self.embed([query.text, *query.sentences])
-        dense = similarities(snapshot.passage_vectors, vectors, allowed=mask)
-        lexical = passage_scores(snapshot, [query.text, *query.sentences])
-        starts = np.searchsorted(snapshot.owner, np.arange(len(snapshot.document_rows)))
-        bm25, bigram = document_scores(snapshot, query.text)
-        admitted = np.ones(len(starts), np.bool_)
-        if mask is not None:
-            admitted = np.logical_or.reduceat(mask, starts)
-        near = moving_average(lexical.passages, starts, snapshot.owner, reach=1)
-        far = moving_average(lexical.passages[:1], starts, snapshot.owner, reach=3)
-        documents = {
-            "dense_document": similarities(snapshot.document_vectors, vectors[:1])[0],
-            "dense_passages": sum_of_best(_only(dense[1:], mask), starts),
-            "bm25_passages": sum_of_best(_only(lexical.passages[1:], mask), starts),
-            "bm25_stretches": sum_of_best(_only(near[1:], mask), starts),
-            "bigram_passages": sum_of_best(_only(lexical.passage_pairs[1:], mask), starts),
-            "bm25_document": bm25,
-            "bigram_document": bigram,
-        }
-        passages = {
-            "dense": dense[0],
-            "dense_surroundings": moving_average(dense[:1], starts, snapshot.owner, reach=3)[0],
-            "bm25": lexical.passages[0],
-            "bm25_near": near[0],
-            "bm25_surroundings": far[0],
-            "bigram": lexical.passage_pairs[0],
-        }
-        return _masked(documents, admitted), passages
 
     def _hits(self, scored: Scored, best: Sequence[int], passages: int) -> list[Hit]:
         snapshot = self.snapshot
@@ -163,13 +135,5 @@ def _top(scores: FloatArray, k: int) -> list[int]:
     return [int(i) for i in order if np.isfinite(scores[i])]
 
 
-def _only(scores: FloatArray, mask: npt.NDArray[np.bool_] | None) -> FloatArray:
-    return scores if mask is None else np.where(mask, scores, np.float32(-np.inf))
-
-
-def _masked(parts: Parts, mask: npt.NDArray[np.bool_] | None) -> Parts:
-    return {name: _only(scores, mask) for name, scores in parts.items()}
-
-
-def _at(parts: Parts, position: int) -> dict[str, float]:
+def _at(parts: Given, position: int) -> dict[str, float]:
     return {name: round(float(scores[position]), 4) for name, scores in parts.items()}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +18,9 @@ from indexing.store import Store
 from rag_app.corpus import Corpus
 from retriever.dense import similarities
 from retriever.filters import Filter
-from retriever.fusion import RANKINGS, fuse, standardise
+from retriever.fusion import BY_SENTENCE, RANKINGS, fuse, standardise
 from retriever.interaction import moving_average, sum_of_best
+from retriever.parts import DOCUMENT_PARTS, PASSAGE_PARTS
 from retriever.query import Query
 from retriever.repetition import repetition
 
@@ -232,6 +235,31 @@ def test_a_document_scores_the_sum_of_its_parts(
     for hit in corpus.search("the rubber case and the lake", ranking=ranking, where=where):
         assert set(hit.parts) == set(RANKINGS[ranking].documents)
         assert sum(hit.parts.values()) == pytest.approx(hit.score, abs=1e-3)
+
+
+def test_every_part_of_a_ranking_has_its_formula() -> None:
+    for ranking in RANKINGS.values():
+        assert set(ranking.documents) <= set(DOCUMENT_PARTS)
+        assert set(ranking.passages) <= {*PASSAGE_PARTS, "document"}
+        by_sentence = {
+            name for name in ranking.documents if name.endswith(("passages", "stretches"))
+        }
+        assert by_sentence <= set(BY_SENTENCE) <= set(DOCUMENT_PARTS)
+
+
+def test_only_what_a_ranking_uses_is_computed(corpus: Corpus) -> None:
+    def embed(texts: Sequence[str]) -> FloatArray:
+        asked.append(len(texts))
+        return np.eye(len(texts), 384, dtype=np.float32)
+
+    for ranking, expected in (("bm25", []), ("dense", [1]), ("default", [3])):
+        asked: list[int] = []
+        with corpus.retriever(ranking) as retriever:
+            replace(retriever, embed=embed).search("Who fell? When was that?")
+        assert asked == expected
+        empty = replace(retriever.snapshot, passages=None, documents=None, passage_pairs=None)
+        with nullcontext() if ranking == "dense" else pytest.raises(AttributeError):
+            replace(retriever, embed=embed, snapshot=empty).score(Query.of("Who fell?"))
 
 
 def test_a_passage_scores_the_sum_of_its_parts(corpus: Corpus) -> None:
