@@ -20,10 +20,11 @@ import numpy.typing as npt
 
 from indexing.lexicon import Lexicon, pair_keys
 from indexing.postings import Postings
+from indexing.speakers import Speakers
 from indexing.store import Store
 from indexing.vectors import VectorIndex
 
-FORMAT = 2
+FORMAT = 3
 POSTINGS = ("passages", "passage_pairs", "documents", "document_pairs")
 
 
@@ -44,6 +45,7 @@ class Snapshot:
         passage_pairs: BM25 of stem bigrams over passages.
         documents: BM25 of stems over whole documents.
         document_pairs: BM25 of stem bigrams over whole documents.
+        speakers: Who speaks in which passage.
     """
 
     generation: int
@@ -58,6 +60,7 @@ class Snapshot:
     passage_pairs: Postings
     documents: Postings
     document_pairs: Postings
+    speakers: Speakers
 
     @classmethod
     def build(cls, store: Store, *, progress: Callable[[int, int], None] | None = None) -> Snapshot:
@@ -88,6 +91,7 @@ class Snapshot:
             passage_vectors=VectorIndex.build(np.vstack([none, *(p for _, _, p in vectors)])),
             lexicon=lexicon,
             **_postings(lexicon, chunks, owner, len(document_rows)),
+            speakers=Speakers.of([p.passage.speakers for p in rows]),
         )
 
     def save(self, folder: Path) -> None:
@@ -107,6 +111,7 @@ class Snapshot:
         self.lexicon.save(draft / "lexicon.txt")
         for name in POSTINGS:
             getattr(self, name).save(draft, name)
+        self.speakers.save(draft)
         files = {file.name: _seal(file) for file in sorted(draft.iterdir())}
         manifest = {"format": FORMAT, "stamp": self.stamp, "files": files}
         (draft / "manifest.json").write_text(json.dumps(manifest, indent=1), "utf-8")
@@ -151,6 +156,7 @@ class Snapshot:
             passage_vectors=VectorIndex.load(source / "passages.faiss"),
             lexicon=Lexicon.load(source / "lexicon.txt"),
             **postings,
+            speakers=Speakers.load(source, sizes["passages"]),
         )
 
 

@@ -41,6 +41,8 @@ class Ranking:
 
 BY_SENTENCE = ("dense_passages", "bm25_passages", "bm25_stretches", "bigram_passages")
 
+PLAIN = ("speakers",)  # counted as they are: 0 for most, which a deviation of 1 would blow up
+
 RANKINGS: dict[str, Ranking] = {
     "default": Ranking(
         documents={
@@ -50,6 +52,7 @@ RANKINGS: dict[str, Ranking] = {
             "bigram_passages": 0.25,  # each sentence's best passage by pairs of stems, summed
             "bm25_document": 0.61,  # whole query, whole document
             "bigram_document": 0.27,
+            "speakers": 1.0,  # whether somebody speaks whom the query names
         },
         passages={
             "dense": 0.62,  # whole query, passage
@@ -58,7 +61,8 @@ RANKINGS: dict[str, Ranking] = {
             "bm25_near": 0.12,  # mean over three in a row
             "bm25_surroundings": 0.46,  # mean over seven
             "bigram": 0.18,
-            "document": 1.5,  # the score of its document: good documents lift their passages
+            "speakers": 0.8,  # 1/n where the speaker it names says n-th most
+            "document": 2.0,  # the score of its document: good documents lift their passages
         },
         repetition=0.4,
     ),
@@ -80,9 +84,11 @@ def standardise(scores: FloatArray) -> FloatArray:
 def fuse(
     parts: Mapping[str, FloatArray], weights: Mapping[str, float]
 ) -> tuple[FloatArray, dict[str, FloatArray]]:
-    """The weighted sum of standardised parts, and what each part gave to it."""
+    """The weighted sum of parts, standardised but for `PLAIN`, and what each part gave to it."""
     given = {
-        name: np.asarray(weight * standardise(parts[name]), np.float32)
+        name: np.asarray(
+            weight * (parts[name] if name in PLAIN else standardise(parts[name])), np.float32
+        )
         for name, weight in weights.items()
     }
     return np.asarray(sum(given.values()), np.float32), given

@@ -17,6 +17,7 @@ from indexing.snapshot import Snapshot
 from retriever.dense import similarities
 from retriever.interaction import moving_average, sum_of_best
 from retriever.lexical import document_pairs, document_stems, passage_pairs, passage_stems
+from retriever.named import named_speakers
 from retriever.query import Query
 
 FloatArray = npt.NDArray[np.float32]
@@ -93,6 +94,12 @@ class Parts:
         """(q, passages) mean of `stems` over three passages in a row."""
         return self._mean(self.stems, reach=1)
 
+    @cached_property
+    def spoken(self) -> FloatArray:
+        """(passages,) 1/n where a speaker whom the query names says n-th most, summed over them."""
+        speakers = self.snapshot.speakers
+        return speakers.turns.score(named_speakers(self.query.text, speakers))
+
     def best(self, scores: FloatArray) -> FloatArray:
         """(documents,) of (q, passages): each sentence's best passage, summed."""
         return sum_of_best(only(scores[1:], self.allowed), self.starts)
@@ -113,6 +120,7 @@ DOCUMENT_PARTS: Mapping[str, Callable[[Parts], FloatArray]] = {
     "bigram_passages": lambda p: p.best(p.pairs),
     "bm25_document": lambda p: document_stems(p.snapshot, p.query.text),
     "bigram_document": lambda p: document_pairs(p.snapshot, p.query.text),
+    "speakers": lambda p: np.maximum.reduceat(p.spoken > 0, p.starts).astype(np.float32),
 }
 
 PASSAGE_PARTS: Mapping[str, Callable[[Parts], FloatArray]] = {
@@ -122,6 +130,7 @@ PASSAGE_PARTS: Mapping[str, Callable[[Parts], FloatArray]] = {
     "bm25_near": lambda p: p.near[0],
     "bm25_surroundings": lambda p: p.surroundings(p.stems),
     "bigram": lambda p: p.pairs[0],
+    "speakers": lambda p: p.spoken,
 }
 
 

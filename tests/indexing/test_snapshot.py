@@ -70,12 +70,13 @@ def test_loaded_is_what_was_saved(corpus: Corpus) -> None:
         assert one.size == two.size
         for part in ("keys", "bounds", "units", "weights"):
             assert np.array_equal(getattr(one, part), getattr(two, part))
+    assert built.speakers.names == loaded.speakers.names
     query = np.ones((1, 384), np.float32)
     for name in ("document_vectors", "passage_vectors"):
         one, two = (getattr(each, name).search(query, 9) for each in (built, loaded))
         assert np.array_equal(one[0], two[0]) and np.array_equal(one[1], two[1])
     assert {field.name for field in fields(Snapshot)} == {
-        *("generation", "stamp", "document_rows", "passage_rows", "owner", "lexicon"),
+        *("generation", "stamp", "document_rows", "passage_rows", "owner", "lexicon", "speakers"),
         *("document_vectors", "passage_vectors", *POSTINGS),
     }
 
@@ -143,7 +144,7 @@ def damaged(file: Path, how: str) -> None:
 def test_damage_to_any_file_is_seen_and_mended(how: str, corpus: Corpus, encoder: Encoder) -> None:
     hits = again(corpus, encoder)
     names = sorted(file.name for file in saved(corpus).iterdir())
-    assert len(names) == 3 + 2 + 1 + 4 * 4 + 1
+    assert len(names) == 3 + 2 + 1 + 4 * 4 + (1 + 4) + 1
     for name in names:
         damaged(saved(corpus) / name, how)
         assert Snapshot.load(folder_of(corpus), store_of(corpus)) is None, name
