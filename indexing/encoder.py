@@ -7,7 +7,8 @@ window around them (late chunking, Günther et al., arXiv 2409.04701). Both are 
 
 A batch holds windows of one document only, and these are all of one length. So nothing is ever
 padded, and a document's vectors do not depend, to the last bit, on what else is encoded: matrix
-products of another number of rows may round in another way.
+products of another number of rows may round in another way. Queries are many and short, so these
+are padded, each to a length that follows from its own, in batches that are filled up.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
 TOKENS_PER_BATCH = 4096
+QUERY_TOKENS = 192  # a processor gains little from more
 DTYPES = ("auto", "float32", "bfloat16")
 WITHIN_MODEL = ("none", "pcw")  # these leave the model as it is; the others let it read further
 EXTENDED_LENGTH = 4096  # tokens of a window under the methods that extend the model, by default
@@ -183,19 +185,33 @@ class Encoder:
         )
 
     def encode_queries(self, texts: Sequence[str]) -> FloatArray:
-        """Encode queries, (n, d) float32 with unit rows. A query is never windowed, only cut."""
+        """Encode queries, (n, d) float32 with unit rows. A query is never windowed, only cut.
+
+        A text's vector does not depend on its company, to the last bit: it runs in a batch whose
+        shape follows from its own length, filled up where there are fewer texts.
+        """
         if not texts:
             return np.zeros((0, self.recipe.dimension), np.float32)
         rows = [self._tokens.query(self._tokens.ids(text)[0], self.max_length) for text in texts]
-        skip = self._tokens.before_query
         vectors = np.zeros((len(rows), self.recipe.dimension), np.float32)
-        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
-        for length, group in groupby(order, key=lambda i: len(rows[i])):
-            same, size = list(group), max(1, TOKENS_PER_BATCH // length)
+        at_once = QUERY_TOKENS if self.model.device.type == "cpu" else TOKENS_PER_BATCH
+        width = [_query_width(len(row), self.max_length) for row in rows]
+        order = sorted(range(len(rows)), key=width.__getitem__)
+        for length, group in groupby(order, key=width.__getitem__):
+            same, size = list(group), max(1, at_once // length)
             for at in range(0, len(same), size):
                 some = same[at : at + size]
-                vectors[some] = self._forward(np.stack([rows[i] for i in some]), skip)[0]
+                vectors[some] = self._queries([rows[i] for i in some], (size, length))
         return _unit(vectors)
+
+    def _queries(self, rows: Sequence[IntArray], shape: tuple[int, int]) -> FloatArray:
+        """Pooled vectors of token rows, run as a batch of this shape."""
+        ids = np.full(shape, self.model.tokenizer.pad_token_id or 0, np.int64)
+        mask = np.zeros(shape, np.int64)
+        mask[:, 0] = 1
+        for i, row in enumerate(rows):
+            ids[i, : len(row)], mask[i, : len(row)] = row, 1
+        return self._forward(ids, self._tokens.before_query, mask)[0][: len(rows)]
 
     def offsets_of(self, text: str) -> IntArray:
         """The characters (n, 2) of each token of a text, special tokens left out."""
@@ -216,15 +232,18 @@ class Encoder:
         """h, the dimension of token states."""
         return int(self.model[0].get_embedding_dimension())
 
-    def _forward(self, ids: IntArray, skip: int) -> tuple[FloatArray, FloatArray]:
-        """Pooled vectors (B, d), not normalised, and token states (B, T, h) of unpadded rows.
+    def _forward(
+        self, ids: IntArray, skip: int, mask: IntArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Pooled vectors (B, d), not normalised, and token states (B, T, h) of token rows (B, T).
 
         A model that leaves its prompt out of the pooling leaves out the first `skip` tokens.
         """
         import torch
 
         rows = torch.from_numpy(ids).to(self.model.device)
-        features: dict[str, Any] = {"input_ids": rows, "attention_mask": torch.ones_like(rows)}
+        real = torch.ones_like(rows) if mask is None else torch.from_numpy(mask).to(rows.device)
+        features: dict[str, Any] = {"input_ids": rows, "attention_mask": real}
         if skip > len(self._tokens.head):
             features["prompt_length"] = skip
         if "token_type_ids" in self.model.tokenizer.model_input_names:
@@ -368,6 +387,12 @@ def _batches(spans: list[tuple[int, int]], size: int) -> Iterator[list[tuple[int
     """So many windows at a time, in order."""
     for at in range(0, len(spans), size):
         yield spans[at : at + size]
+
+
+def _query_width(tokens: int, most: int) -> int:
+    """The length that a query of so many tokens is padded to: by half at most."""
+    step = 1 << max(0, tokens.bit_length() - 2)
+    return min(-(-tokens // step) * step, max(tokens, most))
 
 
 def _unit(rows: npt.NDArray[np.floating[Any]]) -> FloatArray:

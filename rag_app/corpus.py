@@ -24,6 +24,7 @@ from indexing.loading import document as text_document
 from indexing.snapshot import Snapshot
 from indexing.store import DocumentEntry, Store, make_folder
 from rag_app.naming import named, removable
+from rag_app.remembering import Remembering
 from retriever.filters import Filter
 from retriever.fusion import RANKINGS
 from retriever.retriever import Retriever
@@ -409,7 +410,7 @@ class Corpus:
                 settings = self._generator_settings or GeneratorSettings()
                 self._generator = Generator(
                     settings,
-                    embed=encoder.encode_queries,
+                    embed=Remembering(encoder.encode_queries),
                     load=lambda: CausalModel.load(settings.model, notify=self._notify),
                 )
             return self._generator

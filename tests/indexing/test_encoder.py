@@ -218,6 +218,18 @@ def test_queries_are_as_in_sentence_transformers(
     assert encoder.encode_queries([]).shape == (0, 384)
 
 
+@pytest.mark.parametrize("precision", ["encoder", "brain"])
+def test_a_query_does_not_depend_on_its_company(
+    precision: str, request: pytest.FixtureRequest
+) -> None:
+    encoder = request.getfixturevalue(precision)
+    texts = [text_of(words, seed=words) for words in (*range(1, 40), 90)] * 2
+    together = encoder.encode_queries(texts)
+    alone = np.vstack([encoder.encode_queries([text]) for text in texts[: len(texts) // 2]])
+    assert np.array_equal(together, np.vstack([alone, alone]))
+    assert np.array_equal(encoder.encode_queries(texts[::-1])[::-1], together)
+
+
 def test_a_long_query_is_cut_like_there(encoder: Encoder, folder: Path) -> None:
     plain = SentenceTransformer(str(folder), device="cpu")
     plain.max_seq_length = 64
