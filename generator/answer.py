@@ -81,6 +81,7 @@ class Answer:
 
     Attributes:
         question: As it was asked.
+        query: What evidence was looked for: the question, completed where it leans on others.
         text: The answer with its markers, exactly as it was streamed.
         citations: By marker, ascending.
         unsupported: Sentences of the answer that no quote supports.
@@ -93,6 +94,7 @@ class Answer:
 
     question: str
     text: str
+    query: str = ""
     citations: tuple[Citation, ...] = ()
     unsupported: tuple[str, ...] = ()
     context: tuple[ContextEntry, ...] = ()
@@ -106,6 +108,7 @@ def as_json(answer: Answer) -> dict[str, JsonValue]:
     """The answer as plain values; times of day as "HH:MM:SS"."""
     return {
         "question": answer.question,
+        "query": answer.query,
         "answer": answer.text,
         "citations": [
             {**asdict(citation), "time": clock(citation.time)} for citation in answer.citations

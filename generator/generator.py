@@ -21,6 +21,7 @@ from generator.answer import (
 )
 from generator.citations import Citer
 from generator.concatenate import Limits, concatenate
+from generator.conversation import Turn, complete
 from generator.evidence import Embed, Lookup, Offer, evidence_sentences, offered
 from generator.floor import Floor, enough, support
 from generator.marking import marked
@@ -102,7 +103,7 @@ class Generator:
                 self._model = self._load()
             return self._model
 
-    def answer(
+    def answer(  # noqa: PLR0913 - as in `stream`
         self,
         question: str,
         hits: Sequence[Hit],
@@ -110,14 +111,17 @@ class Generator:
         *,
         answer: Mode | None = None,
         abstain: bool = True,
+        history: Sequence[Turn] = (),
     ) -> Answer:
         """The whole answer; arguments as in `stream`."""
-        for event in self.stream(question, hits, document, answer=answer, abstain=abstain):
+        for event in self.stream(
+            question, hits, document, answer=answer, abstain=abstain, history=history
+        ):
             if isinstance(event, AnswerReady):
                 return event.answer
         raise AssertionError("a stream ends with its answer")
 
-    def stream(  # noqa: PLR0913 - three keyword options beside what every answer needs
+    def stream(  # noqa: PLR0913 - four keyword options beside what every answer needs
         self,
         question: str,
         hits: Sequence[Hit],
@@ -126,6 +130,7 @@ class Generator:
         answer: Mode | None = None,
         abstain: bool = True,
         stop: threading.Event | None = None,
+        history: Sequence[Turn] = (),
     ) -> Iterator[Event]:
         """First the ledger, then the text in pieces, last the answer.
 
@@ -136,6 +141,8 @@ class Generator:
             answer: Overrides the settings' mode.
             abstain: Whether evidence below the floor ends in "The documents do not say."
             stop: Set by another thread to end a free answer early; closing the iterator does too.
+            history: The conversation so far, oldest turn first; a question that leans on it is
+                completed from it.
 
         Raises:
             InvalidRequest: An empty question, or one too long for the model.
@@ -143,10 +150,10 @@ class Generator:
         mode = answer or self.settings.answer
         if not question.strip():
             raise InvalidRequest("the question is empty; ask something")
-        draft = _Draft(question.strip(), mode)
+        draft = _Draft(question.strip(), complete(question, history), mode)
         offer = offered(hits, document)
         found = evidence_sentences(offer.passages[: self.settings.passages])
-        reading = Reading.of(draft.question, found, self._words)
+        reading = Reading.of(draft.query, found, self._words, asked=draft.question)
         draft.lap("evidence")
         sure = enough(support(reading), self.settings.floor)
         if not found or (abstain and not sure):
@@ -181,7 +188,7 @@ class Generator:
             self.settings.budget_tokens, self.settings.max_new_tokens, self.settings.sampling
         )
         decode = DECODINGS[self.settings.decoding]
-        reading = decode(model, draft.question, offer, limits=limits, stop=stop)
+        reading = decode(model, draft.query, offer, limits=limits, stop=stop)
         citer = Citer(reading.spans, self._embed)
         yield draft.context(reading.context)
         with closing(reading.pieces) as pieces:
@@ -194,8 +201,8 @@ class Generator:
 class _Draft:
     """An answer in the making, and the clock that runs while it is made."""
 
-    def __init__(self, question: str, mode: Mode) -> None:
-        self.question, self.mode, self.model = question, mode, ""
+    def __init__(self, question: str, query: str, mode: Mode) -> None:
+        self.question, self.query, self.mode, self.model = question, query, mode, ""
         self.citations: list[Citation] = []
         self.unsupported: list[str] = []
         self._entries: tuple[ContextEntry, ...] = ()
@@ -223,6 +230,7 @@ class _Draft:
         self._seconds["total"] = time.perf_counter() - self._start
         return Answer(
             question=self.question,
+            query=self.query,
             text=text,
             citations=tuple(self.citations),
             unsupported=tuple(self.unsupported),

@@ -113,7 +113,7 @@ def _worth(reading: Reading) -> Vectors:
     about = set(content_stems(question))
     new = [min(len(set(stems) - about), _MUCH_NEWS) for stems in reading.stems]
     worth += _NEWS * np.array(new, np.float32) / _MUCH_NEWS
-    kind = asked(question)
+    kind = asked(reading.asked)
     for i, sentence in enumerate(found):
         worth[i] += _HOLDS[kind] if kind and holds(kind, sentence.text) else 0.0
         worth[i] += _QUESTION if sentence.text.rstrip().endswith("?") else 0.0

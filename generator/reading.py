@@ -50,7 +50,8 @@ class Reading:
     """A question and n evidence sentences, compared.
 
     Attributes:
-        question: As asked.
+        question: Completed with what it follows on, if it leans on that.
+        asked: As asked.
         found: The sentences.
         stems: Of each, those that carry meaning.
         close: (n,) cosine of question and sentence.
@@ -59,6 +60,7 @@ class Reading:
     """
 
     question: str
+    asked: str
     found: Sequence[Sentence]
     stems: list[list[str]]
     close: Vectors
@@ -66,8 +68,22 @@ class Reading:
     weights: Vectors
 
     @classmethod
-    def of(cls, question: str, found: Sequence[Sentence], words: WordVectors) -> Reading:
-        """Compare; embeds all that is new in one call."""
+    def of(
+        cls,
+        question: str,
+        found: Sequence[Sentence],
+        words: WordVectors,
+        *,
+        asked: str | None = None,
+    ) -> Reading:
+        """Compare; embeds all that is new in one call.
+
+        Args:
+            question: What the sentences are compared with.
+            found: The sentences.
+            words: Vectors of words.
+            asked: The question as asked, where `question` completes it.
+        """
         texts = [sentence.text for sentence in found]
         said = [content_words(text) for text in texts]
         wanted = topic_words(question)
@@ -79,6 +95,7 @@ class Reading:
         alike = _alike(wanted, vocabulary, lexicon)
         return cls(
             question,
+            asked or question,
             found,
             stems,
             close=vectors[1:] @ vectors[0],

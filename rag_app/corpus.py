@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from indexing.loading import MAX_BYTES
 from indexing.loading import document as text_document
 from indexing.snapshot import Snapshot
 from indexing.store import DocumentEntry, Store, make_folder
+from rag_app.answering import EVIDENCE_DOCUMENTS, EVIDENCE_PASSAGES, Evidence, answered
 from rag_app.naming import named, removable
 from rag_app.remembering import Remembering
 from retriever.filters import Filter
@@ -31,13 +31,10 @@ from retriever.retriever import Retriever
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Event, Mode
+    from generator.conversation import Turn
     from generator.generator import Generator, GeneratorSettings
 
 DEFAULT_FOLDER = ".rag-app"
-
-# Passages of evidence that are handed to the generator, over all documents of an answer.
-EVIDENCE_DOCUMENTS = 5
-EVIDENCE_PASSAGES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +255,7 @@ class Corpus:
         answer: Mode | None = None,
         k: int = EVIDENCE_DOCUMENTS,
         where: Filter | None = None,
+        history: Sequence[Turn] = (),
     ) -> Iterator[Event]:
         """Answer a question, event by event: ContextReady, TextDelta (many), AnswerReady.
 
@@ -267,25 +265,20 @@ class Corpus:
                 takes the settings' choice.
             k: Documents to take evidence from, at most.
             where: Limits by document, path and speaker.
+            history: The conversation so far, oldest turn first. A question that leans on it ("And
+                who disagreed?") is completed from it before evidence is looked for.
 
         Raises:
             InvalidRequest: An empty question.
             CorpusNotFound: There is no corpus in the folder.
         """
-        from generator.answer import AnswerReady
-
-        started = time.perf_counter()
-        store = self._store()
-        with store.reading():
-            hits = self.search(question, k=k, passages=EVIDENCE_PASSAGES, where=where)
-            documents = {hit.document: store.document(hit.document) for hit in hits}
-        generator = self._answering()
-        searched = time.perf_counter() - started
-        for event in generator.stream(question, hits, documents.__getitem__, answer=answer):
-            if isinstance(event, AnswerReady):
-                yield AnswerReady(_with_search(event.answer, searched))
-            else:
-                yield event
+        return answered(
+            question,
+            find=lambda query: self._evidence(query, k, where),
+            generator=self._answering,
+            answer=answer,
+            history=history,
+        )
 
     def ask(
         self,
@@ -294,11 +287,12 @@ class Corpus:
         answer: Mode | None = None,
         k: int = EVIDENCE_DOCUMENTS,
         where: Filter | None = None,
+        history: Sequence[Turn] = (),
     ) -> Answer:
         """Answer a question; arguments and errors as in `stream`."""
         from generator.answer import AnswerReady
 
-        for event in self.stream(question, answer=answer, k=k, where=where):
+        for event in self.stream(question, answer=answer, k=k, where=where, history=history):
             if isinstance(event, AnswerReady):
                 return event.answer
         raise AssertionError("a stream ends with its answer")
@@ -399,6 +393,13 @@ class Corpus:
         follows = self._encoder_settings is None and stored is not None
         return follows and self._encoder is not None and self._encoder.recipe != stored
 
+    def _evidence(self, query: str, k: int, where: Filter | None) -> Evidence:
+        """What is found for a query, and the documents it is in, as they are at one moment."""
+        store = self._store()
+        with store.reading():
+            hits = self.search(query, k=k, passages=EVIDENCE_PASSAGES, where=where)
+            return Evidence(hits, {hit.document: store.document(hit.document) for hit in hits})
+
     def _answering(self) -> Generator:
         """The generator, its sentences embedded by the corpus's own encoder."""
         from generator.generator import Generator, GeneratorSettings
@@ -446,14 +447,6 @@ class Corpus:
         except (OSError, RuntimeError) as error:  # FAISS raises the latter
             if self._notify is not None:
                 self._notify(f"{self._snapshots}: cannot be kept ({error}); each search makes it")
-
-
-def _with_search(answer: Answer, seconds: float) -> Answer:
-    """The answer with the time that finding its evidence took."""
-    total = answer.seconds["total"] + seconds
-    first = answer.seconds.get("first", 0.0) + seconds
-    spent = {**answer.seconds, "search": seconds, "first": first, "total": total}
-    return replace(answer, seconds={name: round(value, 4) for name, value in spent.items()})
 
 
 def _settings(recipe: Recipe | None) -> EncoderSettings:
