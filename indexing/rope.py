@@ -72,3 +72,42 @@ def rotate(states: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
 def turn(states: Tensor, positions: Tensor, inverse: Tensor, gain: float = 1.0) -> Tensor:
     """States (..., n, D) turned to positions (n,) by frequencies (d / 2,)."""
     return rotate(states, *waves(positions, inverse, gain))
+
+
+def rotate_(states: Tensor, cosines: Tensor, sines: Tensor) -> None:
+    """Turns states in place, computed in float32 or better: no copy where they are that already.
+
+    Args:
+        states: (..., D). Dimensions past 2 h, if any, stay as they are.
+        cosines: (..., h), one for each pair of dimensions, broadcastable to the states.
+        sines: As the cosines.
+    """
+    part = states[..., : 2 * cosines.shape[-1]]
+    wide = part.to(torch.promote_types(part.dtype, torch.float32))
+    first, second = wide.chunk(2, dim=-1)
+    kept = first.clone()
+    first.mul_(cosines).addcmul_(second, sines, value=-1)
+    second.mul_(cosines).addcmul_(kept, sines)
+    if wide is not part:
+        part.copy_(wide)
+
+
+def matrices(cosines: Tensor, sines: Tensor, dimensions: int) -> Tensor:
+    """Rotations as matrices: a row of states times one of them is the row turned.
+
+    Args:
+        cosines: (..., h), one for each pair of dimensions.
+        sines: As the cosines.
+        dimensions: D, at least 2 h; those past 2 h stay as they are.
+
+    Returns:
+        (..., D, D), in the dtype of the cosines.
+    """
+    pairs = cosines.shape[-1]
+    turned = torch.eye(dimensions, dtype=cosines.dtype, device=cosines.device)
+    turned = turned.expand(*cosines.shape[:-1], -1, -1).clone()
+    cosine, sine = cosines.diag_embed(), sines.diag_embed()
+    turned[..., :pairs, :pairs] = turned[..., pairs : 2 * pairs, pairs : 2 * pairs] = cosine
+    turned[..., :pairs, pairs : 2 * pairs] = sine
+    turned[..., pairs : 2 * pairs, :pairs] = -sine
+    return turned

@@ -1,0 +1,372 @@
+"""Ms-PoE: each head reads the positions on a scale of its own, so that fewer are far away.
+
+Zhang et al., "Found in the Middle: How Language Models Use Long Contexts Better via Plug-and-Play
+Positional Encoding", arXiv 2403.04797, section 3. Position m becomes m / r, with r from `r_min` for
+the heads that single out most keys to `r_max` for those that single out fewest.
+
+No code of the model is copied. Rotations add up: turning queries and keys by m * theta * (1/r - 1)
+where they leave their projections, before the model turns them by m * theta, gives m * theta / r.
+The model's own attention kernel, mask and cache stay as they are. All heads that share keys share
+a ratio (the mean S_P of the group decides), without which scores would stop depending on distance.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from generator.awareness import awareness, last_seen, ranks, ratios
+from generator.rotary_layers import RotaryLayer, RotaryModel, recognise
+from indexing.errors import InvalidRequest
+from indexing.extension.family import FULL
+from indexing.extension.patching import after, attribute, before
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Order = Literal["prompt", "calibrated", "uniform"]
+AnyModel = TypeVar("AnyModel")
+
+_MARK = "_rag_app_ms_poe"  # on a model while it is changed, and on a cache that was filled then
+
+
+@dataclass(frozen=True, kw_only=True)
+class MsPoE:
+    """Applied by `with MsPoE(...)(model):`, undone on leaving, even by an exception.
+
+    Attributes:
+        r_min: Ratio of the groups that single out most keys.
+        r_max: Ratio of those that single out fewest.
+        first_layer: Layers before this one keep their positions.
+        last_layer: Layers after this one keep them too; None for no such layers.
+        order: What decides which group gets which ratio. "prompt": S_P at the end of the prompt,
+            anew for each conversation and each row of a batch. "calibrated": `places`, the same for
+            every prompt, so that caches of shared prefixes can be used again. "uniform": all
+            groups have the mean of r_min and r_max.
+        places: For "calibrated", the mean place of each group, by layer (layers, K), as
+            `usual_places` gives it.
+    """
+
+    r_min: float = 1.2
+    r_max: float = 1.8
+    first_layer: int = 2
+    last_layer: int | None = None
+    order: Order = "prompt"
+    places: tuple[tuple[float, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (0 < self.r_min < float("inf") and 0 < self.r_max < float("inf")):
+            raise InvalidRequest(f"ratios must be positive: {self.r_min}, {self.r_max}")
+        if self.order not in {"prompt", "calibrated", "uniform"}:
+            raise InvalidRequest(f"no order {self.order!r}; use prompt, calibrated or uniform")
+        if (self.order == "calibrated") != bool(self.places):
+            raise InvalidRequest("places go with order 'calibrated', and only with it")
+
+    @contextmanager
+    def __call__(self, model: AnyModel) -> Iterator[AnyModel]:
+        """Changes a transformers model, or the one inside a `CausalModel`.
+
+        The ratios of a conversation stay with its cache: several can take turns.
+
+        Raises:
+            UnsupportedModel: The architecture is not known, or the self-test on it failed.
+            InvalidRequest: The settings do not fit the model, or it is changed already.
+        """
+        from generator.ms_poe_selftest import prove
+
+        inner = model if hasattr(model, "get_decoder") else model.model  # type: ignore[attr-defined]
+        rotary = recognise(inner)
+        self.check(rotary)
+        prove(rotary)
+        with self.applied(rotary):
+            yield model
+
+    def check(self, rotary: RotaryModel) -> None:
+        """Raises InvalidRequest where the settings do not fit the model."""
+        if not self.layers(rotary):
+            raise InvalidRequest(f"no rotary layer from {self.first_layer} to {self.last_layer}")
+        depth = max(layer.index for layer in rotary.layers) + 1
+        if self.places and (
+            len(self.places) < depth or any(len(row) != rotary.groups for row in self.places)
+        ):
+            raise InvalidRequest(
+                f"places must have {depth} rows of {rotary.groups}; calibrate this very model"
+            )
+
+    def layers(self, rotary: RotaryModel) -> tuple[RotaryLayer, ...]:
+        """The layers that are changed."""
+        last = float("inf") if self.last_layer is None else self.last_layer
+        return tuple(layer for layer in rotary.layers if self.first_layer <= layer.index <= last)
+
+    @contextmanager
+    def applied(self, rotary: RotaryModel) -> Iterator[None]:
+        """Changes the model without proving it first."""
+        if _MARK in rotary.model.__dict__:
+            raise InvalidRequest("Ms-PoE is already applied to this model; leave that first")
+        applied = _Applied(self, rotary)
+        with ExitStack() as stack:
+            stack.enter_context(attribute(rotary.model, _MARK, True))
+            stack.enter_context(after(rotary.rotary.module, applied.positions))
+            first = applied.layers[0]
+            stack.enter_context(before(first.attention, applied.begin))
+            for number, layer in enumerate(applied.layers):
+                for module, hook in applied.hooks(number, layer):
+                    stack.enter_context(after(module, hook))
+            yield
+
+
+@dataclass(eq=False)
+class Held:
+    """The places of a conversation's groups, kept on its cache: copies of the cache have them too.
+
+    Attributes:
+        settings: What they were decided with.
+        places: Int64 (layers, B, K), by changed layer.
+    """
+
+    settings: MsPoE
+    places: Tensor
+
+
+def held(cache: object) -> Held | None:
+    """What a cache that was filled under Ms-PoE holds, or None."""
+    return getattr(cache, _MARK, None)
+
+
+def keep_rows(cache: Any, rows: Tensor) -> None:  # noqa: ANN401 - any transformers cache
+    """Drops rows of a cache's batch, and their places with them.
+
+    Args:
+        cache: A transformers cache.
+        rows: Int64, the rows to keep, in order.
+    """
+    cache.batch_select_indices(rows)
+    kept = held(cache)
+    if kept is not None and kept.places.shape[1] > 1:
+        kept.places = kept.places[:, rows]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _OneToken:
+    """The turns of a pass of one token.
+
+    Attributes:
+        turns: As matrices, float32 (B * R, D, D).
+        picks: By layer, which of them each row's groups take, int64 (B * K,).
+    """
+
+    turns: Tensor
+    picks: tuple[Tensor, ...]
+
+    def turn(self, number: int, *states: Tensor) -> None:
+        """Turns (B, 1, K, ., D) of one layer where they lie."""
+        turns = self.turns.index_select(0, self.picks[number])
+        for each in states:
+            each.copy_(each.reshape(len(turns), *each.shape[3:]).float().bmm(turns).view_as(each))
+
+
+class _Pass(threading.local):
+    """One forward pass of one thread."""
+
+    waves: tuple[Tensor, Tensor]  # the model's own, (B or 1, n, d)
+    turns: tuple[Tensor, Tensor]  # cosines and sines of each ratio's turn, (B or 1, n, R, d / 2)
+    token: _OneToken | None = None  # the same for a pass of one token
+    places: Tensor  # (layers, B or 1, K)
+    deciding: bool = False
+    last: Tensor
+    seen: Tensor
+    queries: Tensor
+
+
+@dataclass(eq=False)
+class _Applied:
+    """Ms-PoE on one model."""
+
+    settings: MsPoE
+    rotary: RotaryModel
+    layers: tuple[RotaryLayer, ...] = ()
+    now: _Pass = field(default_factory=_Pass)
+
+    def __post_init__(self) -> None:
+        import torch
+
+        self.layers = self.settings.layers(self.rotary)
+        one = self.settings.order == "uniform"
+        count = 1 if one else self.rotary.groups
+        scales = ratios(self.settings.r_min, self.settings.r_max, count)
+        self.shifts = torch.tensor([1 / r - 1 for r in scales], dtype=torch.float32)
+        self.fixed: Tensor | None = None
+        if self.settings.order == "calibrated":
+            rows = torch.tensor([self.settings.places[layer.index] for layer in self.layers])
+            self.fixed = rows.argsort(dim=-1, stable=True).argsort(dim=-1)[:, None]
+        if one:
+            self.fixed = torch.zeros(len(self.layers), 1, self.rotary.groups, dtype=torch.int64)
+
+    def positions(
+        self,
+        _: object,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        output: tuple[Tensor, Tensor],
+    ) -> None:
+        """After the model made its waves: those of the turns, for the same positions."""
+        named = ("x", "position_ids", "layer_type")
+        given = {**dict(zip(named, args, strict=False)), **kwargs}
+        if given.get("layer_type", FULL) != FULL:
+            return
+        at: Tensor = given["position_ids"]
+        inverse = self.rotary.inverse().to(at.device)
+        steps = self.shifts.to(at.device)[:, None] * inverse  # (R, d / 2)
+        angles = at[..., None, None].float() * steps
+        self.now.waves = output
+        self.now.turns = angles.cos(), angles.sin()
+
+    def begin(self, _: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Before the first changed layer: the places of this conversation, if they are known."""
+        hidden: Tensor = kwargs["hidden_states"] if "hidden_states" in kwargs else args[0]
+        rows, n = hidden.shape[:2]
+        places = self._places(kwargs.get("past_key_values"), rows, hidden)
+        self.now.places = places
+        if self.now.deciding:
+            mask = kwargs.get("attention_mask")
+            last, seen = last_seen(mask, rows, n, self.layers[0].window)
+            self.now.last, self.now.seen = last.to(hidden.device), seen.to(hidden.device)
+        alone = n == 1 and not self.now.deciding
+        self.now.token = self._one_token(rows, places) if alone else None
+
+    def hooks(self, number: int, layer: RotaryLayer) -> Iterator[tuple[Any, Any]]:
+        """What to run after which module of a layer."""
+
+        def keep(_: object, __: object, ___: object, output: Tensor) -> None:
+            self.now.queries = output
+
+        def turn(_: object, __: object, ___: object, output: Tensor) -> None:
+            self.turn(number, layer, output)
+
+        yield layer.query, keep
+        yield layer.key, turn
+
+    def turn(self, number: int, layer: RotaryLayer, output: Tensor) -> None:
+        """After the keys, which come last: turns queries and keys where they lie."""
+        from indexing.rope import rotate_
+
+        now = self.now
+        queries, keys = self.rotary.states(now.queries, output)
+        if now.deciding:
+            now.places[number] = self._decided(layer, queries, keys)
+        if now.token is not None:
+            now.token.turn(number, queries, keys)
+            return
+        cosines, sines = self._layer(now.places[number])
+        rotate_(queries, cosines, sines)
+        rotate_(keys, cosines, sines)
+
+    def _places(self, cache: Any, rows: int, hidden: Tensor) -> Tensor:  # noqa: ANN401
+        """(layers, B or 1, K), to be filled in this pass where a conversation begins."""
+        begun = cache is not None and int(cache.get_seq_length(self.layers[0].index)) > 0
+        self.now.deciding = not begun and self.fixed is None
+        if begun:
+            kept = held(cache)
+            if kept is None or kept.settings != self.settings:
+                raise InvalidRequest(
+                    "this cache was filled without Ms-PoE, or with other settings of it; "
+                    "start with an empty one"
+                )
+            if kept.places.shape[1] not in {1, rows}:
+                raise InvalidRequest(
+                    f"a cache of {kept.places.shape[1]} rows is used for {rows}; take rows out "
+                    "with ms_poe.keep_rows, or use the order 'calibrated'"
+                )
+            return kept.places
+        places = self.fixed
+        if places is None:
+            places = hidden.new_zeros(len(self.layers), rows, self.rotary.groups).long()
+        places = places.to(hidden.device)
+        if cache is not None:
+            setattr(cache, _MARK, Held(self.settings, places))
+        return places
+
+    def _decided(self, layer: RotaryLayer, queries: Tensor, keys: Tensor) -> Tensor:
+        """The places of a layer's groups by its own attention at the end of the prompt: (B, K)."""
+        import torch
+
+        from indexing.rope import rotate
+
+        rows, n, groups, each, _ = queries.shape
+        row = torch.arange(rows, device=queries.device)
+        cosines, sines = (wave.expand(rows, n, -1) for wave in self.now.waves)
+        last = queries[row, self.now.last].float()  # (B, K, g, D)
+        at = self.now.last
+        last = rotate(last, cosines[row, at][:, None, None], sines[row, at][:, None, None])
+        turned = rotate(keys[:, :, :, 0].float(), cosines[:, :, None], sines[:, :, None])
+        scores = torch.einsum("bkgd,bnkd->bkgn", last, turned).reshape(rows, groups * each, n)
+        scores = _scaled(scores, layer.attention)
+        found = awareness(scores, self.now.seen).view(rows, groups, each).sum(dim=-1)
+        return ranks(found)
+
+    def _layer(self, places: Tensor) -> tuple[Tensor, Tensor]:
+        """Cosines and sines of one layer's turns, (B or 1, n, K, 1, d / 2), or K = 1 if uniform."""
+        cosines, sines = self.now.turns
+        if len(self.shifts) > 1:
+            cosines, sines = _picked(cosines, places), _picked(sines, places)
+        return cosines[..., None, :], sines[..., None, :]
+
+    def _one_token(self, rows: int, places: Tensor) -> _OneToken:
+        """What turns a single token: few calls a layer count for more there than few products."""
+        import torch
+
+        from indexing.rope import matrices
+
+        count = len(self.shifts)
+        cosines, sines = (wave[:, 0].expand(rows, -1, -1) for wave in self.now.turns)
+        turns = matrices(cosines, sines, self.rotary.size).flatten(0, 1)  # (B * R, D, D)
+        first = torch.arange(rows, device=places.device)[:, None] * count
+        return _OneToken(turns, (places + first).flatten(1).unbind(0))
+
+
+def _picked(waves: Tensor, places: Tensor) -> Tensor:
+    """The waves (B or 1, n, R, d / 2) of each group's place: (B or 1, n, K, d / 2)."""
+    import torch
+
+    if places.shape[0] == 1:
+        return waves.index_select(2, places[0])
+    return torch.take_along_dim(waves, places[:, None, :, None], dim=2)
+
+
+def _scaled(scores: Tensor, attention: Any) -> Tensor:  # noqa: ANN401 - any attention layer
+    """Scores scaled as the layer does, with the soft cap of those that have one (Gemma 2)."""
+    scores = scores * attention.scaling
+    cap = getattr(attention, "attn_logit_softcapping", None)
+    return scores if cap is None else (scores / cap).tanh() * cap
+
+
+def usual_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, ...], ...]:  # noqa: ANN401
+    """The mean place of each group over prompts in the untouched model, for a static order.
+
+    Args:
+        model: A transformers model or a `CausalModel`.
+        prompts: Token ids.
+
+    Returns:
+        One row a layer; zeros for layers that do not turn.
+    """
+    import torch
+
+    inner = model if hasattr(model, "get_decoder") else model.model
+    rotary = recognise(inner)
+    watching = MsPoE(r_min=1.0, r_max=1.0, first_layer=0)
+    depth = max(layer.index for layer in rotary.layers) + 1
+    total = torch.zeros(depth, rotary.groups)
+    with watching(inner), torch.inference_mode():
+        for prompt in prompts:
+            ids = torch.tensor([prompt], device=inner.device)
+            cache = inner.get_decoder()(input_ids=ids, use_cache=True).past_key_values
+            found = held(cache)
+            assert found is not None
+            for layer, places in zip(watching.layers(rotary), found.places[:, 0], strict=True):
+                total[layer.index] += places.cpu()
+    rows: list[list[float]] = (total / len(prompts)).tolist()
+    return tuple(tuple(round(place, 4) for place in row) for row in rows)
