@@ -14,6 +14,7 @@ are padded, each to a length that follows from its own, in batches that are fill
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
@@ -28,6 +29,7 @@ from indexing.errors import EncoderMismatch, InvalidRequest, ModelError, Unsuppo
 from indexing.extension import METHODS, extend, method_named, recognise, supported
 from indexing.extension.pcw import windows
 from indexing.gguf import silenced
+from indexing.packed import packed
 from indexing.pooling import PassagePooling, token_spans
 from indexing.processor import best_device, best_dtype
 from indexing.tokens import Tokens
@@ -103,6 +105,10 @@ class EncodedDocument:
 class Encoder:
     """A sentence-transformers model applied to whole documents.
 
+    Attributes:
+        recipe: How its vectors are made.
+        packed: How many of its layers have their weights laid out for the processor.
+
     Args:
         settings: Which model, and how.
         notify: Called with a sentence when something takes long (loading, converting).
@@ -124,6 +130,8 @@ class Encoder:
         _check(self.settings)
         self.weights: Weights = encoder_weights(self.settings.model, notify=notify)
         self.model, self.dtype = _load(self.weights, self.settings)
+        self._held = ExitStack()  # for as long as there is an encoder
+        self.packed = self._held.enter_context(packed(self.model, rows=TOKENS_PER_BATCH))
         self._tokens = Tokens.of(self.model)
         self.max_length = _window_length(self.model, self.settings)
         around = max(self._tokens.around_document, self._tokens.around_query)
