@@ -15,23 +15,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from indexing.documents import Document, Passage
-from indexing.errors import EncoderMismatch, InvalidRequest, ModelError, UnsupportedModel
+from indexing.errors import InvalidRequest, ModelError, UnsupportedModel
 from indexing.extension import METHODS, extend, method_named, recognise, supported
 from indexing.extension.pcw import windows
 from indexing.gguf import silenced
 from indexing.packed import packed
 from indexing.pooling import PassagePooling, token_spans
 from indexing.processor import best_device, best_dtype
+from indexing.recipe import Recipe
 from indexing.tokens import Tokens
 from indexing.weights import DEFAULT_ENCODER, Weights, encoder_weights
 
@@ -66,23 +66,6 @@ class EncoderSettings:
     max_length: int | None = None
     dtype: str = "auto"
     device: str = "auto"
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How vectors were made. Two vectors may be compared only if their recipes are equal."""
-
-    model: str
-    revision: str
-    extension: str
-    max_length: int
-    pooling: str
-    dtype: str
-    dimension: int
-
-    def as_dict(self) -> dict[str, str | int]:
-        """Field names to values, for the store and for people."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,26 +262,6 @@ class Encoder:
         vectors: FloatArray = features["sentence_embedding"].float().cpu().numpy()
         vectors[~means.any(axis=1)] = 0
         return vectors
-
-
-def check_recipe(stored: Recipe | None, wanted: Recipe, folder: Path) -> None:
-    """Refuse vectors that were made in another way.
-
-    Raises:
-        EncoderMismatch: The recipes differ; the message names the fields and the way out.
-    """
-    if stored is None or stored == wanted:
-        return
-    old, new = asdict(stored), asdict(wanted)
-    differing = [name for name in old if old[name] != new[name]]
-    differences = ", ".join(f"{name} {old[name]} here, {new[name]} asked for" for name in differing)
-    flags = [f"--encoder {quote(wanted.model)}", f"--extension {wanted.extension}"]
-    flags += [f"--max-length {wanted.max_length}"] if "max_length" in differing else []
-    flags += [f"--dtype {wanted.dtype}"] if "dtype" in differing else []
-    raise EncoderMismatch(
-        f"{folder}: encoded in another way ({differences}); to encode it anew run: "
-        f"rag-app index --reencode --corpus {quote(str(folder))} {' '.join(flags)}"
-    )
 
 
 def _load(weights: Weights, settings: EncoderSettings) -> tuple[SentenceTransformer, str]:

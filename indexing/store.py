@@ -19,8 +19,9 @@ import numpy.typing as npt
 from indexing.catalogue import Held
 from indexing.database import Database
 from indexing.documents import Document, Page, Passage, Turn
-from indexing.encoder import EncodedDocument, Recipe, check_recipe
+from indexing.encoder import EncodedDocument
 from indexing.errors import CorpusError, CorpusNotFound, DocumentNotFound
+from indexing.recipe import Recipe, check_recipe
 
 FILE_NAME = "corpus.sqlite"
 

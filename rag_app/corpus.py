@@ -15,11 +15,12 @@ from weakref import WeakSet
 import filelock
 
 from indexing.documents import Document, Hit
-from indexing.encoder import Encoder, EncoderSettings, Recipe, check_recipe
+from indexing.encoder import Encoder, EncoderSettings
 from indexing.errors import CorpusError, CorpusLocked, DocumentNotFound, InvalidRequest
 from indexing.indexer import Indexer, IndexReport, Progress, reencode
 from indexing.loading import MAX_BYTES
 from indexing.loading import document as text_document
+from indexing.recipe import Recipe, check_recipe
 from indexing.snapshot import Snapshot
 from indexing.store import DocumentEntry, Store, make_folder
 from rag_app.answering import EVIDENCE_DOCUMENTS, EVIDENCE_PASSAGES, Evidence, answered

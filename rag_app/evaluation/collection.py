@@ -19,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.documents import Document
-from indexing.encoder import Encoder, Recipe
+from indexing.encoder import Encoder
 from indexing.errors import CorpusError
 from indexing.gguf import cache_folder
+from indexing.recipe import Recipe
 from indexing.store import FILE_NAME, Store
 from rag_app.corpus import Corpus
 from rag_app.evaluation.task import Task

@@ -17,11 +17,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from indexing.documents import Document
-from indexing.encoder import Encoder, EncoderSettings, Recipe
+from indexing.encoder import Encoder, EncoderSettings
 from indexing.errors import InvalidRequest
 from indexing.extension.pcw import windows
 from indexing.loading import Failure, read, walk
 from indexing.passages import split
+from indexing.recipe import Recipe
 from rag_app.evaluation.waiting import counted
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from time import perf_counter
 import numpy as np
 import numpy.typing as npt
 
-from indexing.encoder import Encoder, Recipe
+from indexing.encoder import Encoder
 from indexing.passages import count_words
+from indexing.recipe import Recipe
 from rag_app.evaluation import metrics
 from rag_app.evaluation.collection import Collection, collected
 from rag_app.evaluation.longembed import Measured, Method

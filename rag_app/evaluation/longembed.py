@@ -18,8 +18,9 @@ from statistics import fmean
 from time import perf_counter
 from typing import TypeVar
 
-from indexing.encoder import Encoder, EncoderSettings, Recipe
+from indexing.encoder import Encoder, EncoderSettings
 from indexing.errors import InvalidRequest
+from indexing.recipe import Recipe
 from rag_app.evaluation import metrics, qmsum, synthetic
 from rag_app.evaluation.collection import Collection, collected
 from rag_app.evaluation.haystack import haystack

@@ -19,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.documents import Document
-from indexing.encoder import Encoder, EncoderSettings, Recipe
+from indexing.encoder import Encoder, EncoderSettings
 from indexing.errors import InvalidRequest
 from indexing.loading import document
+from indexing.recipe import Recipe
 from rag_app.corpus import Corpus
 from rag_app.evaluation import metrics
 from rag_app.evaluation.collection import Collection, collected

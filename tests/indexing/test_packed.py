@@ -160,6 +160,7 @@ def test_float32_stays_as_it_is(minilm: SentenceTransformer) -> None:
         assert count == 0
 
 
+@pytest.mark.filterwarnings("ignore:TF32")
 def test_nothing_is_packed_without_onednn() -> None:
     layer = nn.Sequential(nn.Linear(8, 8).bfloat16())
     with torch.backends.mkldnn.flags(enabled=False), packed(layer, rows=4) as count:

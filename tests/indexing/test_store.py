@@ -15,7 +15,7 @@ import pytest
 
 from indexing.catalogue import Held
 from indexing.documents import Document, Page, Passage, Turn
-from indexing.encoder import EncodedDocument, Recipe
+from indexing.encoder import EncodedDocument
 from indexing.errors import (
     CorpusDamaged,
     CorpusError,
@@ -24,6 +24,7 @@ from indexing.errors import (
     DocumentNotFound,
     EncoderMismatch,
 )
+from indexing.recipe import Recipe
 from indexing.store import FILE_NAME, FileState, Store
 
 RECIPE = Recipe("model", "r1", "pcw", 64, "mean", "float32", 4)

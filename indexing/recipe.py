@@ -1,0 +1,46 @@
+"""How vectors were made, and the refusal of vectors that were made in another way."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from shlex import quote
+
+from indexing.errors import EncoderMismatch
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How vectors were made. Two vectors may be compared only if their recipes are equal."""
+
+    model: str
+    revision: str
+    extension: str
+    max_length: int
+    pooling: str
+    dtype: str
+    dimension: int
+
+    def as_dict(self) -> dict[str, str | int]:
+        """Field names to values, for the store and for people."""
+        return asdict(self)
+
+
+def check_recipe(stored: Recipe | None, wanted: Recipe, folder: Path) -> None:
+    """Refuse vectors that were made in another way.
+
+    Raises:
+        EncoderMismatch: The recipes differ; the message names the fields and the way out.
+    """
+    if stored is None or stored == wanted:
+        return
+    old, new = asdict(stored), asdict(wanted)
+    differing = [name for name in old if old[name] != new[name]]
+    differences = ", ".join(f"{name} {old[name]} here, {new[name]} asked for" for name in differing)
+    flags = [f"--encoder {quote(wanted.model)}", f"--extension {wanted.extension}"]
+    flags += [f"--max-length {wanted.max_length}"] if "max_length" in differing else []
+    flags += [f"--dtype {wanted.dtype}"] if "dtype" in differing else []
+    raise EncoderMismatch(
+        f"{folder}: encoded in another way ({differences}); to encode it anew run: "
+        f"rag-app index --reencode --corpus {quote(str(folder))} {' '.join(flags)}"
+    )
