@@ -36,6 +36,8 @@ class Citation:
         verified: Whether the quote supports what the answer says with this marker.
         overlap: Share of what the sentence says whose words are in the quote, 0 to 1.
         similarity: Cosine of sentence and quote, -1 to 1.
+        share: How responsible the passages that hold it are for the answer, 0 to 1; None where
+            passages were not read apart.
     """
 
     marker: int
@@ -52,6 +54,7 @@ class Citation:
     verified: bool = False
     overlap: float = 0.0
     similarity: float = 0.0
+    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,50 @@ class ContextEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownPassage:
+    """A passage that was read by itself, and what it gave to the answer.
+
+    Attributes:
+        document: Id of the document; "" for the empty one.
+        title: Its name.
+        start: First character.
+        end: One past the last.
+        prior: p(z|x), from its retrieval score.
+        posterior: p(z|x,y), after the answer; the prior again under RAG-Token.
+        share: Its mean responsibility for the answer's tokens.
+    """
+
+    document: str
+    title: str
+    start: int
+    end: int
+    prior: float
+    posterior: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class TokenShares:
+    """A token of the answer, and how responsible each passage is for it."""
+
+    text: str
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Responsibility:
+    """What each passage gave to an answer that was decoded over several.
+
+    Attributes:
+        passages: In the order in which the retriever found them.
+        tokens: The answer, token by token; shares in the order of `passages`.
+    """
+
+    passages: tuple[ShownPassage, ...]
+    tokens: tuple[TokenShares, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with everything needed to check it.
 
@@ -90,6 +137,8 @@ class Answer:
         abstained: Whether the answer is that the documents do not say.
         mode: "quote" for verbatim sentences only, "free" for the model's own words.
         model: The language model's name; "" when none was asked.
+        decoding: How it decoded over the documents; "" when none was asked.
+        responsibility: What each passage gave; None where all of them stood in one prompt.
     """
 
     question: str
@@ -102,6 +151,8 @@ class Answer:
     abstained: bool = False
     mode: Mode = "quote"
     model: str = ""
+    decoding: str = ""
+    responsibility: Responsibility | None = None
 
 
 def as_json(answer: Answer) -> dict[str, JsonValue]:
@@ -119,6 +170,8 @@ def as_json(answer: Answer) -> dict[str, JsonValue]:
         "abstained": answer.abstained,
         "mode": answer.mode,
         "model": answer.model,
+        "decoding": answer.decoding,
+        "responsibility": asdict(answer.responsibility) if answer.responsibility else None,
     }
 
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from generator.answer import (
     NOT_SAID,
@@ -17,13 +17,15 @@ from generator.answer import (
     ContextReady,
     Event,
     Mode,
+    Responsibility,
     TextDelta,
 )
 from generator.citations import Citer
-from generator.concatenate import Limits, concatenate
+from generator.concatenate import Limits, Marginal, concatenate
 from generator.conversation import Turn, complete
 from generator.evidence import Embed, Lookup, Offer, evidence_sentences, offered
 from generator.floor import Floor, enough, support
+from generator.marginalize import rag_sequence, rag_token
 from generator.marking import marked
 from generator.model import CausalModel, Sampling
 from generator.prompt import count_words, ledger
@@ -33,7 +35,7 @@ from indexing.documents import Hit
 from indexing.errors import InvalidRequest
 from indexing.weights import DEFAULT_GENERATOR
 
-DECODINGS = {"concat": concatenate}
+DECODINGS = {"concat": concatenate, "rag-token": rag_token, "rag-sequence": rag_sequence}
 """Ways to decode over documents, by the name a person types."""
 
 
@@ -51,6 +53,7 @@ class GeneratorSettings:
         length: How long a quote answer may be.
         floor: What evidence must reach to be answered from.
         sampling: How a free answer's tokens are chosen.
+        marginal: How several passages make one answer, for the decodings that read them apart.
     """
 
     model: str = DEFAULT_GENERATOR
@@ -62,6 +65,7 @@ class GeneratorSettings:
     length: QuoteLength = field(default_factory=QuoteLength)
     floor: Floor = field(default_factory=Floor)
     sampling: Sampling = field(default_factory=Sampling)
+    marginal: Marginal = field(default_factory=Marginal)
 
     def __post_init__(self) -> None:
         if self.answer not in {"quote", "free"}:
@@ -185,8 +189,12 @@ class Generator:
         draft.model = model.name
         draft.lap("load")
         limits = Limits(
-            self.settings.budget_tokens, self.settings.max_new_tokens, self.settings.sampling
+            self.settings.budget_tokens,
+            self.settings.max_new_tokens,
+            self.settings.sampling,
+            self.settings.marginal,
         )
+        draft.decoding = self.settings.decoding
         decode = DECODINGS[self.settings.decoding]
         reading = decode(model, draft.query, offer, limits=limits, stop=stop)
         citer = Citer(reading.spans, self._embed)
@@ -194,8 +202,24 @@ class Generator:
         with closing(reading.pieces) as pieces:
             for text in marked(pieces, citer):
                 yield draft.text(text)
-        draft.citations, draft.unsupported = citer.citations, citer.unsupported
+        draft.responsibility = reading.responsibility()
+        draft.citations = [_shared(each, draft.responsibility) for each in citer.citations]
+        draft.unsupported = citer.unsupported
         draft.lap("write")
+
+
+def _shared(citation: Citation, responsibility: Responsibility | None) -> Citation:
+    """A citation with the shares of the passages that hold it."""
+    if responsibility is None:
+        return citation
+    share = sum(
+        passage.share
+        for passage in responsibility.passages
+        if passage.document == citation.document
+        and passage.start < citation.end
+        and citation.start < passage.end
+    )
+    return replace(citation, share=round(share, 4))
 
 
 class _Draft:
@@ -203,6 +227,8 @@ class _Draft:
 
     def __init__(self, question: str, query: str, mode: Mode) -> None:
         self.question, self.query, self.mode, self.model = question, query, mode, ""
+        self.decoding = ""
+        self.responsibility: Responsibility | None = None
         self.citations: list[Citation] = []
         self.unsupported: list[str] = []
         self._entries: tuple[ContextEntry, ...] = ()
@@ -239,4 +265,6 @@ class _Draft:
             abstained=not text or text.startswith(NOT_SAID),
             mode=self.mode,
             model=self.model,
+            decoding=self.decoding,
+            responsibility=self.responsibility,
         )

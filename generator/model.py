@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from generator.chat import Chat
+from generator.ms_poe import active
+from generator.prefix_cache import PrefixCache, RowCache
 from generator.text_stream import TextStream
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.gguf import Notify, silenced
@@ -50,6 +53,9 @@ class CausalModel:
         revision: What pins its files.
         chat: Its template and tokenizer.
         window: Most tokens of prompt and answer together.
+        ends: Token ids that end an answer.
+        prefixes: Keys and values of what was read, for prompts that begin in the same way.
+        rows: Keys and values of single documents.
         device: Where it runs.
         dtype: What it computes in.
     """
@@ -61,9 +67,9 @@ class CausalModel:
         self.window = _window(model.config, tokenizer)
         self.device: torch.device = model.device
         self.dtype: torch.dtype = model.dtype
-        self._ends = _end_tokens(model, tokenizer)
-        takes = inspect.signature(model.forward).parameters
-        self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in takes else {}
+        self.ends = _end_tokens(model, tokenizer)
+        self.prefixes = PrefixCache()
+        self.rows = RowCache()
 
     @classmethod
     def load(
@@ -133,38 +139,59 @@ class CausalModel:
             raise InvalidRequest(
                 f"a prompt of {len(prompt)} tokens does not fit {self.name} ({self.window} tokens)"
             )
-        text = TextStream(self._decode, stops=stops)
-        for token in self.tokens(
+        tokens = self.tokens(
             prompt, sampling=sampling or Sampling(), limit=min(max_new_tokens, room)
-        ):
-            if stop is not None and stop.is_set():
-                break
-            if piece := text.push(token):
-                yield piece
-            if text.stopped:
-                break
+        )
+        yield from self.spelled(tokens, stop=stop, stops=stops)
+
+    def spelled(
+        self,
+        tokens: Generator[int],
+        *,
+        stop: threading.Event | None = None,
+        stops: Sequence[str] = (),
+    ) -> Generator[str]:
+        """Tokens as pieces of text that are never taken back; arguments as in `stream`."""
+        text = TextStream(self.decode, stops=stops)
+        with closing(tokens):
+            for token in tokens:
+                if stop is not None and stop.is_set():
+                    break
+                if piece := text.push(token):
+                    yield piece
+                if text.stopped:
+                    break
         if rest := text.finish():
             yield rest
 
-    def tokens(self, prompt: Sequence[int], *, sampling: Sampling, limit: int) -> Iterator[int]:
-        """Token ids of an answer, up to `limit` or to the token that ends it (left out)."""
+    def tokens(self, prompt: Sequence[int], *, sampling: Sampling, limit: int) -> Generator[int]:
+        """Token ids of an answer, up to `limit` or to the token that ends it (left out).
+
+        What `prefixes` holds of the prompt is not read again.
+        """
         import torch
 
-        choose = _Chooser(sampling, self.device)
-        fed, cache = list(prompt), None
-        for _ in range(limit):
-            with torch.inference_mode():
-                ids = torch.tensor([fed], device=self.device)
-                out = self.model(
-                    input_ids=ids, past_key_values=cache, use_cache=True, **self._last_only
-                )
-                token = choose(out.logits[0, -1].float())
-            if token in self._ends:
-                return
-            yield token
-            fed, cache = [token], out.past_key_values
+        choose, keeps = Chooser(sampling, self.device), last_only(self.model)
+        tag = active(self.model)
+        cache, known = self.prefixes.take(prompt, tag=tag)
+        read, fed = list(prompt[:known]), list(prompt[known:])
+        try:
+            for _ in range(limit):
+                with torch.inference_mode():
+                    ids = torch.tensor([fed], device=self.device)
+                    out = self.model(input_ids=ids, past_key_values=cache, use_cache=True, **keeps)
+                    token = choose(out.logits[0, -1].float())
+                cache = out.past_key_values
+                read += fed
+                fed = [token]
+                if token in self.ends:
+                    return
+                yield token
+        finally:
+            self.prefixes.keep(read, cache, tag=tag)
 
-    def _decode(self, tokens: Sequence[int]) -> str:
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Token ids to text, control tokens left out."""
         return str(
             self.tokenizer.decode(
                 list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False
@@ -172,7 +199,13 @@ class CausalModel:
         )
 
 
-class _Chooser:
+def last_only(model: Any) -> dict[str, int]:  # noqa: ANN401
+    """The argument that keeps a model from scoring every token of a prompt, where it has one."""
+    takes = inspect.signature(model.forward).parameters
+    return {"logits_to_keep": 1} if "logits_to_keep" in takes else {}
+
+
+class Chooser:
     """The next token, given the scores of all, float32 (V,)."""
 
     def __init__(self, sampling: Sampling, device: torch.device) -> None:
@@ -182,6 +215,7 @@ class _Chooser:
         self.random = torch.Generator(device).manual_seed(sampling.seed)
 
     def __call__(self, scores: torch.Tensor) -> int:
+        """The token chosen among (V,) scores or log probabilities."""
         if self.sampling.temperature == 0:
             return int(scores.argmax())
         shares, order = (scores / self.sampling.temperature).softmax(-1).sort(descending=True)

@@ -108,7 +108,7 @@ class MsPoE:
             raise InvalidRequest("Ms-PoE is already applied to this model; leave that first")
         applied = _Applied(self, rotary)
         with ExitStack() as stack:
-            stack.enter_context(attribute(rotary.model, _MARK, True))
+            stack.enter_context(attribute(rotary.model, _MARK, self))
             stack.enter_context(after(rotary.rotary.module, applied.positions))
             first = applied.layers[0]
             stack.enter_context(before(first.attention, applied.begin))
@@ -116,6 +116,12 @@ class MsPoE:
                 for module, hook in applied.hooks(number, layer):
                     stack.enter_context(after(module, hook))
             yield
+
+
+def active(model: Any) -> MsPoE | None:  # noqa: ANN401 - any transformers model
+    """The settings that a model is changed by now, or None."""
+    found: MsPoE | None = getattr(model, _MARK, None)
+    return found
 
 
 @dataclass(eq=False)

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -192,7 +193,14 @@ def search(
 @click.argument("question")
 @click.option("--answer", type=click.Choice(["quote", "free"]), help="Quotes, or own words.")
 @click.option("--generator", help="Language model for free answers: packaged, folder or hub name.")
+@click.option(
+    "--decoding",
+    type=click.Choice(["concat", "rag-token", "rag-sequence"]),
+    help="How a free answer reads the evidence: as one prompt, or each passage by itself.",
+)
+@click.option("--max-tokens", type=click.IntRange(min=1), help="Of a free answer.")
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="Documents.")
+@click.option("--explain", is_flag=True, help="Show what was on, and what each passage gave.")
 @with_filters
 @with_corpus
 @with_json
@@ -200,7 +208,10 @@ def ask(
     question: str,
     answer: str | None,
     generator: str | None,
+    decoding: str | None,
+    max_tokens: int | None,
     k: int,
+    explain: bool,
     documents: tuple[str, ...],
     pattern: str | None,
     speaker: str | None,
@@ -213,7 +224,13 @@ def ask(
     from generator.generator import GeneratorSettings
     from rag_app import printing
 
-    settings = GeneratorSettings(model=generator) if generator else GeneratorSettings()
+    default = GeneratorSettings()
+    settings = replace(
+        default,
+        model=generator or default.model,
+        decoding=decoding or default.decoding,
+        max_new_tokens=max_tokens or default.max_new_tokens,
+    )
     mode: Any = answer
     where = _filter(documents, pattern, speaker)
     with _corpus(folder, generator=settings) as corpus:
@@ -222,7 +239,7 @@ def ask(
                 printing.piece(event.text)
             elif isinstance(event, AnswerReady):
                 result = event.answer
-    print_result(as_json, shape(result), lambda: printing.sources(result))
+    print_result(as_json, shape(result), lambda: printing.sources(result, explain=explain))
 
 
 @main.command("list")

@@ -98,7 +98,7 @@ def hits(found: Sequence[Hit], explain: bool) -> None:
             say(textwrap.fill(passage.text, 100, initial_indent=" " * 5, subsequent_indent=" " * 5))
 
 
-def sources(answer: Answer) -> None:
+def sources(answer: Answer, *, explain: bool = False) -> None:
     """What follows a streamed answer: quotes, doubts, the context ledger, the time."""
     click.echo("\n")
     for citation in answer.citations:
@@ -118,8 +118,23 @@ def sources(answer: Answer) -> None:
     say("")
     for entry in answer.context:
         say(f"read {entry.kept:,} of {entry.tokens:,} tokens of {entry.title}")
+    if explain:
+        how(answer)
     spent = ", ".join(f"{name} {value:.2f} s" for name, value in answer.seconds.items())
     say(f"time: {spent}")
+
+
+def how(answer: Answer) -> None:
+    """How an answer was made, and what each passage gave to it where they were read apart."""
+    made = [answer.mode, answer.model, answer.decoding]
+    say(f"made by: {', '.join(filter(None, made))}")
+    if answer.query not in {"", answer.question}:
+        say(f"looked for: {answer.query}")
+    for passage in answer.responsibility.passages if answer.responsibility else ():
+        say(
+            f"share {passage.share:.2f} (before {passage.prior:.2f}, after {passage.posterior:.2f})"
+            f"  {passage.title}, characters {passage.start}-{passage.end}"
+        )
 
 
 def entries(documents: Sequence[DocumentEntry]) -> None:

@@ -134,7 +134,7 @@ def test_decoding_equals_transformers_generate(family: str, model: CausalModel) 
         torch.tensor([start]), max_new_tokens=25, do_sample=False, eos_token_id=None
     )
     got = list(small.tokens(start, sampling=Sampling(), limit=25))
-    ends = [i for i, token in enumerate(wanted[0, 20:]) if int(token) in small._ends]
+    ends = [i for i, token in enumerate(wanted[0, 20:]) if int(token) in small.ends]
     assert got == wanted[0, 20 : 20 + min(ends, default=25)].tolist()
     assert small.window == 64
     assert len(got) > 3

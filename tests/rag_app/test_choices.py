@@ -9,11 +9,13 @@ import click
 import pytest
 
 from generator.answer import Mode
+from generator.generator import DECODINGS
 from indexing.extension import METHODS
 from rag_app.cli import main
 from retriever.fusion import RANKINGS
 
 TABLES = {
+    "--decoding": set(DECODINGS),
     "--answer": set(typing.get_args(Mode)),
     "--extension": set(METHODS),
     "--retriever": set(RANKINGS),

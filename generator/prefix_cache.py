@@ -1,0 +1,206 @@
+"""Keys and values of prompts that were read before, so that what two share is read once.
+
+The least recently used are forgotten first, when all together take more than a number of bytes.
+What is kept is found by its token ids, so by its content; a model that computes in another way
+(`tag`) does not find it. Only caches that keep every token can be cut and used again: those of
+models with sliding windows or recurrent states never are.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+MAX_BYTES = 512 << 20
+_SHORTEST = 16  # tokens; less is read again sooner than looked up
+
+Ids = tuple[int, ...]
+Layers = tuple[tuple["torch.Tensor", "torch.Tensor"], ...]
+"""Of each layer the keys and the values, (heads, tokens, size)."""
+
+
+class PrefixCache:
+    """What a model has read, by its token ids. Threads may share one.
+
+    Args:
+        max_bytes: Most bytes of keys and values that are kept; 0 keeps nothing.
+    """
+
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self.max_bytes = max_bytes
+        self._kept: OrderedDict[tuple[Hashable, Ids], tuple[Any, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def bytes(self) -> int:
+        """What all that is kept takes."""
+        return sum(size for _, size in self._kept.values())
+
+    def take(self, ids: Sequence[int], *, tag: Hashable = None) -> tuple[Any, int]:
+        """The cache that shares the longest beginning with a prompt, cut to it, and its length.
+
+        It is the taker's from then on, and no longer kept: give it back with `keep`. At least the
+        last token of the prompt is never in it, as somebody has to ask what follows.
+
+        Returns:
+            None and 0 where nothing of use is kept.
+        """
+        wanted = tuple(ids)
+        with self._lock:
+            found = [
+                (_shared(known, wanted[:-1]), key)
+                for key in self._kept
+                for owner, known in [key]
+                if owner == tag
+            ]
+            length, key = max(found, key=lambda pair: pair[0], default=(0, None))
+            if key is None or length < _SHORTEST:
+                return None, 0
+            cache, _ = self._kept.pop(key)
+        cut(cache, length)
+        return cache, length
+
+    def keep(self, ids: Sequence[int], cache: Any, *, tag: Hashable = None) -> None:  # noqa: ANN401
+        """Keep the cache of the tokens that it was filled with, if it can be cut."""
+        if cache is None or not reusable(cache) or len(ids) < _SHORTEST:
+            return
+        key, size = (tag, tuple(ids)), _bytes(cache)
+        with self._lock:
+            self._kept.pop(key, None)
+            self._kept[key] = (cache, size)
+            while self._kept and self.bytes > self.max_bytes:
+                self._kept.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._kept.clear()
+
+
+class RowCache:
+    """Keys and values of whole prefixes, each for one row of a batch. Threads may share one.
+
+    Args:
+        max_bytes: Most bytes of keys and values that are kept; 0 keeps nothing.
+    """
+
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self.max_bytes = max_bytes
+        self._kept: OrderedDict[tuple[Hashable, Ids], Layers] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def bytes(self) -> int:
+        """What all that is kept takes."""
+        return sum(map(_size, self._kept.values()))
+
+    def get(self, ids: Ids, *, tag: Hashable = None) -> Layers | None:
+        """The keys and values of a prefix, or None."""
+        with self._lock:
+            layers = self._kept.get((tag, ids))
+            if layers is not None:
+                self._kept.move_to_end((tag, ids))
+            return layers
+
+    def put(self, ids: Ids, layers: Layers, *, tag: Hashable = None) -> None:
+        """Keep those of a prefix."""
+        with self._lock:
+            self._kept[(tag, ids)] = layers
+            self._kept.move_to_end((tag, ids))
+            while self._kept and self.bytes > self.max_bytes:
+                self._kept.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Rows of different lengths as one batch, shorter ones padded on the left.
+
+    Attributes:
+        cache: A transformers cache of k rows.
+        mask: (k, n) int64, 0 where a row is padded.
+    """
+
+    cache: Any
+    mask: torch.Tensor
+
+
+def reusable(cache: Any) -> bool:  # noqa: ANN401 - any transformers cache
+    """Whether a cache keeps the keys of every token, so that it can be cut anywhere."""
+    from transformers.cache_utils import DynamicCache, DynamicLayer
+
+    return isinstance(cache, DynamicCache) and all(
+        type(layer) is DynamicLayer for layer in cache.layers
+    )
+
+
+def cut(cache: Any, length: int) -> None:  # noqa: ANN401
+    """Forget all but the first tokens; what they took is given back."""
+    for layer in cache.layers:
+        if layer.get_seq_length() > length:
+            layer.keys = layer.keys[..., :length, :].contiguous()
+            layer.values = layer.values[..., :length, :].contiguous()
+
+
+def rows(cache: Any, lengths: Sequence[int]) -> list[Layers]:  # noqa: ANN401
+    """Each row of a batch that was padded on the left, without its padding."""
+    return [
+        tuple(
+            (layer.keys[i, :, -n:].clone(), layer.values[i, :, -n:].clone())
+            for layer in cache.layers
+        )
+        for i, n in enumerate(lengths)
+    ]
+
+
+def joined(each: Sequence[Layers]) -> Joined:
+    """Rows as one batch; a row's keys know their positions, wherever they lie."""
+    import torch
+    from torch.nn.functional import pad
+    from transformers.cache_utils import DynamicCache
+
+    lengths = [layers[0][0].shape[1] for layers in each]
+    longest = max(lengths)
+    data = [
+        tuple(
+            torch.stack(
+                [
+                    pad(layers[i][side], (0, 0, longest - n, 0))
+                    for layers, n in zip(each, lengths, strict=True)
+                ]
+            )
+            for side in (0, 1)
+        )
+        for i in range(len(each[0]))
+    ]
+    device = data[0][0].device
+    first = longest - torch.tensor(lengths, device=device)
+    mask = (torch.arange(longest, device=device) >= first[:, None]).long()
+    return Joined(DynamicCache(data), mask)
+
+
+def _shared(one: Ids, two: Ids) -> int:
+    """How many first tokens are the same."""
+    length = min(len(one), len(two))
+    if one[:length] == two[:length]:
+        return length
+    return next(i for i in range(length) if one[i] != two[i])
+
+
+def _bytes(cache: Any) -> int:  # noqa: ANN401
+    return sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
+
+
+def _size(layers: Layers) -> int:
+    return sum(keys.nbytes + values.nbytes for keys, values in layers)
