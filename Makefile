@@ -2,11 +2,11 @@
 #
 #   make demo PYTHON=python3.12                                      another Python (3.11 to 3.13)
 #   make demo TORCH_INDEX=https://download.pytorch.org/whl/cpu       torch without CUDA on Linux
-#   make demo EXTRAS=gpu,offline                                     FAISS on an NVIDIA GPU
+#   make demo EXTRAS=gpu,offline,chat                                    FAISS on an NVIDIA GPU
 
 PYTHON ?= python3
 VENV ?= .venv
-EXTRAS ?= cpu,offline
+EXTRAS ?= cpu,offline,chat
 TORCH_INDEX ?=
 DEMO ?= build/demo
 TESTS ?=

@@ -15,6 +15,7 @@ RagAppError
 ├── ModelError                something about a model
 │   ├── ModelNotFound         no weights by that name here or on the hub
 │   └── UnsupportedModel      its architecture or limits do not allow what was asked
+├── Busy                      too many questions are waiting for the model
 └── MissingDependency         an optional library; the message is its install command
 
 A message says what failed and what to do next, in that order.
@@ -97,6 +98,10 @@ class ModelNotFound(ModelError):
 
 class UnsupportedModel(ModelError):
     """The model's architecture or limits do not allow what was asked."""
+
+
+class Busy(RagAppError):
+    """Too many questions are waiting for the model."""
 
 
 class MissingDependency(RagAppError):

@@ -30,7 +30,10 @@ SOME_FILES_FAILED = 3
 
 
 # Commands that live in a file of their own, and where.
-ELSEWHERE = {"evaluate": "rag_app.evaluation.command"}
+ELSEWHERE = {
+    "evaluate": "rag_app.evaluation.command",
+    "serve": "rag_app.chat.command",
+}
 
 
 class Commands(click.Group):

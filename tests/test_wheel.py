@@ -32,7 +32,13 @@ def test_every_module_and_nothing_else_is_in_it(wheel: dict[str, bytes]) -> None
         for path in (ROOT / package).rglob("*.py")
     }
     typed = {f"{package}/py.typed" for package in PACKAGES}
-    assert modules | typed == {name for name in wheel if ".dist-info/" not in name}
+    page = {
+        path.relative_to(ROOT).as_posix()
+        for folder in ("look", "templates")
+        for path in (ROOT / "rag_app" / "chat" / folder).iterdir()
+    }
+    assert {Path(name).suffix for name in page} == {".css", ".js", ".woff2", ".html", ".txt"}
+    assert modules | typed | page == {name for name in wheel if ".dist-info/" not in name}
 
 
 def test_command_and_licences_are_in_it(wheel: dict[str, bytes]) -> None:

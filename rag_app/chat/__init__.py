@@ -1,0 +1,1 @@
+"""The served application: chat in the browser, tools for other programs, an API."""

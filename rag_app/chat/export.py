@@ -1,0 +1,85 @@
+"""A conversation as a file to keep or to send: Markdown for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from generator.answer import as_json
+from rag_app.chat.surroundings import where
+
+if TYPE_CHECKING:
+    from generator.answer import Answer, Citation
+    from rag_app.chat.conversation import Chat, Exchange
+
+# What Markdown, or the HTML in it, takes for more than a character: anywhere, and at the beginning.
+_MARKUP = re.compile(r"[\\`*_\[\]<>&~$|]|://")
+_FIRST = re.compile(r"\A([#+=-]|\d+(?=[.)]))")
+
+
+def markdown(chat: Chat) -> str:
+    """The conversation with its quotes as notes; document text is escaped, so it stays text."""
+    lines = [f"# {_plain(chat.title)}", "", f"Begun {chat.begun}.", ""]
+    for exchange in chat.exchanges:
+        lines += [f"## {_plain(exchange.question)}", "", *_answered(exchange), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def as_text(chat: Chat) -> str:
+    """The conversation as one JSON object."""
+    return json.dumps(
+        {
+            "id": chat.id,
+            "title": chat.title,
+            "begun": chat.begun,
+            "exchanges": [
+                {
+                    "question": exchange.question,
+                    "documents": list(exchange.documents),
+                    "state": exchange.state,
+                    "text": exchange.text,
+                    "answer": as_json(exchange.answer) if exchange.answer else None,
+                    "note": exchange.note,
+                }
+                for exchange in chat.exchanges
+            ],
+        },
+        ensure_ascii=False,
+        indent=2,
+    )
+
+
+def _answered(exchange: Exchange) -> list[str]:
+    said = [line for text in exchange.text.split("\n") for line in (_plain(text), "")]
+    if exchange.state != "done":
+        said += [f"({exchange.state}{f': {_plain(exchange.note)}' if exchange.note else ''})", ""]
+    return said + (_notes(exchange.answer) if exchange.answer else [])
+
+
+def _notes(answer: Answer) -> list[str]:
+    notes = [line for citation in answer.citations for line in _note(citation)]
+    doubts = [f"- No quote supports: {_plain(each)}" for each in answer.unsupported]
+    read = [
+        f"- Read {entry.kept:,} of {entry.tokens:,} tokens of {_plain(entry.title)}"
+        for entry in answer.context
+    ]
+    return [*notes, *doubts, *([""] if doubts else []), *read]
+
+
+def _note(citation: Citation) -> list[str]:
+    place = where(time=citation.time, speaker=citation.speaker, page=citation.page)
+    about = ", ".join(part for part in (citation.title, place) if part)
+    span = f"characters {citation.start}-{citation.end}"
+    quote = " ".join(citation.quote.split())
+    doubt = "" if citation.verified else " (not verified)"
+    return [f"> \\[{citation.marker}\\] {_plain(about)}, {span}{doubt}", f"> “{_plain(quote)}”", ""]
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    line = _MARKUP.sub(lambda mark: f"\\{mark[0]}", " ".join(text.split()))
+    first = _FIRST.match(line)
+    if first is None:
+        return line
+    return f"{first[0]}\\{line[first.end() :]}" if first[0].isdigit() else f"\\{line}"

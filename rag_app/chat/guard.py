@@ -1,0 +1,107 @@
+"""Who may come in, and what a browser may do with what it gets.
+
+- Host: only names of this server. A foreign page whose name points at this machine (DNS rebinding)
+  is turned away.
+- Origin: a request that a page of another origin makes is turned away.
+- Login: where there is one, everything needs it, the page, its files, and every endpoint.
+- Content-Security-Policy: nothing is loaded from, or sent to, anywhere else.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+# Gradio compiles its templates with `Function`, and styles elements in place.
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; "
+    "connect-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'; "
+    "frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+CLOSED = ("/gradio_api/upload", "/gradio_api/proxy=")  # files come in at one place only
+
+
+class Guard:
+    """Stands in front of a web application.
+
+    Args:
+        app: What it guards.
+        hosts: Names and addresses by which this server may be called; None takes any.
+        login: "user:password", or None where everybody may come in.
+    """
+
+    def __init__(self, app: ASGIApp, *, hosts: Iterable[str] | None, login: str | None) -> None:
+        self._app = app
+        self._hosts = None if hosts is None else frozenset(host.lower() for host in hosts)
+        self._login = login
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it with a refusal."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return  # no part of this application speaks over a web socket
+        refusal = self._refusal(scope["path"], Headers(scope=scope))
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+    def _refusal(self, path: str, headers: Headers) -> PlainTextResponse | None:
+        host = headers.get("host", "")
+        if self._hosts is not None and _hostname(host) not in self._hosts:
+            said = "this server is not known by that name; start it with --host, or use 127.0.0.1"
+            return PlainTextResponse(said, 421)
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            return PlainTextResponse("requests from other pages are not answered", 403)
+        if self._login is not None and not _knows(headers.get("authorization", ""), self._login):
+            asked = {"WWW-Authenticate": 'Basic realm="rag-app", charset="UTF-8"'}
+            return PlainTextResponse("who are you?", 401, headers=asked)
+        if any(path.startswith(closed) for closed in CLOSED):
+            return PlainTextResponse("not here", 404)
+        return None
+
+
+def _hostname(host: str) -> str:
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _knows(header: str, login: str) -> bool:
+    """Whether a request brings the login: as a browser does, or as a program does its key."""
+    scheme, _, value = header.partition(" ")
+    given = value.strip().encode("latin-1")  # the bytes, as they came
+    if scheme.lower() == "basic":
+        try:
+            given = base64.b64decode(given, validate=True)
+        except binascii.Error:
+            return False
+    elif scheme.lower() != "bearer":
+        return False
+    return hmac.compare_digest(given, login.encode())

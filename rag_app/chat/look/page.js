@@ -1,0 +1,253 @@
+// What the page does by itself: sources beside an answer, files, filters, keys.
+// Elements say by data attributes what they do; no text of a document is ever read as code.
+"use strict";
+
+const ragApp = (() => {
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+  // ---- elements that set something off on the server ----
+
+  function acts(element, trigger, names) {
+    element.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-act]");
+      if (!button || !names.includes(button.dataset.act)) return;
+      if ("sure" in button.dataset && !sure(button)) return;
+      trigger(button.dataset.act, { value: button.dataset.value });
+    });
+    element.addEventListener("change", (event) => {
+      if (!event.target.matches("[data-choose]")) return;
+      const chosen = all("[data-choose]:checked", element).map((box) => box.value);
+      trigger("choose", { value: chosen });
+    });
+    element.addEventListener("input", (event) => {
+      if (event.target.matches("[data-filter]")) filter(element, event.target.value);
+    });
+    if (element.querySelector("[data-dropzone]")) files(element, trigger);
+  }
+
+  // A second click within four seconds means it.
+  function sure(button) {
+    if (button.classList.contains("asked")) return true;
+    const label = button.getAttribute("aria-label");
+    button.classList.add("asked");
+    button.setAttribute("aria-label", `${label}: press again to confirm`);
+    setTimeout(() => {
+      button.classList.remove("asked");
+      button.setAttribute("aria-label", label);
+    }, 4000);
+    return false;
+  }
+
+  function filter(element, text) {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of all("li[data-name]", element)) {
+      row.hidden = !words.every((word) => row.dataset.name.includes(word));
+    }
+  }
+
+  // ---- sources ----
+
+  function showSources(number) {
+    for (const section of all("#panel [data-of]")) section.hidden = section.dataset.of !== number;
+    document.getElementById("panel")?.classList.add("open");
+  }
+
+  function showSource(button) {
+    const [number, marker] = button.dataset.cite.split("-");
+    showSources(number);
+    for (const other of all(".cite.shown")) other.classList.remove("shown");
+    button.classList.add("shown");
+    const card = document.getElementById(`source-${number}-${marker}`);
+    if (!card) return;
+    for (const other of all(".source.shown")) other.classList.remove("shown");
+    void card.offsetWidth; // so that the animation begins anew
+    card.classList.add("shown");
+    card.scrollIntoView({ block: "center", behavior: "smooth" });
+    card.focus({ preventScroll: true });
+  }
+
+  function closeSources() {
+    document.getElementById("panel")?.classList.remove("open");
+    document.querySelector(".cite.shown")?.focus();
+  }
+
+  document.addEventListener("click", (event) => {
+    const on = (selector) => event.target.closest?.(selector);
+    if (on("[data-cite]")) showSource(on("[data-cite]"));
+    else if (on("[data-sources]")) showSources(on("[data-sources]").dataset.sources);
+    else if (on("[data-close-sources]")) closeSources();
+    else if (on("[data-copy]")) copy(on("[data-copy]"));
+  });
+
+  async function copy(button) {
+    const lines = all(".answer p:not(.status)", button.closest(".exchange")).map((line) => {
+      const shown = line.cloneNode(true);
+      for (const cite of all(".cite", shown)) cite.textContent = ` [${cite.textContent}]`;
+      return shown.textContent.replace(/\s+/g, " ").trim();
+    });
+    const text = lines.join("\n");
+    await navigator.clipboard.writeText(text);
+    button.classList.add("done");
+    setTimeout(() => button.classList.remove("done"), 1500);
+  }
+
+  // ---- the end of the conversation stays in sight, unless somebody reads further up ----
+
+  function follow() {
+    const talk = document.getElementById("talk");
+    const history = document.getElementById("history");
+    const box = document.getElementById("box");
+    if (!talk || !history || !box) return setTimeout(follow, 100);
+    let near = true;
+    talk.addEventListener("scroll", () => {
+      near = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 160;
+    });
+    const down = () => { if (near) talk.scrollTop = talk.scrollHeight; };
+    for (const part of [history, document.getElementById("live")]) {
+      new MutationObserver(down).observe(part, { childList: true, subtree: true, characterData: true });
+    }
+    box.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey) near = true;
+    });
+    return undefined;
+  }
+  follow();
+
+  // On a phone the conversation comes first; the documents are one touch away.
+  function fold() {
+    const side = document.getElementById("side");
+    if (!side) return setTimeout(fold, 50);
+    if (matchMedia("(max-width: 767px)").matches && side.classList.contains("open")) {
+      side.querySelector(".toggle-button").click();
+    }
+    return undefined;
+  }
+  fold();
+
+  // ---- keys: / asks, Escape closes or stops ----
+
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.matches?.("input, textarea, select, [contenteditable]");
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      document.querySelector("#box textarea")?.focus();
+    } else if (event.key === "Escape") {
+      if (document.querySelector("#panel.open")) closeSources();
+      else document.querySelector("#box .stop-button")?.click();
+    }
+  });
+
+  // ---- files ----
+
+  function files(element, trigger) {
+    const zone = element.querySelector("[data-dropzone]");
+    element.addEventListener("click", (event) => {
+      const pick = event.target.closest("[data-pick]");
+      if (pick) element.querySelector(`[data-picked=${pick.dataset.pick}]`).click();
+    });
+    element.addEventListener("change", async (event) => {
+      const input = event.target.closest("[data-picked]");
+      if (!input) return;
+      const picked = [...input.files].map((file) => [file.webkitRelativePath || file.name, file]);
+      input.value = "";
+      await send(element, picked, trigger);
+    });
+    for (const name of ["dragover", "dragleave", "drop"]) {
+      zone.addEventListener(name, (event) => {
+        event.preventDefault();
+        zone.classList.toggle("over", name === "dragover");
+      });
+    }
+    zone.addEventListener("drop", async (event) => {
+      const entries = [...event.dataTransfer.items]
+        .map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+      const dropped = (await Promise.all(entries.map((entry) => within(entry)))).flat();
+      await send(element, dropped, trigger);
+    });
+  }
+
+  // The files below what was dropped, with their paths; hidden ones are passed over.
+  async function within(entry, before = "") {
+    const path = before + entry.name;
+    if (before && entry.name.startsWith(".")) return [];
+    if (entry.isFile) {
+      const file = await new Promise((done, failed) => entry.file(done, failed)).catch(() => null);
+      return file ? [[path, file]] : [];
+    }
+    const reader = entry.createReader();
+    const found = [];
+    for (;;) {
+      const some = await new Promise((done, failed) => reader.readEntries(done, failed))
+        .catch(() => []);
+      if (!some.length) break;
+      found.push(...some);
+    }
+    return (await Promise.all(found.map((each) => within(each, `${path}/`)))).flat();
+  }
+
+  async function send(element, picked, trigger) {
+    const list = element.querySelector("[data-sending]");
+    const kinds = element.querySelector("[data-dropzone]").dataset.dropzone.split(", ");
+    const known = ([name]) => kinds.some((kind) => name.toLowerCase().endsWith(kind));
+    // What somebody names is sent, and refused with a reason; other kinds within folders are not.
+    const files = picked.filter((one) => !one[0].includes("/") || known(one));
+    if (files.length < picked.length) {
+      say(list, `${picked.length - files.length} files of other kinds passed over`);
+    }
+    let watched = false;
+    for (const [name, file] of files) {
+      const row = say(list, name);
+      const error = await sendOne(name, file, (share) => {
+        row.style.setProperty("--share", `${Math.round(100 * share)}%`);
+      });
+      row.remove();
+      if (error) {
+        say(list, `${name}: ${error}`).classList.add("failed");
+      } else {
+        if (!watched) trigger("arrived", {});
+        watched = true;
+      }
+    }
+    if (watched) trigger("arrived", {});
+  }
+
+  function say(list, text) {
+    const row = document.createElement("li");
+    row.textContent = text;
+    list.append(row);
+    setTimeout(() => row.remove(), 60000);
+    return row;
+  }
+
+  function sendOne(name, file, progress) {
+    return new Promise((done) => {
+      const request = new XMLHttpRequest();
+      request.open("POST", "files");
+      request.setRequestHeader("X-Name", encodeURIComponent(name));
+      request.upload.onprogress = (event) => progress(event.loaded / Math.max(event.total, 1));
+      request.onerror = () => done("could not be sent; is the server still running?");
+      request.onload = () => {
+        if (request.status === 201) return done("");
+        try {
+          done(JSON.parse(request.responseText).error);
+        } catch {
+          done(`was refused (${request.status})`);
+        }
+      };
+      request.send(file);
+    });
+  }
+
+  // ---- saving ----
+
+  function save(text) {
+    const file = JSON.parse(text);
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([file.text], { type: "text/plain" }));
+    link.download = file.name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+
+  return { acts, save };
+})();

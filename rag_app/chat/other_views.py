@@ -1,0 +1,97 @@
+"""The views beside the conversation: search, and evaluation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+
+from indexing.errors import RagAppError
+from rag_app.chat import view
+from rag_app.chat.measuring import Measuring
+from retriever.filters import Filter
+
+if TYPE_CHECKING:
+    from rag_app.chat.application import Application
+
+# What elements with `data-act` set off; Gradio wants each name in the code that sets it off.
+ACTS = ("again", "revise", "open_chat", "forget_chat", "choose", "remove_document", "clear_list")
+ON_LOAD = f"ragApp.acts(element, trigger, {json.dumps([*ACTS, 'arrived'])})"
+
+# No handler has a name in Gradio's API, and none waits for another.
+PRIVATE: dict[str, Any] = {
+    "api_visibility": "private",
+    "show_progress": "hidden",
+    "concurrency_limit": None,
+}
+
+
+def html(value: str = "", *, elem_id: str | None = None, acts: bool = False) -> gr.HTML:
+    """A place for HTML of ours."""
+    on_load = ON_LOAD if acts else None
+    return gr.HTML(value, elem_id=elem_id, js_on_load=on_load, apply_default_css=False)
+
+
+def search(app: Application, browser: gr.BrowserState) -> None:
+    """Documents and passages for a query, with filters."""
+    with gr.Column(elem_classes="sheet"):
+        query = gr.Textbox(
+            label="Search",
+            placeholder="A question, a name, a description of any length",
+            lines=1,
+            max_lines=4,
+            max_length=8000,
+            show_label=False,
+            container=False,
+            submit_btn=True,
+            elem_id="query",
+            elem_classes="asked",
+        )
+        with gr.Row(elem_classes="filters"):
+            speaker = gr.Textbox(label="Speaker", placeholder="anyone", max_length=200)
+            pattern = gr.Textbox(label="File", placeholder="*.vtt", max_length=400)
+            many = gr.Number(5, label="Documents", minimum=1, maximum=50, precision=0)
+            each = gr.Number(2, label="Passages of each", minimum=1, maximum=20, precision=0)
+        results = html(elem_id="results")
+
+    def found(  # noqa: PLR0913, PLR0917 - one for each field
+        query: str, speaker: str, pattern: str, many: int, each: int, browser: dict[str, Any]
+    ) -> str:
+        chosen = app.shelf.chosen(browser.get("chosen"))
+        where = Filter(chosen, pattern.strip() or None, speaker.strip() or None)
+        try:
+            hits = app.corpus.search(query, k=many, passages=each, where=where)
+            return view.hits(app.corpus, hits)
+        except RagAppError as error:
+            return view.notice(str(error), kind="error")
+
+    fields = [query, speaker, pattern, many, each, browser]
+    for submitted in (query.submit, speaker.submit, pattern.submit, many.submit, each.submit):
+        submitted(found, fields, results, **PRIVATE)
+
+
+def evaluate(app: Application) -> None:
+    """Needles in the person's own documents."""
+    measuring = Measuring(app.corpus)
+    with gr.Column(elem_classes="sheet"):
+        html(view.measure_intro())
+        with gr.Row(elem_classes="filters"):
+            each = gr.Number(
+                2, label="Facts for each depth and length", minimum=1, maximum=8, precision=0
+            )
+            methods = gr.CheckboxGroup(
+                [("windows over the whole text (pcw)", "pcw"), ("cut at one window", "none")],
+                value=["pcw"],
+                label="How documents are read",
+            )
+        start = gr.Button("Measure", variant="primary", elem_id="measure")
+        results = html(elem_id="measured")
+
+    async def measured(each: int, methods: list[str]) -> AsyncIterator[str]:
+        async for said in measuring.run(each, methods):
+            yield view.notice(said)
+        yield measuring.shown()
+
+    start.click(measured, [each, methods], results, **PRIVATE)

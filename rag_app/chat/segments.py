@@ -1,0 +1,82 @@
+"""An answer's text, cut where its markers stand, so that a page can show each piece for what it is.
+
+Only the markers that the answer itself has are markers: a "[1]" in a document's own words stays
+what it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from generator.answer import UNSUPPORTED_MARK
+
+if TYPE_CHECKING:
+    from generator.answer import Mode
+
+Kind = Literal["text", "doubt", "marker", "unsupported"]
+
+_MARKS = re.compile(rf" ?(?:\[(\d{{1,3}})\]|({re.escape(UNSUPPORTED_MARK)}))")
+_LAST = re.compile(r" ?\[(\d{1,3})\]\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of an answer.
+
+    Attributes:
+        kind: "text"; "doubt" for a sentence that no quote supports; "marker" for the number of a
+            citation; "unsupported" for the mark after a doubt.
+        text: What it says; of a marker, its digits.
+    """
+
+    kind: Kind
+    text: str
+
+
+def paragraphs(text: str, mode: Mode, unsupported: Sequence[str] = ()) -> list[list[Segment]]:
+    """The lines of an answer in segments, so far as the answer has come.
+
+    Args:
+        text: With markers.
+        mode: "quote" has one marker a line, at its end and counting up; "free" has them anywhere.
+        unsupported: Sentences that no quote supports.
+    """
+    lines = [line for line in text.split("\n") if line.strip()]
+    if mode == "quote":
+        return [list(_quote(line, number)) for number, line in enumerate(lines, 1)]
+    return [list(_free(line, unsupported)) for line in lines]
+
+
+def _quote(line: str, number: int) -> Iterator[Segment]:
+    last = _LAST.search(line)
+    if last is None or int(last[1]) != number:
+        yield Segment("text", line)
+        return
+    yield Segment("text", line[: last.start()])
+    yield Segment("marker", last[1])
+
+
+def _free(line: str, unsupported: Sequence[str]) -> Iterator[Segment]:
+    at = 0
+    for mark in _MARKS.finditer(line):
+        said = line[at : mark.start()]
+        doubted = mark[2] or line.startswith(f" {UNSUPPORTED_MARK}", mark.end())
+        yield from _said(said, unsupported if doubted else ())
+        yield Segment("unsupported", "no quote found") if mark[2] else Segment("marker", mark[1])
+        at = mark.end()
+    if line[at:]:
+        yield Segment("text", line[at:])
+
+
+def _said(text: str, unsupported: Sequence[str]) -> Iterator[Segment]:
+    """Text before a mark; the doubted sentence at its end apart."""
+    bare = text.strip()
+    doubted = max((each for each in unsupported if bare.endswith(each)), key=len, default="")
+    before = text[: text.rindex(doubted)] if doubted else text
+    if before:
+        yield Segment("text", before)
+    if doubted:
+        yield Segment("doubt", doubted)

@@ -1,0 +1,119 @@
+"""A span of a document in its surroundings: what a citation or a hit looks like to a reader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.documents import clock
+from indexing.errors import RagAppError
+
+if TYPE_CHECKING:
+    from generator.answer import Citation
+    from indexing.documents import Document
+    from rag_app.corpus import Corpus
+
+AROUND = 320  # characters on each side
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """A span with the text around it.
+
+    Attributes:
+        title: The document's name.
+        place: Page, time stamp and speaker, as far as there are any.
+        path: The file's name.
+        before: Text that leads to the span.
+        span: The span itself.
+        after: Text that follows.
+        start: First character of the span.
+        end: One past its last.
+        lost: Why the surroundings cannot be shown; "" when they can.
+    """
+
+    title: str
+    place: str
+    path: str
+    before: str
+    span: str
+    after: str
+    start: int
+    end: int
+    lost: str = ""
+
+
+def cited(corpus: Corpus, citation: Citation, *, around: int = AROUND) -> Surroundings:
+    """A citation's quote as it stands in its document now."""
+    before = after = lost = ""
+    try:
+        text = corpus.document(citation.document).text
+    except RagAppError:
+        lost = "This document is no longer in the corpus."
+    else:
+        if text[citation.start : citation.end] == citation.quote:
+            before, after = _around(text, citation.start, citation.end, around)
+        else:
+            lost = "This document has changed since it was quoted."
+    place = where(time=citation.time, speaker=citation.speaker, page=citation.page)
+    return Surroundings(
+        title=citation.title,
+        place=place,
+        path=_name(citation.path, citation.part),
+        before=before,
+        span=citation.quote,
+        after=after,
+        start=citation.start,
+        end=citation.end,
+        lost=lost,
+    )
+
+
+def passage(document: Document, start: int, end: int, *, around: int = AROUND) -> Surroundings:
+    """Any span of a document.
+
+    The place is that of its first character.
+    """
+    turn = document.turn_at(start)
+    before, after = _around(document.text, start, end, around)
+    return Surroundings(
+        title=document.title,
+        place=where(
+            time=turn.time if turn else None,
+            speaker=turn.speaker if turn else None,
+            page=document.page_at(start),
+        ),
+        path=_name(document.path, document.part),
+        before=before,
+        span=document.text[start:end],
+        after=after,
+        start=start,
+        end=end,
+    )
+
+
+def where(*, time: float | None, speaker: str | None, page: int | None) -> str:
+    """Page, time stamp and speaker in one line."""
+    parts = [f"page {page}" if page is not None else None, clock(time), speaker]
+    return " · ".join(part for part in parts if part)
+
+
+def _around(text: str, start: int, end: int, around: int) -> tuple[str, str]:
+    """What stands before and after, cut between words."""
+    before = text[max(start - around, 0) : start]
+    after = text[end : end + around]
+    if start > around and (cut := _first_gap(before)):
+        before = "… " + before[cut:]
+    if end + around < len(text) and (cut := after.rstrip().rfind(" ")) > 0:
+        after = after[:cut] + " …"
+    return before, after
+
+
+def _first_gap(text: str) -> int:
+    gaps = [at for mark in " \n" if (at := text.find(mark)) >= 0]
+    return min(gaps) + 1 if gaps else 0
+
+
+def _name(path: str, part: str) -> str:
+    name = path.rsplit("/", 1)[-1]
+    return f"{name} ({part})" if part else name

@@ -1,0 +1,108 @@
+"""Files that are handed in: nothing is written elsewhere, too large or of another kind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexing.errors import CorpusError, RagAppError, UnreadableFile
+from rag_app.chat.uploads import DEEPEST, LONGEST, Uploads, fit
+
+
+def receive(uploads: Uploads, name: str, content: bytes = b"words", pieces: int = 3) -> str:
+    async def stream() -> AsyncIterator[bytes]:
+        for at in range(pieces):
+            yield content[at::pieces]
+
+    return asyncio.run(uploads.receive(name, stream()))
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("notes.txt", "notes.txt"),
+        ("../../etc/notes.txt", "etc/notes.txt"),
+        ("/etc/notes.txt", "etc/notes.txt"),
+        ("C:\\Users\\x\\notes.TXT", "C_/Users/x/notes.TXT"),
+        ("folder/.hidden/./a.vtt", "folder/hidden/a.vtt"),
+        ("a\x00b\n\u202egnp.txt", "a_b__gnp.txt"),
+        (f"{'long' * 100}.txt", f"{'long' * 29}.txt"),
+        ("/".join("abcdefghijkl") + "/n.txt", "f/g/h/i/j/k/l/n.txt"),
+    ],
+)
+def test_names_are_made_to_fit(tmp_path: Path, name: str, kept: str) -> None:
+    assert fit(name).as_posix() == kept
+    uploads = Uploads(tmp_path / "up", max_bytes=100)
+    assert receive(uploads, name) == kept
+    assert (tmp_path / "up" / kept).is_file()
+
+
+@given(st.text(max_size=60))
+def test_no_name_leads_out(name: str) -> None:
+    try:
+        path = fit(f"{name}.txt")
+    except UnreadableFile:
+        return
+    assert not path.is_absolute() and ".." not in path.parts and len(path.parts) <= DEEPEST
+    assert all(0 < len(part) <= LONGEST and not part.startswith(".") for part in path.parts)
+
+
+@pytest.mark.parametrize("name", ["", "..", "/", "program.exe", "notes", ".txt", "a.svg"])
+def test_other_kinds_and_no_names_are_refused(tmp_path: Path, name: str) -> None:
+    uploads = Uploads(tmp_path / "up", max_bytes=100)
+    with pytest.raises(UnreadableFile):
+        receive(uploads, name)
+    assert not list(tmp_path.rglob("*.*"))
+
+
+def test_a_file_that_is_too_large_leaves_nothing(tmp_path: Path) -> None:
+    uploads = Uploads(tmp_path, max_bytes=100)
+    assert receive(uploads, "just.txt", b"x" * 100) == "just.txt"
+    with pytest.raises(UnreadableFile, match="larger"):
+        receive(uploads, "over.txt", b"x" * 101)
+    assert [path.name for path in tmp_path.iterdir()] == ["just.txt"]
+
+
+def test_a_folder_in_the_place_of_a_file_is_said(tmp_path: Path) -> None:
+    uploads = Uploads(tmp_path, max_bytes=100)
+    (tmp_path / "a.txt").mkdir()
+    with pytest.raises(CorpusError, match="cannot be kept"):
+        receive(uploads, "a.txt")
+    with pytest.raises(RagAppError):
+        receive(Uploads(tmp_path / "a.txt" / "b", max_bytes=1), "c.txt")
+
+
+def test_a_link_inside_leads_nowhere(tmp_path: Path) -> None:
+    uploads = Uploads(tmp_path / "up", max_bytes=100)
+    (tmp_path / "up").mkdir()
+    (tmp_path / "up" / "out").symlink_to(tmp_path, target_is_directory=True)
+    with pytest.raises(UnreadableFile, match="leads out"):
+        receive(uploads, "out/a.txt")
+    assert not (tmp_path / "a.txt").exists()
+
+
+@pytest.mark.parametrize("name", ["", "../secret.txt", "/etc/passwd", "a\x00.txt", "no.txt", "."])
+def test_only_what_was_received_has_a_path(tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret.txt").write_text("x")
+    uploads = Uploads(tmp_path / "up", max_bytes=100)
+    receive(uploads, "a.txt")
+    assert uploads.path("a.txt") == tmp_path / "up" / "a.txt"
+    assert uploads.path(name) is None
+
+
+def test_only_what_was_received_is_dropped(tmp_path: Path) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text("mine")
+    uploads = Uploads(tmp_path / "up", max_bytes=100)
+    receive(uploads, "a.txt")
+    uploads.drop(str(own))
+    uploads.drop(str(tmp_path / "up" / ".." / "own.txt"))
+    uploads.drop("up/a.txt")
+    assert own.exists() and uploads.path("a.txt")
+    uploads.drop(str(tmp_path / "up" / "a.txt"))
+    assert uploads.path("a.txt") is None
