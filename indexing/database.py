@@ -142,3 +142,18 @@ class Database:
             f"{self.path}: not a sound database ({error}); move the folder away and run "
             "rag-app index again: your own files are untouched"
         )
+
+
+def make_folder(folder: Path) -> None:
+    """Make a corpus folder where there is none.
+
+    Raises:
+        CorpusError: It cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CorpusError(
+            f"{folder}: cannot be made into a corpus folder ({error.strerror or error}); "
+            "name another with --corpus"
+        ) from error

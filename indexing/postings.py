@@ -56,14 +56,12 @@ class Postings:
         new[1:] = (keys[1:] != keys[:-1]) | (units[1:] != units[:-1])
         firsts = np.flatnonzero(new)
         counts = np.diff(np.append(firsts, len(keys))).astype(np.float32)
-        lengths = np.bincount(units, minlength=size).astype(np.float32)
+        norm = norms(np.bincount(units, minlength=size).astype(np.float32), k1=k1, b=b)
         keys, units = keys[firsts], units[firsts]
         terms, starts = np.unique(keys, return_index=True)
         bounds = np.append(starts, len(keys)).astype(np.int64)
-        frequency = np.diff(bounds).astype(np.float64)
-        idf = np.log1p((size - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
-        norm = k1 * (1 - b + b * lengths / max(float(lengths.mean()) if size else 1.0, 1e-9))
-        weights = np.repeat(idf, np.diff(bounds)) * counts * (k1 + 1) / (counts + norm[units])
+        rare = np.repeat(idf(np.diff(bounds), size), np.diff(bounds))
+        weights = rare * counts * (k1 + 1) / (counts + norm[units])
         return cls(terms, bounds, units.astype(np.int32), weights.astype(np.float32), size)
 
     def score(self, keys: IntArray) -> FloatArray:
@@ -95,3 +93,15 @@ class Postings:
             for part in ("keys", "bounds", "units", "weights")
         )
         return cls(keys, bounds, units, weights, size)
+
+
+def idf(frequency: IntArray, size: int) -> FloatArray:
+    """How rare terms are (terms,) that stand in so many of `size` units."""
+    held = frequency.astype(np.float64)
+    return np.log1p((size - held + 0.5) / (held + 0.5)).astype(np.float32)
+
+
+def norms(lengths: FloatArray, *, k1: float, b: float) -> FloatArray:
+    """(units,) what a count is measured against in units of these lengths."""
+    mean = max(float(lengths.mean()) if len(lengths) else 1.0, 1e-9)
+    return np.asarray(k1 * (1 - b + b * lengths / mean), np.float32)

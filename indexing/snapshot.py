@@ -12,19 +12,23 @@ import shutil
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from indexing.lexicon import Lexicon, pair_keys
+from indexing.inversion import BLOCK, Words, empty_vectors
+from indexing.lexicon import Lexicon
 from indexing.postings import Postings
 from indexing.speakers import Speakers
 from indexing.store import Store
-from indexing.vectors import VectorIndex
+from indexing.vectors import FLAT_BELOW, VectorIndex
 
-FORMAT = 3
+FloatArray = npt.NDArray[np.float32]
+
+FORMAT = 4
 POSTINGS = ("passages", "passage_pairs", "documents", "document_pairs")
 
 
@@ -62,36 +66,39 @@ class Snapshot:
     document_pairs: Postings
     speakers: Speakers
 
+    @cached_property
+    def starts(self) -> npt.NDArray[np.int64]:
+        """(documents,) position of each document's first passage."""
+        return np.searchsorted(self.owner, np.arange(len(self.document_rows)))
+
+    @cached_property
+    def beside(self) -> npt.NDArray[np.float32]:
+        """(3, passages) whether the passage one, two, three places before is of the document."""
+        same = np.zeros((3, len(self.owner)), np.float32)
+        for steps in (1, 2, 3):
+            same[steps - 1, steps:] = self.owner[steps:] == self.owner[:-steps]
+        return same
+
     @classmethod
     def build(cls, store: Store, *, progress: Callable[[int, int], None] | None = None) -> Snapshot:
         """Make one from the store; `progress(done, total)` counts documents."""
         with store.reading():
             generation, stamp = store.generation, store.stamp
-            rows = store.passage_rows()
-            vectors = list(store.vectors())
-            document_rows = np.array([row for row, _, _ in vectors], np.int64)
-            owner = np.searchsorted(document_rows, np.array([p.document for p in rows], np.int64))
-            spans: dict[int, list[tuple[int, int]]] = {}
-            for p in rows:
-                spans.setdefault(p.document, []).append((p.passage.start, p.passage.end))
-            lexicon = Lexicon()
-            chunks: list[npt.NDArray[np.int64]] = []
-            for done, (row, text) in enumerate(store.texts(), 1):
-                chunks += [np.array(lexicon.learn(text[a:b]), np.int64) for a, b in spans[row]]
-                if progress:
-                    progress(done, len(vectors))
-        none = np.zeros((0, len(vectors[0][1]) if vectors else 1), np.float32)
+            spans, speakers = store.passage_spans(), store.passage_speakers()
+            document_rows, bounds = np.unique(spans[:, 1], return_index=True)
+            document_vectors, passage_vectors = _vectors(store, len(document_rows), len(spans))
+            lexicon, words = _words(store, spans, np.append(bounds, len(spans)), progress)
         return cls(
             generation=generation,
             stamp=stamp,
             document_rows=document_rows,
-            passage_rows=np.array([p.row for p in rows], np.int64),
-            owner=owner,
-            document_vectors=VectorIndex.build(np.vstack([none, *(v for _, v, _ in vectors)])),
-            passage_vectors=VectorIndex.build(np.vstack([none, *(p for _, _, p in vectors)])),
+            passage_rows=spans[:, 0].copy(),
+            owner=np.searchsorted(document_rows, spans[:, 1]),
+            document_vectors=VectorIndex.build(document_vectors),
+            passage_vectors=VectorIndex.build(passage_vectors),
             lexicon=lexicon,
-            **_postings(lexicon, chunks, owner, len(document_rows)),
-            speakers=Speakers.of([p.passage.speakers for p in rows]),
+            **words.postings(len(spans), len(document_rows)),
+            speakers=Speakers.of(speakers),
         )
 
     def save(self, folder: Path) -> None:
@@ -160,25 +167,47 @@ class Snapshot:
         )
 
 
-def _postings(
-    lexicon: Lexicon,
-    chunks: list[npt.NDArray[np.int64]],
-    owner: npt.NDArray[np.int64],
-    documents: int,
-) -> dict[str, Postings]:
-    """The four BM25 indexes from the stem numbers of each passage."""
-    stems = np.concatenate(chunks) if chunks else np.zeros(0, np.int64)
-    passage = np.repeat(np.arange(len(chunks), dtype=np.int32), [len(c) for c in chunks])
-    document = owner[passage].astype(np.int32)
-    content = ~lexicon.is_function()[stems] if len(stems) else np.zeros(0, np.bool_)
-    pairs = pair_keys(stems[:-1], stems[1:])
-    beside, within = passage[:-1] == passage[1:], document[:-1] == document[1:]
-    return {
-        "passages": Postings.build(stems[content], passage[content], len(chunks)),
-        "passage_pairs": Postings.build(pairs[beside], passage[:-1][beside], len(chunks)),
-        "documents": Postings.build(stems[content], document[content], documents),
-        "document_pairs": Postings.build(pairs[within], document[:-1][within], documents),
-    }
+def _vectors(store: Store, documents: int, passages: int) -> tuple[FloatArray, FloatArray]:
+    """(documents, d) and (passages, d), in files where there are many."""
+    dimension = next((len(vector) for _, vector, _ in store.vectors()), 1)
+    wholes = empty_vectors(documents, dimension, in_memory=documents < FLAT_BELOW)
+    parts = empty_vectors(passages, dimension, in_memory=passages < FLAT_BELOW)
+    start = 0
+    for number, (_, whole, own) in enumerate(store.vectors()):
+        wholes[number] = whole
+        parts[start : start + len(own)] = own
+        start += len(own)
+    return wholes, parts
+
+
+def _words(
+    store: Store,
+    spans: npt.NDArray[np.int64],
+    bounds: npt.NDArray[np.int64],
+    progress: Callable[[int, int], None] | None,
+) -> tuple[Lexicon, Words]:
+    """Every passage's stems. `bounds` (documents + 1,) is where the spans of a document begin."""
+    lexicon, words = Lexicon(), Words()
+    chunks: list[npt.NDArray[np.int64]] = []
+    first = waiting = 0
+    for number, (_, text) in enumerate(store.texts()):
+        own = spans[bounds[number] : bounds[number + 1], 2:].tolist()
+        chunks += [np.array(lexicon.learn(text[start:end]), np.int64) for start, end in own]
+        waiting += sum(map(len, chunks[-len(own) :]))
+        if waiting >= BLOCK or number == len(bounds) - 2:
+            passage = np.arange(bounds[first], bounds[number + 1], dtype=np.int32)
+            document = np.repeat(np.arange(first, number + 1), np.diff(bounds[first : number + 2]))
+            lengths = [len(chunk) for chunk in chunks]
+            words.add(
+                np.concatenate(chunks),
+                np.repeat(passage, lengths),
+                np.repeat(document.astype(np.int32), lengths),
+                lexicon.is_function(),
+            )
+            chunks, first, waiting = [], number + 1, 0
+        if progress:
+            progress(number + 1, len(bounds) - 1)
+    return lexicon, words
 
 
 def _seal(file: Path) -> list[int]:

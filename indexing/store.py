@@ -11,16 +11,18 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from indexing.catalogue import Held
-from indexing.database import Database
+from indexing.database import Database, make_folder
 from indexing.documents import Document, Page, Passage, Turn
 from indexing.encoder import EncodedDocument
-from indexing.errors import CorpusError, CorpusNotFound, DocumentNotFound
+from indexing.errors import CorpusNotFound, DocumentNotFound
 from indexing.recipe import Recipe, check_recipe
 
 FILE_NAME = "corpus.sqlite"
@@ -265,14 +267,12 @@ class Store:
 
     def held(self) -> list[Held]:
         """Every document as a catalogue knows it, by row."""
-        rows = self._database.rows(
-            "SELECT id, path, part, title, digest FROM documents ORDER BY row"
-        )
-        return [Held(*row) for row in rows]
+        statement = "SELECT id, path, part, title, digest FROM documents ORDER BY row"
+        return [Held(*row) for row in self._database.rows(statement)]
 
     def digests(self) -> dict[str, tuple[str, str]]:
         """For each content digest: the id and path of the document that holds it."""
-        rows = self._database.rows("SELECT digest, id, path FROM documents")
+        rows = self._database.each("SELECT digest, id, path FROM documents")
         return {digest: (id_, path) for digest, id_, path in rows}
 
     def entries(self) -> list[DocumentEntry]:
@@ -313,9 +313,8 @@ class Store:
 
     def document_rows(self) -> list[tuple[int, str, str, str, str, int]]:
         """(row, id, path, part, title, words) of every document, by row."""
-        return self._database.rows(
-            "SELECT row, id, path, part, title, words FROM documents ORDER BY row"
-        )
+        statement = "SELECT row, id, path, part, title, words FROM documents ORDER BY row"
+        return self._database.rows(statement)
 
     def documents_at(self, rows: Sequence[int]) -> list[DocumentName]:
         """The names of documents by row, in the order asked."""
@@ -357,6 +356,18 @@ class Store:
             for row, document, start, end, who, time, page in rows
         ]
 
+    def passage_spans(self) -> npt.NDArray[np.int64]:
+        """(passages, 4): row, row of its document, start and end, by document and position."""
+        statement = 'SELECT row, document, start, "end" FROM passages ORDER BY document, start'
+        numbers = chain.from_iterable(self._database.each(statement))
+        return np.fromiter(numbers, np.int64).reshape(-1, 4)
+
+    def passage_speakers(self) -> list[tuple[str, ...]]:
+        """Who speaks in every passage, most words first, by document row and position."""
+        read = lru_cache(4096)(lambda names: tuple(json.loads(names)))
+        rows = self._database.each("SELECT speakers FROM passages ORDER BY document, start")
+        return [read(names) for (names,) in rows]
+
     def vectors(self) -> Iterator[tuple[int, npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
         """(row, document vector (d,), passage vectors (p, d)) of every document, by row."""
         rows = self._database.each(
@@ -370,23 +381,7 @@ class Store:
 
     def check(self) -> list[str]:
         """What SQLite's own integrity check complains of; empty for a sound file."""
-        rows = self._database.rows("PRAGMA integrity_check")
-        return [line for (line,) in rows if line != "ok"]
-
-
-def make_folder(folder: Path) -> None:
-    """Make a corpus folder where there is none.
-
-    Raises:
-        CorpusError: It cannot be made.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CorpusError(
-            f"{folder}: cannot be made into a corpus folder ({error.strerror or error}); "
-            "name another with --corpus"
-        ) from error
+        return [line for (line,) in self._database.rows("PRAGMA integrity_check") if line != "ok"]
 
 
 def _recipe_key(recipe: Recipe) -> str:

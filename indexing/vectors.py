@@ -1,7 +1,12 @@
 """FAISS: nearest vectors by inner product. Derived from the store and rebuilt at will.
 
-The master index lives on the processor. Where `faiss-gpu` and a GPU are found, searches run on a
-clone of it there; what is written to disk is always the master.
+Below `FLAT_BELOW` vectors the index is flat: every product is computed, on the processor. From
+there on, short codes of all vectors are scanned (product quantisation with 4-bit codes that are
+looked up in registers: André et al., VLDB 2015), twice as many as asked for are taken, and their
+products are computed from the vectors themselves, which are memory-mapped. So scores are always
+exact, and what can be missed is a neighbour whose code is far off. docs/benchmarks.md has the
+recall, beside that of HNSW and of inverted lists, which lose more and take longer, as questions lie
+far from passages. Where `faiss-gpu` and a GPU are found, a large index is searched there, flat.
 """
 
 from __future__ import annotations
@@ -19,43 +24,76 @@ from indexing.errors import MissingDependency
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
+FLAT_BELOW = 65536  # vectors that are compared one by one; more would be felt (docs/benchmarks.md)
 GPU_DEPTH = 2048  # the most neighbours that FAISS returns from a GPU
+DEEPER = 2  # codes looked at for each neighbour that is wanted,
+DEEP = 1024  # and at least so many
+TRAINED_ON = 32768  # vectors that codes are fitted to
+BLOCK = 16384  # vectors at a time
 
 
 @dataclass(frozen=True)
 class VectorIndex:
-    """Vectors by position, searched by inner product (cosine, as all of ours have unit length)."""
+    """Vectors by position, searched by inner product (cosine, as all of ours have unit length).
+
+    Attributes:
+        master: A flat FAISS index, or one of codes.
+        vectors: (n, d) float32 behind the codes; None where the index is flat and holds them.
+    """
 
     master: Any
+    vectors: FloatArray | None = None
 
     @classmethod
-    def build(cls, vectors: FloatArray) -> VectorIndex:
-        """An exact index of (n, d) float32 vectors."""
+    def build(cls, vectors: FloatArray, *, flat_below: int | None = None) -> VectorIndex:
+        """Index (n, d) float32 vectors; a large index keeps them, and they must not change."""
+        flat_below = FLAT_BELOW if flat_below is None else flat_below
         faiss = require_faiss()
-        index = faiss.IndexFlatIP(vectors.shape[1])
-        index.add(np.ascontiguousarray(vectors, np.float32))
-        return cls(index)
+        count, dimension = vectors.shape
+        if count < max(flat_below, 16):  # a code has 16 values to be fitted
+            index = faiss.IndexFlatIP(dimension)
+            index.add(np.ascontiguousarray(vectors, np.float32))
+            return cls(index)
+        pieces = dimension // 2 if dimension % 2 == 0 else dimension
+        index = faiss.IndexPQFastScan(dimension, pieces, 4, faiss.METRIC_INNER_PRODUCT)
+        index.pq.cp.min_points_per_centroid = 1  # no warning on standard output
+        index.train(np.ascontiguousarray(vectors[:: max(1, count // TRAINED_ON)]))
+        for start in range(0, count, BLOCK):
+            index.add(np.ascontiguousarray(vectors[start : start + BLOCK]))
+        return cls(index, vectors)
 
     @classmethod
     def load(cls, path: Path) -> VectorIndex:
-        """Read an index that `save` wrote.
+        """Read an index that `save` wrote; the vectors behind codes are mapped into memory.
 
         Raises:
             RuntimeError: The file is not a sound FAISS index.
+            OSError: The vectors behind the codes are not there.
         """
-        return cls(require_faiss().read_index(str(path)))
+        faiss = require_faiss()
+        index = faiss.read_index(str(path))
+        if isinstance(index, faiss.IndexFlat):
+            return cls(index)
+        return cls(index, np.load(path.with_suffix(".npy"), mmap_mode="r", allow_pickle=False))
 
     def save(self, path: Path) -> None:
-        """Write the master index."""
+        """Write the index, and beside it, as `.npy`, the vectors behind codes."""
         require_faiss().write_index(self.master, str(path))
+        if self.vectors is not None:
+            np.save(path.with_suffix(".npy"), self.vectors)
 
     def __len__(self) -> int:
         return int(self.master.ntotal)
 
+    @property
+    def large(self) -> bool:
+        """Whether a search can miss a neighbour, and is worth limiting in depth."""
+        return self.vectors is not None
+
     def search(
         self, queries: FloatArray, k: int, *, allowed: npt.NDArray[np.bool_] | None = None
     ) -> tuple[FloatArray, IntArray]:
-        """The k nearest of each query.
+        """The k nearest of each query, with exact scores.
 
         Args:
             queries: (q, d) float32.
@@ -63,26 +101,76 @@ class VectorIndex:
             allowed: (n,) which positions may be returned; None for all.
 
         Returns:
-            Scores (q, k') and positions (q, k'), best first, k' = min(k, those allowed).
+            Scores (q, k') and positions (q, k'), best first, k' = min(k, those allowed). A large
+            index may find fewer where some are not allowed: -inf and -1 stand for those missing.
         """
-        k = min(k, len(self) if allowed is None else int(allowed.sum()))
+        count = len(self) if allowed is None else int(allowed.sum())
+        k = min(k, count)
         if k == 0 or not len(queries):
             return np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
         rows = np.ascontiguousarray(queries, np.float32)
+        if self.vectors is None:
+            return self._flat(rows, k, allowed)
+        if allowed is not None and count < FLAT_BELOW:
+            return self._among(rows, k, np.flatnonzero(allowed))
+        if allowed is None and k <= GPU_DEPTH and self._gpu is not None:
+            return self._gpu.search(rows, k)  # type: ignore[no-any-return]
+        return self._coded(rows, k, allowed, count)
+
+    def products(self, queries: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
+        """(q, p) scores of all positions in spans (first, last + 1), one after the other."""
+        assert self.vectors is not None, "a flat index is searched whole"
+        parts = [self.vectors[first:last] @ queries.T for first, last in spans]
+        return np.ascontiguousarray(np.concatenate(parts).T)
+
+    def _flat(
+        self, queries: FloatArray, k: int, allowed: npt.NDArray[np.bool_] | None
+    ) -> tuple[FloatArray, IntArray]:
         if allowed is None:
-            engine = self._gpu if self._gpu is not None and k <= GPU_DEPTH else self.master
-            return engine.search(rows, k)  # type: ignore[no-any-return]
+            return self.master.search(queries, k)  # type: ignore[no-any-return]
         faiss = require_faiss()
         selector = faiss.IDSelectorBatch(np.flatnonzero(allowed))
         parameters = faiss.SearchParameters(sel=selector)
-        return self.master.search(rows, k, params=parameters)  # type: ignore[no-any-return]
+        return self.master.search(queries, k, params=parameters)  # type: ignore[no-any-return]
+
+    def _coded(
+        self, queries: FloatArray, k: int, allowed: npt.NDArray[np.bool_] | None, count: int
+    ) -> tuple[FloatArray, IntArray]:
+        """By codes; where few are allowed, so many more are looked at that enough of them are."""
+        wanted = max(DEEPER * k, DEEP)
+        deep = min(len(self), wanted * len(self) // count)
+        _, found = self.master.search(queries, deep)
+        scores = np.full((len(queries), k), -np.inf, np.float32)
+        positions = np.full((len(queries), k), -1, np.int64)
+        for row, (query, some) in enumerate(zip(queries, found, strict=True)):
+            good = some if allowed is None else some[allowed[some]][:wanted]
+            one, two = self._among(query[None], min(k, len(good)), np.sort(good))
+            scores[row, : one.shape[1]], positions[row, : two.shape[1]] = one, two
+        return scores, positions
+
+    def _among(self, queries: FloatArray, k: int, places: IntArray) -> tuple[FloatArray, IntArray]:
+        """The k nearest among some positions, by all their products."""
+        assert self.vectors is not None
+        blocks = [places[at : at + BLOCK] for at in range(0, len(places), BLOCK)]
+        parts = [queries @ self.vectors[block].T for block in blocks]
+        scores = np.concatenate(parts, axis=1) if parts else np.zeros((len(queries), 0), np.float32)
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+        return np.take_along_axis(scores, order, axis=1), places[order]
 
     @cached_property
     def _gpu(self) -> Any:  # noqa: ANN401 - FAISS has no types
+        """All vectors on the first GPU; None where there is none, or it has no room for them."""
         faiss = require_faiss()
         if not hasattr(faiss, "StandardGpuResources") or faiss.get_num_gpus() == 0:
             return None
-        return faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, self.master)
+        assert self.vectors is not None
+        try:
+            index = faiss.GpuIndexFlatIP(faiss.StandardGpuResources(), self.vectors.shape[1])
+            for start in range(0, len(self.vectors), BLOCK):
+                index.add(np.ascontiguousarray(self.vectors[start : start + BLOCK]))
+        except RuntimeError:  # out of memory there; the codes are here
+            return None
+        return index
 
 
 def require_faiss() -> Any:  # noqa: ANN401 - FAISS has no types

@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 import filelock
 
+from indexing.database import make_folder
 from indexing.documents import Document, Hit
 from indexing.encoder import Encoder, EncoderSettings
 from indexing.errors import CorpusError, CorpusLocked, DocumentNotFound, InvalidRequest
@@ -22,7 +23,7 @@ from indexing.loading import MAX_BYTES
 from indexing.loading import document as text_document
 from indexing.recipe import Recipe, check_recipe
 from indexing.snapshot import Snapshot
-from indexing.store import DocumentEntry, Store, make_folder
+from indexing.store import DocumentEntry, Store
 from rag_app.answering import EVIDENCE_DOCUMENTS, EVIDENCE_PASSAGES, Evidence, answered
 from rag_app.naming import named, removable
 from rag_app.remembering import Remembering

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from indexing.vectors import VectorIndex
+from indexing.vectors import GPU_DEPTH, VectorIndex
 
 FloatArray = npt.NDArray[np.float32]
 
 # Passages looked up for each sentence of a query. Those beyond count as similar as the last one.
 DEPTH = 16384
+LARGE_DEPTH = GPU_DEPTH  # the same in an index that is searched by codes or on a GPU
 
 
 def similarities(
@@ -18,10 +19,12 @@ def similarities(
 ) -> FloatArray:
     """Cosine of queries (q, d) with everything in an index, as (q, n).
 
-    Exact for the DEPTH nearest of each query; the rest get the last score found, an upper bound.
+    Exact for the DEPTH (or LARGE_DEPTH) nearest of each query; the rest get the last score found,
+    an upper bound.
     What is not allowed gets no more than that either: callers never look at it.
     """
-    scores, positions = index.search(queries, DEPTH, allowed=allowed)
+    depth = LARGE_DEPTH if index.large else DEPTH
+    scores, positions = index.search(queries, depth, allowed=allowed)
     if not scores.shape[1]:
         return np.zeros((len(queries), len(index)), np.float32)
     filled = np.repeat(scores[:, -1:], len(index), axis=1)

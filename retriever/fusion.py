@@ -71,24 +71,62 @@ RANKINGS: dict[str, Ranking] = {
 }
 
 
+Given = dict[str, FloatArray]
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores of a corpus for one query, and what each part gave.
+
+    Attributes:
+        documents: (documents,) float32, -inf where a filter excludes it, and in a large corpus
+            where it is no candidate.
+        passages: (passages,) float32, -inf likewise.
+        document_parts: What each part gave to a document's score.
+        passage_parts: What each part gave to a passage's score.
+    """
+
+    documents: FloatArray
+    passages: FloatArray
+    document_parts: Given
+    passage_parts: Given
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How much the finite ones of some scores vary."""
+
+    mean: np.float32
+    deviation: np.float32
+
+    @classmethod
+    def of(cls, scores: FloatArray) -> Spread:
+        """Measured; 0 and 0 where none is finite."""
+        finite = np.isfinite(scores)
+        kept = scores if finite.all() else scores[finite]
+        return cls(kept.mean(), kept.std()) if len(kept) else cls(np.float32(0), np.float32(0))
+
+    def over(self, scores: FloatArray) -> FloatArray:
+        """Scores in deviations from the mean; -inf stays, and 0 where there is no deviation."""
+        if self.deviation > 1e-6:
+            return np.asarray((scores - self.mean) / self.deviation, np.float32)
+        return np.asarray(np.where(np.isfinite(scores), 0.0, scores), np.float32)
+
+
 def standardise(scores: FloatArray) -> FloatArray:
     """Mean 0 and deviation 1 over the finite entries; -inf stays, equal scores become 0."""
-    finite = np.isfinite(scores)
-    if not finite.any():
-        return scores
-    mean, deviation = scores[finite].mean(), scores[finite].std()
-    scaled = (scores - mean) / deviation if deviation > 1e-6 else np.where(finite, 0.0, scores)
-    return np.asarray(scaled, np.float32)
+    return Spread.of(scores).over(scores)
 
 
-def fuse(
-    parts: Mapping[str, FloatArray], weights: Mapping[str, float]
-) -> tuple[FloatArray, dict[str, FloatArray]]:
+def scaled(name: str, scores: FloatArray) -> FloatArray:
+    """A part as it is weighted: standardised, unless it is in `PLAIN`."""
+    return scores if name in PLAIN else standardise(scores)
+
+
+def fuse(parts: Mapping[str, FloatArray], weights: Mapping[str, float]) -> tuple[FloatArray, Given]:
     """The weighted sum of parts, standardised but for `PLAIN`, and what each part gave to it."""
     given = {
-        name: np.asarray(
-            weight * (parts[name] if name in PLAIN else standardise(parts[name])), np.float32
-        )
+        name: np.asarray(weight * scaled(name, parts[name]), np.float32)
         for name, weight in weights.items()
     }
     return np.asarray(sum(given.values()), np.float32), given

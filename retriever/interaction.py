@@ -49,3 +49,20 @@ def moving_average(
     first = np.maximum(place - reach, starts[owner])
     last = np.minimum(place + reach + 1, np.append(starts[1:], count)[owner])
     return np.asarray((total[:, last] - total[:, first]) / (2 * reach + 1), np.float32)
+
+
+def means_in_a_row(scores: FloatArray, beside: FloatArray, *, reach: int) -> FloatArray:
+    """`moving_average` of one query, quicker where passages are many, and rounded otherwise.
+
+    Args:
+        scores: (passages,), finite.
+        beside: (reach at least, passages) float32: 1 where the passage that stands 1, 2 ...
+            places before is of the same document, else 0.
+        reach: Neighbours on either side; those beyond the document count as 0.
+    """
+    total = scores.copy()
+    for steps in range(1, reach + 1):
+        same = beside[steps - 1, steps:]
+        total[steps:] += scores[:-steps] * same
+        total[:-steps] += scores[steps:] * same
+    return np.asarray(total / np.float32(2 * reach + 1))

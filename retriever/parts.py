@@ -61,11 +61,10 @@ class Parts:
         """(q, d) of the texts."""
         return self.embed(self.texts)
 
-    @cached_property
+    @property
     def starts(self) -> npt.NDArray[np.int64]:
         """(documents,) position of each document's first passage."""
-        documents = np.arange(len(self.snapshot.document_rows))
-        return np.searchsorted(self.snapshot.owner, documents)
+        return self.snapshot.starts
 
     @cached_property
     def admitted(self) -> Mask | None:

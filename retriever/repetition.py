@@ -10,7 +10,13 @@ FloatArray = npt.NDArray[np.float32]
 RANKED = 4096  # passages whose places are counted; those below lose as much as the last of these
 
 
-def repetition(scores: FloatArray, owner: npt.NDArray[np.int64], *, weight: float) -> FloatArray:
+def repetition(
+    scores: FloatArray,
+    owner: npt.NDArray[np.int64],
+    *,
+    weight: float,
+    deviation: np.float32 | None = None,
+) -> FloatArray:
     """What each passage loses (passages,): `weight` * ln(n) for the n-th best of its document.
 
     The order within a document stays as it is.
@@ -18,7 +24,8 @@ def repetition(scores: FloatArray, owner: npt.NDArray[np.int64], *, weight: floa
     Args:
         scores: (passages,), -inf for passages that do not count.
         owner: (passages,) document of each.
-        weight: In standard deviations of the finite scores.
+        weight: In standard deviations.
+        deviation: Of the scores; None takes that of the finite ones.
     """
     finite = np.isfinite(scores)
     if not weight or not finite.any():
@@ -31,4 +38,5 @@ def repetition(scores: FloatArray, owner: npt.NDArray[np.int64], *, weight: floa
     place = np.arange(len(order)) - np.repeat(firsts, np.diff(np.append(firsts, len(order))))
     lost = np.full(len(scores), np.log1p(place.max()))
     lost[order] = np.log1p(place)
-    return np.asarray(-weight * scores[finite].std() * lost, np.float32)
+    unit = scores[finite].std() if deviation is None else deviation
+    return np.asarray(-weight * unit * lost, np.float32)

@@ -12,31 +12,14 @@ from indexing.documents import Hit, PassageHit
 from indexing.errors import InvalidRequest
 from indexing.snapshot import Snapshot
 from indexing.store import Store
+from retriever.candidates import score_candidates
 from retriever.filters import Filter, allowed
-from retriever.fusion import RANKINGS, Ranking, fuse
+from retriever.fusion import RANKINGS, Given, Ranking, Scored, fuse
 from retriever.parts import Embed, Parts, only
 from retriever.query import Query
 from retriever.repetition import repetition
 
 FloatArray = npt.NDArray[np.float32]
-Given = dict[str, FloatArray]
-
-
-@dataclass(frozen=True)
-class Scored:
-    """Scores of everything in a corpus for one query, and what each part gave.
-
-    Attributes:
-        documents: (documents,) float32, -inf where a filter excludes it.
-        passages: (passages,) float32, -inf likewise.
-        document_parts: What each part gave to a document's score.
-        passage_parts: What each part gave to a passage's score.
-    """
-
-    documents: FloatArray
-    passages: FloatArray
-    document_parts: Given
-    passage_parts: Given
 
 
 @dataclass(frozen=True)
@@ -68,15 +51,21 @@ class Retriever:
         parsed = Query.of(query)
         if not len(self.snapshot.owner):
             return []
-        scored = self.score(parsed, where=where)
+        scored = self.score(parsed, where=where, least=k)
         best = _top(scored.documents, k)
         return self._hits(scored, best, passages)
 
-    def score(self, query: Query, *, where: Filter | None = None) -> Scored:
-        """Score every document and passage that a filter admits."""
+    def score(self, query: Query, *, where: Filter | None = None, least: int = 1) -> Scored:
+        """Score every document and passage that a filter admits.
+
+        In a large corpus (`VectorIndex.large`) only the best documents and their passages, but at
+        least so many as asked for: `retriever.candidates` says what is exact there.
+        """
         mask = allowed(where or Filter(), self.store, self.snapshot)
         ranking = self.ranking
         parts = Parts(self.snapshot, query, self.embed, mask, by_sentence=ranking.by_sentence)
+        if self.snapshot.passage_vectors.large:
+            return score_candidates(parts, ranking, least=least)
         documents, document_given = fuse(
             {name: parts.of_documents(name) for name in ranking.documents}, ranking.documents
         )
@@ -97,7 +86,8 @@ class Retriever:
         entries = self.store.documents_at([int(snapshot.document_rows[d]) for d in best])
         hits = []
         for position, entry in zip(best, entries, strict=True):
-            own = np.flatnonzero(snapshot.owner == position)
+            first, last = np.searchsorted(snapshot.owner, [position, position + 1])
+            own = np.arange(first, last)
             chosen = [int(own[i]) for i in _top(scored.passages[own], passages)]
             hits.append(
                 Hit(

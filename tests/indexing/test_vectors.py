@@ -73,6 +73,94 @@ def test_a_damaged_file_is_a_runtime_error(data: bytes, tmp_path: Path) -> None:
         VectorIndex.load(tmp_path / "index.faiss")
 
 
+# ---- large: by codes, and by the vectors behind them ----
+
+
+def clustered(rows: int, *, seed: int, d: int = 32) -> FloatArray:
+    """Unit vectors around 40 centres."""
+    draw = np.random.default_rng(seed)
+    centres = draw.normal(size=(40, d))[draw.integers(0, 40, rows)]
+    made = centres + 0.7 * draw.normal(size=(rows, d))
+    return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), np.float32)
+
+
+@pytest.fixture(scope="module")
+def pair() -> tuple[VectorIndex, VectorIndex]:
+    vectors = clustered(3000, seed=6)
+    return VectorIndex.build(vectors), VectorIndex.build(vectors, flat_below=0)
+
+
+@pytest.mark.parametrize("k", [1, 10, 200, 3000, 9999])
+@pytest.mark.parametrize("share", [None, 0.6, 0.01])
+def test_a_large_index_finds_what_a_flat_one_finds(
+    k: int,
+    share: float | None,
+    pair: tuple[VectorIndex, VectorIndex],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All scores are those of the flat one; of its neighbours, at least 97 in 100 are found."""
+    monkeypatch.setattr("indexing.vectors.FLAT_BELOW", 100)
+    flat, large = pair
+    allowed = None if share is None else np.random.default_rng(7).random(3000) < share
+    queries = unit(20, seed=8)
+    exact, nearest = flat.search(queries, k, allowed=allowed)
+    scores, found = large.search(queries, k, allowed=allowed)
+    assert large.large and not flat.large
+    assert found.shape == nearest.shape
+    there = found >= 0
+    assert there.mean() > 0.97 and (allowed is None or allowed[found[there]].all())
+    assert np.isneginf(scores[~there]).all()
+    for query, row, places in zip(queries, scores, found, strict=True):
+        kept = places[places >= 0]
+        assert len(set(kept.tolist())) == len(kept) and (np.diff(row) <= 0).all()
+        np.testing.assert_allclose(row[: len(kept)], large.vectors[kept] @ query, atol=1e-6)
+    shared = [len(np.intersect1d(a, b)) / len(a) for a, b in zip(nearest, found, strict=True)]
+    assert np.mean(shared) >= (1.0 if share == 0.01 or k >= 3000 else 0.97)
+    np.testing.assert_allclose(scores[:, 0], exact[:, 0], atol=1e-6)
+
+
+def test_few_that_are_allowed_are_all_looked_at(pair: tuple[VectorIndex, VectorIndex]) -> None:
+    flat, large = pair
+    allowed = np.random.default_rng(9).random(3000) < 0.5
+    queries = unit(5, seed=10)
+    for one, two in zip(
+        flat.search(queries, 700, allowed=allowed),
+        large.search(queries, 700, allowed=allowed),
+        strict=True,
+    ):
+        np.testing.assert_allclose(one, two, atol=1e-6)
+
+
+def test_products_of_spans(pair: tuple[VectorIndex, VectorIndex]) -> None:
+    large, queries = pair[1], unit(3, seed=11)
+    assert large.vectors is not None
+    places = [*range(5, 9), *range(100, 101), *range(2990, 3000)]
+    found = large.products(queries, [(5, 9), (100, 101), (2990, 3000)])
+    np.testing.assert_allclose(found, queries @ large.vectors[places].T, atol=1e-6)
+
+
+@pytest.mark.parametrize("d", [32, 7])
+def test_a_large_index_saved_and_loaded(d: int, tmp_path: Path) -> None:
+    built, queries = (
+        VectorIndex.build(clustered(500, seed=12, d=d), flat_below=9),
+        unit(4, seed=1, d=d),
+    )
+    built.save(tmp_path / "index.faiss")
+    loaded = VectorIndex.load(tmp_path / "index.faiss")
+    assert loaded.large and len(loaded) == 500
+    for one, two in zip(built.search(queries, 50), loaded.search(queries, 50), strict=True):
+        assert np.array_equal(one, two)
+    (tmp_path / "index.npy").unlink()
+    with pytest.raises(OSError, match=r"index\.npy"):
+        VectorIndex.load(tmp_path / "index.faiss")
+
+
+def test_a_handful_is_never_coded() -> None:
+    assert not VectorIndex.build(unit(15, seed=0), flat_below=0).large
+    assert VectorIndex.build(unit(16, seed=0), flat_below=0).large
+    assert not VectorIndex.build(unit(64, seed=0)).large
+
+
 def test_the_vectors_given_are_not_kept() -> None:
     """A change to them later must not reach the index."""
     vectors = unit(4, seed=5)

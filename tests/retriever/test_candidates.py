@@ -1,0 +1,253 @@
+"""Scoring the documents that can win gives what scoring everything gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from indexing.documents import Hit
+from indexing.encoder import Encoder, EncoderSettings
+from indexing.vectors import VectorIndex
+from rag_app.corpus import Corpus
+from retriever import candidates
+from retriever.candidates import KNOWN_DOCUMENTS, KNOWN_PASSAGES, SIMILAR_PASSAGES, Selection
+from retriever.filters import Filter
+from retriever.fusion import RANKINGS, Scored
+from retriever.interaction import means_in_a_row, moving_average
+from retriever.parts import DOCUMENT_PARTS, PASSAGE_PARTS
+from retriever.query import Query
+from retriever.retriever import Retriever
+
+FloatArray = npt.NDArray[np.float32]
+
+SUBJECTS = [
+    "ferry",
+    "harbour",
+    "lighthouse",
+    "budget",
+    "price",
+    "rubber",
+    "steel",
+    "kitchen",
+    "soup",
+    "council",
+    "bridge",
+]
+QUERIES = [
+    "Where is the ferry?",
+    "What did the council say about the price of steel? Who wants a bridge?",
+    "Soup and rubber. The lighthouse budget. Harbour number seven.",
+    "w123 w77",
+    "What does Bob say of w12 and w9?",
+    "zzzz",
+]
+FILTERS = [None, Filter(path="*odd*"), Filter(documents=("even-10",)), Filter(speaker="Ana")]
+
+
+def text(number: int, draw: np.random.Generator) -> str:
+    """A talk of 2 to 12 passages on two or three of the subjects."""
+    subjects, lines = draw.choice(SUBJECTS, 3), []
+    for _ in range(int(draw.integers(2, 12))):
+        words = [f"w{rank}" for rank in draw.zipf(1.3, 120) % 400]
+        words[::9] = draw.choice(subjects, len(words[::9]))
+        lines.append(f"{draw.choice(['Ana', 'Bob'])}: the {' '.join(words)}.")
+    return "\n".join([f"Ana: Talk {number}.", *lines])
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
+    """Over 120 documents, all scored. Vectors are drawn: what is tested is how they are used."""
+    encoder = Encoder(EncoderSettings(extension="none", max_length=16))
+    with Corpus(tmp_path_factory.mktemp("corpus"), encoder=encoder) as corpus:
+        draw = np.random.default_rng(0)
+        folder = tmp_path_factory.mktemp("files")
+        for number in range(120):
+            name = f"{'odd' if number % 2 else 'even'}-{number}.txt"
+            (folder / name).write_text(text(number, draw))
+        corpus.add([folder])
+        with corpus.retriever() as found:
+            vectors = drawn(found, draw)
+            index = VectorIndex.build(vectors)
+            yield replace(
+                found, snapshot=replace(found.snapshot, passage_vectors=index), embed=asked(vectors)
+            )
+
+
+def drawn(retriever: Retriever, draw: np.random.Generator) -> FloatArray:
+    """(passages, d) unit vectors, those of one document alike."""
+    owner = retriever.snapshot.owner
+    made = draw.normal(size=(owner[-1] + 1, 384))[owner] + draw.normal(size=(len(owner), 384))
+    return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), np.float32)
+
+
+def asked(vectors: FloatArray) -> Callable[[Sequence[str]], FloatArray]:
+    """Vectors for texts: near some passage, the same for the same text."""
+
+    def embed(texts: Sequence[str]) -> FloatArray:
+        rows = []
+        for each in texts:
+            draw = np.random.default_rng(list(each.encode()))
+            row = vectors[draw.integers(len(vectors))] + 0.05 * draw.normal(size=384)
+            rows.append(row / np.linalg.norm(row))
+        return np.array(rows, np.float32)
+
+    return embed
+
+
+@pytest.fixture(scope="module")
+def large(retriever: Retriever) -> Retriever:
+    """The same with an index of codes, by which candidates are scored alone."""
+    snapshot = retriever.snapshot
+    vectors = snapshot.passage_vectors.master.reconstruct_n(0, len(snapshot.owner))
+    index = VectorIndex.build(vectors, flat_below=0)
+    return replace(retriever, snapshot=replace(snapshot, passage_vectors=index))
+
+
+def best(scores: FloatArray, count: int) -> list[int]:
+    order = np.argsort(-scores, kind="stable")[:count]
+    return [int(place) for place in order if np.isfinite(scores[place])]
+
+
+def same(few: Scored, every: Scored, *, atol: float) -> None:
+    """What was scored has the scores that full scoring gives it, part by part."""
+    places = np.flatnonzero(np.isfinite(few.documents))
+    np.testing.assert_allclose(few.documents[places], every.documents[places], atol=atol)
+    assert few.document_parts.keys() == every.document_parts.keys()
+    for name, part in few.document_parts.items():
+        np.testing.assert_allclose(part[places], every.document_parts[name][places], atol=atol)
+    places = np.flatnonzero(np.isfinite(few.passages))
+    assert few.passage_parts.keys() == every.passage_parts.keys()
+    for name in few.passage_parts.keys() - {"repetition"}:
+        np.testing.assert_allclose(
+            few.passage_parts[name][places], every.passage_parts[name][places], atol=atol
+        )
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("where", [None, *FILTERS[1:3]])
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_where_nothing_is_left_out_it_is_full_scoring(
+    query: str, where: Filter | None, ranking: str, retriever: Retriever, large: Retriever
+) -> None:
+    full = replace(retriever, ranking=RANKINGS[ranking])
+    every = full.score(Query.of(query), where=where)
+    few = replace(large, ranking=RANKINGS[ranking]).score(Query.of(query), where=where)
+    assert np.array_equal(np.isfinite(few.documents), np.isfinite(every.documents))
+    assert np.array_equal(np.isfinite(few.passages), np.isfinite(every.passages))
+    same(few, every, atol=2e-5)
+    np.testing.assert_allclose(few.passages, every.passages, atol=5e-5)
+
+
+@pytest.mark.parametrize("where", FILTERS)
+@pytest.mark.parametrize("query", QUERIES[:3])
+def test_the_best_are_the_best_of_full_scoring(
+    query: str,
+    where: Filter | None,
+    retriever: Retriever,
+    large: Retriever,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Looking up few passages, with few candidates; the spread is known here."""
+    for name, value in {"CANDIDATES": 150, "FEWEST": 12, "LARGE_DEPTH": 60}.items():
+        monkeypatch.setattr(candidates, name, value)
+    every = retriever.score(Query.of(query), where=where)
+    few = large.score(Query.of(query), where=where, least=10)
+    assert np.isfinite(few.documents).sum() <= 40
+    assert best(few.documents, 10) == best(every.documents, 10)
+    own = np.flatnonzero(retriever.snapshot.owner == best(every.documents, 1)[0])
+    assert best(few.passages[own], 3) == best(every.passages[own], 3)
+    if where is None or not where.speaker:  # a neighbour who may not speak counts differently
+        same(few, every, atol=2e-5)
+
+
+def test_an_estimated_spread_moves_scores_a_little(
+    retriever: Retriever, large: Retriever, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "SAMPLE", 250)
+    monkeypatch.setattr(candidates, "LARGE_DEPTH", 60)
+    shared = []
+    for query in QUERIES[:3]:
+        every = retriever.score(Query.of(query))
+        few = large.score(Query.of(query))
+        shared.append(len({*best(few.documents, 10)} & {*best(every.documents, 10)}))
+        for name in ("bm25_document", "bm25_passages", "bigram_document"):
+            np.testing.assert_allclose(
+                few.document_parts[name], every.document_parts[name], atol=2e-5
+            )
+        ratio = (
+            few.document_parts["dense_passages"].std()
+            / every.document_parts["dense_passages"].std()
+        )
+        assert 0.6 < ratio < 1.6 and ratio != 1
+    assert min(shared) >= 9
+
+
+def test_as_many_documents_as_are_wanted(
+    retriever: Retriever, large: Retriever, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "CANDIDATES", 1)
+    monkeypatch.setattr(candidates, "FEWEST", 2)
+    for wanted in (1, 7):
+        hits = large.search(QUERIES[1], k=wanted, passages=2)
+        every = retriever.search(QUERIES[1], k=wanted, passages=2)
+        assert [hit.document for hit in hits] == [hit.document for hit in every]
+        for one, two in zip(hits, every, strict=True):
+            assert one.score == pytest.approx(two.score, abs=1e-4)
+            assert [p.start for p in one.passages] == [p.start for p in two.passages]
+
+
+def test_nothing_allowed(large: Retriever) -> None:
+    nobody = Filter(speaker="nobody")
+    assert large.search("ferry", where=nobody) == []
+
+
+def test_every_part_has_its_formula_here_too() -> None:
+    assert {*KNOWN_DOCUMENTS, "dense_passages"} == set(DOCUMENT_PARTS)
+    assert {*KNOWN_PASSAGES, *SIMILAR_PASSAGES} == set(PASSAGE_PARTS)
+
+
+def test_a_selection_is_whole_documents() -> None:
+    chosen = Selection.of(np.array([2, 0]), np.array([0, 3, 4, 9]))
+    assert chosen.places.tolist() == [4, 5, 6, 7, 8, 0, 1, 2]
+    assert chosen.owner.tolist() == [0] * 5 + [1] * 3
+    assert chosen.starts.tolist() == [0, 5]
+
+
+@pytest.mark.parametrize("reach", [1, 3])
+def test_means_in_a_row_are_moving_averages(reach: int, retriever: Retriever) -> None:
+    snapshot = retriever.snapshot
+    scores = np.random.default_rng(3).random(len(snapshot.owner)).astype(np.float32)
+    expected = moving_average(scores[None], snapshot.starts, snapshot.owner, reach=reach)[0]
+    found = means_in_a_row(scores, snapshot.beside, reach=reach)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_a_large_corpus_from_end_to_end(
+    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Indexed, saved, damaged, made again: codes and vectors are part of the snapshot."""
+    draw = np.random.default_rng(1)
+    for number in range(8):
+        (tmp_path / f"talk-{number}.txt").write_text(text(number, draw))
+
+    def found(folder: str) -> list[Hit]:
+        with Corpus(tmp_path / folder, encoder=encoder) as corpus:
+            corpus.add([tmp_path])
+            with corpus.retriever() as retriever:
+                assert retriever.snapshot.passage_vectors.large == (folder == ".large")
+            return corpus.search("ferry and steel", k=3)
+
+    small = found(".small")
+    monkeypatch.setattr("indexing.vectors.FLAT_BELOW", 16)
+    hits = found(".large")
+    assert [hit.title for hit in small] == [hit.title for hit in hits]
+    (folder,) = (tmp_path / ".large" / ".index").glob("g*")
+    for damaged in ("passages.npy", "passages.faiss"):
+        (folder / damaged).write_bytes((folder / damaged).read_bytes()[:-9])
+        assert found(".large") == hits
+        assert (folder / damaged).stat().st_size > 0
