@@ -23,13 +23,14 @@ from generator.answer import (
 from generator.citations import Citer
 from generator.concatenate import Limits, Marginal, concatenate
 from generator.conversation import Turn, complete
-from generator.evidence import Embed, Lookup, Offer, evidence_sentences, offered
+from generator.evidence import Embed, Lookup, Offer, Sentence, evidence_sentences, offered
 from generator.floor import Floor, enough, support
 from generator.marginalize import rag_sequence, rag_token
 from generator.marking import marked
 from generator.model import CausalModel, Sampling
 from generator.prompt import count_words, ledger
-from generator.quote import QuoteLength, chosen, cited, line
+from generator.quote import QuoteLength, best, chosen, cited, line
+from generator.quote_decoding import decoded
 from generator.reading import Reading, WordVectors
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest
@@ -37,6 +38,12 @@ from indexing.weights import DEFAULT_GENERATOR
 
 DECODINGS = {"concat": concatenate, "rag-token": rag_token, "rag-sequence": rag_sequence}
 """Ways to decode over documents, by the name a person types."""
+
+QUOTES = ("ranked", "decoded")
+"""Who chooses the quotes of an answer: their rank, or the language model, writing them."""
+
+
+_ROOM_FOR_QUOTES = 400  # tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,7 @@ class GeneratorSettings:
         model: A packaged name, a folder, a `.gguf` file, or a hub name.
         answer: "quote" for verbatim sentences only, "free" for the model's own words.
         decoding: A key of `DECODINGS`.
+        quotes: One of `QUOTES`.
         max_new_tokens: Most tokens of a free answer.
         budget_tokens: Most tokens of a prompt; the model's window may allow fewer.
         passages: How many of the best passages a quote answer chooses from.
@@ -59,6 +67,7 @@ class GeneratorSettings:
     model: str = DEFAULT_GENERATOR
     answer: Mode = "quote"
     decoding: str = "concat"
+    quotes: str = "ranked"
     max_new_tokens: int = 200
     budget_tokens: int = 3000
     passages: int = 16
@@ -72,6 +81,10 @@ class GeneratorSettings:
             raise InvalidRequest(f"no answer mode {self.answer!r}; use quote or free")
         if self.decoding not in DECODINGS:
             raise InvalidRequest(f"no decoding {self.decoding!r}; use {', '.join(DECODINGS)}")
+        if self.quotes not in QUOTES:
+            raise InvalidRequest(
+                f"no way to choose quotes {self.quotes!r}; use {', '.join(QUOTES)}"
+            )
         if min(self.max_new_tokens, self.budget_tokens, self.passages) < 1:
             raise InvalidRequest("max_new_tokens, budget_tokens and passages must be at least 1")
 
@@ -163,7 +176,7 @@ class Generator:
         if not found or (abstain and not sure):
             yield from self._abstained(draft, offer)
         elif mode == "quote":
-            yield from self._quoted(draft, offer, reading)
+            yield from self._quoted(draft, offer, reading, stop)
         else:
             yield from self._free(draft, offer, stop)
         yield AnswerReady(draft.finished())
@@ -172,17 +185,39 @@ class Generator:
         yield draft.context(ledger(offer.whole, [], count_words))
         yield draft.text(NOT_SAID)
 
-    def _quoted(self, draft: _Draft, offer: Offer, reading: Reading) -> Iterator[Event]:
+    def _quoted(
+        self, draft: _Draft, offer: Offer, reading: Reading, stop: threading.Event | None
+    ) -> Iterator[Event]:
         read = offer.passages[: self.settings.passages]
         yield draft.context(ledger(offer.whole, read, count_words))
-        picked = chosen(reading, length=self.settings.length)
+        if self.settings.quotes == "decoded":
+            picked = self._decoded(draft, offer, reading, stop)
+        else:
+            picked = iter(chosen(reading, length=self.settings.length))
         for marker, sentence in enumerate(picked, start=1):
             text = line(sentence, marker)
             yield draft.text(text if marker == 1 else "\n" + text)
             draft.citations.append(cited(sentence, marker, text))
-        if not picked:
+        if not draft.citations:
             yield draft.text(NOT_SAID)
         draft.lap("write")
+
+    def _decoded(
+        self, draft: _Draft, offer: Offer, reading: Reading, stop: threading.Event | None
+    ) -> Iterator[Sentence]:
+        """Quotes that the model chooses among the best-ranked ones."""
+        model = self.model
+        draft.model = model.name
+        draft.lap("load")
+        return decoded(
+            model,
+            draft.query,
+            offer,
+            best(reading),
+            length=self.settings.length,
+            room=min(self.settings.budget_tokens, model.window - _ROOM_FOR_QUOTES),
+            stop=stop,
+        )
 
     def _free(self, draft: _Draft, offer: Offer, stop: threading.Event | None) -> Iterator[Event]:
         model = self.model

@@ -82,6 +82,13 @@ def chosen(reading: Reading, *, length: QuoteLength) -> list[Sentence]:
     return sorted(quotes, key=lambda quote: (documents.index(quote.document.id), quote.start))
 
 
+def best(reading: Reading, *, most: int = 12) -> list[Sentence]:
+    """The sentences worth most, best first; what a language model may choose quotes from."""
+    worth = _worth(reading)
+    order = np.argsort(-worth, kind="stable")[:most]
+    return [reading.found[i] for i in map(int, order) if np.isfinite(worth[i])]
+
+
 def _joined(picked: Iterable[Sentence]) -> list[Sentence]:
     """Sentences that follow on each other in one utterance, or one line, as one quote."""
     quotes: list[Sentence] = []

@@ -201,6 +201,11 @@ def search(
     type=click.Choice(["concat", "rag-token", "rag-sequence"]),
     help="How a free answer reads the evidence: as one prompt, or each passage by itself.",
 )
+@click.option(
+    "--quotes",
+    type=click.Choice(["ranked", "decoded"]),
+    help="Who chooses quotes: their rank, or the language model, writing only what is there.",
+)
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Of a free answer.")
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="Documents.")
 @click.option("--explain", is_flag=True, help="Show what was on, and what each passage gave.")
@@ -212,6 +217,7 @@ def ask(
     answer: str | None,
     generator: str | None,
     decoding: str | None,
+    quotes: str | None,
     max_tokens: int | None,
     k: int,
     explain: bool,
@@ -232,6 +238,7 @@ def ask(
         default,
         model=generator or default.model,
         decoding=decoding or default.decoding,
+        quotes=quotes or default.quotes,
         max_new_tokens=max_tokens or default.max_new_tokens,
     )
     mode: Any = answer

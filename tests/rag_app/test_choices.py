@@ -9,13 +9,14 @@ import click
 import pytest
 
 from generator.answer import Mode
-from generator.generator import DECODINGS
+from generator.generator import DECODINGS, QUOTES
 from indexing.extension import METHODS
 from rag_app.cli import main
 from retriever.fusion import RANKINGS
 
 TABLES = {
     "--decoding": set(DECODINGS),
+    "--quotes": set(QUOTES),
     "--answer": set(typing.get_args(Mode)),
     "--extension": set(METHODS),
     "--retriever": set(RANKINGS),
