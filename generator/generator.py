@@ -32,8 +32,10 @@ from generator.prompt import count_words, ledger
 from generator.quote import QuoteLength, best, chosen, cited, line
 from generator.quote_decoding import decoded
 from generator.reading import Reading, WordVectors
+from generator.remote import RemoteModel, answered_by, is_remote, needs_internals
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest
+from indexing.gguf import Notify
 from indexing.weights import DEFAULT_GENERATOR
 
 DECODINGS = {"concat": concatenate, "rag-token": rag_token, "rag-sequence": rag_sequence}
@@ -46,12 +48,25 @@ QUOTES = ("ranked", "decoded")
 _ROOM_FOR_QUOTES = 400  # tokens
 
 
+AnyModel = CausalModel | RemoteModel
+
+
+def load_model(name: str, *, notify: Notify | None = None) -> AnyModel:
+    """The model by a name: on this machine, or behind the server that the name gives.
+
+    Raises:
+        ModelError: There is none by that name, or it cannot be loaded.
+        InvalidRequest: The name of a server's model is not of the form `openai:BASE_URL#MODEL`.
+    """
+    return RemoteModel(name) if is_remote(name) else CausalModel.load(name, notify=notify)
+
+
 @dataclass(frozen=True, slots=True)
 class GeneratorSettings:
     """How answers are made.
 
     Attributes:
-        model: A packaged name, a folder, a `.gguf` file, or a hub name.
+        model: A packaged name, a folder, a `.gguf` file, a hub name, or `openai:BASE_URL#MODEL`.
         answer: "quote" for verbatim sentences only, "free" for the model's own words.
         decoding: A key of `DECODINGS`.
         quotes: One of `QUOTES`.
@@ -85,6 +100,10 @@ class GeneratorSettings:
             raise InvalidRequest(
                 f"no way to choose quotes {self.quotes!r}; use {', '.join(QUOTES)}"
             )
+        if is_remote(self.model) and self.decoding != "concat":
+            raise needs_internals(self.decoding, self.model, "--decoding concat")
+        if is_remote(self.model) and self.quotes == "decoded":
+            raise needs_internals("decoding quotes", self.model, "--quotes ranked")
         if min(self.max_new_tokens, self.budget_tokens, self.passages) < 1:
             raise InvalidRequest("max_new_tokens, budget_tokens and passages must be at least 1")
 
@@ -103,17 +122,17 @@ class Generator:
         settings: GeneratorSettings,
         *,
         embed: Embed,
-        load: Callable[[], CausalModel] | None = None,
+        load: Callable[[], AnyModel] | None = None,
     ) -> None:
         self.settings = settings
         self._embed = embed
         self._words = WordVectors(embed)
-        self._load = load or (lambda: CausalModel.load(settings.model))
-        self._model: CausalModel | None = None
+        self._load = load or (lambda: load_model(settings.model))
+        self._model: AnyModel | None = None
         self._loading = threading.Lock()
 
     @property
-    def model(self) -> CausalModel:
+    def model(self) -> AnyModel:
         """The language model, loaded at first use."""
         with self._loading:
             if self._model is None:
@@ -207,6 +226,8 @@ class Generator:
     ) -> Iterator[Sentence]:
         """Quotes that the model chooses among the best-ranked ones."""
         model = self.model
+        if isinstance(model, RemoteModel):  # a loader of somebody else's
+            raise needs_internals("decoding quotes", model.name, "--quotes ranked")
         draft.model = model.name
         draft.lap("load")
         return decoded(
@@ -230,8 +251,11 @@ class Generator:
             self.settings.marginal,
         )
         draft.decoding = self.settings.decoding
-        decode = DECODINGS[self.settings.decoding]
-        reading = decode(model, draft.query, offer, limits=limits, stop=stop)
+        if isinstance(model, RemoteModel):
+            reading = answered_by(model, draft.query, offer, limits=limits, stop=stop)
+        else:
+            decode = DECODINGS[self.settings.decoding]
+            reading = decode(model, draft.query, offer, limits=limits, stop=stop)
         citer = Citer(reading.spans, self._embed)
         yield draft.context(reading.context)
         with closing(reading.pieces) as pieces:

@@ -48,11 +48,13 @@ class Prompt:
         ids: Token ids, the chat template's control tokens among them.
         spans: The evidence, in the order of its numbers; spans that touched are one.
         stops: Texts that end an answer, for models without a token that does.
+        message: The user's message in it, as text, for models whose tokenizer is elsewhere.
     """
 
     ids: tuple[int, ...]
     spans: tuple[Span, ...]
     stops: tuple[str, ...] = ()
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,8 @@ class _Draft:
         placed = arranged(spans)
         content = [token for text in self._texts(placed) for token in self._encoded(text)]
         ids = (*self._frame.head, *content, *self._frame.tail)
-        return Prompt(ids, tuple(placed), self._frame.stops)
+        message = "".join(self._texts(placed))
+        return Prompt(ids, tuple(placed), self._frame.stops, message)
 
     def length(self, spans: Sequence[Span]) -> int:
         texts = self._texts(arranged(spans))

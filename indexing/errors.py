@@ -14,7 +14,8 @@ RagAppError
 │   └── DocumentNotFound      no document by that id or path
 ├── ModelError                something about a model
 │   ├── ModelNotFound         no weights by that name here or on the hub
-│   └── UnsupportedModel      its architecture or limits do not allow what was asked
+│   ├── UnsupportedModel      its architecture or limits do not allow what was asked
+│   └── ServerFailed          the server that it is behind is out of reach, or refuses
 ├── Busy                      too many questions are waiting for the model
 └── MissingDependency         an optional library; the message is its install command
 
@@ -98,6 +99,10 @@ class ModelNotFound(ModelError):
 
 class UnsupportedModel(ModelError):
     """The model's architecture or limits do not allow what was asked."""
+
+
+class ServerFailed(ModelError):
+    """The server that a model is behind is out of reach, refuses, or breaks off."""
 
 
 class Busy(RagAppError):

@@ -195,7 +195,10 @@ def search(
 @main.command()
 @click.argument("question")
 @click.option("--answer", type=click.Choice(["quote", "free"]), help="Quotes, or own words.")
-@click.option("--generator", help="Language model for free answers: packaged, folder or hub name.")
+@click.option(
+    "--generator",
+    help="Language model for free answers: packaged, folder, hub name, or openai:BASE_URL#MODEL.",
+)
 @click.option(
     "--decoding",
     type=click.Choice(["concat", "rag-token", "rag-sequence"]),

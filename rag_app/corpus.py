@@ -404,8 +404,7 @@ class Corpus:
 
     def _answering(self) -> Generator:
         """The generator, its sentences embedded by the corpus's own encoder."""
-        from generator.generator import Generator, GeneratorSettings
-        from generator.model import CausalModel
+        from generator.generator import Generator, GeneratorSettings, load_model
 
         encoder = self._encoder_for(self._store())
         with self._loading:
@@ -414,7 +413,7 @@ class Corpus:
                 self._generator = Generator(
                     settings,
                     embed=Remembering(encoder.encode_queries),
-                    load=lambda: CausalModel.load(settings.model, notify=self._notify),
+                    load=lambda: load_model(settings.model, notify=self._notify),
                 )
             return self._generator
 

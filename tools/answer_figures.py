@@ -1,11 +1,13 @@
-"""How good quote answers are: on the sample questions, and on QMSum's where you have it.
+"""How good answers are: on the sample questions, and on QMSum's where you have it.
 
     python tools/answer_figures.py [--json]
     python tools/answer_figures.py --qmsum train.jsonl --corpus FOLDER [--json]
+    python tools/answer_figures.py --answer free --decoding rag-sequence ...
 
 An answer holds the evidence when a citation and a gold span share at least half of the shorter of
 the two. For QMSum the gold spans are turns, each question is asked of its own meeting, and once
-more of all meetings, to count the answers that are wrongly withheld. The folder keeps the corpus.
+more of all meetings, to count the answers that are wrongly withheld; not so for free answers, which
+take long. The folder keeps the corpus.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from pathlib import Path
 from statistics import fmean, median
 from tempfile import TemporaryDirectory
 
-from generator.answer import Answer, Citation
+from generator.answer import UNSUPPORTED_MARK, Answer, Citation
+from generator.generator import DECODINGS, GeneratorSettings
 from rag_app.corpus import Corpus
 from rag_app.evaluation.qmsum import Meeting, Question, meetings
 from retriever.filters import Filter
@@ -58,16 +61,33 @@ def figures(answers: Sequence[tuple[Answer, Sequence[Gold]]]) -> Figures:
         "citations that are evidence": fmean(fmean(each) if each else 0.0 for each in held),
         "words": fmean(len(answer.text.split()) for answer, _ in answers),
         "wrongly withheld": fmean(answer.abstained for answer, _ in answers),
+        "sentences that a quote supports": _supported([answer for answer, _ in answers]),
         "seconds to first text, median": median(firsts),
         "seconds to first text, 95 %": firsts[int(0.95 * (len(firsts) - 1))],
+        "seconds to the whole answer, median": median(a.seconds["total"] for a, _ in answers),
     }
 
 
-def samples(folder: Path) -> Figures:
-    """The sample questions, answerable and not."""
-    with Corpus(folder) as corpus:
+def _supported(answers: Sequence[Answer]) -> float:
+    """The share of all sentences that have a verified quote; those of quote answers all do."""
+    marks = sum(len(re.findall(r"\[\d+\]", answer.text)) for answer in answers)
+    unverified = sum(
+        answer.text.count(f"[{citation.marker}]")
+        for answer in answers
+        for citation in answer.citations
+        if not citation.verified
+    )
+    without = sum(answer.text.count(UNSUPPORTED_MARK) for answer in answers)
+    return (marks - unverified) / max(1, marks + without)
+
+
+def samples(folder: Path, count: int, settings: GeneratorSettings) -> Figures:
+    """The sample questions, answerable and not; evenly picked where fewer are wanted."""
+    with Corpus(folder, generator=settings) as corpus:
         corpus.add([SAMPLES])
         asked = [json.loads(line) for line in (SAMPLES / "questions.jsonl").open(encoding="utf-8")]
+        count = min(count, len(asked))
+        asked = [asked[i * len(asked) // count] for i in range(count)]
         corpus.ask("anything")  # loads what is loaded once
         answers = [(corpus.ask(each["question"]), each) for each in asked]
         with_answer = [(a, list(_golds(corpus, q))) for a, q in answers if q["answerable"]]
@@ -89,21 +109,25 @@ def _golds(corpus: Corpus, question: dict[str, list[dict[str, str]]]) -> Iterato
                     yield Gold(entry.id, *found.span())
 
 
-def qmsum(data: Path, folder: Path, skip: int, count: int) -> Figures:
+def qmsum(data: Path, folder: Path, skip: int, count: int, settings: GeneratorSettings) -> Figures:
     """Specific questions in a random order that is always the same, the first ones skipped."""
     found = meetings(data)
     pairs = [(each, question) for each in found for question in each.specific if question.turns]
     random.Random(5).shuffle(pairs)
-    with Corpus(folder) as corpus:
+    with Corpus(folder, generator=settings) as corpus:
         corpus.add([data])
         asked = pairs[skip : skip + count]
         answers = [(_ask(corpus, meeting, question), question) for meeting, question in asked]
         golds = [list(_turns(meeting, question)) for meeting, question in asked]
-        everywhere = [corpus.ask(question.text).abstained for _, question in asked]
+        everywhere = (
+            [corpus.ask(question.text).abstained for _, question in asked]
+            if settings.answer == "quote"
+            else []
+        )
     cited = [(answer, gold) for (answer, _), gold in zip(answers, golds, strict=True)]
-    return {**figures(cited), "wrongly withheld, of all meetings": fmean(everywhere)} | _rouge(
-        [(answer.text, question.answer) for answer, question in answers]
-    )
+    withheld = {"wrongly withheld, of all meetings": fmean(everywhere)} if everywhere else {}
+    texts = [(answer.text, question.answer) for answer, question in answers]
+    return {**figures(cited), **withheld, **_rouge(texts)}
 
 
 def _ask(corpus: Corpus, meeting: Meeting, question: Question) -> Answer:
@@ -124,7 +148,9 @@ def _rouge(texts: Sequence[tuple[str, str]]) -> Figures:
         return {}
     kinds = ["rouge1", "rouge2", "rougeL"]
     scorer = RougeScorer(kinds, use_stemmer=True)
-    scores = [scorer.score(gold, re.sub(r" \[\d+\]", "", said)) for said, gold in texts]
+    scores = [
+        scorer.score(gold, re.sub(r" \[(\d+|unsupported)\]", "", said)) for said, gold in texts
+    ]
     return {kind: 100 * fmean(score[kind].fmeasure for score in scores) for kind in kinds}
 
 
@@ -142,15 +168,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--qmsum", type=Path, help="a QMSum .json or .jsonl file")
     parser.add_argument("--corpus", type=Path, help="folder that keeps the corpus")
-    parser.add_argument("--questions", type=int, default=150, help="of QMSum, at most")
+    parser.add_argument("--questions", type=int, default=150, help="at most")
     parser.add_argument("--skip", type=int, default=0, help="leave out so many of QMSum's first")
+    parser.add_argument("--answer", choices=["quote", "free"], default="quote")
+    parser.add_argument("--decoding", choices=list(DECODINGS), default="concat")
     parser.add_argument("--json", action="store_true", help="an object instead of a table")
     given = parser.parse_args()
+    settings = GeneratorSettings(answer=given.answer, decoding=given.decoding)
     with _folder(given.corpus) as folder:
         result = (
-            qmsum(given.qmsum, folder, given.skip, given.questions)
+            qmsum(given.qmsum, folder, given.skip, given.questions, settings)
             if given.qmsum
-            else samples(folder)
+            else samples(folder, given.questions, settings)
         )
     if given.json:
         print(json.dumps({name: round(value, 4) for name, value in result.items()}))
