@@ -10,6 +10,7 @@ import click
 
 from indexing.errors import InvalidRequest
 from rag_app.cli import encoder_settings, print_result, with_corpus, with_encoder, with_json
+from rag_app.evaluation.answers_command import answers
 
 if TYPE_CHECKING:
     from indexing.encoder import EncoderSettings
@@ -231,6 +232,9 @@ def table(
     if out:
         tables.write(out, section)
     print_result(as_json, {"rows": [row.as_dict() for row in rows]}, lambda: click.echo(section))
+
+
+evaluate.add_command(answers)
 
 
 def _settings(

@@ -1,0 +1,106 @@
+"""`rag-app evaluate answers`: figures worked out by hand, over a person's own questions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from rouge_score.rouge_scorer import RougeScorer
+
+from generator.answer import Citation
+from indexing.errors import InvalidRequest
+from rag_app.cli import main
+from rag_app.evaluation import answers
+from rag_app.evaluation.answers import KINDS, Gold, evaluate
+from rag_app.evaluation.qmsum import meetings
+
+FERRY = "The ferry sails at nine o'clock in the morning. It carries forty cars and a dog."
+SOUP = "Soup is served at noon in the small kitchen. Bread is baked on Fridays by the cook."
+QUESTIONS = [
+    {
+        "question": "When does the ferry sail?",
+        "answer": "It sails at nine o'clock in the morning.",
+        "answerable": True,
+        "evidence": [{"path": "ferry.txt", "quote": "The ferry sails at nine\no'clock"}],
+    },
+    {
+        "question": "When is soup served in the kitchen?",
+        "answer": "At noon.",
+        "answerable": True,
+        "evidence": [{"path": "soup.txt", "quote": "Bread is baked on Fridays by the cook."}],
+    },
+    {"question": "Who won the chess match in Oslo?", "answerable": False},
+]
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / "ferry.txt").write_text(FERRY)
+    (folder / "soup.txt").write_text(SOUP)
+    file = folder / "questions.jsonl"
+    file.write_text("".join(json.dumps(each) + "\n" for each in QUESTIONS))
+    return file
+
+
+def test_figures_of_quotes_lead_and_oracle(questions: Path) -> None:
+    report = evaluate(questions, kinds=["quote", "lead", "oracle"])
+    assert (report["task"], report["questions"]) == ("answers", 3)
+    quote, lead, oracle = report["answers"].values()
+    assert quote["supported"] == 1 and quote["rightly_withheld"] == 1
+    assert quote["wrongly_withheld"] == 0 and quote["seconds"] > 0
+    assert quote["evidence_cited"] in (0.5, 1)  # the ferry's for sure
+    scorer = RougeScorer(["rouge1"], use_stemmer=True)
+    golds = [each["answer"] for each in QUESTIONS[:2]]
+    expected = [
+        scorer.score(gold, text)["rouge1"].fmeasure
+        for gold, text in zip(golds, (FERRY, SOUP), strict=True)
+    ]
+    assert lead["rouge1"] == pytest.approx(100 * sum(expected) / 2, abs=0.01)
+    assert lead["evidence_cited"] == 0 and lead["citations_in_evidence"] is None
+    assert oracle["evidence_cited"] == 1 and oracle["rouge1"] > 0
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "held"),
+    [(0, 10, True), (5, 30, True), (6, 100, False), (8, 11, True), (9, 12, False), (10, 20, False)],
+)
+def test_a_citation_is_evidence_from_half_of_the_shorter(start: int, end: int, held: bool) -> None:
+    gold = Gold("one", 0, 10)
+    citation = Citation(1, "one", "", "", "", start, end, "")
+    assert gold.held(citation) is held
+    assert not Gold("two", 0, 10).held(citation)
+
+
+def test_the_command_prints_a_row_a_kind(questions: Path, tmp_path: Path) -> None:
+    words = ["evaluate", "answers", "--data", str(questions), "--corpus", str(tmp_path / "kept")]
+    result = CliRunner().invoke(main, [*words, "--kind", "quote", "--kind", "lead"])
+    assert result.exit_code == 0, result.output
+    assert [line.split("|")[1].strip() for line in result.stdout.splitlines()[2:]] == [
+        "quote",
+        "lead",
+    ]
+    result = CliRunner().invoke(main, [*words, "--kind", "oracle", "--questions", "1", "--json"])
+    assert json.loads(result.stdout)["questions"] == 1
+
+
+def test_a_meeting_is_asked_its_own_questions(meetings_file: Path) -> None:
+    report = evaluate(meetings_file, kinds=["lead"])
+    assert report["questions"] == 3  # those with gold turns
+    asked = {one.question: one.document for one in answers._of_meetings(meetings(meetings_file))}
+    alpha, beta = (each.document.id for each in meetings(meetings_file))
+    assert asked == {
+        "Where is alpha3word5?": alpha,
+        "Where is alpha19word5?": alpha,
+        "Where is beta5word9?": beta,
+    }
+
+
+def test_what_cannot_be_measured_is_refused(questions: Path) -> None:
+    with pytest.raises(InvalidRequest, match="no way to answer"):
+        evaluate(questions, kinds=["guess"])
+    with pytest.raises(InvalidRequest, match="no question"):
+        evaluate(questions, kinds=list(KINDS[:1]), skip=2)
