@@ -21,7 +21,6 @@ from rag_app.chat.other_views import PRIVATE, html
 
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
-    from rag_app.chat.runs import Run
 
 LOOK = 0.06  # seconds between looks at an answer in the making
 SLOW_LOOK = 0.4  # and at files on their way
@@ -159,17 +158,21 @@ class _Page:
         def on(event: Callable[..., Any], fn: Any, inputs: Any, outputs: Any, **more: Any) -> Any:  # noqa: ANN401
             return event(fn, inputs, outputs, **PRIVATE, **more)
 
-        asked = on(at.box.submit, self._ask, [at.box, at.mode, at.browser, at.editing], talk)
-        again = on(at.history.again, self._again, [at.mode, at.browser], talk)
+        flow = talk[:5]
         loaded = on(self.blocks.load, self._load, [at.browser], [*talk, *docs])
-        following = on(loaded.then, self._resume, [at.browser], talk)
-        leaving = [asked, again, following]  # answers go on without a page that looks
+        begun = [
+            on(at.box.submit, self._ask, [at.box, at.mode, at.browser, at.editing], talk),
+            on(at.history.again, self._again, [at.mode, at.browser], talk),
+            loaded,
+        ]
+        following = [on(each.then, self._follow, [at.browser], flow) for each in begun]
         on(at.box.stop, self._stop, [at.browser], None)
         on(at.history.revise, self._revise, [at.browser], [at.box, at.editing, at.hint])
-        opened = on(at.chats.open_chat, self._open, [at.browser], talk, cancels=leaving)
-        on(opened.then, self._resume, [at.browser], talk)
-        on(at.chats.forget_chat, self._forget, [at.browser], talk, cancels=leaving)
-        on(new.click, self._new, [at.browser], talk, cancels=leaving)
+        # Answers go on without a page that looks.
+        opened = on(at.chats.open_chat, self._open, [at.browser], talk, cancels=following)
+        on(opened.then, self._follow, [at.browser], flow)
+        on(at.chats.forget_chat, self._forget, [at.browser], talk, cancels=following)
+        on(new.click, self._new, [at.browser], talk, cancels=following)
         on(drop.arrived, self._watch, [at.browser], docs, trigger_mode="multiple")
         on(loaded.then, self._watch, [at.browser], docs)
         on(at.arrivals.clear_list, self._clear, [at.browser], docs)
@@ -212,58 +215,52 @@ class _Page:
             "",
         )
 
-    async def _ask(
+    def _ask(
         self, question: str, mode: str, browser: Browser, editing: int | None
-    ) -> AsyncIterator[tuple[Update, ...]]:
-        if question.strip():
-            chat = await asyncio.to_thread(self._chat, browser)
-            before = chat if editing is None else chat.upto(editing)
-            async for update in self._answered(browser, before, question.strip(), mode):
-                yield update
-        else:
-            yield (gr.skip(),) * 8
+    ) -> tuple[Update, ...]:
+        if not question.strip():
+            return (gr.skip(),) * 8
+        chat = self._chat(browser)
+        before = chat if editing is None else chat.upto(editing)
+        return self._begun(browser, before, question.strip(), mode, value="")
 
-    async def _again(
-        self, mode: str, browser: Browser, touched: gr.EventData
-    ) -> AsyncIterator[tuple[Update, ...]]:
-        chat = await asyncio.to_thread(self._chat, browser)
+    def _again(self, mode: str, browser: Browser, touched: gr.EventData) -> tuple[Update, ...]:
+        chat = self._chat(browser)
         number = _number(touched, len(chat.exchanges))
-        question = chat.exchanges[number].question
-        async for update in self._answered(browser, chat.upto(number), question, mode):
-            yield update
+        return self._begun(browser, chat.upto(number), chat.exchanges[number].question, mode)
 
-    async def _answered(
-        self, browser: Browser, before: Chat, question: str, mode: str
-    ) -> AsyncIterator[tuple[Update, ...]]:
+    def _begun(
+        self,
+        browser: Browser,
+        before: Chat,
+        question: str,
+        mode: str,
+        **box: Any,  # noqa: ANN401 - of a textbox
+    ) -> tuple[Update, ...]:
         asked = Exchange(question, "free" if mode == "free" else "quote", self._chosen(browser))
         try:
-            run = await asyncio.to_thread(self.app.runs.start, browser["key"], before, asked)
+            self.app.runs.start(browser["key"], before, asked)
         except RagAppError as error:
-            yield (*(gr.skip(),) * 7, view.notice(str(error), kind="error"))
-            return
-        yield await asyncio.to_thread(lambda: self._shown(browser, before, value=""))
-        async for update in self._followed(browser, run):
-            yield update
+            return (*(gr.skip(),) * 7, view.notice(str(error), kind="error"))
+        return self._shown(browser, before, **box)
 
-    async def _resume(self, browser: Browser) -> AsyncIterator[tuple[Update, ...]]:
-        """Go on showing an answer that was being made when the page was opened."""
+    async def _follow(self, browser: Browser) -> AsyncIterator[tuple[Update, ...]]:
+        """Show the answer that is being made in the open conversation, if one is.
+
+        Never the browser's state: meanwhile somebody may have chosen other documents.
+        """
         chat = await asyncio.to_thread(self._chat, browser)
         run = self.app.runs.of(chat)
-        if run is None:
-            yield (gr.skip(),) * 8
+        if run is None:  # there was none, or it is over already
+            yield await asyncio.to_thread(lambda: self._shown(browser, chat)[:5])
             return
-        async for update in self._followed(browser, run):
-            yield update
-
-    async def _followed(self, browser: Browser, run: Run) -> AsyncIterator[tuple[Update, ...]]:
-        seen = None
-        number = len(run.chat.exchanges)
+        seen, number = None, len(run.chat.exchanges)
         while not (exchange := run.exchange).over:
             if exchange is not seen:
                 seen = exchange
-                yield (gr.skip(), gr.skip(), view.live(exchange, number), *(gr.skip(),) * 5)
+                yield (gr.skip(), gr.skip(), view.live(exchange, number), gr.skip(), gr.skip())
             await asyncio.sleep(LOOK)
-        yield await asyncio.to_thread(lambda: self._shown(browser, run.whole))
+        yield await asyncio.to_thread(lambda: self._shown(browser, run.whole)[:5])
 
     def _stop(self, browser: Browser) -> None:
         self.app.runs.stop(self._chat(browser))

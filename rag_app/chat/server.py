@@ -10,18 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
-from indexing.errors import InvalidRequest, MissingDependency, RagAppError, UnreadableFile
+from indexing.errors import InvalidRequest, MissingDependency
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
     from starlette.types import ASGIApp
 
     from rag_app.chat.application import Application
 
 LOOK = Path(__file__).parent / "look"
-LONGEST_NAME = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +76,12 @@ def assembled(app: Application, serving: Serving) -> ASGIApp:
     from fastapi import FastAPI
     from fastapi.staticfiles import StaticFiles
 
-    from rag_app.chat import page
+    from rag_app.chat import files, page
     from rag_app.chat.guard import LOOPBACK, Guard
 
     web = FastAPI(title="rag-app", docs_url=None, redoc_url=None, openapi_url=None)
     web.mount("/look", StaticFiles(directory=LOOK))
-    _take_files(web, app)
+    files.add(web, app)
     if serving.api:
         from rag_app.chat import api
 
@@ -167,23 +164,3 @@ def _quiet(folder: Path) -> None:
         os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
         os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
         os.environ["GRADIO_TEMP_DIR"] = str(folder / ".gradio")
-
-
-def _take_files(web: FastAPI, app: Application) -> None:
-    """The one way in for files: POST /files, the name in a header, the content as it is."""
-    from fastapi import Request
-    from fastapi.responses import JSONResponse
-
-    async def take(request: Request) -> JSONResponse:
-        name = unquote(request.headers.get("x-name", "")[: 3 * LONGEST_NAME])[:LONGEST_NAME]
-        try:
-            kept = await app.uploads.receive(name, request.stream())
-        except RagAppError as error:
-            said = f"{error.reason}; {error.remedy}" if isinstance(error, UnreadableFile) else error
-            return JSONResponse({"error": str(said)}, 422)
-        path = app.uploads.path(kept)
-        if path is not None:
-            app.intake.add([(kept, path)])
-        return JSONResponse({"name": kept}, 201)
-
-    web.add_api_route("/files", take, methods=["POST"], response_model=None)

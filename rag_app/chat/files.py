@@ -1,0 +1,35 @@
+"""The one way in for files: POST /files, the name in a header, the content as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+
+from indexing.errors import RagAppError, UnreadableFile
+
+if TYPE_CHECKING:
+    from rag_app.chat.application import Application
+
+LONGEST_NAME = 2048
+
+
+def add(web: FastAPI, app: Application) -> None:
+    """Receive files, and hand them on to be indexed."""
+
+    async def take(request: Request) -> JSONResponse:
+        name = unquote(request.headers.get("x-name", "")[: 3 * LONGEST_NAME])[:LONGEST_NAME]
+        try:
+            kept = await app.uploads.receive(name, request.stream())
+        except UnreadableFile as error:
+            return JSONResponse({"error": f"{error.reason}; {error.remedy}"}, 422)
+        except RagAppError as error:
+            return JSONResponse({"error": str(error)}, 422)
+        path = app.uploads.path(kept)
+        if path is not None:
+            app.intake.add([(kept, path)])
+        return JSONResponse({"name": kept}, 201)
+
+    web.add_api_route("/files", take, methods=["POST"], response_model=None)
