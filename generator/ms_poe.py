@@ -157,21 +157,30 @@ def keep_rows(cache: Any, rows: Tensor) -> None:  # noqa: ANN401 - any transform
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OneToken:
-    """The turns of a pass of one token.
+    """The turns of a pass of one token: few calls a layer count for more there than few products.
 
     Attributes:
-        turns: As matrices, float32 (B * R, D, D).
-        picks: By layer, which of them each row's groups take, int64 (B * K,).
+        cosines: By layer, float32 (B or 1, H + K, d), each half repeated.
+        sines: As the cosines, the first half negative.
     """
 
-    turns: Tensor
-    picks: tuple[Tensor, ...]
+    cosines: tuple[Tensor, ...]
+    sines: tuple[Tensor, ...]
 
-    def turn(self, number: int, *states: Tensor) -> None:
-        """Turns (B, 1, K, ., D) of one layer where they lie."""
-        turns = self.turns.index_select(0, self.picks[number])
-        for each in states:
-            each.copy_(each.reshape(len(turns), *each.shape[3:]).float().bmm(turns).view_as(each))
+    def turn(self, number: int, queries: Tensor, keys: Tensor) -> None:
+        """Turns (B, 1, K, H / K, D) and (B, 1, K, 1, D) of one layer where they lie."""
+        import torch
+
+        cosines, sines = self.cosines[number], self.sines[number]
+        size = cosines.shape[-1]
+        if size < queries.shape[-1]:
+            queries, keys = queries[..., :size], keys[..., :size]
+        rows, heads = len(queries), queries.shape[2] * queries.shape[3]
+        flat = queries.reshape(rows, heads, size), keys.reshape(rows, -1, size)
+        states = torch.cat(flat, dim=1).float()
+        turned = (states * cosines).addcmul_(states.roll(size // 2, -1), sines)
+        queries.copy_(turned[:, :heads].view_as(queries))
+        keys.copy_(turned[:, heads:].view_as(keys))
 
 
 class _Pass(threading.local):
@@ -241,7 +250,7 @@ class _Applied:
             last, seen = last_seen(mask, rows, n, self.layers[0].window)
             self.now.last, self.now.seen = last.to(hidden.device), seen.to(hidden.device)
         alone = n == 1 and not self.now.deciding
-        self.now.token = self._one_token(rows, places) if alone else None
+        self.now.token = self._one_token(places) if alone else None
 
     def hooks(self, number: int, layer: RotaryLayer) -> Iterator[tuple[Any, Any]]:
         """What to run after which module of a layer."""
@@ -320,17 +329,22 @@ class _Applied:
             cosines, sines = _picked(cosines, places), _picked(sines, places)
         return cosines[..., None, :], sines[..., None, :]
 
-    def _one_token(self, rows: int, places: Tensor) -> _OneToken:
-        """What turns a single token: few calls a layer count for more there than few products."""
+    def _one_token(self, places: Tensor) -> _OneToken:
+        """The turns of every layer at once."""
         import torch
 
-        from indexing.rope import matrices
-
-        count = len(self.shifts)
-        cosines, sines = (wave[:, 0].expand(rows, -1, -1) for wave in self.now.turns)
-        turns = matrices(cosines, sines, self.rotary.size).flatten(0, 1)  # (B * R, D, D)
-        first = torch.arange(rows, device=places.device)[:, None] * count
-        return _OneToken(turns, (places + first).flatten(1).unbind(0))
+        each = self.rotary.heads // self.rotary.groups
+        place = torch.cat((places.repeat_interleave(each, dim=-1), places), dim=-1)  # (L, B, H + K)
+        cosines, sines = (wave[:, 0] for wave in self.now.turns)  # (B or 1, R, d / 2)
+        if len(self.shifts) == 1:
+            place = place[:1, :1]
+        rows = torch.arange(max(place.shape[1], len(cosines)), device=place.device)
+        row = rows[:, None] if len(cosines) > 1 else torch.zeros_like(rows)[:, None]
+        cosine, sine = cosines[row, place], sines[row, place]  # (L, B, H + K, d / 2)
+        return _OneToken(
+            torch.cat((cosine, cosine), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
+            torch.cat((-sine, sine), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
+        )
 
 
 def _picked(waves: Tensor, places: Tensor) -> Tensor:

@@ -151,7 +151,12 @@ def build(question: str, offer: Offer, *, chat: Chat, room: int) -> Prompt:
     if draft.length([]) > room:
         raise too_long(draft.length([]), room)
     complete = draft.fits(offer.whole, room)
-    return draft.prompt(offer.whole if complete else draft.fill(offer.passages, room))
+    return draft.prompt(arranged(offer.whole if complete else draft.fill(offer.passages, room)))
+
+
+def in_order(question: str, spans: Sequence[Span], *, chat: Chat) -> Prompt:
+    """The prompt with this evidence in this order, however long: to see what order changes."""
+    return _Draft(question, chat).prompt(spans)
 
 
 class _Draft:
@@ -164,8 +169,7 @@ class _Draft:
         self._opening = _OPENING.format(question=question)
         self._closing = _CLOSING.format(question=question)
 
-    def prompt(self, spans: Sequence[Span]) -> Prompt:
-        placed = arranged(spans)
+    def prompt(self, placed: Sequence[Span]) -> Prompt:
         content = [token for text in self._texts(placed) for token in self._encoded(text)]
         ids = (*self._frame.head, *content, *self._frame.tail)
         message = "".join(self._texts(placed))

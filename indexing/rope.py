@@ -90,24 +90,3 @@ def rotate_(states: Tensor, cosines: Tensor, sines: Tensor) -> None:
     second.mul_(cosines).addcmul_(kept, sines)
     if wide is not part:
         part.copy_(wide)
-
-
-def matrices(cosines: Tensor, sines: Tensor, dimensions: int) -> Tensor:
-    """Rotations as matrices: a row of states times one of them is the row turned.
-
-    Args:
-        cosines: (..., h), one for each pair of dimensions.
-        sines: As the cosines.
-        dimensions: D, at least 2 h; those past 2 h stay as they are.
-
-    Returns:
-        (..., D, D), in the dtype of the cosines.
-    """
-    pairs = cosines.shape[-1]
-    turned = torch.eye(dimensions, dtype=cosines.dtype, device=cosines.device)
-    turned = turned.expand(*cosines.shape[:-1], -1, -1).clone()
-    cosine, sine = cosines.diag_embed(), sines.diag_embed()
-    turned[..., :pairs, :pairs] = turned[..., pairs : 2 * pairs, pairs : 2 * pairs] = cosine
-    turned[..., :pairs, pairs : 2 * pairs] = sine
-    turned[..., pairs : 2 * pairs, :pairs] = -sine
-    return turned

@@ -32,6 +32,7 @@ SOME_FILES_FAILED = 3
 # Commands that live in a file of their own, and where.
 ELSEWHERE = {
     "evaluate": "rag_app.evaluation.command",
+    "calibrate": "rag_app.calibrate_command",
     "serve": "rag_app.chat.command",
 }
 

@@ -11,6 +11,7 @@ import click
 from indexing.errors import InvalidRequest
 from rag_app.cli import encoder_settings, print_result, with_corpus, with_encoder, with_json
 from rag_app.evaluation.answers_command import answers
+from rag_app.evaluation.position_command import lost_in_the_middle
 
 if TYPE_CHECKING:
     from indexing.encoder import EncoderSettings
@@ -68,6 +69,9 @@ def with_generated(command: Command) -> Command:
 @click.group()
 def evaluate() -> None:
     """Measure retrieval: benchmarks, evidence, and needles in your own documents."""
+
+
+evaluate.add_command(lost_in_the_middle)
 
 
 @evaluate.command()

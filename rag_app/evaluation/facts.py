@@ -122,10 +122,11 @@ SURNAMES = _each(
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A sentence to hide, and the question that it answers."""
+    """A sentence to hide, the question that it answers, and the words of it that are the answer."""
 
     sentence: str
     question: str
+    answer: str
 
 
 def facts() -> list[Fact]:
@@ -139,6 +140,7 @@ def facts() -> list[Fact]:
                 Fact(
                     pattern.sentence.format(trade=trade, place=place, answer=answer),
                     pattern.question.format(trade=trade, place=place),
+                    answer,
                 )
             )
     return made

@@ -19,7 +19,7 @@ def require_matplotlib() -> None:
         MissingDependency: It is not installed.
     """
     if find_spec("matplotlib") is None:
-        raise MissingDependency("matplotlib", "Drawing a heatmap", 'pip install "rag-app[plots]"')
+        raise MissingDependency("matplotlib", "Drawing a picture", 'pip install "rag-app[plots]"')
 
 
 def draw(report: NeedleReport, path: Path) -> None:
@@ -39,6 +39,15 @@ def draw(report: NeedleReport, path: Path) -> None:
         image = _panel(panel, report, found)
     panels[0].set_ylabel("depth of the needle")
     figure.colorbar(image, ax=list(panels), label="found first (share)")
+    save(figure, path)
+
+
+def save(figure: Any, path: Path) -> None:  # noqa: ANN401 - optional library
+    """Write a figure as PNG.
+
+    Raises:
+        InvalidRequest: The file cannot be written.
+    """
     try:
         figure.savefig(path, format="png")
     except OSError as error:

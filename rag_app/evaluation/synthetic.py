@@ -57,6 +57,7 @@ def _passkey(name: str, key: int) -> Fact:
     return Fact(
         f"{name}'s pass key is {key}. Remember it. {key} is the pass key for {name}.",
         f"what is the passkey for {name}?",
+        str(key),
     )
 
 

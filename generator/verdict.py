@@ -1,0 +1,99 @@
+"""What a calibration found for a model: whether Ms-PoE helps it, and with which settings.
+
+A verdict belongs to a model's name and revision. A person's own verdicts lie in the user's data
+folder and come first; that of the packaged model ships with this program.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from generator.ms_poe import MsPoE
+from indexing.errors import InvalidRequest
+
+SHIPPED = Path(__file__).parent / "verdicts"
+_FORM = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome of a calibration.
+
+    Attributes:
+        model: The name that the model was asked for by.
+        revision: What pins its files.
+        method: Settings that helped, or None: leave the model as it is.
+        reason: Why, in a sentence.
+        held_out: Figures on the probes that the choice was not made on, by what they are of.
+    """
+
+    model: str
+    revision: str
+    method: MsPoE | None
+    reason: str
+    held_out: dict[str, Any] = field(default_factory=dict)
+
+
+def verdict_for(model: str, revision: str) -> Verdict | None:
+    """What is known of a model, or None where it was never calibrated."""
+    for folder in (user_folder(), SHIPPED):
+        found = _read(folder / _file_name(model, revision))
+        if found is not None and (found.model, found.revision) == (model, revision):
+            return found
+    return None
+
+
+def keep(verdict: Verdict, folder: Path | None = None) -> Path:
+    """Write a verdict to the user's folder, or another; what was there is replaced.
+
+    Raises:
+        InvalidRequest: The folder cannot be written to.
+    """
+    path = (folder or user_folder()) / _file_name(verdict.model, verdict.revision)
+    values = {"form": _FORM, **asdict(verdict)}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(values, indent=2) + "\n", "utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise InvalidRequest(
+            f"{path}: cannot be written ({error.strerror}); set $RAG_APP_DATA to another folder"
+        ) from error
+    return path
+
+
+def user_folder() -> Path:
+    """Where a person's verdicts lie: `$RAG_APP_DATA`, else the platform's folder for data."""
+    from platformdirs import user_data_dir
+
+    base = os.environ.get("RAG_APP_DATA") or user_data_dir("rag-app", appauthor=False)
+    return Path(base) / "verdicts"
+
+
+def _file_name(model: str, revision: str) -> str:
+    safe = re.sub(r"[^\w.-]+", "_", f"{Path(model).name}-{revision}", flags=re.ASCII)
+    return f"{safe[:150]}.json"
+
+
+def _read(path: Path) -> Verdict | None:
+    """A verdict from a file; None where there is none, or not one of ours."""
+    try:
+        values = json.loads(path.read_text("utf-8"))
+        if values["form"] != _FORM:
+            return None
+        method = values["method"]
+        if method is not None:
+            places = tuple(tuple(map(float, row)) for row in method.pop("places"))
+            method = MsPoE(**method, places=places)
+        return Verdict(
+            str(values["model"]), str(values["revision"]), method,
+            str(values["reason"]), dict(values["held_out"]),
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, InvalidRequest):
+        return None

@@ -1,0 +1,184 @@
+"""Does a model find what it was given, wherever it stands? Accuracy by position of the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from generator.model import CausalModel
+from generator.ms_poe import MsPoE
+from indexing.errors import InvalidRequest
+from rag_app.evaluation import bootstrap
+from rag_app.evaluation.bootstrap import Outcomes
+from rag_app.evaluation.forced import forced
+from rag_app.evaluation.probes import Probe, places
+from rag_app.evaluation.waiting import counted
+
+METHODS = ("off", "ms-poe", "calibrated")
+_WRITTEN_TOKENS = 40
+
+Score = Callable[[CausalModel, Probe, float], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its 95 % bootstrap interval over questions."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One method at one length.
+
+    Attributes:
+        method: As it was asked for.
+        length: Tokens of evidence, about; 0 for probes from a file.
+        questions: How many.
+        accuracy: At each position, first to last.
+        mean: Over all positions.
+        worst: At the worst of them.
+        gap: The best less the worst.
+    """
+
+    method: str
+    length: int
+    questions: int
+    accuracy: tuple[Estimate, ...]
+    mean: Estimate
+    worst: Estimate
+    gap: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class PositionReport:
+    """Accuracy by position.
+
+    Attributes:
+        model: Its name.
+        revision: What pins its files.
+        probe: The kind of questions.
+        scoring: "forced" or "written".
+        places: Where the evidence stood, 0 first, 1 last.
+        curves: By length, then method.
+    """
+
+    model: str
+    revision: str
+    probe: str
+    scoring: str
+    places: tuple[float, ...]
+    curves: tuple[Curve, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+def evaluate(
+    model: CausalModel,
+    probes: dict[int, list[Probe]],
+    *,
+    methods: dict[str, MsPoE | None],
+    positions: int,
+    written: bool = False,
+) -> PositionReport:
+    """Ask every probe at every position, under every method.
+
+    Args:
+        model: Any causal model.
+        probes: By length, all of one kind.
+        methods: By name; None for the untouched model.
+        positions: How many places, evenly spaced, at least 2.
+        written: Let the model write, and look for the answer in what it wrote, instead of scoring
+            the answer word by word after its lead (`forced`).
+    """
+    if positions < 2:
+        raise InvalidRequest(f"positions go from the first to the last: 2 or more, not {positions}")
+    at = places(positions)
+    score = _written if written else _forced
+    curves = [
+        curve(name, length, outcomes(model, listed, at, method, score=score))
+        for length, listed in probes.items()
+        for name, method in methods.items()
+    ]
+    kind = next(iter(probes.values()))[0].kind
+    scoring = "written" if written else "forced"
+    return PositionReport(model.name, model.revision, kind, scoring, at, tuple(curves))
+
+
+def outcomes(
+    model: CausalModel,
+    probes: Sequence[Probe],
+    at: Sequence[float],
+    method: MsPoE | None,
+    *,
+    score: Score,
+) -> Outcomes:
+    """The score of each probe at each place, (probes, places)."""
+    asked = [(probe, place) for probe in probes for place in at]
+    applied: Any = nullcontext() if method is None else method(model)
+    with applied, counted(asked, doing="Asking") as pairs:
+        found = [score(model, probe, place) for probe, place in pairs]
+    return np.array(found, dtype=np.float64).reshape(len(probes), len(at))
+
+
+def curve(method: str, length: int, found: Outcomes) -> Curve:
+    """The figures of one method."""
+
+    def estimate(statistic: Callable[[Outcomes], float], of: Outcomes) -> Estimate:
+        return Estimate(statistic(of), *bootstrap.interval(of, statistic))
+
+    return Curve(
+        method,
+        length,
+        len(found),
+        tuple(estimate(bootstrap.mean, column[:, None]) for column in found.T),
+        estimate(bootstrap.mean, found),
+        estimate(bootstrap.worst, found),
+        estimate(bootstrap.gap, found),
+    )
+
+
+def parsed(name: str, model: CausalModel) -> MsPoE | None:
+    """A method by what a person types: off, calibrated, ms-poe, ms-poe:R or ms-poe:R_MIN-R_MAX.
+
+    Raises:
+        InvalidRequest: It is none of these.
+    """
+    from generator.verdict import verdict_for
+
+    kind, _, numbers = name.partition(":")
+    if kind not in METHODS or (numbers and kind != "ms-poe"):
+        raise InvalidRequest(f"no method {name!r}; use off, calibrated, ms-poe or ms-poe:1.0-1.2")
+    if kind == "off":
+        return None
+    if kind == "calibrated":
+        found = verdict_for(model.name, model.revision)
+        return found.method if found else None
+    try:
+        ratios = [float(number) for number in numbers.split("-")] if numbers else []
+    except ValueError:
+        raise InvalidRequest(f"{name!r}: ratios are numbers, as in ms-poe:1.0-1.2") from None
+    if not ratios:
+        return MsPoE()
+    if len(ratios) == 1:
+        return MsPoE(r_min=ratios[0], r_max=ratios[0], order="uniform")
+    return MsPoE(r_min=ratios[0], r_max=ratios[-1])
+
+
+def _forced(model: CausalModel, probe: Probe, place: float) -> float:
+    return float(forced(model, probe, place).exact)
+
+
+def _written(model: CausalModel, probe: Probe, place: float) -> float:
+    """Whether what the model writes holds the answer, as published: in any case of letters."""
+    prompt = probe.prompt(model.chat, place)
+    text = "".join(model.stream(prompt.ids, max_new_tokens=_WRITTEN_TOKENS, stops=prompt.stops))
+    return float(probe.answer.lower() in text.lower())

@@ -1,0 +1,149 @@
+"""Calibration: when a method is on, that a stopped run goes on, and that the end is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from click.testing import CliRunner
+
+from generator.model import CausalModel
+from generator.ms_poe import MsPoE
+from generator.verdict import verdict_for
+from indexing.errors import InvalidRequest, UnsupportedModel
+from indexing.weights import Weights, generator_weights
+from rag_app import calibration
+from rag_app.calibration import Plan, Trial, _verdict, calibrate, candidates, spelled
+from rag_app.cli import main
+from rag_app.evaluation.haystack import haystack
+
+PLAN = Plan(lengths=(40,), searched=2, judged=2, positions=2)
+
+
+@pytest.fixture(scope="module")
+def model() -> CausalModel:
+    torch.manual_seed(2)
+    config = transformers.LlamaConfig(
+        vocab_size=49152, hidden_size=16, intermediate_size=16, num_hidden_layers=4,
+        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=2048,
+        initializer_range=0.5,
+    )  # fmt: skip
+    tokenizer = transformers.AutoTokenizer.from_pretrained(generator_weights().folder)
+    inner = transformers.LlamaForCausalLM(config).eval()
+    return CausalModel(Weights("tiny", Path(), "1", "folder"), inner, tokenizer)
+
+
+def scores(*by_place: float, probes: int = 40) -> Any:
+    """Exact at each place for a share of the probes."""
+    exact = [[float(n < share * probes) for share in by_place] for n in range(probes)]
+    return np.stack([np.array(exact), np.zeros((probes, len(by_place)))], axis=-1)
+
+
+@pytest.mark.parametrize(
+    ("off", "on", "helps"),
+    [
+        ((0.9, 0.4, 0.8), (0.9, 0.7, 0.8), True),
+        ((0.9, 0.4, 0.8), (0.85, 0.7, 0.8), False),  # a place loses
+        ((0.9, 0.4, 0.8), (0.95, 0.4, 0.8), False),  # the worst does not gain
+        ((0.9, 0.4, 0.8), (0.9, 0.425, 0.8), False),  # by one probe: that is no sure gain
+        ((0.9, 0.4, 0.8), (0.9, 0.4, 0.8), False),
+    ],
+)
+def test_when_it_is_on(model: CausalModel, off: Any, on: Any, helps: bool) -> None:
+    method = MsPoE(order="uniform")
+    found = _verdict(model, method, scores(*off), scores(*on), (0.0, 0.5, 1.0))
+    assert (found.method == method) is helps
+    assert found.held_out["off"] == list(off)
+    assert found.held_out["on"] == list(on)
+    assert found.held_out["worst_gain"][0] == pytest.approx(min(on) - min(off))
+    assert (found.model, found.revision) == ("tiny", "1")
+
+
+def test_a_trial_that_loses_somewhere_has_less_merit() -> None:
+    assert Trial(MsPoE(), 4, 0.1, 0.3, -0.2).merit == pytest.approx(0.1)
+    assert Trial(MsPoE(), 4, 0.1, 0.3, 0.2).merit == pytest.approx(0.3)
+
+
+def test_a_run_that_is_stopped_goes_on(
+    model: CausalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, real, asked = tmp_path / "scores.jsonl", calibration.forced, [0]
+
+    def stopping(at: int) -> None:
+        def scored(*arguments: Any) -> Any:
+            asked[0] += 1
+            if asked[0] == at:
+                raise KeyboardInterrupt
+            return real(*arguments)
+
+        monkeypatch.setattr(calibration, "forced", scored)
+
+    stopping(-1)
+    whole = calibrate(model, haystack(None), PLAN, kept=tmp_path / "whole.jsonl")
+    count, asked[0] = asked[0], 0
+    stopping(count // 2)
+    with pytest.raises(KeyboardInterrupt):
+        calibrate(model, haystack(None), PLAN, kept=kept)
+    assert "_rag_app_ms_poe" not in model.model.__dict__
+    kept.write_text(kept.read_text()[:-9])  # killed within a line
+    stopping(-1)
+    asked[0] = 0
+    again = calibrate(model, haystack(None), PLAN, kept=kept)
+    assert again == whole
+    assert asked[0] == count - count // 2 + 2
+    calibrate(model, haystack(None), PLAN, kept=kept)
+    assert asked[0] == count - count // 2 + 2
+    assert len(whole.trials) == len(candidates(model, ((0.0, 1.0),) * 4))
+    assert [one.name for one in model.model.modules() if getattr(one, "_forward_hooks", None)] == []
+
+
+def test_candidates_keep_caches_of_shared_beginnings_usable(model: CausalModel) -> None:
+    methods = candidates(model, ((0.0, 1.0),) * 4)
+    assert {method.order for method in methods} == {"uniform", "calibrated"}
+    assert any(method.r_min < 1.2 for method in methods)
+    assert len({spelled(method) for method in methods}) == len(methods)
+    for method in methods:
+        with method(model):
+            pass
+
+
+def test_what_cannot_be_calibrated(model: CausalModel, tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequest, match="reads 2048"):
+        calibrate(model, haystack(None), Plan(lengths=(4000,)), kept=tmp_path / "x")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InvalidRequest, match="RAG_APP_CACHE"):
+        calibrate(model, haystack(None), PLAN, kept=tmp_path / "file" / "x")
+    config = transformers.GPT2Config(n_embd=16, n_layer=1, n_head=2)
+    other = CausalModel(
+        Weights("gpt", Path(), "1", "folder"), transformers.GPT2LMHeadModel(config), model.tokenizer
+    )
+    with pytest.raises(UnsupportedModel, match="learned vectors"):
+        calibrate(other, haystack(None), PLAN, kept=tmp_path / "y")
+    with pytest.raises(InvalidRequest):
+        Plan(positions=1)
+
+
+def test_the_command_keeps_its_verdict(
+    model: CausalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_APP_DATA", str(tmp_path))
+    monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(CausalModel, "load", lambda *_, **__: model)
+    arguments = ["--lengths", "40", "--searched", "2", "--judged", "2", "--positions", "2"]
+    picture = ["--plot", str(tmp_path / "x.png")]
+    said = CliRunner().invoke(main, ["calibrate", *arguments, *picture])
+    assert said.exit_code == 0, said.output
+    assert "Verdict: " in said.stdout
+    assert "held out" in said.stdout
+    assert (tmp_path / "x.png").exists()
+    said = CliRunner().invoke(main, ["calibrate", *arguments, "--json"])
+    found = json.loads(said.stdout)
+    kept = verdict_for("tiny", "1")
+    assert kept is not None
+    assert kept.reason == found["verdict"]["reason"]
+    assert Path(found["kept"]).is_file()
