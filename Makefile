@@ -76,6 +76,10 @@ bench: $(VENV)/installed ## the tables of methods by tasks: make bench DATA=(fol
 	@test -n "$(DATA)" || { echo "make: where is QMSum? make bench DATA=PATH" >&2; exit 1; }
 	$(BIN)/rag-app evaluate table --data "$(DATA)" --out docs/benchmarks.md
 
+.PHONY: gpu-check
+gpu-check: $(VENV)/installed ## an NVIDIA GPU gives what the processor gives, and how much sooner
+	@$(BIN)/python tools/gpu_check.py
+
 .PHONY: hooks
 hooks: $(VENV)/installed-dev ## run the checks before each commit
 	$(BIN)/pre-commit install

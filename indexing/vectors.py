@@ -90,6 +90,11 @@ class VectorIndex:
         """Whether a search can miss a neighbour, and is worth limiting in depth."""
         return self.vectors is not None
 
+    @property
+    def on_gpu(self) -> bool:
+        """Whether a large index is searched on a GPU, up to GPU_DEPTH deep."""
+        return self.large and self._gpu is not None
+
     def search(
         self, queries: FloatArray, k: int, *, allowed: npt.NDArray[np.bool_] | None = None
     ) -> tuple[FloatArray, IntArray]:

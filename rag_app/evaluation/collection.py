@@ -2,7 +2,7 @@
 
 A corpus is kept and used again when it was encoded in the same way and holds nothing but documents
 of the task; so a second evaluation, or one that was killed, encodes only what is missing. The
-vectors of the queries are kept beside it.
+vectors of the queries are kept beside it. `rag-app evaluate clear` removes those in the cache.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ import numpy.typing as npt
 from indexing.documents import Document
 from indexing.encoder import Encoder
 from indexing.errors import CorpusError
-from indexing.gguf import cache_folder
 from indexing.recipe import Recipe
 from indexing.store import FILE_NAME, Store
 from rag_app.corpus import Corpus
+from rag_app.evaluation.kept import drop_older, home
 from rag_app.evaluation.task import Task
 from rag_app.evaluation.waiting import counted
 from retriever.fusion import RANKINGS
@@ -104,7 +104,7 @@ def _place(
         return folder
     key = json.dumps([recipe.as_dict(), task.digest], sort_keys=True)
     name = f"{task.name}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
-    cached = cache_folder() / "evaluation" / name
+    cached = home() / name
     if folder is not None and notify:
         notify(
             f"{folder} holds other documents, or vectors made in another way; it stays as it is, "
@@ -176,6 +176,7 @@ def _query_vectors(texts: Sequence[str], encoder: Encoder, folder: Path) -> Floa
     vectors = _encode(texts, encoder)
     file.parent.mkdir(parents=True, exist_ok=True)
     np.save(file, vectors)
+    drop_older(file.parent)
     return vectors
 
 

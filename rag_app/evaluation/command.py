@@ -154,6 +154,49 @@ def encoding(
 
 
 @evaluate.command()
+@click.option("--dry-run", is_flag=True, help="Only say what is there.")
+@with_json
+def clear(dry_run: bool, as_json: bool) -> None:
+    """Remove the encoded documents that past evaluations left in the user's cache."""
+    from rag_app.evaluation import kept
+
+    removed, busy = ([], kept.kept()) if dry_run else kept.clear()
+    lists = {"removed": removed, "kept": busy}
+
+    def say() -> None:
+        for name, some in lists.items():
+            for each in some:
+                click.echo(f"{name} {each.folder} ({each.bytes / 1e6:,.1f} MB)")
+        if not removed and not busy:
+            click.echo(f"nothing is kept in {kept.home()}")
+
+    values = {name: [each.as_dict() for each in some] for name, some in lists.items()}
+    print_result(as_json, values, say)
+
+
+@evaluate.command()
+@click.option(
+    "--passages",
+    "sizes",
+    callback=_numbers,
+    default="10000,100000,1000000",
+    show_default=True,
+    help="Sizes to measure; a million takes some minutes, 4 GB of memory and 8 GB of disk.",
+)
+@click.option("--queries", type=click.IntRange(min=2), default=100, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@with_json
+def speed(sizes: tuple[int, ...], queries: int, seed: int, as_json: bool) -> None:
+    """What indexes cost and how quickly they are searched, by size; on drawn vectors and words."""
+    from rag_app.evaluation import speed as measuring
+
+    if min(sizes) < 1000:
+        raise InvalidRequest("ask for 1,000 passages or more: less is searched in no time")
+    reports = measuring.evaluate(sizes, queries=queries, seed=seed, notify=_notify)
+    print_result(as_json, measuring.as_dict(reports), lambda: click.echo(measuring.text(reports)))
+
+
+@evaluate.command()
 @with_corpus
 @click.option(
     "--lengths", callback=_numbers, help="Of the copies, in tokens.  [default: what fits]"

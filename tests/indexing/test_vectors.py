@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from indexing.vectors import VectorIndex
+from indexing.vectors import GPU_DEPTH, VectorIndex
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -129,6 +129,28 @@ def test_few_that_are_allowed_are_all_looked_at(pair: tuple[VectorIndex, VectorI
         strict=True,
     ):
         np.testing.assert_allclose(one, two, atol=1e-6)
+
+
+def test_what_a_gpu_is_asked(pair: tuple[VectorIndex, VectorIndex]) -> None:
+    """A flat index stands for the GPU's: no filter, and no deeper than FAISS allows there."""
+    flat, large = pair
+    asked: list[int] = []
+
+    class Device:
+        def search(self, queries: FloatArray, k: int) -> object:
+            asked.append(k)
+            return flat.search(queries, k)
+
+    assert not flat.on_gpu
+    there = VectorIndex(large.master, large.vectors)
+    there.__dict__["_gpu"] = Device()
+    queries = unit(2, seed=13)
+    assert there.on_gpu
+    for k in (5, GPU_DEPTH, GPU_DEPTH + 1):
+        scores, _ = there.search(queries, k)
+        np.testing.assert_allclose(scores[:, :5], flat.search(queries, 5)[0], atol=1e-6)
+    there.search(queries, 5, allowed=np.ones(3000, np.bool_))
+    assert asked == [5, GPU_DEPTH]
 
 
 def test_products_of_spans(pair: tuple[VectorIndex, VectorIndex]) -> None:
