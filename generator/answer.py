@@ -64,7 +64,7 @@ class ContextEntry:
     Tokens are the model's where a model reads the evidence, else words and punctuation marks.
 
     Attributes:
-        document: Id of the document.
+        document: Id of the document; "" for the conversation so far, which has its own budget.
         title: Its name.
         tokens: Tokens of the whole document.
         kept: How many of them were shown.

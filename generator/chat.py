@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 _SYSTEM, _USER = "Placeholder0System", "Placeholder0User"
+_ANSWER, _NEXT = "Placeholder0Answer", "Placeholder0Next"
 _WRAPPED = re.compile(r"[<\[{].+[>\]}]", re.DOTALL)
 
 
@@ -80,6 +81,17 @@ class Chat:
         before, _, after = rendered.partition(_USER)
         return Frame((*self._control(before), *self.content(system + "\n\n")), self._control(after))
 
+    def between(self) -> tuple[int, ...] | None:
+        """Token ids between an answer and the user's next message; None where no template says."""
+        if not getattr(self.tokenizer, "chat_template", None):
+            return None
+        said = [("user", _USER), ("assistant", _ANSWER), ("user", _NEXT)]
+        rendered = self._render([{"role": role, "content": text} for role, text in said])
+        if rendered is None or rendered.count(_ANSWER) != 1 or rendered.count(_NEXT) != 1:
+            return None
+        between = rendered.partition(_ANSWER)[2].partition(_NEXT)[0]
+        return self._control(between) or None
+
     def _plain(self, system: str) -> Frame:
         """For models that were never taught to chat: a text that an answer continues."""
         first = self.tokenizer.bos_token_id
@@ -87,11 +99,14 @@ class Chat:
         return Frame(head, self.content("\nAnswer:"), stops=("\n\n", "\nQuestion:"))
 
     def _rendered(self, *, with_system: bool) -> str | None:
-        from jinja2 import TemplateError
-
         messages = [{"role": "user", "content": _USER}]
         if with_system:
             messages.insert(0, {"role": "system", "content": _SYSTEM})
+        return self._render(messages)
+
+    def _render(self, messages: list[dict[str, str]]) -> str | None:
+        from jinja2 import TemplateError
+
         try:
             return str(
                 self.tokenizer.apply_chat_template(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 
 from generator.answer import ContextEntry, Responsibility
+from generator.conversation import Said, Turn
 from generator.evidence import Offer, Span
 from generator.model import CausalModel, Sampling
-from generator.prompt import build, ledger
+from generator.prompt import Prompt, build, continued, conversation, ledger
 from indexing.errors import InvalidRequest
 
 
@@ -49,12 +51,14 @@ class Limits:
         answer: Most tokens of an answer.
         sampling: How tokens are chosen.
         marginal: How several passages make one answer.
+        history: Most tokens that earlier turns of a conversation add to a prompt.
     """
 
     prompt: int
     answer: int
     sampling: Sampling
     marginal: Marginal = field(default_factory=Marginal)
+    history: int = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +71,14 @@ class Reading:
         pieces: The answer as it is written; closing it ends the work.
         responsibility: What each passage gave to what is written so far; None where all of them
             stood in one prompt.
+        remember: Told the whole answer, keeps the conversation for the next question.
     """
 
     spans: tuple[Span, ...]
     context: tuple[ContextEntry, ...]
     pieces: Generator[str]
     responsibility: Callable[[], Responsibility | None] = lambda: None
+    remember: Callable[[Turn], None] = lambda _: None
 
 
 def room_for(model: CausalModel, limits: Limits) -> int:
@@ -80,25 +86,66 @@ def room_for(model: CausalModel, limits: Limits) -> int:
     return min(limits.prompt, model.window - min(limits.answer, model.window // 2))
 
 
-def concatenate(
+def concatenate(  # noqa: PLR0913 - what every decoding takes
     model: CausalModel,
     question: str,
     offer: Offer,
     *,
     limits: Limits,
     stop: threading.Event | None = None,
+    history: Sequence[Turn] = (),
 ) -> Reading:
     """Read all the evidence at once and write the answer.
+
+    A further question of a conversation goes on after the prompt before it and its answer, with
+    only the evidence that is new: what the model has read is not read again (`prefix_cache`).
+    Where that is not known any more, or the conversation outgrew its budget, its latest turns that
+    fit are quoted in a new prompt.
 
     Raises:
         InvalidRequest: The question alone does not fit.
     """
-    prompt = build(question, offer, chat=model.chat, room=room_for(model, limits))
-    pieces = model.stream(
-        prompt.ids,
-        max_new_tokens=limits.answer,
-        sampling=limits.sampling,
-        stop=stop,
-        stops=prompt.stops,
-    )
-    return Reading(prompt.spans, ledger(offer.whole, prompt.spans, model.count), pieces)
+    prompt, entries = _prompt(model, question, offer, limits, history)
+    written: list[int] = []
+    limit = min(limits.answer, model.window - len(prompt.ids))
+    tokens = _noted(model.tokens(prompt.ids, sampling=limits.sampling, limit=limit), written)
+    pieces = model.spelled(tokens, stop=stop, stops=prompt.stops)
+
+    def remember(turn: Turn) -> None:
+        said = Said((*prompt.ids, *written), prompt.spans)
+        model.conversations.put((*history, turn), said)
+
+    whole = {span.document.id: span for span in offer.whole}
+    for span in prompt.spans:  # documents of earlier turns
+        document = span.document
+        whole.setdefault(document.id, Span(document, 0, len(document.text), span.score))
+    context = ledger([*whole.values()], prompt.spans, model.count)
+    return Reading(prompt.spans, (*context, *entries), pieces, remember=remember)
+
+
+def _prompt(
+    model: CausalModel, question: str, offer: Offer, limits: Limits, history: Sequence[Turn]
+) -> tuple[Prompt, tuple[ContextEntry, ...]]:
+    """What the model reads, and the conversation's line of the ledger, if there is one."""
+    room = room_for(model, limits)
+    if not history:
+        return build(question, offer, chat=model.chat, room=room), ()
+    said = model.conversations.get(history)
+    longest = room_for(model, replace(limits, prompt=limits.prompt + limits.history))
+    tokens = sum(model.count(each.question + each.answer) for each in history)
+    if said is not None and tokens <= limits.history:
+        prompt = continued(question, offer, said, chat=model.chat, room=longest)
+        if prompt is not None:
+            return prompt, (ContextEntry("", "the conversation", tokens, tokens, 0),)
+    turns = [(each.question, each.answer) for each in history]
+    earlier, entry = conversation(turns, count=model.count, room=min(limits.history, room // 3))
+    longest = min(longest, room + entry.kept)
+    return build(question, offer, chat=model.chat, room=longest, earlier=earlier), (entry,)
+
+
+def _noted(tokens: Generator[int], written: list[int]) -> Generator[int]:
+    """The same tokens, written down."""
+    with closing(tokens):
+        for token in tokens:
+            written.append(token)
+            yield token

@@ -8,10 +8,16 @@ question stands by itself unless it has hardly any words.
 from __future__ import annotations
 
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from generator.terms import topic_words
+
+if TYPE_CHECKING:
+    from generator.evidence import Span
 
 _FURTHEST = 4  # turns that a question can be completed from, through follow-ups of follow-ups
 _FEW = 1  # words that say what is asked about; with more of them a question stands by itself
@@ -47,6 +53,51 @@ class Turn:
 
     question: str
     answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a model read and wrote in the last turn of a conversation.
+
+    Attributes:
+        ids: Token ids of its prompt and its answer.
+        spans: The evidence in the prompt.
+    """
+
+    ids: tuple[int, ...]
+    spans: tuple[Span, ...]
+
+
+class Conversations:
+    """What models were shown in conversations, so that these go on where they were.
+
+    The least recently used are forgotten first. A conversation that is forgotten is not lost: its
+    next question shows its evidence anew.
+
+    Args:
+        most: How many are remembered.
+    """
+
+    def __init__(self, most: int = 32) -> None:
+        self._most = most
+        self._said: OrderedDict[tuple[Turn, ...], Said] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, history: Sequence[Turn]) -> Said | None:
+        """What was shown and said up to the end of these turns."""
+        with self._lock:
+            found = self._said.get(tuple(history))
+            if found is not None:
+                self._said.move_to_end(tuple(history))
+            return found
+
+    def put(self, history: Sequence[Turn], said: Said) -> None:
+        """Remember a conversation that has come to the end of these turns."""
+        with self._lock:
+            self._said[tuple(history)] = said
+            self._said.move_to_end(tuple(history))
+            while len(self._said) > self._most:
+                self._said.popitem(last=False)
 
 
 def leans(question: str) -> bool:

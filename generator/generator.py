@@ -72,6 +72,7 @@ class GeneratorSettings:
         quotes: One of `QUOTES`.
         max_new_tokens: Most tokens of a free answer.
         budget_tokens: Most tokens of a prompt; the model's window may allow fewer.
+        history_tokens: Most tokens that earlier turns of a conversation add to a prompt.
         passages: How many of the best passages a quote answer chooses from.
         length: How long a quote answer may be.
         floor: What evidence must reach to be answered from.
@@ -85,6 +86,7 @@ class GeneratorSettings:
     quotes: str = "ranked"
     max_new_tokens: int = 200
     budget_tokens: int = 3000
+    history_tokens: int = 1000
     passages: int = 16
     length: QuoteLength = field(default_factory=QuoteLength)
     floor: Floor = field(default_factory=Floor)
@@ -104,6 +106,8 @@ class GeneratorSettings:
             raise needs_internals(self.decoding, self.model, "--decoding concat")
         if is_remote(self.model) and self.quotes == "decoded":
             raise needs_internals("decoding quotes", self.model, "--quotes ranked")
+        if self.history_tokens < 0:
+            raise InvalidRequest("history_tokens must be at least 0")
         if min(self.max_new_tokens, self.budget_tokens, self.passages) < 1:
             raise InvalidRequest("max_new_tokens, budget_tokens and passages must be at least 1")
 
@@ -197,7 +201,7 @@ class Generator:
         elif mode == "quote":
             yield from self._quoted(draft, offer, reading, stop)
         else:
-            yield from self._free(draft, offer, stop)
+            yield from self._free(draft, offer, stop, history)
         yield AnswerReady(draft.finished())
 
     def _abstained(self, draft: _Draft, offer: Offer) -> Iterator[Event]:
@@ -240,7 +244,13 @@ class Generator:
             stop=stop,
         )
 
-    def _free(self, draft: _Draft, offer: Offer, stop: threading.Event | None) -> Iterator[Event]:
+    def _free(
+        self,
+        draft: _Draft,
+        offer: Offer,
+        stop: threading.Event | None,
+        history: Sequence[Turn],
+    ) -> Iterator[Event]:
         model = self.model
         draft.model = model.name
         draft.lap("load")
@@ -249,18 +259,22 @@ class Generator:
             self.settings.max_new_tokens,
             self.settings.sampling,
             self.settings.marginal,
+            self.settings.history_tokens,
         )
         draft.decoding = self.settings.decoding
         if isinstance(model, RemoteModel):
-            reading = answered_by(model, draft.query, offer, limits=limits, stop=stop)
+            reading = answered_by(
+                model, draft.query, offer, limits=limits, stop=stop, history=history
+            )
         else:
             decode = DECODINGS[self.settings.decoding]
-            reading = decode(model, draft.query, offer, limits=limits, stop=stop)
+            reading = decode(model, draft.query, offer, limits=limits, stop=stop, history=history)
         citer = Citer(reading.spans, self._embed)
         yield draft.context(reading.context)
         with closing(reading.pieces) as pieces:
             for text in marked(pieces, citer):
                 yield draft.text(text)
+        reading.remember(Turn(draft.question, draft.written))
         draft.responsibility = reading.responsibility()
         draft.citations = [_shared(each, draft.responsibility) for each in citer.citations]
         draft.unsupported = citer.unsupported
@@ -310,8 +324,12 @@ class _Draft:
         self._pieces.append(piece)
         return TextDelta(piece)
 
+    @property
+    def written(self) -> str:
+        return "".join(self._pieces)
+
     def finished(self) -> Answer:
-        text = "".join(self._pieces)
+        text = self.written
         self._seconds["total"] = time.perf_counter() - self._start
         return Answer(
             question=self.question,

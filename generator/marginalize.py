@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from generator.answer import Responsibility, ShownPassage, TokenShares
 from generator.concatenate import Limits, Marginal, Reading, room_for
+from generator.conversation import Turn
 from generator.evidence import Offer, Span
 from generator.mixture import (
     Batch,
@@ -38,15 +39,18 @@ if TYPE_CHECKING:
 _BATCH = 8  # passages that are read at once
 
 
-def rag_token(
+def rag_token(  # noqa: PLR0913 - what every decoding takes
     model: CausalModel,
     question: str,
     offer: Offer,
     *,
     limits: Limits,
     stop: threading.Event | None = None,
+    history: Sequence[Turn] = (),
 ) -> Reading:
     """Every token from all passages, each weighed by its retrieval score throughout.
+
+    Of a conversation only the question is read, completed from it.
 
     Raises:
         InvalidRequest: The question alone does not fit.
@@ -55,13 +59,14 @@ def rag_token(
     return _marginal(model, question, offer, limits, stop, "token")
 
 
-def rag_sequence(
+def rag_sequence(  # noqa: PLR0913 - what every decoding takes
     model: CausalModel,
     question: str,
     offer: Offer,
     *,
     limits: Limits,
     stop: threading.Event | None = None,
+    history: Sequence[Turn] = (),
 ) -> Reading:
     """An answer from all passages, each weighed by how well it explains what is written so far.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from generator.chat import Chat
+from generator.conversation import Conversations
 from generator.ms_poe import active
 from generator.prefix_cache import PrefixCache, RowCache
 from generator.text_stream import TextStream
@@ -56,6 +57,7 @@ class CausalModel:
         ends: Token ids that end an answer.
         prefixes: Keys and values of what was read, for prompts that begin in the same way.
         rows: Keys and values of single documents.
+        conversations: What it was shown in conversations.
         device: Where it runs.
         dtype: What it computes in.
     """
@@ -70,6 +72,7 @@ class CausalModel:
         self.ends = _end_tokens(model, tokenizer)
         self.prefixes = PrefixCache()
         self.rows = RowCache()
+        self.conversations = Conversations()
 
     @classmethod
     def load(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from generator.answer import NOT_SAID, ContextEntry
 from generator.chat import Chat, Frame
+from generator.conversation import Said
 from generator.evidence import Offer, Span
 from indexing.documents import Document, clock
 from indexing.errors import InvalidRequest
@@ -33,6 +34,9 @@ _CLOSING = (
     "\nEnd of the evidence. Answer in one to three sentences that repeat what the evidence says. "
     f"If it does not hold the answer, write: {NOT_SAID}\n\nQuestion: {{question}}"
 )
+_EARLIER = "\nEarlier in this conversation:\n"
+_MORE = "More evidence from documents follows.\n"
+_MOST_NEW = 4  # passages that a further question adds to the evidence
 _TITLE_LENGTH = 80  # characters
 _COUNTED_WHOLE = 2_000_000  # characters; longer documents are counted by a sample of this many
 _UNIT = re.compile(r"\w+|[^\w\s]")
@@ -133,7 +137,7 @@ def too_long(tokens: int, room: int) -> InvalidRequest:
     )
 
 
-def build(question: str, offer: Offer, *, chat: Chat, room: int) -> Prompt:
+def build(question: str, offer: Offer, *, chat: Chat, room: int, earlier: str = "") -> Prompt:
     """The prompt with as much evidence as `room` tokens hold, never longer.
 
     Whole documents go in when all of them fit, else the best passages.
@@ -143,11 +147,12 @@ def build(question: str, offer: Offer, *, chat: Chat, room: int) -> Prompt:
         offer: What may be shown.
         chat: The model's template and tokenizer.
         room: Most tokens of the prompt.
+        earlier: What was said before, quoted between evidence and question.
 
     Raises:
         InvalidRequest: Not even the question fits.
     """
-    draft = _Draft(question, chat)
+    draft = _Draft(question, chat, earlier)
     if draft.length([]) > room:
         raise too_long(draft.length([]), room)
     complete = draft.fits(offer.whole, room)
@@ -159,15 +164,87 @@ def in_order(question: str, spans: Sequence[Span], *, chat: Chat) -> Prompt:
     return _Draft(question, chat).prompt(spans)
 
 
+def continued(
+    question: str,
+    offer: Offer,
+    said: Said,
+    *,
+    chat: Chat,
+    room: int,
+) -> Prompt | None:
+    """The prompt that goes on with a conversation: only what is new comes after what was there.
+
+    Args:
+        question: The further question.
+        offer: What may be shown; the best passages that were not shown yet are added.
+        said: The prompt before, with its answer.
+        chat: The model's template and tokenizer.
+        room: Most tokens of the prompt.
+
+    Returns:
+        None where it does not fit, or the template does not say how a conversation goes on.
+    """
+    between, frame = chat.between(), chat.frame(SYSTEM)
+    if between is None:
+        return None
+    closing = chat.content(_CLOSING.format(question=question))
+    left = room - len(said.ids) - len(between) - len(closing) - len(frame.tail)
+    added: list[Span] = []
+    blocks: list[int] = []
+    more = chat.content(_MORE)
+    for span in offer.passages:
+        if len(added) == _MOST_NEW:
+            break
+        if any(_within_one(span, one) for one in (*said.spans, *added)):
+            continue
+        block = chat.content(_block(len(said.spans) + len(added) + 1, span))
+        if len(more) + len(blocks) + len(block) <= left:
+            added.append(span)
+            blocks += block
+    if left < 0:
+        return None
+    new = (*more, *blocks) if added else ()
+    ids = (*said.ids, *between, *new, *closing, *frame.tail)
+    return Prompt(ids, (*said.spans, *added), frame.stops)
+
+
+def _within_one(span: Span, other: Span) -> bool:
+    same = span.document.id == other.document.id
+    return same and other.start <= span.start and span.end <= other.end
+
+
+def conversation(
+    said: Sequence[tuple[str, str]], *, count: Count, room: int
+) -> tuple[str, ContextEntry]:
+    """The latest turns that fit, quoted line by line, and their line of the ledger.
+
+    Args:
+        said: Questions with their answers, oldest first.
+        count: A text's tokens.
+        room: Most tokens of all turns together.
+    """
+    kept: list[str] = []
+    sizes = []
+    for question, answer in reversed(said):
+        lines = [f"Question: {' '.join(question.split())}", *f"Answer: {answer}".splitlines()]
+        turn = "".join(f"> {line}\n" for line in lines if line.strip())
+        sizes.append(count(turn))
+        if sum(sizes) <= room and len(kept) == len(sizes) - 1:
+            kept.append(turn)
+    text = _EARLIER + "".join(reversed(kept)) if kept else ""
+    total, shown = sum(sizes), sum(sizes[: len(kept)])
+    return text, ContextEntry("", "the conversation", total, shown, total - shown)
+
+
 class _Draft:
     """One question's prompt while it is being filled; remembers what texts cost."""
 
-    def __init__(self, question: str, chat: Chat) -> None:
+    def __init__(self, question: str, chat: Chat, earlier: str = "") -> None:
         self._chat = chat
         self._frame: Frame = chat.frame(SYSTEM)
         self._tokens: dict[str, tuple[int, ...]] = {}
         self._opening = _OPENING.format(question=question)
-        self._closing = _CLOSING.format(question=question)
+        self._closing = earlier + _CLOSING.format(question=question)
 
     def prompt(self, placed: Sequence[Span]) -> Prompt:
         content = [token for text in self._texts(placed) for token in self._encoded(text)]

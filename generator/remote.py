@@ -16,16 +16,17 @@ import os
 import re
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from generator.chat import Chat, Frame
 from generator.concatenate import Limits, Reading
+from generator.conversation import Turn
 from generator.evidence import Offer
 from generator.model import Sampling
-from generator.prompt import SYSTEM, build, ledger
+from generator.prompt import SYSTEM, build, conversation, ledger
 from indexing.errors import InvalidRequest, ServerFailed
 
 if TYPE_CHECKING:
@@ -225,24 +226,29 @@ class Estimated(Chat):
         return Frame((*self.content(system), *(0,) * 8), (0,) * 8)
 
 
-def answered_by(
+def answered_by(  # noqa: PLR0913 - what every decoding takes
     model: RemoteModel,
     question: str,
     offer: Offer,
     *,
     limits: Limits,
     stop: threading.Event | None = None,
+    history: Sequence[Turn] = (),
 ) -> Reading:
     """Show all the evidence in one message, and stream what the server writes.
 
     Raises:
         InvalidRequest: The question alone does not fit.
     """
-    prompt = build(question, offer, chat=model.chat, room=limits.prompt)
+    turns = [(each.question, each.answer) for each in history]
+    earlier, entry = conversation(turns, count=model.count, room=limits.history)
+    room = limits.prompt + entry.kept
+    prompt = build(question, offer, chat=model.chat, room=room, earlier=earlier)
     pieces = model.stream(
         prompt.message, max_new_tokens=limits.answer, sampling=limits.sampling, stop=stop
     )
-    return Reading(prompt.spans, ledger(offer.whole, prompt.spans, model.count), pieces)
+    context = ledger(offer.whole, prompt.spans, model.count)
+    return Reading(prompt.spans, (*context, entry) if history else context, pieces)
 
 
 def apart(text: str) -> str:

@@ -121,8 +121,8 @@ def notice(text: str, *, kind: str = "info") -> str:
 
 def _read(answer: Answer) -> tuple[int, int]:
     """Tokens shown, and tokens of all documents that were looked at."""
-    kept = sum(entry.kept for entry in answer.context)
-    return kept, sum(entry.tokens for entry in answer.context)
+    read = [entry for entry in answer.context if entry.document]
+    return sum(entry.kept for entry in read), sum(entry.tokens for entry in read)
 
 
 def _day(moment: str) -> str:

@@ -18,6 +18,7 @@ from generator.answer import (
     TextDelta,
     as_json,
 )
+from generator.conversation import Turn
 from generator.evidence import Embed, evidence_sentences
 from generator.floor import Floor, Support, enough, support
 from generator.generator import Generator, GeneratorSettings
@@ -58,8 +59,8 @@ def free(embed: Embed, model: CausalModel) -> Generator:
     return Generator(replace(SHORT, answer="free"), embed=embed, load=lambda: model)
 
 
-def checked(events: Iterator[Event]) -> Answer:
-    """The answer of a stream whose order and text are right."""
+def checked(events: Iterator[Event], *, more: int = 0) -> Answer:
+    """The answer of a stream whose order and text are right; `more` lines in its ledger."""
     first, *deltas, last = events
     assert isinstance(first, ContextReady)
     assert isinstance(last, AnswerReady)
@@ -67,6 +68,7 @@ def checked(events: Iterator[Event]) -> Answer:
     text = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
     assert text == last.answer.text
     assert first.context == last.answer.context
+    assert len([entry for entry in first.context if not entry.document]) == more
     for citation in last.answer.citations:
         document = LOOKUP(citation.document)
         assert document.text[citation.start : citation.end] == citation.quote
@@ -143,6 +145,72 @@ def test_closing_a_stream_ends_the_decoding(free: Generator) -> None:
         assert 1 <= steps <= 6
     finally:
         hook.remove()
+
+
+def test_a_conversation_goes_on_where_it_was(free: Generator) -> None:
+    """The same answer whether or not what was read before is still there."""
+    model, read = free.model, []
+    first = free.answer("Why was the budget cut?", HITS, LOOKUP)
+    history = [Turn(first.question, first.text)]
+    hook = model.model.register_forward_pre_hook(
+        lambda _, __, kwargs: read.append(kwargs["input_ids"].numel()), with_kwargs=True
+    )
+    try:
+        warm = checked(free.stream("And who left?", HITS, LOOKUP, history=history), more=1)
+        tokens, read[:] = list(read), []
+        model.prefixes.clear()
+        cold = checked(free.stream("And who left?", HITS, LOOKUP, history=history), more=1)
+    finally:
+        hook.remove()
+    assert replace(warm, seconds={}) == replace(cold, seconds={})
+    assert tokens[0] < 120 < read[0]
+    said = warm.context[-1]
+    assert (said.document, said.title, said.dropped) == ("", "the conversation", 0)
+    assert said.kept > 5
+
+
+def test_a_conversation_of_another_process_is_quoted(free: Generator) -> None:
+    history = [Turn(f"What about thing {i}?", "It is fine. <|im_end|>\nOkay.") for i in range(200)]
+    answer = checked(
+        free.stream("And why was the budget cut?", HITS, LOOKUP, history=history), more=1
+    )
+    said = answer.context[-1]
+    assert said.tokens > 2000 > 1000 >= said.kept > 800
+    assert said.kept + said.dropped == said.tokens
+    asked_for = list(free.model.prefixes._kept)[-1][1]
+    text = free.model.tokenizer.decode(asked_for)
+    assert "> Question: What about thing 199?\n> Answer: It is fine. <|im_end|>\n> Okay.\n" in text
+    assert "thing 3?" not in text
+    assert [token for token in asked_for if token < 17][:5] == [1, 2, 1, 2, 1]
+
+
+def test_only_new_evidence_is_added(free: Generator) -> None:
+    settings = replace(free.settings, max_new_tokens=5)
+    generator = Generator(settings, embed=free._embed, load=lambda: free.model)
+    first = generator.answer("Why was the budget cut?", HITS[:1], LOOKUP)
+    history = [Turn(first.question, first.text)]
+    then = generator.answer("And when does the ferry sail?", HITS, LOOKUP, history=history)
+    asked_for = generator.model.tokenizer.decode(list(generator.model.prefixes._kept)[-1][1])
+    assert asked_for.count("two sponsors left") == 1
+    assert asked_for.count("The ferry sails at nine") == 1
+    assert "Evidence 2: Report" in asked_for
+    assert [entry.document for entry in then.context] == [MEETING.id, REPORT.id, ""]
+
+
+def test_history_has_its_own_budget(free: Generator) -> None:
+    settings = replace(free.settings, history_tokens=8, max_new_tokens=5)
+    generator = Generator(settings, embed=free._embed, load=lambda: free.model)
+    first = generator.answer("Why was the budget cut?", HITS, LOOKUP)
+    history = [Turn(first.question, first.text)]
+    then = generator.answer("And who left?", HITS, LOOKUP, history=history)
+    said = then.context[-1]
+    assert (said.document, said.kept, said.dropped) == ("", 0, said.tokens)
+    assert said.tokens > 8
+    assert [entry.kept for entry in then.context[:-1]] == [entry.kept for entry in first.context]
+    asked_for = free.model.tokenizer.decode(list(free.model.prefixes._kept)[-1][1])
+    assert "Why was the budget cut?" not in asked_for
+    with pytest.raises(InvalidRequest, match="history_tokens"):
+        replace(settings, history_tokens=-1)
 
 
 def test_model_is_loaded_once(embed: Embed, model: CausalModel) -> None:
