@@ -22,6 +22,7 @@ from rag_app.chat.other_views import PRIVATE, html
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
 
+FORMS = {"Markdown": "md", "JSON": "json"}  # in which a conversation is saved
 LOOK = 0.06  # seconds between looks at an answer in the making
 SLOW_LOOK = 0.4  # and at files on their way
 
@@ -142,8 +143,8 @@ class _Page:
                     elem_id="mode",
                 )
                 saves = [
-                    gr.Button(f"Save as {name}", size="sm", elem_classes="save")
-                    for name in ("Markdown", "JSON")
+                    gr.Button(f"Save as {name}", size="sm", elem_classes=["save", f"save-{form}"])
+                    for name, form in FORMS.items()
                 ]
         download = gr.Textbox(visible="hidden", elem_id="download")
         return history, live, hint, box, mode, saves, download
@@ -178,7 +179,7 @@ class _Page:
         on(at.arrivals.clear_list, self._clear, [at.browser], docs)
         on(at.documents.choose, self._choose, [at.browser], [at.browser, at.documents])
         on(at.documents.remove_document, self._remove, [at.browser], [at.browser, *docs])
-        for button, form in zip(saves, ("md", "json"), strict=True):
+        for button, form in zip(saves, FORMS.values(), strict=True):
             saved = on(button.click, _Saving(self, form), [at.browser], at.download)
             saved.then(None, [at.download], None, js="(file) => ragApp.save(file)", **PRIVATE)
 

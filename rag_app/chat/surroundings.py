@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from indexing.documents import Document
     from rag_app.corpus import Corpus
 
-AROUND = 320  # characters on each side
+AROUND = 260  # characters on each side
 
 
 @dataclass(frozen=True, slots=True)

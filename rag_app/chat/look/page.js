@@ -62,7 +62,9 @@ const ragApp = (() => {
     for (const other of all(".source.shown")) other.classList.remove("shown");
     void card.offsetWidth; // so that the animation begins anew
     card.classList.add("shown");
-    card.scrollIntoView({ block: "center", behavior: "smooth" });
+    const room = document.getElementById("panel").clientHeight - 80;
+    const block = card.offsetHeight > room ? "start" : "nearest";
+    card.scrollIntoView({ block, behavior: "smooth" });
     card.focus({ preventScroll: true });
   }
 

@@ -290,6 +290,19 @@ def test_search_can_be_limited(visit: Visit) -> None:
     expect(page.locator("#results")).to_contain_text("Nothing found.")
 
 
+def test_needles_are_measured_in_the_documents_that_are_there(visit: Visit) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Evaluate").click()
+    page.get_by_label("Facts for each").fill("1")
+    page.get_by_role("button", name="Measure").click()
+    expect(page.locator("#measured .notice")).to_contain_text("this takes minutes")
+    grids = page.locator("#measured .heat")
+    expect(grids).to_have_count(3, timeout=4 * PATIENCE)
+    expect(grids.first.locator("caption")).to_contain_text(re.compile(r"\d+% found"))
+    shares = grids.first.locator("td").all_inner_texts()
+    assert len(shares) == 10 and set(shares) <= {"0%", "100%"}  # five depths, two lengths
+
+
 def test_a_conversation_is_saved_with_its_citations(visit: Visit) -> None:
     page = visit()
     ask(page)
@@ -324,6 +337,7 @@ def test_on_a_phone_sources_come_and_go(visit: Visit) -> None:
     expect(page.locator("#side")).not_to_have_class(re.compile(r"\bopen\b"))
     ask(page)
     answered(page)
+    expect(page.locator("#box")).to_be_in_viewport(ratio=1)
     panel = page.locator("#panel")
     expect(panel).not_to_be_in_viewport()
     page.locator("#history button.cite").first.click()

@@ -1,0 +1,134 @@
+"""Pictures of the page for the README: serves data/samples and looks at each view in Chromium.
+
+usage: python tools/screenshots.py [VIEW...]        all of them, into docs/images, unless named
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
+IMAGES = ROOT / "docs" / "images"
+SAMPLES = ROOT / "data" / "samples"
+WIDE, PHONE = (1280, 800), (390, 760)
+COLOURS = 160  # of a picture; the page has few, and the file is a third as large
+QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+
+@dataclass(frozen=True)
+class View:
+    """A picture: how to get there, how large, dark or light."""
+
+    name: str
+    reach: Callable[[Page], None]
+    size: tuple[int, int] = WIDE
+    dark: bool = False
+
+
+def asked(page: Page, question: str = "What is the final launch date of Heron?") -> None:
+    """A question, answered."""
+    page.locator("#box textarea").fill(question)
+    page.keyboard.press("Enter")
+    page.locator("#history .exchange").last.wait_for()
+
+
+def cited(page: Page) -> None:
+    """An answer with its first source."""
+    asked(page)
+    page.locator("#history button.cite").first.click()
+
+
+def ledger(page: Page) -> None:
+    """What an answer was made from."""
+    asked(page)
+    page.locator(".ledger summary").click()
+
+
+def searched(page: Page) -> None:
+    """Documents for a query."""
+    page.get_by_role("tab", name="Search").click()
+    page.locator("#query textarea").fill("why the launch was moved")
+    page.keyboard.press("Enter")
+    page.locator("#results .hits").wait_for()
+
+
+def measured(page: Page) -> None:
+    """Needles in the documents."""
+    page.get_by_role("tab", name="Evaluate").click()
+    page.get_by_role("button", name="Measure").click()
+    page.locator("#measured .heat").first.wait_for(timeout=600_000)
+
+
+VIEWS = (
+    View("chat", cited),
+    View("chat-dark", ledger, dark=True),
+    View("chat-phone", asked, PHONE),
+    View("chat-phone-source", cited, PHONE),
+    View("search", searched),
+    View("evaluate", measured),
+)
+
+
+def main(*names: str) -> None:
+    """Write every picture, or those that are named."""
+    chromium = shutil.which("chromium") or sys.exit("install Chromium: apt-get install chromium")
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    with serving() as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=QUIET)
+        for view in VIEWS:
+            if names and view.name not in names:
+                continue
+            path = IMAGES / f"{view.name}.png"
+            look(browser, address, view).quantize(COLOURS).save(path, optimize=True)
+            print(f"{path.relative_to(ROOT)}  {path.stat().st_size:,} bytes")
+        browser.close()
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """A server over the samples; its address."""
+    run = [sys.executable, "-m", "rag_app"]
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = ["--corpus", folder]
+        samples = [str(file) for file in SAMPLES.iterdir() if file.name != "questions.jsonl"]
+        subprocess.run([*run, "index", *samples, *corpus], check=True)
+        serve = [*run, "serve", "--port", "0", *corpus]
+        with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            try:
+                yield process.stdout.readline().split()[-1]
+            finally:
+                process.terminate()
+
+
+def look(browser: Browser, address: str, view: View) -> Image.Image:
+    """One view, seen by somebody who has never been there."""
+    width, height = view.size
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if view.dark else "light",
+    )
+    page = context.new_page()
+    page.goto(address)
+    page.locator("#documents li").first.wait_for(state="attached")
+    page.wait_for_timeout(800)
+    view.reach(page)
+    page.wait_for_timeout(2000)  # until nothing moves
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    context.close()
+    return picture
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
