@@ -31,9 +31,10 @@ SOME_FILES_FAILED = 3
 
 # Commands that live in a file of their own, and where.
 ELSEWHERE = {
+    "batch": "rag_app.batch.command",
+    "serve": "rag_app.chat.command",
     "evaluate": "rag_app.evaluation.command",
     "calibrate": "rag_app.calibrate_command",
-    "serve": "rag_app.chat.command",
 }
 
 

@@ -335,6 +335,13 @@ class Corpus:
             bytes=sum(_size(file) for file in self.folder.rglob("*")),
         )
 
+    @property
+    def generator_settings(self) -> GeneratorSettings:
+        """How it answers."""
+        from generator.generator import GeneratorSettings
+
+        return self._generator_settings or GeneratorSettings()
+
     # Wiring
 
     @property
@@ -404,12 +411,17 @@ class Corpus:
 
     def _answering(self) -> Generator:
         """The generator, its sentences embedded by the corpus's own encoder."""
+<<<<<<< HEAD
         from generator.generator import Generator, GeneratorSettings, load_model
+=======
+        from generator.generator import Generator
+        from generator.model import CausalModel
+>>>>>>> 0831e39 (rag-app batch: many questions into a file that survives being killed, and a page to read)
 
         encoder = self._encoder_for(self._store())
         with self._loading:
             if self._generator is None:
-                settings = self._generator_settings or GeneratorSettings()
+                settings = self.generator_settings
                 self._generator = Generator(
                     settings,
                     embed=Remembering(encoder.encode_queries),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from indexing.catalogue import Held
 from indexing.errors import DocumentNotFound, InvalidRequest
 from indexing.store import DocumentEntry
 
 
-def named(name: str, entries: Sequence[DocumentEntry]) -> list[str]:
+def named(name: str, entries: Sequence[DocumentEntry | Held]) -> list[str]:
     """Ids of the documents a name stands for: an id, a path, a folder, or a title.
 
     Raises:

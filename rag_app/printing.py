@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-def say(line: str) -> None:
+def say(line: str, *, error: bool = False) -> None:
     """Print a line, control characters and bidirectional overrides taken out."""
-    click.echo(_CONTROL.sub("", line))
+    click.echo(_CONTROL.sub("", line), err=error)
 
 
 def piece(text: str) -> None:

@@ -1,0 +1,192 @@
+"""Files of questions: text, CSV, JSON lines, and QMSum's meetings with their own queries."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from indexing.decoding import clean, decode, printable
+from indexing.errors import UnreadableFile
+
+SUFFIXES = (".txt", ".csv", ".jsonl", ".json")
+SHAPE = 'give each question a line such as {"id": "q1", "question": "...", "document": "..."}'
+DELIMITERS = ",;\t"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of a batch.
+
+    Attributes:
+        id: Names it within its file.
+        text: What is asked.
+        document: The id, path, folder or title of the only documents to ask; None for all.
+        digest: Of the document, where its content is known; then it is found under any name.
+        problem: Why it cannot be asked, when its line cannot be used.
+    """
+
+    id: str
+    text: str
+    document: str | None = None
+    digest: str | None = None
+    problem: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str | None]:
+        """What makes it the same question in another run."""
+        return self.id, self.text, self.document
+
+
+def read_questions(path: Path) -> list[Question]:
+    """The questions of a file, in its order; a folder is one of QMSum files.
+
+    Questions that bring no id get one made of their words and document, so that lines may be
+    added anywhere between two runs.
+
+    Raises:
+        UnreadableFile: There is no such file, no question in it, or it is of another kind.
+    """
+    if path.is_dir():
+        return _of_meetings(path)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise UnreadableFile(path, "is no file of questions", f"use {', '.join(SUFFIXES)}")
+    text = _text(path)
+    if suffix == ".json" or (suffix == ".jsonl" and _holds_meetings(text)):
+        return _of_meetings(path)
+    readers = {".txt": _lines, ".csv": _table, ".jsonl": _objects}
+    found = _named(path, list(readers[suffix](path, text)))
+    if not found:
+        raise UnreadableFile(path, "holds no question", "write one on a line")
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return clean(decode(path, path.read_bytes()))
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror or error})"
+        raise UnreadableFile(path, reason, "check how its name is spelled") from error
+
+
+def _lines(path: Path, text: str) -> Iterator[Question]:
+    """A question a line; blank lines and those that begin with # are passed over."""
+    for line in text.split("\n"):
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield Question("", line.strip())
+
+
+def _table(path: Path, text: str) -> Iterator[Question]:
+    """Columns by name: question, and where there are any, id and document."""
+    head = text.lstrip("\n").partition("\n")[0]
+    delimiter = max(DELIMITERS, key=head.count)
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    except csv.Error as error:
+        raise UnreadableFile(path, f"is not CSV ({error})", "save it as CSV again") from None
+    rows = [row for row in rows if any(cell.strip() for cell in row)]
+    names = [cell.strip().lower() for cell in rows[0]] if rows else []
+    if "question" not in names:
+        reason = f"has no column `question` (its first line is: {printable(head)[:80]})"
+        raise UnreadableFile(path, reason, "name the columns id, question and document")
+    for row in rows[1:]:
+        cells = dict(zip(names, (cell.strip() for cell in row), strict=False))
+        yield _question(cells.get("id", ""), cells.get("question", ""), cells.get("document"))
+
+
+def _objects(path: Path, text: str) -> Iterator[Question]:
+    """A JSON object a line; a line that is none becomes a question that cannot be asked."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            values = json.loads(line)
+        except (ValueError, RecursionError):
+            yield Question(f"line-{number}", "", problem=f"line {number} is not JSON; {SHAPE}")
+            continue
+        yield _of_object(number, values)
+
+
+def _of_object(number: int, values: object) -> Question:
+    fields = values if isinstance(values, dict) else {}
+    id_, asked, document = (fields.get(name) for name in ("id", "question", "document"))
+    if isinstance(id_, int):
+        id_ = str(id_)
+    fits = isinstance(asked, str) and all(x is None or isinstance(x, str) for x in (id_, document))
+    if not fits:
+        name = id_ if isinstance(id_, str) and id_.strip() else f"line-{number}"
+        problem = f"line {number} has no string `question`, or other values that are no strings"
+        return Question(printable(name), "", problem=f"{problem}; {SHAPE}")
+    assert isinstance(asked, str)
+    return _question(id_ or "", asked, document)
+
+
+def _question(id_: str, text: str, document: str | None) -> Question:
+    text, document = clean(text).strip(), printable(document or "").strip() or None
+    problem = None if text else "the question is empty; ask something"
+    return Question(printable(id_).strip(), text, document, problem=problem)
+
+
+def _named(path: Path, questions: Sequence[Question]) -> list[Question]:
+    """The questions, each with an id.
+
+    Raises:
+        UnreadableFile: Two have the same id.
+    """
+    seen: dict[str, int] = {}
+    named = []
+    for question in questions:
+        made = question.id or _digest(question)
+        seen[made] = seen.get(made, 0) + 1
+        if question.id and seen[made] > 1:
+            raise UnreadableFile(path, f"has the id {made!r} twice", "give each question its own")
+        named.append(replace(question, id=made if seen[made] == 1 else f"{made}-{seen[made]}"))
+    return named
+
+
+def _digest(question: Question) -> str:
+    whole = f"{question.document or ''}\0{question.text}".encode("utf-8", "replace")
+    return hashlib.sha256(whole).hexdigest()[:12]
+
+
+def _holds_meetings(text: str) -> bool:
+    first = next((line for line in text.split("\n") if line.strip()), "")
+    try:
+        values = json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(values, dict) and "meeting_transcripts" in values
+
+
+def _of_meetings(path: Path) -> list[Question]:
+    """Each meeting's own queries, to be asked of it alone."""
+    from rag_app.evaluation.qmsum import meetings
+
+    found = []
+    for meeting in meetings(path):
+        document = meeting.document
+        for kind, questions in (("general", meeting.general), ("specific", meeting.specific)):
+            for number, question in enumerate(questions, 1):
+                id_ = f"{document.title}-{kind}-{number}"
+                named = Question(id_, question.text.strip(), document.title, document.digest)
+                problem = None if named.text else "the question is empty; ask something"
+                found.append(replace(named, problem=problem))
+    if not found:
+        raise UnreadableFile(path, "has meetings without queries", "ask them in a .jsonl file")
+    return _distinct(found)
+
+
+def _distinct(questions: Sequence[Question]) -> list[Question]:
+    """With a number behind ids that meetings of the same name would share."""
+    seen: dict[str, int] = {}
+    distinct = []
+    for question in questions:
+        seen[question.id] = count = seen.get(question.id, 0) + 1
+        id_ = question.id if count == 1 else f"{question.id}-{count}"
+        distinct.append(replace(question, id=id_))
+    return distinct

@@ -1,0 +1,146 @@
+"""The answers of a batch as one HTML page, by document: it opens offline and loads nothing.
+
+Everything that comes from documents, questions or models is escaped by the template, and the page
+forbids scripts and loading by its own policy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from indexing.errors import InputError
+
+Json = dict[str, Any]
+
+EVERYTHING = "Asked of all documents"
+_MARKER = re.compile(r"\[(\d+|unsupported)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of an answer.
+
+    Attributes:
+        text: As it was written.
+        marker: The quote that it points to, for a marker.
+        unsupported: Whether it is a sentence that no quote supports.
+        doubt: Whether it is the mark behind such a sentence.
+    """
+
+    text: str
+    marker: int | None = None
+    unsupported: bool = False
+    doubt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The answers that were asked of the same documents.
+
+    Attributes:
+        title: Their names.
+        answers: Lines of the file, each with its `number` on the page.
+    """
+
+    title: str
+    answers: tuple[Json, ...]
+
+
+def page(answers: Sequence[Json], *, title: str = "Answers") -> str:
+    """The whole page, from lines of an answer file."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["pieces"] = lambda answer: list(pieces(answer))
+    template = environment.get_template("report.html")
+    failed = sum(answer["error"] is not None for answer in answers)
+    return template.render(
+        title=title,
+        groups=groups(answers),
+        total=len(answers),
+        failed=failed,
+        abstained=sum(bool(answer.get("abstained")) for answer in answers),
+        unsupported=sum(len(answer.get("unsupported", ())) for answer in answers),
+        settings=_settings(answers),
+    )
+
+
+def write(path: Path, answers: Sequence[Json]) -> None:
+    """Write the page to a file.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    try:
+        path.write_text(page(answers), encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror or error}); name another --report"
+        ) from error
+
+
+def groups(answers: Sequence[Json]) -> list[Group]:
+    """The answers by what they were asked of, in the order of the file."""
+    found: dict[tuple[str, ...], list[Json]] = {}
+    titles: dict[tuple[str, ...], str] = {}
+    for number, answer in enumerate(answers, 1):
+        scope = tuple(one["id"] for one in answer["documents"])
+        names = [one["title"] for one in answer["documents"]]
+        if not scope and answer["document"]:  # it is not there
+            scope, names = ("", answer["document"]), [answer["document"]]
+        found.setdefault(scope, []).append({**answer, "number": number})
+        titles[scope] = ", ".join(names) or EVERYTHING
+    return [Group(titles[scope], tuple(each)) for scope, each in found.items()]
+
+
+def pieces(answer: Json) -> Iterator[Piece]:
+    """The text of an answer, cut at its markers and around what no quote supports."""
+    known = {citation["marker"] for citation in answer["citations"]}
+    for text, unsupported in _marked(answer["answer"], answer["unsupported"]):
+        at = 0
+        for match in _MARKER.finditer(text):
+            number = int(match[1]) if match[1].isdecimal() else None
+            if number in known or (number is None and not unsupported):
+                yield Piece(text[at : match.start()], unsupported=unsupported)
+                yield Piece(match[0], marker=number, doubt=number is None)
+                at = match.end()
+        yield Piece(text[at:], unsupported=unsupported)
+
+
+def _marked(text: str, sentences: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """The text cut around these sentences, found one after another."""
+    at = 0
+    for sentence in sentences:
+        start = text.find(sentence, at)
+        if sentence and start >= 0:
+            yield text[at:start], False
+            at = start + len(sentence)
+            yield text[start:at], True
+    yield text[at:], False
+
+
+def _settings(answers: Sequence[Json]) -> dict[str, str]:
+    """What the first answer was made with, for the foot of the page."""
+    if not answers:
+        return {}
+    chosen = answers[0]["settings"]
+    generator, encoder = chosen["generator"], chosen["encoder"]
+    several = len({answer["fingerprint"].partition("-")[0] for answer in answers}) > 1
+    return {
+        "answers": "quotes only" if generator["answer"] == "quote" else "the model's own words",
+        **({"language model": generator["model"]} if generator["model"] else {}),
+        "encoder": encoder.get("model", ""),
+        "documents for an answer": f"{chosen['k']} at most",
+        "rag-app": chosen["version"],
+        **({"note": "other answers here were made with other settings"} if several else {}),
+    }
