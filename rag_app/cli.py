@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexing.errors import InvalidRequest, RagAppError
+from rag_app import settings
 
 if TYPE_CHECKING:
     from rag_app.corpus import Corpus
@@ -46,11 +47,15 @@ class Commands(click.Group):
         return ["index", "search", "ask", "list", "show", "remove", "info", *ELSEWHERE]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """A command by name."""
+        """A command by name; its options listen to environment variables."""
+        command: click.Command | None
         if cmd_name in ELSEWHERE:
-            command: click.Command = getattr(import_module(ELSEWHERE[cmd_name]), cmd_name)
-            return command
-        return super().get_command(ctx, cmd_name)
+            command = getattr(import_module(ELSEWHERE[cmd_name]), cmd_name)
+        else:
+            command = super().get_command(ctx, cmd_name)
+        for below in settings.leaves(command, ctx).values() if command else ():
+            settings.listen(below)
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
         """Run a command; an error of ours becomes one line and exit status 1."""
@@ -116,8 +121,20 @@ def with_filters(command: Command) -> Command:
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="rag-app")
-def main() -> None:
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    envvar="RAG_APP_CONFIG",
+    help="Settings for all commands.  [default: rag-app.toml here, if there is one]",
+)
+@click.pass_context
+def main(context: click.Context, config: Path | None) -> None:
     """Ask questions of long documents, offline, with citations you can check."""
+    file = settings.find(config)
+    if file is not None:
+        commands = settings.leaves(main, context)
+        context.default_map = settings.default_map(file, commands)
+        context.obj = file
 
 
 @main.command()
@@ -307,14 +324,23 @@ def remove(names: tuple[str, ...], missing: bool, folder: Path, as_json: bool) -
 @main.command()
 @with_corpus
 @with_json
-def info(folder: Path, as_json: bool) -> None:
-    """What a corpus holds, and how it was made."""
+@click.pass_context
+def info(context: click.Context, folder: Path, as_json: bool) -> None:
+    """What a corpus holds and how it was made, and every setting with where it comes from."""
     from rag_app import printing, shapes
 
+    top = context.find_root()
+    chosen = settings.overview(top.obj, top.default_map or {}, settings.leaves(main, top))
+    if not as_json:
+        printing.settings(chosen)
     with _corpus(folder) as corpus:
         about = corpus.info()
         gone = corpus.missing()
-    values = {**shapes.info(about), "missing": [entry.path for entry in gone]}
+    values = {
+        **shapes.info(about),
+        "missing": [entry.path for entry in gone],
+        "settings": shapes.settings(chosen),
+    }
     print_result(as_json, values, lambda: printing.info(about, gone))
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from indexing.indexer import Progress as Step
     from indexing.store import DocumentEntry
     from rag_app.corpus import CorpusInfo
+    from rag_app.settings import Setting
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -164,6 +165,15 @@ def info(about: CorpusInfo, gone: Sequence[DocumentEntry]) -> None:
             say(f"{name:<11} {value}")
     for entry in gone:
         say(f"file is gone: {entry.path} (rag-app remove --missing)")
+
+
+def settings(chosen: Sequence[Setting]) -> None:
+    """Name, value and source, a line each, with the commands where not all agree."""
+    names = [each.name for each in chosen]
+    for each in chosen:
+        only = f"  ({', '.join(each.commands)})" if names.count(each.name) > 1 else ""
+        say(f"--{each.name:<14} {each.value!s:<18} {each.source}{only}")
+    say("")
 
 
 def _where(span: PassageHit | Citation) -> str:

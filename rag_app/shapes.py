@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from indexing.indexer import IndexReport
     from indexing.store import DocumentEntry
     from rag_app.corpus import CorpusInfo
+    from rag_app.settings import Setting
 
 Json = dict[str, Any]
 
@@ -67,3 +68,8 @@ def document(whole: Document) -> Json:
 def info(about: CorpusInfo) -> Json:
     """What a corpus holds, and how it was made."""
     return asdict(about)
+
+
+def settings(chosen: Sequence[Setting]) -> list[Json]:
+    """Every setting, and where it comes from."""
+    return [{**asdict(each), "value": str(each.value)} for each in chosen]

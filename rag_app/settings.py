@@ -1,0 +1,245 @@
+"""Settings from a file and the environment: the same names as the flags.
+
+Flags win over environment variables, these over the file, the file over defaults. The file is
+`rag-app.toml` in the working folder, or the one named by `--config`:
+
+    corpus = "minutes"      # for every command that has --corpus
+    answer = "free"
+
+    [ask]                   # for one command
+    k = 8
+
+The variable of a flag is its name in capitals: RAG_APP_MAX_LENGTH for --max-length.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import click
+
+from indexing.errors import InvalidRequest
+
+FILE_NAME = "rag-app.toml"
+PREFIX = "RAG_APP_"
+_NOT_FROM_ENVIRONMENT = {"corpus", "cache", "config", "help", "json", "version"}
+_NOT_FROM_FILE = {"config", "help", "version"}
+
+Values = dict[str, Any]
+Path_ = tuple[str, ...]
+"""The words of a command, such as ("evaluate", "needle")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value that a command takes when no flag says otherwise.
+
+    Attributes:
+        name: The flag without its dashes.
+        value: As the flag would be given.
+        source: "default", a file, or an environment variable.
+        commands: Those that take it.
+    """
+
+    name: str
+    value: Any
+    source: str
+    commands: tuple[str, ...]
+
+
+def flag(option: click.Option) -> str:
+    """The name that people know an option by: "max-length" for --max-length, "k" for -k."""
+    return max(option.opts, key=len).lstrip("-")
+
+
+def leaves(
+    command: click.Command, context: click.Context, words: Path_ = ()
+) -> dict[Path_, click.Command]:
+    """The commands that take options of their own, groups opened, by their words."""
+    if not isinstance(command, click.Group):
+        return {words: command}
+    found = {}
+    for word in command.list_commands(context):
+        below = command.get_command(context, word)
+        assert below is not None
+        found.update(leaves(below, context, (*words, word)))
+    return found
+
+
+def listen(command: click.Command) -> click.Command:
+    """Give every option of a command its environment variable, but for those that have one."""
+    for option in _options(command):
+        name = flag(option)
+        if option.envvar is None and name not in _NOT_FROM_ENVIRONMENT:
+            option.envvar = f"{PREFIX}{name.upper().replace('-', '_')}"
+    return command
+
+
+def find(named: Path | None) -> Path | None:
+    """The file to read: the one that was named, or that of the working folder.
+
+    Raises:
+        InvalidRequest: The named one is not there.
+    """
+    if named is not None:
+        if not named.is_file():
+            raise InvalidRequest(f"{named}: no such file; check how --config is spelled")
+        return named
+    here = Path(FILE_NAME)
+    return here if here.is_file() else None
+
+
+def default_map(file: Path, commands: Mapping[Path_, click.Command]) -> Values:
+    """What click takes for the defaults of each command, from a file.
+
+    Args:
+        file: TOML.
+        commands: Every command that takes options, by its words.
+
+    Raises:
+        InvalidRequest: It cannot be read, or has a key or a value that no flag has.
+    """
+    values = _read(file)
+    defaults: Values = {}
+    for words, name, value in _entries(values, file, commands):
+        for command_words in [words] if words else _takers(name, commands):
+            option = _named(commands[command_words])[name]
+            place = defaults
+            for word in command_words:
+                place = place.setdefault(word, {})
+            where = f"{file}: {'.'.join((*words, name))}"
+            place[str(option.name)] = _checked(where, option, value, file.parent)
+    return defaults
+
+
+def overview(
+    file: Path | None, defaults: Mapping[str, Any], commands: Mapping[Path_, click.Command]
+) -> list[Setting]:
+    """The settings that have a value, where each comes from, and which commands take it."""
+    found: dict[tuple[str, str, str], tuple[Any, list[str]]] = {}
+    for words, command in commands.items():
+        place: Mapping[str, Any] = defaults
+        for word in words:
+            place = place.get(word, {})
+        for option in _options(command):
+            value, source = _value(option, place, file)
+            if value in (None, False, ()) or flag(option) in _NOT_FROM_FILE:
+                continue
+            key = (flag(option), str(value), source)
+            found.setdefault(key, (value, []))[1].append(" ".join(words))
+    settings = [
+        Setting(name, value, source, tuple(takers))
+        for (name, _, source), (value, takers) in found.items()
+    ]
+    return sorted(settings, key=lambda setting: (setting.name, setting.commands))
+
+
+def _value(option: click.Option, place: Mapping[str, Any], file: Path | None) -> tuple[Any, str]:
+    variables = [option.envvar] if isinstance(option.envvar, str) else list(option.envvar or ())
+    for variable in variables:
+        if os.environ.get(variable):
+            return os.environ[variable], f"${variable}"
+    if option.name in place:
+        return place[str(option.name)], str(file)
+    given = isinstance(option.default, str | int | float | Path | tuple | list)
+    return (option.default if given else None), "default"
+
+
+def _read(file: Path) -> Values:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidRequest(f"{file}: cannot be read ({error.strerror or error})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidRequest(f"{file}: is not TOML ({error}); mend it") from error
+
+
+def _entries(
+    values: Values, file: Path, commands: Mapping[Path_, click.Command], words: Path_ = ()
+) -> Iterator[tuple[Path_, str, Any]]:
+    """(words of the command, flag, value); no words for a value that all commands share.
+
+    Raises:
+        InvalidRequest: A key is no flag and no command.
+    """
+    below = {path[len(words)] for path in commands if path[: len(words)] == words != path}
+    if words in commands:
+        flags = set(_named(commands[words]))
+    else:
+        flags = {name for one in commands.values() for name in _named(one)} if not words else set()
+    for key, value in values.items():
+        name = key.replace("_", "-")
+        if isinstance(value, dict) and key in below:
+            yield from _entries(value, file, commands, (*words, key))
+        elif name in flags and not isinstance(value, dict):
+            yield words, name, value
+        else:
+            near = get_close_matches(name, sorted(flags | below), n=1, cutoff=0.5)
+            where = f"[{'.'.join(words)}] has" if words else "has"
+            hint = f"did you mean {near[0]}?" if near else "see: rag-app --help"
+            raise InvalidRequest(f"{file}: {where} no setting {key!r}; {hint}")
+
+
+def _takers(name: str, commands: Mapping[Path_, click.Command]) -> list[Path_]:
+    """The commands that share a setting.
+
+    A flag that listens to a variable of its own, as --corpus does, means something else where it
+    does not: `evaluate longembed --corpus` is a place for copies.
+    """
+    options = {words: _named(command).get(name) for words, command in commands.items()}
+    listening = [words for words, option in options.items() if option and option.envvar]
+    return listening or [words for words, option in options.items() if option]
+
+
+def _checked(where: str, option: click.Option, value: object, folder: Path) -> object:
+    """A value as the flag would give it; relative paths count from the file's folder.
+
+    Raises:
+        InvalidRequest: The flag does not take it.
+    """
+    if option.multiple:
+        if not isinstance(value, list):
+            raise InvalidRequest(f'{where}: give a list, such as ["{value}"]')
+        return [_checked_one(where, option, each, folder) for each in value]
+    return _checked_one(where, option, value, folder)
+
+
+def _checked_one(where: str, option: click.Option, value: object, folder: Path) -> object:
+    wanted, fits = _kind(option)
+    if not isinstance(value, fits) or (isinstance(value, bool) and bool not in fits):
+        raise InvalidRequest(f"{where}: give {wanted}, not {value!r}")
+    if option.is_flag:
+        return value
+    if isinstance(option.type, click.Path):
+        value = str(folder / str(value))
+    try:
+        option.type.convert(value, option, None)
+    except click.UsageError as error:
+        raise InvalidRequest(f"{where}: {error.message}") from None
+    return value
+
+
+def _kind(option: click.Option) -> tuple[str, tuple[type, ...]]:
+    """What a flag takes, in words and as Python's types."""
+    if option.is_flag:
+        return "true or false", (bool,)
+    if isinstance(option.type, click.types.IntParamType):
+        return "a whole number", (int,)
+    if isinstance(option.type, click.types.FloatParamType):
+        return "a number", (int, float)
+    return "a string", (str,)
+
+
+def _options(command: click.Command) -> list[click.Option]:
+    return [option for option in command.params if isinstance(option, click.Option)]
+
+
+def _named(command: click.Command) -> dict[str, click.Option]:
+    options = {flag(option): option for option in _options(command)}
+    return {name: option for name, option in options.items() if name not in _NOT_FROM_FILE}
