@@ -22,6 +22,7 @@ from indexing.errors import InvalidRequest, RagAppError
 from rag_app import settings
 
 if TYPE_CHECKING:
+    from generator.generator import GeneratorSettings
     from rag_app.corpus import Corpus
     from retriever.filters import Filter
 
@@ -99,6 +100,35 @@ def with_encoder(command: Command) -> Command:
         ),
         click.option("--max-length", type=click.IntRange(min=8), help="Tokens of one window."),
         click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16"])),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def with_generator(command: Command) -> Command:
+    """Add --answer, --generator, --decoding, --quotes and --max-tokens."""
+    options = [
+        click.option(
+            "--answer", type=click.Choice(["quote", "free"]), help="Quotes, or own words."
+        ),
+        click.option(
+            "--generator",
+            help="Language model for free answers: packaged, folder, hub name, or "
+            "openai:BASE_URL#MODEL.",
+        ),
+        click.option(
+            "--decoding",
+            type=click.Choice(["concat", "rag-token", "rag-sequence"]),
+            help="How a free answer reads the evidence: as one prompt, or each passage by itself.",
+        ),
+        click.option(
+            "--quotes",
+            type=click.Choice(["ranked", "decoded"]),
+            help="Who chooses quotes: their rank, or the language model, writing only what is "
+            "there.",
+        ),
+        click.option("--max-tokens", type=click.IntRange(min=1), help="Of a free answer."),
     ]
     for option in reversed(options):
         command = option(command)
@@ -213,22 +243,7 @@ def search(
 
 @main.command()
 @click.argument("question")
-@click.option("--answer", type=click.Choice(["quote", "free"]), help="Quotes, or own words.")
-@click.option(
-    "--generator",
-    help="Language model for free answers: packaged, folder, hub name, or openai:BASE_URL#MODEL.",
-)
-@click.option(
-    "--decoding",
-    type=click.Choice(["concat", "rag-token", "rag-sequence"]),
-    help="How a free answer reads the evidence: as one prompt, or each passage by itself.",
-)
-@click.option(
-    "--quotes",
-    type=click.Choice(["ranked", "decoded"]),
-    help="Who chooses quotes: their rank, or the language model, writing only what is there.",
-)
-@click.option("--max-tokens", type=click.IntRange(min=1), help="Of a free answer.")
+@with_generator
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="Documents.")
 @click.option("--explain", is_flag=True, help="Show what was on, and what each passage gave.")
 @with_filters
@@ -252,20 +267,12 @@ def ask(
     """Answer a question with citations: [1] [2] in the answer, then the quotes they stand for."""
     from generator.answer import AnswerReady, TextDelta
     from generator.answer import as_json as shape
-    from generator.generator import GeneratorSettings
     from rag_app import printing
 
-    default = GeneratorSettings()
-    settings = replace(
-        default,
-        model=generator or default.model,
-        decoding=decoding or default.decoding,
-        quotes=quotes or default.quotes,
-        max_new_tokens=max_tokens or default.max_new_tokens,
-    )
+    chosen = generator_settings(generator, decoding, quotes, max_tokens)
     mode: Any = answer
     where = _filter(documents, pattern, speaker)
-    with _corpus(folder, generator=settings) as corpus:
+    with _corpus(folder, generator=chosen) as corpus:
         for event in corpus.stream(question, answer=mode, k=k, where=where):
             if isinstance(event, TextDelta) and not as_json:
                 printing.piece(event.text)
@@ -366,6 +373,22 @@ def encoder_settings(
         extension=extension or default.extension,
         max_length=max_length,
         dtype=dtype or default.dtype,
+    )
+
+
+def generator_settings(
+    model: str | None, decoding: str | None, quotes: str | None, max_tokens: int | None
+) -> GeneratorSettings:
+    """Settings from flags; defaults where no flag was given."""
+    from generator.generator import GeneratorSettings
+
+    default = GeneratorSettings()
+    return replace(
+        default,
+        model=model or default.model,
+        decoding=decoding or default.decoding,
+        quotes=quotes or default.quotes,
+        max_new_tokens=max_tokens or default.max_new_tokens,
     )
 
 

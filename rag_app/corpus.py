@@ -411,12 +411,7 @@ class Corpus:
 
     def _answering(self) -> Generator:
         """The generator, its sentences embedded by the corpus's own encoder."""
-<<<<<<< HEAD
-        from generator.generator import Generator, GeneratorSettings, load_model
-=======
-        from generator.generator import Generator
-        from generator.model import CausalModel
->>>>>>> 0831e39 (rag-app batch: many questions into a file that survives being killed, and a page to read)
+        from generator.generator import Generator, load_model
 
         encoder = self._encoder_for(self._store())
         with self._loading:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rag_app.cli import print_result, with_corpus, with_json
+from rag_app.cli import (
+    generator_settings,
+    print_result,
+    with_corpus,
+    with_generator,
+    with_json,
+)
 
 if TYPE_CHECKING:
     from rag_app.batch.run import Step, Summary
@@ -22,8 +28,7 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
 @click.argument("questions", type=click.Path(path_type=Path, exists=True))
 @with_corpus
 @click.option("--out", type=AnyFile, required=True, help="The file of answers, one JSON a line.")
-@click.option("--answer", type=click.Choice(["quote", "free"]), help="Quotes, or own words.")
-@click.option("--generator", help="Language model for free answers: packaged, folder or hub name.")
+@with_generator
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="Documents.")
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--limit", type=click.IntRange(min=1), help="Ask so many questions in this run.")
@@ -43,6 +48,9 @@ def batch(
     out: Path,
     answer: Any,  # noqa: ANN401 - a Mode, whose type lives in a heavy module
     generator: str | None,
+    decoding: str | None,
+    quotes: str | None,
+    max_tokens: int | None,
     k: int,
     workers: int,
     limit: int | None,
@@ -57,12 +65,11 @@ def batch(
     .jsonl of objects with these names, or QMSum's .json or .jsonl, whose queries are asked of their
     own meetings. Run it again to go on where it was killed.
     """
-    from generator.generator import GeneratorSettings
     from rag_app.batch import run
     from rag_app.batch.questions import read_questions
     from rag_app.corpus import Corpus
 
-    settings = GeneratorSettings(model=generator) if generator else GeneratorSettings()
+    settings = generator_settings(generator, decoding, quotes, max_tokens)
     options = run.BatchOptions(answer, k, workers, limit, retry_failed, changed)
     asked = read_questions(questions)
     with Corpus(folder, generator=settings, notify=_notify) as corpus, _bar() as advance:

@@ -67,11 +67,11 @@ def settings(corpus: Corpus, *, answer: Mode | None, k: int) -> Json:
         recipe = retriever.store.recipe()
     chosen = asdict(corpus.generator_settings)
     chosen["answer"] = answer or chosen["answer"]
-    if chosen["answer"] == "quote":
+    if chosen["answer"] == "quote" and chosen["quotes"] == "ranked":
         chosen["model"] = ""  # none is asked
     encoder = recipe.as_dict() if recipe else {}
     values = {"version": __version__, "k": k, "generator": chosen, "encoder": encoder}
-    plain: Json = json.loads(json.dumps(values))  # as it will be read back
+    plain: Json = json.loads(json.dumps(values, default=str))  # as it will be read back
     return plain
 
 
