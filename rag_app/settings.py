@@ -28,7 +28,7 @@ from indexing.errors import InvalidRequest
 
 FILE_NAME = "rag-app.toml"
 PREFIX = "RAG_APP_"
-_NOT_FROM_ENVIRONMENT = {"corpus", "cache", "config", "help", "json", "version"}
+_NOT_FROM_ENVIRONMENT = {"cache", "config", "corpus", "data", "help", "json", "version"}
 _NOT_FROM_FILE = {"config", "help", "version"}
 
 Values = dict[str, Any]
@@ -108,13 +108,14 @@ def default_map(file: Path, commands: Mapping[Path_, click.Command]) -> Values:
     values = _read(file)
     defaults: Values = {}
     for words, name, value in _entries(values, file, commands):
-        for command_words in [words] if words else _takers(name, commands):
-            option = _named(commands[command_words])[name]
+        where = f"{file}: {'.'.join((*words, name))}"
+        shared = [words] if words else _takers(name, commands)
+        takers = {each: _named(commands[each])[name] for each in shared}
+        for taker, option, checked in _fitting(where, takers, value, file.parent):
             place = defaults
-            for word in command_words:
+            for word in taker:
                 place = place.setdefault(word, {})
-            where = f"{file}: {'.'.join((*words, name))}"
-            place[str(option.name)] = _checked(where, option, value, file.parent)
+            place[str(option.name)] = checked
     return defaults
 
 
@@ -197,17 +198,35 @@ def _takers(name: str, commands: Mapping[Path_, click.Command]) -> list[Path_]:
     return listening or [words for words, option in options.items() if option]
 
 
+def _fitting(
+    where: str, takers: Mapping[Path_, click.Option], value: object, folder: Path
+) -> list[tuple[Path_, click.Option, object]]:
+    """The commands that take this value, as `--passages` is a number here and a list there.
+
+    Raises:
+        InvalidRequest: None of them does.
+    """
+    found, refused = [], []
+    for words, option in takers.items():
+        try:
+            found.append((words, option, _checked(where, option, value, folder)))
+        except InvalidRequest as error:
+            refused.append(error)
+    if not found:
+        raise refused[0]
+    return found
+
+
 def _checked(where: str, option: click.Option, value: object, folder: Path) -> object:
     """A value as the flag would give it; relative paths count from the file's folder.
 
     Raises:
         InvalidRequest: The flag does not take it.
     """
-    if option.multiple:
-        if not isinstance(value, list):
-            raise InvalidRequest(f'{where}: give a list, such as ["{value}"]')
-        return [_checked_one(where, option, each, folder) for each in value]
-    return _checked_one(where, option, value, folder)
+    if not option.multiple:
+        return _checked_one(where, option, value, folder)
+    values = value if isinstance(value, list) else [value]
+    return [_checked_one(where, option, each, folder) for each in values]
 
 
 def _checked_one(where: str, option: click.Option, value: object, folder: Path) -> object:

