@@ -52,6 +52,7 @@ class Limits:
         sampling: How tokens are chosen.
         marginal: How several passages make one answer.
         history: Most tokens that earlier turns of a conversation add to a prompt.
+        arrangement: The order of the evidence in one prompt, a key of `ARRANGEMENTS`.
     """
 
     prompt: int
@@ -59,6 +60,7 @@ class Limits:
     sampling: Sampling
     marginal: Marginal = field(default_factory=Marginal)
     history: int = 1000
+    arrangement: str = "ends"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +131,11 @@ def _prompt(
     """What the model reads, and the conversation's line of the ledger, if there is one."""
     room = room_for(model, limits)
     if not history:
-        return build(question, offer, chat=model.chat, room=room), ()
-    said = model.conversations.get(history)
+        return build(
+            question, offer, chat=model.chat, room=room, arrangement=limits.arrangement
+        ), ()
+    usual = limits.arrangement == "ends"
+    said = model.conversations.get(history) if usual else None
     longest = room_for(model, replace(limits, prompt=limits.prompt + limits.history))
     tokens = sum(model.count(each.question + each.answer) for each in history)
     if said is not None and tokens <= limits.history:
@@ -140,7 +145,10 @@ def _prompt(
     turns = [(each.question, each.answer) for each in history]
     earlier, entry = conversation(turns, count=model.count, room=min(limits.history, room // 3))
     longest = min(longest, room + entry.kept)
-    return build(question, offer, chat=model.chat, room=longest, earlier=earlier), (entry,)
+    return build(
+        question, offer, chat=model.chat, room=longest, earlier=earlier,
+        arrangement=limits.arrangement,
+    ), (entry,)  # fmt: skip
 
 
 def _noted(tokens: Generator[int], written: list[int]) -> Generator[int]:

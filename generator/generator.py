@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 
 from generator.answer import (
@@ -28,7 +28,8 @@ from generator.floor import Floor, enough, support
 from generator.marginalize import rag_sequence, rag_token
 from generator.marking import marked
 from generator.model import CausalModel, Sampling
-from generator.prompt import count_words, ledger
+from generator.positions import MS_POE, Positions, applied, settled
+from generator.prompt import ARRANGEMENTS, count_words, ledger
 from generator.quote import QuoteLength, best, chosen, cited, line
 from generator.quote_decoding import decoded
 from generator.reading import Reading, WordVectors
@@ -78,6 +79,8 @@ class GeneratorSettings:
         floor: What evidence must reach to be answered from.
         sampling: How a free answer's tokens are chosen.
         marginal: How several passages make one answer, for the decodings that read them apart.
+        ms_poe: One of `MS_POE`: when Ms-PoE is on.
+        arrangement: The order of the evidence in one prompt, a key of `ARRANGEMENTS`.
     """
 
     model: str = DEFAULT_GENERATOR
@@ -92,6 +95,8 @@ class GeneratorSettings:
     floor: Floor = field(default_factory=Floor)
     sampling: Sampling = field(default_factory=Sampling)
     marginal: Marginal = field(default_factory=Marginal)
+    ms_poe: str = "calibrated"
+    arrangement: str = "ends"
 
     def __post_init__(self) -> None:
         if self.answer not in {"quote", "free"}:
@@ -102,6 +107,14 @@ class GeneratorSettings:
             raise InvalidRequest(
                 f"no way to choose quotes {self.quotes!r}; use {', '.join(QUOTES)}"
             )
+        if self.ms_poe not in MS_POE:
+            raise InvalidRequest(f"no setting {self.ms_poe!r} of Ms-PoE; use {', '.join(MS_POE)}")
+        if self.arrangement not in ARRANGEMENTS:
+            raise InvalidRequest(
+                f"no arrangement {self.arrangement!r}; use {', '.join(ARRANGEMENTS)}"
+            )
+        if is_remote(self.model) and self.ms_poe == "on":
+            raise needs_internals("Ms-PoE", self.model, "--ms-poe off")
         if is_remote(self.model) and self.decoding != "concat":
             raise needs_internals(self.decoding, self.model, "--decoding concat")
         if is_remote(self.model) and self.quotes == "decoded":
@@ -133,15 +146,69 @@ class Generator:
         self._words = WordVectors(embed)
         self._load = load or (lambda: load_model(settings.model))
         self._model: AnyModel | None = None
+        self._positions: Positions | None = None
+        self._changes = ExitStack()  # what is done to the model for as long as this one answers
         self._loading = threading.Lock()
 
     @property
     def model(self) -> AnyModel:
-        """The language model, loaded at first use."""
+        """The language model, loaded at first use; it reads positions as the settings say."""
         with self._loading:
             if self._model is None:
-                self._model = self._load()
+                model = self._load()
+                if isinstance(model, CausalModel):
+                    self._positions = settled(self.settings.ms_poe, model)
+                    self._changes.enter_context(applied(self._positions, model))
+                self._model = model
             return self._model
+
+    @contextmanager
+    def varied(
+        self, *, arrangement: str | None = None, ms_poe: str | None = None
+    ) -> Iterator[Generator]:
+        """One with other settings over the same model; this one must not answer meanwhile.
+
+        Args:
+            arrangement: A key of `ARRANGEMENTS`; None for the same.
+            ms_poe: One of `MS_POE`; None for the same.
+
+        Raises:
+            UnsupportedModel: Ms-PoE is not defined for the model.
+        """
+        settings = replace(
+            self.settings,
+            arrangement=arrangement or self.settings.arrangement,
+            ms_poe=ms_poe or self.settings.ms_poe,
+        )
+        other = Generator(settings, embed=self._embed, load=lambda: self.model)
+        with ExitStack() as stack:
+            if ms_poe is not None and isinstance(self.model, CausalModel):
+                stack.enter_context(self._untouched(self.model))
+            stack.callback(other.close)
+            if ms_poe is not None:
+                _ = other.model
+            yield other
+
+    @contextmanager
+    def _untouched(self, model: CausalModel) -> Iterator[None]:
+        self._changes.close()
+        try:
+            yield
+        finally:
+            if self._positions is not None:
+                self._changes.enter_context(applied(self._positions, model))
+
+    def close(self) -> None:
+        """Undo what was done to the model; the next answer does it again."""
+        with self._loading:
+            self._changes.close()
+            if (model := self._model) is not None:
+                self._load, self._model = (lambda: model), None
+
+    @property
+    def positions(self) -> Positions | None:
+        """What is done to the model's positions; None before it is loaded, or far away."""
+        return self._positions
 
     def answer(  # noqa: PLR0913 - as in `stream`
         self,
@@ -233,6 +300,7 @@ class Generator:
         if isinstance(model, RemoteModel):  # a loader of somebody else's
             raise needs_internals("decoding quotes", model.name, "--quotes ranked")
         draft.model = model.name
+        draft.positions = str(self._positions or "")
         draft.lap("load")
         return decoded(
             model,
@@ -241,6 +309,7 @@ class Generator:
             best(reading),
             length=self.settings.length,
             room=min(self.settings.budget_tokens, model.window - _ROOM_FOR_QUOTES),
+            arrangement=self.settings.arrangement,
             stop=stop,
         )
 
@@ -253,6 +322,7 @@ class Generator:
     ) -> Iterator[Event]:
         model = self.model
         draft.model = model.name
+        draft.positions = str(self._positions or "")
         draft.lap("load")
         limits = Limits(
             self.settings.budget_tokens,
@@ -260,9 +330,11 @@ class Generator:
             self.settings.sampling,
             self.settings.marginal,
             self.settings.history_tokens,
+            self.settings.arrangement,
         )
         draft.decoding = self.settings.decoding
         if isinstance(model, RemoteModel):
+            draft.positions = "off (behind a server; it needs the inside of a model)"
             reading = answered_by(
                 model, draft.query, offer, limits=limits, stop=stop, history=history
             )
@@ -300,7 +372,7 @@ class _Draft:
 
     def __init__(self, question: str, query: str, mode: Mode) -> None:
         self.question, self.query, self.mode, self.model = question, query, mode, ""
-        self.decoding = ""
+        self.decoding = self.positions = ""
         self.responsibility: Responsibility | None = None
         self.citations: list[Citation] = []
         self.unsupported: list[str] = []
@@ -343,5 +415,6 @@ class _Draft:
             mode=self.mode,
             model=self.model,
             decoding=self.decoding,
+            positions=self.positions,
             responsibility=self.responsibility,
         )

@@ -176,7 +176,8 @@ class CausalModel:
 
         choose, keeps = Chooser(sampling, self.device), last_only(self.model)
         tag = active(self.model)
-        cache, known = self.prefixes.take(prompt, tag=tag)
+        again = tag is None or tag.order != "prompt"  # else ratios belong to one prompt
+        cache, known = self.prefixes.take(prompt, tag=tag) if again else (None, 0)
         read, fed = list(prompt[:known]), list(prompt[known:])
         try:
             for _ in range(limit):
@@ -191,7 +192,8 @@ class CausalModel:
                     return
                 yield token
         finally:
-            self.prefixes.keep(read, cache, tag=tag)
+            if again:
+                self.prefixes.keep(read, cache, tag=tag)
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Token ids to text, control tokens left out."""

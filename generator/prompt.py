@@ -137,7 +137,15 @@ def too_long(tokens: int, room: int) -> InvalidRequest:
     )
 
 
-def build(question: str, offer: Offer, *, chat: Chat, room: int, earlier: str = "") -> Prompt:
+def build(  # noqa: PLR0913 - four keyword options
+    question: str,
+    offer: Offer,
+    *,
+    chat: Chat,
+    room: int,
+    earlier: str = "",
+    arrangement: str = "ends",
+) -> Prompt:
     """The prompt with as much evidence as `room` tokens hold, never longer.
 
     Whole documents go in when all of them fit, else the best passages.
@@ -148,6 +156,7 @@ def build(question: str, offer: Offer, *, chat: Chat, room: int, earlier: str = 
         chat: The model's template and tokenizer.
         room: Most tokens of the prompt.
         earlier: What was said before, quoted between evidence and question.
+        arrangement: The order of the evidence, a key of `ARRANGEMENTS`.
 
     Raises:
         InvalidRequest: Not even the question fits.
@@ -156,7 +165,8 @@ def build(question: str, offer: Offer, *, chat: Chat, room: int, earlier: str = 
     if draft.length([]) > room:
         raise too_long(draft.length([]), room)
     complete = draft.fits(offer.whole, room)
-    return draft.prompt(arranged(offer.whole if complete else draft.fill(offer.passages, room)))
+    chosen = offer.whole if complete else draft.fill(offer.passages, room)
+    return draft.prompt(ARRANGEMENTS[arrangement](arranged(chosen)))
 
 
 def in_order(question: str, spans: Sequence[Span], *, chat: Chat) -> Prompt:
@@ -310,6 +320,29 @@ def arranged(spans: Iterable[Span]) -> list[Span]:
     best_first = sorted(documents.values(), key=lambda group: -max(s.score for s in group))
     ends_first = best_first[0::2] + best_first[1::2][::-1]
     return [span for group in ends_first for span in merged(group)]
+
+
+def _best_first(placed: Sequence[Span]) -> list[Span]:
+    return sorted(placed, key=lambda span: -span.score)
+
+
+def _best_last(placed: Sequence[Span]) -> list[Span]:
+    return _best_first(placed)[::-1]
+
+
+def _best_within(placed: Sequence[Span]) -> list[Span]:
+    """The best in the middle, the worst at both ends."""
+    ranked = _best_first(placed)
+    return ranked[1::2][::-1] + ranked[0::2]
+
+
+ARRANGEMENTS: dict[str, Callable[[Sequence[Span]], list[Span]]] = {
+    "ends": list,
+    "best-first": _best_first,
+    "best-last": _best_last,
+    "best-within": _best_within,
+}
+"""Orders of evidence, by name; "ends" has the best documents first and last, as is usual."""
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import torch
 
 
-def decoded(  # noqa: PLR0913 - three keyword options beside what every answer needs
+def decoded(  # noqa: PLR0913 - four keyword options beside what every answer needs
     model: CausalModel,
     question: str,
     offer: Offer,
@@ -31,6 +31,7 @@ def decoded(  # noqa: PLR0913 - three keyword options beside what every answer n
     *,
     length: QuoteLength,
     room: int,
+    arrangement: str = "ends",
     stop: threading.Event | None = None,
 ) -> Iterator[Sentence]:
     """The sentences a model quotes, in the order in which it writes them.
@@ -42,12 +43,13 @@ def decoded(  # noqa: PLR0913 - three keyword options beside what every answer n
         found: Sentences that may be quoted.
         length: How much may be said.
         room: Most tokens of the prompt.
+        arrangement: The order of the evidence, a key of `ARRANGEMENTS`.
         stop: Set by another thread to end early.
 
     Raises:
         InvalidRequest: The question alone does not fit.
     """
-    prompt = build(question, offer, chat=model.chat, room=room)
+    prompt = build(question, offer, chat=model.chat, room=room, arrangement=arrangement)
     shown = {
         number: sentence
         for number, sentence in enumerate(found)

@@ -243,7 +243,10 @@ def answered_by(  # noqa: PLR0913 - what every decoding takes
     turns = [(each.question, each.answer) for each in history]
     earlier, entry = conversation(turns, count=model.count, room=limits.history)
     room = limits.prompt + entry.kept
-    prompt = build(question, offer, chat=model.chat, room=room, earlier=earlier)
+    prompt = build(
+        question, offer, chat=model.chat, room=room, earlier=earlier,
+        arrangement=limits.arrangement,
+    )  # fmt: skip
     pieces = model.stream(
         prompt.message, max_new_tokens=limits.answer, sampling=limits.sampling, stop=stop
     )

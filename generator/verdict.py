@@ -30,6 +30,7 @@ class Verdict:
         method: Settings that helped, or None: leave the model as it is.
         reason: Why, in a sentence.
         held_out: Figures on the probes that the choice was not made on, by what they are of.
+        tried: The best settings that were found, whether they helped or not.
     """
 
     model: str
@@ -37,6 +38,7 @@ class Verdict:
     method: MsPoE | None
     reason: str
     held_out: dict[str, Any] = field(default_factory=dict)
+    tried: MsPoE | None = None
 
 
 def verdict_for(model: str, revision: str) -> Verdict | None:
@@ -87,13 +89,16 @@ def _read(path: Path) -> Verdict | None:
         values = json.loads(path.read_text("utf-8"))
         if values["form"] != _FORM:
             return None
-        method = values["method"]
-        if method is not None:
-            places = tuple(tuple(map(float, row)) for row in method.pop("places"))
-            method = MsPoE(**method, places=places)
         return Verdict(
-            str(values["model"]), str(values["revision"]), method,
-            str(values["reason"]), dict(values["held_out"]),
+            str(values["model"]), str(values["revision"]), _method(values["method"]),
+            str(values["reason"]), dict(values["held_out"]), _method(values.get("tried")),
         )  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError, AttributeError, InvalidRequest):
         return None
+
+
+def _method(values: dict[str, Any] | None) -> MsPoE | None:
+    if values is None:
+        return None
+    places = tuple(tuple(map(float, row)) for row in values["places"])
+    return MsPoE(**{**values, "places": places})

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from generator.answer import Answer, Event, Mode
     from generator.conversation import Turn
     from generator.generator import Generator
+    from generator.position_check import PositionCheck
 
 # Passages of evidence that are handed to the generator, over all documents of an answer.
 EVIDENCE_DOCUMENTS = 5
@@ -62,6 +63,38 @@ def answered(
             yield AnswerReady(_with_search(event.answer, searched))
         else:
             yield event
+
+
+def position_checked(  # noqa: PLR0913 - as `answered`, and two more
+    question: str,
+    *,
+    find: Callable[[str], Evidence],
+    generator: Callable[[], Generator],
+    answer: Mode | None = None,
+    history: Sequence[Turn] = (),
+    usual: Answer | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> PositionCheck:
+    """Asks again with the evidence in other orders, and with positions read in another way.
+
+    Args:
+        question: As asked.
+        find: Looks for evidence.
+        generator: Gives what answers.
+        answer: "quote" or "free"; None takes the generator's choice.
+        history: The conversation so far, oldest turn first.
+        usual: The usual answer, where it is known already.
+        progress: Told how many variants are done, of how many.
+    """
+    from generator.conversation import complete
+    from generator.position_check import Asked, check
+
+    evidence = find(complete(question, history))
+    answering, lookup = generator(), evidence.documents.__getitem__
+    if usual is None:
+        usual = answering.answer(question, evidence.hits, lookup, answer=answer, history=history)
+    asked = Asked(question, evidence.hits, lookup, history)
+    return check(answering, asked, usual, progress=progress)
 
 
 def _with_search(answer: Answer, seconds: float) -> Answer:

@@ -80,7 +80,7 @@ def _notify(line: str) -> None:
 
 
 def _say(found: Calibration, path: Path) -> None:
-    from rag_app.calibration import spelled
+    from generator.positions import spelled
     from rag_app.evaluation.table import grid
 
     rows = [

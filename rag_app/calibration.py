@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from generator.model import CausalModel
 from generator.ms_poe import MsPoE, usual_places
+from generator.positions import spelled
 from generator.rotary_layers import recognise
 from generator.verdict import Verdict
 from indexing.errors import InvalidRequest
@@ -148,15 +149,6 @@ def candidates(model: CausalModel, usual: tuple[tuple[float, ...], ...]) -> list
     return [*flat, *spread, *parts]
 
 
-def spelled(method: MsPoE) -> str:
-    """Settings in a few words."""
-    ratios = (
-        f"{method.r_min:g}" if method.order == "uniform" else (f"{method.r_min:g}-{method.r_max:g}")
-    )
-    last = "" if method.last_layer is None else str(method.last_layer)
-    return f"ms-poe {ratios}, {method.order}, layers {method.first_layer}-{last}"
-
-
 class _Asking:
     """Asks probes, and remembers every score."""
 
@@ -237,7 +229,7 @@ def _verdict(
             round(value, 4) for value in (gained(bootstrap.mean)(both), mean_low, mean_high)
         ],
     }
-    return Verdict(model.name, model.revision, method if helps else None, reason, held_out)
+    return Verdict(model.name, model.revision, method if helps else None, reason, held_out, method)
 
 
 def _probes(model: CausalModel, hay: Haystack, plan: Plan, count: int, *, seed: int) -> list[Probe]:

@@ -107,7 +107,7 @@ def with_encoder(command: Command) -> Command:
 
 
 def with_generator(command: Command) -> Command:
-    """Add --answer, --generator, --decoding, --quotes and --max-tokens."""
+    """Add --answer, --generator, --decoding, --quotes, --ms-poe and --max-tokens."""
     options = [
         click.option(
             "--answer", type=click.Choice(["quote", "free"]), help="Quotes, or own words."
@@ -127,6 +127,11 @@ def with_generator(command: Command) -> Command:
             type=click.Choice(["ranked", "decoded"]),
             help="Who chooses quotes: their rank, or the language model, writing only what is "
             "there.",
+        ),
+        click.option(
+            "--ms-poe",
+            type=click.Choice(["calibrated", "on", "off"]),
+            help="Positions on several scales, for what lies in the middle.  [default: calibrated]",
         ),
         click.option("--max-tokens", type=click.IntRange(min=1), help="Of a free answer."),
     ]
@@ -246,6 +251,10 @@ def search(
 @with_generator
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="Documents.")
 @click.option("--explain", is_flag=True, help="Show what was on, and what each passage gave.")
+@click.option(
+    "--check-position", is_flag=True,
+    help="Ask again with the evidence in other orders, Ms-PoE on and off: does the answer change?",
+)  # fmt: skip
 @with_filters
 @with_corpus
 @with_json
@@ -255,9 +264,11 @@ def ask(
     generator: str | None,
     decoding: str | None,
     quotes: str | None,
+    ms_poe: str | None,
     max_tokens: int | None,
     k: int,
     explain: bool,
+    check_position: bool,
     documents: tuple[str, ...],
     pattern: str | None,
     speaker: str | None,
@@ -269,7 +280,7 @@ def ask(
     from generator.answer import as_json as shape
     from rag_app import printing
 
-    chosen = generator_settings(generator, decoding, quotes, max_tokens)
+    chosen = generator_settings(generator, decoding, quotes, ms_poe, max_tokens)
     mode: Any = answer
     where = _filter(documents, pattern, speaker)
     with _corpus(folder, generator=chosen) as corpus:
@@ -278,7 +289,16 @@ def ask(
                 printing.piece(event.text)
             elif isinstance(event, AnswerReady):
                 result = event.answer
-    print_result(as_json, shape(result), lambda: printing.sources(result, explain=explain))
+        if not as_json:
+            printing.sources(result, explain=explain)
+        check = None
+        if check_position:
+            with printing.steps("Asking again") as progress:
+                check = corpus.check_position(
+                    question, answer=mode, k=k, where=where, usual=result, progress=progress
+                )
+    values = {**shape(result), **({"position_check": check.as_json()} if check else {})}
+    print_result(as_json, values, lambda: printing.position_check(check) if check else None)
 
 
 @main.command("list")
@@ -377,7 +397,11 @@ def encoder_settings(
 
 
 def generator_settings(
-    model: str | None, decoding: str | None, quotes: str | None, max_tokens: int | None
+    model: str | None,
+    decoding: str | None,
+    quotes: str | None,
+    ms_poe: str | None,
+    max_tokens: int | None,
 ) -> GeneratorSettings:
     """Settings from flags; defaults where no flag was given."""
     from generator.generator import GeneratorSettings
@@ -388,6 +412,7 @@ def generator_settings(
         model=model or default.model,
         decoding=decoding or default.decoding,
         quotes=quotes or default.quotes,
+        ms_poe=ms_poe or default.ms_poe,
         max_new_tokens=max_tokens or default.max_new_tokens,
     )
 

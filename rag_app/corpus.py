@@ -24,7 +24,13 @@ from indexing.loading import document as text_document
 from indexing.recipe import Recipe, check_recipe
 from indexing.snapshot import Snapshot
 from indexing.store import DocumentEntry, Store
-from rag_app.answering import EVIDENCE_DOCUMENTS, EVIDENCE_PASSAGES, Evidence, answered
+from rag_app.answering import (
+    EVIDENCE_DOCUMENTS,
+    EVIDENCE_PASSAGES,
+    Evidence,
+    answered,
+    position_checked,
+)
 from rag_app.naming import named, removable
 from rag_app.remembering import Remembering
 from retriever.filters import Filter
@@ -35,6 +41,7 @@ if TYPE_CHECKING:
     from generator.answer import Answer, Event, Mode
     from generator.conversation import Turn
     from generator.generator import Generator, GeneratorSettings
+    from generator.position_check import PositionCheck
 
 DEFAULT_FOLDER = ".rag-app"
 
@@ -298,6 +305,40 @@ class Corpus:
             if isinstance(event, AnswerReady):
                 return event.answer
         raise AssertionError("a stream ends with its answer")
+
+    def check_position(  # noqa: PLR0913 - as in `ask`, and two more
+        self,
+        question: str,
+        *,
+        answer: Mode | None = None,
+        k: int = EVIDENCE_DOCUMENTS,
+        where: Filter | None = None,
+        history: Sequence[Turn] = (),
+        usual: Answer | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> PositionCheck:
+        """Whether an answer stays the same with its evidence in other orders, Ms-PoE on and off.
+
+        Nothing else may be asked of this corpus meanwhile.
+
+        Args:
+            question: What to answer.
+            answer: As in `stream`, as all that follows and is not explained here.
+            k: Documents at most.
+            where: Limits.
+            history: The conversation so far.
+            usual: The answer, if it was given already; else it is made first.
+            progress: Told how many variants are done, of how many.
+        """
+        return position_checked(
+            question,
+            find=lambda query: self._evidence(query, k, where),
+            generator=self._answering,
+            answer=answer,
+            history=history,
+            usual=usual,
+            progress=progress,
+        )
 
     def documents(self) -> list[DocumentEntry]:
         """All documents, in the order they were added."""

@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from indexing.documents import Hit, PassageHit, clock
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation
+    from generator.position_check import PositionCheck
     from indexing.indexer import IndexReport
     from indexing.indexer import Progress as Step
     from indexing.store import DocumentEntry
@@ -57,6 +65,15 @@ def progress(doing: str, unit: str) -> Iterator[Callable[[Step], None]]:
             bar.update(task, completed=step.done, total=step.total or None, note=note)
 
         yield advance
+
+
+@contextmanager
+def steps(doing: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error; yields what to call with steps done, and of how many."""
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(doing, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def report(done: IndexReport) -> None:
@@ -129,6 +146,8 @@ def how(answer: Answer) -> None:
     """How an answer was made, and what each passage gave to it where they were read apart."""
     made = [answer.mode, answer.model, answer.decoding]
     say(f"made by: {', '.join(filter(None, made))}")
+    if answer.positions:
+        say(f"Ms-PoE: {answer.positions}")
     if answer.query not in {"", answer.question}:
         say(f"looked for: {answer.query}")
     for passage in answer.responsibility.passages if answer.responsibility else ():
@@ -136,6 +155,22 @@ def how(answer: Answer) -> None:
             f"share {passage.share:.2f} (before {passage.prior:.2f}, after {passage.posterior:.2f})"
             f"  {passage.title}, characters {passage.start}-{passage.end}"
         )
+
+
+def position_check(check: PositionCheck) -> None:
+    """How far the answer depends on the place of its evidence, and what it changes into."""
+    changed = sum(one.changed for one in check.variants)
+    end = "it stays the same" if check.stable else f"{changed} of {len(check.variants)} CHANGE it"
+    say("")
+    say(f"asked again in other ways: {end} (agreement {check.agreement:.0%})")
+    for one in check.variants:
+        other = one.positions != check.answer.positions
+        way = f"evidence {one.order}" + (f", Ms-PoE {one.positions}" if other else "")
+        say(f"  {one.agreement:4.0%}  {'CHANGED  ' if one.changed else ''}{way}")
+        if one.changed:
+            say(textwrap.indent(textwrap.fill(one.answer.text, 90), " " * 8))
+    for line in check.left_out:
+        say(f"  left out: {line}")
 
 
 def entries(documents: Sequence[DocumentEntry]) -> None:

@@ -50,6 +50,7 @@ def batch(
     generator: str | None,
     decoding: str | None,
     quotes: str | None,
+    ms_poe: str | None,
     max_tokens: int | None,
     k: int,
     workers: int,
@@ -69,7 +70,7 @@ def batch(
     from rag_app.batch.questions import read_questions
     from rag_app.corpus import Corpus
 
-    settings = generator_settings(generator, decoding, quotes, max_tokens)
+    settings = generator_settings(generator, decoding, quotes, ms_poe, max_tokens)
     options = run.BatchOptions(answer, k, workers, limit, retry_failed, changed)
     asked = read_questions(questions)
     with Corpus(folder, generator=settings, notify=_notify) as corpus, _bar() as advance:

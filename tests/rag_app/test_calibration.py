@@ -14,11 +14,12 @@ from click.testing import CliRunner
 
 from generator.model import CausalModel
 from generator.ms_poe import MsPoE
+from generator.positions import spelled
 from generator.verdict import verdict_for
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.weights import Weights, generator_weights
 from rag_app import calibration
-from rag_app.calibration import Plan, Trial, _verdict, calibrate, candidates, spelled
+from rag_app.calibration import Plan, Trial, _verdict, calibrate, candidates
 from rag_app.cli import main
 from rag_app.evaluation.haystack import haystack
 

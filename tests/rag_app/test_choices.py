@@ -10,6 +10,7 @@ import pytest
 
 from generator.answer import Mode
 from generator.generator import DECODINGS, QUOTES
+from generator.positions import MS_POE
 from indexing.extension import METHODS
 from rag_app.cli import main
 from retriever.fusion import RANKINGS
@@ -17,6 +18,7 @@ from retriever.fusion import RANKINGS
 TABLES = {
     "--decoding": set(DECODINGS),
     "--quotes": set(QUOTES),
+    "--ms-poe": set(MS_POE),
     "--answer": set(typing.get_args(Mode)),
     "--extension": set(METHODS),
     "--retriever": set(RANKINGS),

@@ -1,0 +1,218 @@
+"""Does an answer depend on where its evidence stands? The same question, told in other orders.
+
+An answer that changes with the order of the evidence, or with how the model reads positions, does
+not rest on the evidence alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from generator.answer import Answer, JsonValue
+from generator.conversation import Turn
+from generator.evidence import Lookup
+from generator.generator import Generator
+from generator.model import CausalModel
+from generator.prompt import ARRANGEMENTS
+from indexing.documents import Hit
+from indexing.errors import UnsupportedModel
+
+REVERSED = "reversed"
+"""The order of evidence that is handed over last first."""
+
+AGREE = 0.5
+"""An answer that agrees less than this with the usual one has changed."""
+
+_MARK = re.compile(r"\[(\d+|unsupported)\]")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way of asking, and what came of it.
+
+    Attributes:
+        order: Of the evidence, a key of `ARRANGEMENTS`.
+        positions: How the model read positions.
+        answer: What it answered.
+        agreement: With the usual answer, 0 to 1: of the words, and of what is quoted.
+        changed: Whether it agrees too little, or only one of the two says that nothing is said.
+    """
+
+    order: str
+    positions: str
+    answer: Answer
+    agreement: float
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PositionCheck:
+    """The usual answer beside the others.
+
+    Attributes:
+        answer: The usual one.
+        variants: The other ways of asking.
+        left_out: What could not be tried, and why.
+    """
+
+    answer: Answer
+    variants: tuple[Variant, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def agreement(self) -> float:
+        """The mean over the variants."""
+        return sum(one.agreement for one in self.variants) / max(1, len(self.variants))
+
+    @property
+    def stable(self) -> bool:
+        """Whether no variant changed the answer."""
+        return not any(one.changed for one in self.variants)
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """Plain values, without the usual answer."""
+        return {
+            "stable": self.stable,
+            "agreement": round(self.agreement, 4),
+            "variants": [
+                {
+                    "order": one.order,
+                    "positions": one.positions,
+                    "answer": one.answer.text,
+                    "agreement": round(one.agreement, 4),
+                    "changed": one.changed,
+                }
+                for one in self.variants
+            ],
+            "left_out": list(self.left_out),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked, and of what: the arguments of `Generator.stream`."""
+
+    question: str
+    hits: Sequence[Hit]
+    document: Lookup
+    history: Sequence[Turn] = ()
+    abstain: bool = True
+
+
+def check(
+    generator: Generator,
+    asked: Asked,
+    usual: Answer,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> PositionCheck:
+    """Asks again with the evidence in other orders, and with Ms-PoE on or off, as it was not.
+
+    Orders of one prompt are those of `ARRANGEMENTS`. Where no prompt holds all the evidence (ranked
+    quotes, passages read apart), it is handed over in reverse, which must change nothing.
+
+    Args:
+        generator: What gave the usual answer; it must not answer anything else meanwhile.
+        asked: The question with its evidence.
+        usual: The answer.
+        progress: Told how many variants are done, of how many.
+    """
+    ways = _ways(generator, usual)
+    found: list[tuple[str, str, Answer]] = []
+    left_out = []
+    for done, (order, ms_poe) in enumerate(ways):
+        if progress:
+            progress(done, len(ways))
+        try:
+            found.append(_again(generator, asked, usual, order, ms_poe))
+        except UnsupportedModel as error:
+            left_out.append(f"Ms-PoE: {error}")
+    if progress:
+        progress(len(ways), len(ways))
+    if usual.model and not isinstance(generator.model, CausalModel):
+        left_out.append("Ms-PoE: it needs the model's internals, which a server does not show")
+    return compared(usual, found, left_out=left_out)
+
+
+def _ways(generator: Generator, usual: Answer) -> list[tuple[str, str | None]]:
+    """Order, and setting of Ms-PoE where that is another one."""
+    settings = generator.settings
+    together = usual.model and (usual.mode == "quote" or settings.decoding == "concat")
+    orders = [each for each in ARRANGEMENTS if each != settings.arrangement]
+    ways: list[tuple[str, str | None]] = [(order, None) for order in orders if together]
+    if not together:
+        ways.append((REVERSED, None))
+    if usual.model and isinstance(generator.model, CausalModel):
+        now = generator.positions
+        on = now is not None and now.method is not None
+        ways.append((settings.arrangement, "off" if on else "on"))
+    return ways
+
+
+def _again(
+    generator: Generator, asked: Asked, usual: Answer, order: str, ms_poe: str | None
+) -> tuple[str, str, Answer]:
+    hits = list(asked.hits)
+    if order == REVERSED:
+        hits = [replace(hit, passages=hit.passages[::-1]) for hit in hits[::-1]]
+    arrangement = None if order == REVERSED else order
+    with generator.varied(arrangement=arrangement, ms_poe=ms_poe) as other:
+        answer = other.answer(
+            asked.question, hits, asked.document,
+            answer=usual.mode, abstain=asked.abstain, history=asked.history,
+        )  # fmt: skip
+    return order, answer.positions, answer
+
+
+def compared(
+    usual: Answer, others: Sequence[tuple[str, str, Answer]], *, left_out: Sequence[str] = ()
+) -> PositionCheck:
+    """A check from answers.
+
+    Args:
+        usual: As it is given.
+        others: Order, positions and answer of each variant.
+        left_out: What could not be tried.
+    """
+    variants = []
+    for order, positions, other in others:
+        agreed = agreement(usual, other)
+        variants.append(Variant(order, positions, other, agreed, changed(usual, other, agreed)))
+    return PositionCheck(usual, tuple(variants), tuple(left_out))
+
+
+def agreement(one: Answer, other: Answer) -> float:
+    """How much two answers say the same: F1 of their words, without markers, in any order.
+
+    For quote answers it is F1 of the characters that they quote.
+    """
+    if one.abstained or other.abstained:
+        return float(one.abstained == other.abstained)
+    if one.mode == "quote":
+        return _f1(_quoted(one), _quoted(other))
+    return _f1(_words(one), _words(other))
+
+
+def changed(one: Answer, other: Answer, agreed: float) -> bool:
+    """Whether the second is another answer."""
+    return one.abstained != other.abstained or agreed < AGREE
+
+
+def _words(answer: Answer) -> Counter[object]:
+    return Counter(_WORD.findall(_MARK.sub(" ", answer.text).casefold()))
+
+
+def _quoted(answer: Answer) -> Counter[object]:
+    places = {
+        (each.document, at) for each in answer.citations for at in range(each.start, each.end)
+    }
+    return Counter(places)
+
+
+def _f1(one: Counter[object], other: Counter[object]) -> float:
+    total = one.total() + other.total()
+    return 2 * (one & other).total() / total if total else 1.0

@@ -1,0 +1,188 @@
+"""Asked again in other orders: what agrees, what has changed, and that the model is as before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+
+from generator.answer import Answer, Citation
+from generator.evidence import Embed
+from generator.generator import Generator, GeneratorSettings
+from generator.model import CausalModel
+from generator.ms_poe import MsPoE, active
+from generator.position_check import AGREE, Asked, agreement, changed, check, compared
+from generator.positions import Positions, applied, settled, spelled
+from generator.prompt import ARRANGEMENTS
+from generator.verdict import Verdict, keep
+from indexing.errors import InvalidRequest
+from indexing.weights import Weights, generator_weights
+from tests.generator.conftest import hit, prose, transcript
+
+MEETING = transcript(
+    [
+        ("Anna", "The budget was cut to 350,000 pounds because two sponsors left in May."),
+        ("Ben", "So we drop the rubber case and keep the plastic one."),
+    ]
+)
+REPORT = prose("The ferry sails at nine. Its captain is Joan Reyes.")
+NOTE = prose("The harbour was dredged last winter, and the pier was painted.", name="note")
+HITS = [hit(MEETING, score=3.0), hit(REPORT, score=2.0), hit(NOTE, score=1.0)]
+LOOKUP = {each.id: each for each in (MEETING, REPORT, NOTE)}.__getitem__
+ASKED = Asked("Why was the budget cut?", HITS, LOOKUP)
+SHORT = GeneratorSettings(max_new_tokens=12)
+
+
+@pytest.fixture(scope="module")
+def model() -> CausalModel:
+    """A small random model: what it writes depends on everything it reads."""
+    torch.manual_seed(3)
+    config = transformers.LlamaConfig(
+        vocab_size=49152, hidden_size=16, intermediate_size=16, num_hidden_layers=4,
+        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=2048,
+        initializer_range=0.5,
+    )  # fmt: skip
+    tokenizer = transformers.AutoTokenizer.from_pretrained(generator_weights().folder)
+    inner = transformers.LlamaForCausalLM(config).eval()
+    return CausalModel(Weights("tiny", Path(), "1", "folder"), inner, tokenizer)
+
+
+@pytest.fixture(autouse=True)
+def _no_verdicts(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_APP_DATA", str(tmp_path))
+
+
+def said(text: str, *quoted: tuple[int, int], abstained: bool = False) -> Answer:
+    citations = tuple(
+        Citation(n, "a", "/a", "A", "", start, end, "", verified=True)
+        for n, (start, end) in enumerate(quoted, start=1)
+    )
+    mode = "quote" if quoted else "free"
+    return Answer("q", text, citations=citations, abstained=abstained, mode=mode)
+
+
+def test_agreement_of_free_answers_is_f1_of_their_words() -> None:
+    one, other = said("The launch is in May. [1]"), said("the LAUNCH, in June [unsupported]")
+    assert agreement(one, other) == pytest.approx(2 * 3 / (5 + 4))
+    assert agreement(one, one) == 1.0
+    assert agreement(one, said("Nothing else")) == 0.0
+
+
+def test_agreement_of_quotes_is_f1_of_their_characters() -> None:
+    one, other = said("x", (0, 10), (20, 30)), said("y", (5, 10))
+    assert agreement(one, other) == pytest.approx(2 * 5 / 25)
+    assert agreement(one, said("y", (20, 30), (0, 10))) == 1.0
+
+
+def test_an_answer_that_turns_into_silence_has_changed() -> None:
+    one, none = said("The launch is in May."), said("The documents do not say.", abstained=True)
+    assert (agreement(one, none), agreement(none, none)) == (0.0, 1.0)
+    assert changed(one, none, 1.0)
+    assert not changed(none, none, agreement(none, none))
+    found = compared(one, [("best-last", "off", one), ("best-first", "off", none)])
+    assert (found.stable, found.agreement) == (False, 0.5)
+    assert [each["changed"] for each in found.as_json()["variants"]] == [False, True]  # type: ignore[index, union-attr, call-overload]
+
+
+def test_orders_of_one_prompt_hold_the_same_spans() -> None:
+    class Placed:
+        def __init__(self, score: float) -> None:
+            self.score = score
+
+    placed = [Placed(score) for score in (5.0, 3.0, 1.0, 2.0, 4.0)]
+    orders = {
+        name: [each.score for each in arrange(placed)]  # type: ignore[arg-type]
+        for name, arrange in ARRANGEMENTS.items()
+    }
+    assert orders == {
+        "ends": [5, 3, 1, 2, 4],
+        "best-first": [5, 4, 3, 2, 1],
+        "best-last": [1, 2, 3, 4, 5],
+        "best-within": [2, 4, 5, 3, 1],
+    }
+
+
+def test_a_free_answer_is_asked_in_every_order_and_under_ms_poe(
+    embed: Embed, model: CausalModel
+) -> None:
+    generator = Generator(replace(SHORT, answer="free"), embed=embed, load=lambda: model)
+    usual = generator.answer(ASKED.question, HITS, LOOKUP, abstain=False)
+    steps: list[tuple[int, int]] = []
+    found = check(
+        generator, replace(ASKED, abstain=False), usual, progress=lambda *at: steps.append(at)
+    )
+    orders = [one.order for one in found.variants]
+    assert orders == ["best-first", "best-last", "best-within", "ends"]
+    assert steps == [(n, 4) for n in range(5)]
+    assert [one.positions.split(" ")[0] for one in found.variants] == ["off"] * 3 + ["ms-poe"]
+    for one in found.variants:
+        assert one.agreement == pytest.approx(agreement(usual, one.answer))
+        assert one.changed == (one.agreement < AGREE)
+    by_hand = Generator(
+        replace(SHORT, answer="free", arrangement="best-last"), embed=embed, load=lambda: model
+    ).answer(ASKED.question, HITS, LOOKUP, abstain=False)
+    assert found.variants[1].answer.text == by_hand.text
+    assert active(model.model) is None
+    again = generator.answer(ASKED.question, HITS, LOOKUP, abstain=False)
+    assert again.text == usual.text
+
+
+def test_ranked_quotes_do_not_depend_on_the_order(embed: Embed) -> None:
+    def never() -> CausalModel:
+        raise AssertionError("the language model was asked for")
+
+    generator = Generator(SHORT, embed=embed, load=never)
+    usual = generator.answer(ASKED.question, HITS, LOOKUP)
+    assert usual.citations
+    found = check(generator, ASKED, usual)
+    assert [(one.order, one.agreement) for one in found.variants] == [("reversed", 1.0)]
+    assert found.stable
+
+
+def test_a_check_where_ms_poe_is_on_turns_it_off_and_on_again(
+    embed: Embed, model: CausalModel
+) -> None:
+    method = MsPoE(r_min=1.1, r_max=1.1, order="uniform")
+    keep(Verdict(model.name, model.revision, method, "it helps"))
+    generator = Generator(replace(SHORT, answer="free"), embed=embed, load=lambda: model)
+    usual = generator.answer(ASKED.question, HITS, LOOKUP, abstain=False)
+    assert usual.positions == f"{spelled(method)} (calibrated: it helps)"
+    assert active(model.model) == method
+    found = check(generator, replace(ASKED, abstain=False), usual)
+    assert [one.positions for one in found.variants] == [usual.positions] * 3 + ["off (as asked)"]
+    assert active(model.model) == method
+    generator.close()
+    assert active(model.model) is None
+    assert generator.answer(ASKED.question, HITS, LOOKUP, abstain=False).text == usual.text
+    generator.close()
+
+
+def test_what_a_setting_means(model: CausalModel) -> None:
+    assert settled("calibrated", model).method is None
+    assert "never calibrated" in str(settled("calibrated", model))
+    assert settled("on", model).method == MsPoE()
+    tried = MsPoE(r_min=1.0, r_max=1.1, order="calibrated", places=((0.0, 1.0),) * 4)
+    keep(Verdict(model.name, model.revision, None, "no place gains", {}, tried))
+    assert settled("on", model).method == tried
+    assert str(settled("calibrated", model)) == "off (calibrated: no place gains)"
+    assert str(settled("off", model)) == "off (as asked)"
+    with pytest.raises(InvalidRequest, match="calibrated, on, off"):
+        settled("yes", model)
+    with pytest.raises(InvalidRequest, match="calibrated, on, off"):
+        GeneratorSettings(ms_poe="yes")
+    with pytest.raises(InvalidRequest, match="best-within"):
+        GeneratorSettings(arrangement="middle")
+    with pytest.raises(InvalidRequest, match="--ms-poe off"):
+        GeneratorSettings(model="openai:http://localhost:1/v1#m", ms_poe="on")
+
+
+def test_a_model_that_somebody_else_changed_is_left_alone(model: CausalModel) -> None:
+    with (
+        MsPoE(order="uniform")(model),
+        pytest.raises(InvalidRequest, match="somebody else"),
+        applied(Positions(None, ""), model),
+    ):
+        pass
