@@ -1,7 +1,7 @@
 """Commands: parse, call, print. Nothing heavy is imported before a command needs it.
 
 Exit status: 0 done; 1 refused or failed, the reason on standard error; 2 wrong usage; 3 done, but
-some files could not be read (each is named).
+some files could not be read or some questions not answered (each is named); 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 SOME_FILES_FAILED = 3
+STOPPED = 130  # as shells call the end by Ctrl-C
 
 
 # Commands that live in a file of their own, and where.
@@ -59,12 +60,15 @@ class Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
-        """Run a command; an error of ours becomes one line and exit status 1."""
+        """Run a command; an error of ours becomes one line and exit status 1, Ctrl-C 130."""
         try:
             return super().invoke(ctx)
         except RagAppError as error:
             click.echo(f"rag-app: {error}", err=True)
             ctx.exit(1)
+        except KeyboardInterrupt:
+            click.echo("rag-app: stopped", err=True)
+            ctx.exit(STOPPED)
         except BrokenPipeError:  # the reader of our output has gone: `rag-app list | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(1)
@@ -168,7 +172,7 @@ def main(context: click.Context, config: Path | None) -> None:
     file = settings.find(config)
     if file is not None:
         commands = settings.leaves(main, context)
-        context.default_map = settings.default_map(file, commands)
+        context.default_map = settings.default_map(file, commands, named=config is not None)
         context.obj = file
 
 

@@ -28,6 +28,7 @@ from indexing.errors import InvalidRequest
 
 FILE_NAME = "rag-app.toml"
 PREFIX = "RAG_APP_"
+LOCAL = ("127.0.0.1", "localhost", "::1")
 _NOT_FROM_ENVIRONMENT = {"cache", "config", "corpus", "data", "help", "json", "version"}
 _NOT_FROM_FILE = {"config", "help", "version"}
 
@@ -95,20 +96,30 @@ def find(named: Path | None) -> Path | None:
     return here if here.is_file() else None
 
 
-def default_map(file: Path, commands: Mapping[Path_, click.Command]) -> Values:
+def default_map(
+    file: Path, commands: Mapping[Path_, click.Command], *, named: bool = True
+) -> Values:
     """What click takes for the defaults of each command, from a file.
 
     Args:
         file: TOML.
         commands: Every command that takes options, by its words.
+        named: Whether a person named the file. One that just lay there, perhaps beside documents
+            from somebody else, must not open a way out.
 
     Raises:
-        InvalidRequest: It cannot be read, or has a key or a value that no flag has.
+        InvalidRequest: It cannot be read, or has a key or a value that no flag has, or names a
+            server or a host though nobody named it.
     """
     values = _read(file)
     defaults: Values = {}
     for words, name, value in _entries(values, file, commands):
         where = f"{file}: {'.'.join((*words, name))}"
+        if not named and _leads_out(name, value):
+            raise InvalidRequest(
+                f"{where}: a file that nobody named must not lead out of this machine; "
+                f"check it, then use --config {file}, {PREFIX}{name.upper()} or --{name}"
+            )
         shared = [words] if words else _takers(name, commands)
         takers = {each: _named(commands[each])[name] for each in shared}
         for taker, option, checked in _fitting(where, takers, value, file.parent):
@@ -196,6 +207,13 @@ def _takers(name: str, commands: Mapping[Path_, click.Command]) -> list[Path_]:
     options = {words: _named(command).get(name) for words, command in commands.items()}
     listening = [words for words, option in options.items() if option and option.envvar]
     return listening or [words for words, option in options.items() if option]
+
+
+def _leads_out(name: str, value: object) -> bool:
+    """Whether a value sends text to a server, or lets others in."""
+    if name == "host":
+        return value not in LOCAL
+    return name == "generator" and str(value).strip().lower().startswith("openai:")
 
 
 def _fitting(

@@ -166,7 +166,7 @@ class AnswerFile:
             self.kept[parsed[0]] = parsed[1]
             yield parsed[0]
         elif rest:
-            if not whole and not rest.startswith(b"{"):
+            if _is_json(rest) or not (whole or rest.startswith(b"{")):
                 raise InvalidRequest(f"{path}: holds no answers of a batch; name another --out")
             os.truncate(path, len(data) - len(rest))
             self.mended = True
@@ -210,6 +210,15 @@ def _parsed(line: bytes) -> tuple[Key, Kept] | None:
         return key, _kept(line + b"\n", record)
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
+
+
+def _is_json(text: bytes) -> bool:
+    """Whether it is whole, which the beginning of an answer never is."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _kept(line: bytes, record: Json) -> Kept:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
@@ -57,15 +56,24 @@ class Outcome:
     failed: Failed | None = None
 
 
-def asked(
+def asked(  # noqa: PLR0913 - what to ask, how, and until when
     corpus: Corpus,
     questions: Iterable[Question],
     *,
     answer: Mode | None = None,
     k: int = 5,
     workers: int = 1,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Outcome]:
     """Ask questions; outcomes as they are ready, which is in order with one worker.
+
+    Args:
+        corpus: What to ask.
+        questions: Taken one by one, a little ahead of the asking.
+        answer: "quote" or "free"; None takes the corpus's choice.
+        k: Documents to take evidence from, at most.
+        workers: Questions asked at once.
+        stop: Asked after each outcome; once it says so, no question is begun any more.
 
     Raises:
         CorpusError: There is no corpus, or it cannot be used; nor can any other question be asked.
@@ -78,6 +86,9 @@ def asked(
     running: set[Future[Outcome]] = set()
     try:
         while True:
+            if stop():
+                running = {future for future in running if not future.cancel()}
+                waiting = iter(())
             for question in islice(waiting, 2 * workers - len(running)):
                 running.add(pool.submit(ask_one, corpus, question, answer=answer, k=k))
             if not running:
@@ -89,16 +100,6 @@ def asked(
         for future in running:
             future.cancel()
         pool.shutdown()
-
-
-def in_order(outcomes: Iterable[Outcome], questions: Iterable[Question]) -> Iterator[Outcome]:
-    """The same outcomes, in the order of the questions."""
-    expected = deque(question.key for question in questions)
-    ready: dict[tuple[str, str, str | None], Outcome] = {}
-    for outcome in outcomes:
-        ready[outcome.question.key] = outcome
-        while expected and expected[0] in ready:
-            yield ready.pop(expected.popleft())
 
 
 def ask_one(

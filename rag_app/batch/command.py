@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rag_app.batch.run import Step, Summary
 
 SOME_FAILED = 3
+A_WHILE = 3600.0  # seconds of questions from which the time left is estimated
 AnyFile = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -64,23 +65,33 @@ def batch(
 
     QUESTIONS is a .txt with a question a line, a .csv with the columns question, id and document, a
     .jsonl of objects with these names, or QMSum's .json or .jsonl, whose queries are asked of their
-    own meetings. Run it again to go on where it was killed.
+    own meetings. Run it again to go on where it was stopped or killed.
     """
     from rag_app.batch import run
     from rag_app.batch.questions import read_questions
+    from rag_app.batch.stopping import stopping
     from rag_app.corpus import Corpus
 
     settings = generator_settings(generator, decoding, quotes, ms_poe, max_tokens)
     options = run.BatchOptions(answer, k, workers, limit, retry_failed, changed)
     asked = read_questions(questions)
-    with Corpus(folder, generator=settings, notify=_notify) as corpus, _bar() as advance:
-        summary = run.run(corpus, asked, out, options=options, progress=advance, notify=_notify)
+    with (
+        Corpus(folder, generator=settings, notify=_notify) as corpus,
+        _bar() as advance,
+        stopping() as stop,
+    ):
+        summary = run.run(
+            corpus, asked, out, options=options, progress=advance, notify=_notify, stop=stop
+        )
     if report:
         from rag_app.batch.answer_file import read_answers
         from rag_app.batch.report import write
 
         write(report, read_answers(out))
     print_result(as_json, summary.as_dict(), lambda: _say(summary, report))
+    if stop():
+        _notify("stopped; the same command goes on with the questions that are left")
+        raise SystemExit(stop.status)
     if summary.failed:
         raise SystemExit(SOME_FAILED)
 
@@ -105,8 +116,13 @@ def _bar() -> Iterator[Callable[[Step], None]]:
         TextColumn("{task.fields[note]}"),
     )
     console = Console(stderr=True)
-    quiet = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
+    with Progress(
+        *columns,
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        speed_estimate_period=A_WHILE,
+    ) as bar:
         task = bar.add_task("Asking", total=None, note="")
 
         def advance(step: Step) -> None:

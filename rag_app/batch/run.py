@@ -110,8 +110,18 @@ def run(  # noqa: PLR0913 - what to ask, where, how, and whom to tell
     options: BatchOptions | None = None,
     progress: Callable[[Step], None] | None = None,
     notify: Tell | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Summary:
     """Ask every question that has no answer in the file yet, and keep each answer at once.
+
+    Args:
+        corpus: What to ask.
+        questions: Each with a key of its own.
+        out: The file of answers.
+        options: How to ask.
+        progress: Told after each question.
+        notify: Told in a sentence about what was found in the file.
+        stop: Whether to begin no further question; those in hand are finished and kept.
 
     Raises:
         InvalidRequest: The file holds answers that rest on something else, and `changed` is
@@ -131,7 +141,14 @@ def run(  # noqa: PLR0913 - what to ask, where, how, and whom to tell
         todo = [question for question in questions if question.key in wanted][: options.limit]
         done = failed = 0
         started = time.perf_counter()
-        outcomes = asked(corpus, todo, answer=options.answer, k=options.k, workers=options.workers)
+        outcomes = asked(
+            corpus,
+            todo,
+            answer=options.answer,
+            k=options.k,
+            workers=options.workers,
+            stop=stop,
+        )
         for outcome in outcomes:
             file.add(outcome.question.key, record(outcome, chosen))
             done, failed = done + 1, failed + (outcome.failed is not None)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -118,6 +120,36 @@ def test_files_that_are_refused(name: str, text: str, said: str, tmp_path: Path)
         read_questions(tmp_path / "nowhere.txt")
 
 
+ROWS = [("k1", "Warum fiel die Büchse?"), ("k2", "Où est-elle ?")]
+FORMS = {
+    "q.csv": "id,question\n" + "".join(f"{id_},{text}\n\n" for id_, text in ROWS),
+    "q.jsonl": "\n".join(
+        json.dumps(dict(zip(("id", "question"), row, strict=True)), ensure_ascii=False) + "\n"
+        for row in ROWS
+    ),
+    "q.txt": "\n\n".join(text for _, text in ROWS),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_files_as_editors_save_them(name: str, encoding: str, end: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(FORMS[name].replace("\n", end).encode(encoding))
+    found = read_questions(tmp_path / name)
+    assert [one.text for one in found] == [text for _, text in ROWS]
+    assert name == "q.txt" or [one.id for one in found] == ["k1", "k2"]
+    assert not any(one.problem for one in found)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_meetings_as_editors_save_them(encoding: str, tmp_path: Path) -> None:
+    meetings(tmp_path / "plain.jsonl")
+    text = (tmp_path / "plain.jsonl").read_text("utf-8")
+    (tmp_path / "saved.jsonl").write_bytes(f"\n{text}\n\n".replace("\n", "\r\n").encode(encoding))
+    assert read_questions(tmp_path / "saved.jsonl") == read_questions(tmp_path / "plain.jsonl")
+
+
 # ---- asking ----
 
 
@@ -165,6 +197,21 @@ def test_nothing_is_asked_twice(
     before = out.read_bytes()
     assert run(corpus, ASKED, out).asked == 1 and run(corpus, ASKED, out).asked == 0
     assert asked == [one.text for one in ASKED] and out.read_bytes().startswith(before)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_asked_to_stop_it_keeps_what_is_in_hand(
+    workers: int, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, asked = tmp_path / "a.jsonl", []
+    ask = corpus.ask
+    monkeypatch.setattr(corpus, "ask", lambda text, **rest: asked.append(text) or ask(text, **rest))
+    options = BatchOptions(workers=workers)
+    first = run(corpus, ASKED, out, options=options, stop=lambda: len(asked) >= 2)
+    assert 2 <= first.asked == len(asked) < 6 and first.left == 6 - first.asked
+    second = run(corpus, ASKED, out, options=options)
+    assert second.asked == first.left and len(asked) == 6
+    assert [each["id"] for each in lines(out)] == [one.id for one in ASKED]
 
 
 def test_bad_questions_do_not_stop_the_run(corpus: Corpus, tmp_path: Path) -> None:
@@ -317,10 +364,9 @@ def test_answers_ahead_of_their_turn_survive(order: list[int], tmp_path: Path) -
 def test_a_file_of_something_else_is_left_alone(text: str, tmp_path: Path) -> None:
     out = tmp_path / "notes.txt"
     out.write_text(text)
-    if text != '{"id": "x"}':  # which may be the beginning of an answer
-        with pytest.raises(InvalidRequest, match="name another --out"):
-            AnswerFile(out, KEYS)
-        assert out.read_text() == text
+    with pytest.raises(InvalidRequest, match="name another --out"):
+        AnswerFile(out, KEYS)
+    assert out.read_text() == text
 
 
 def test_one_run_at_a_time(tmp_path: Path) -> None:
@@ -354,6 +400,55 @@ def test_the_command(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "the question is empty" in said.stderr and "--retry-failed" in said.stderr
     refused = CliRunner().invoke(main, [*words, "-k", "2"])
     assert refused.exit_code == 1 and "--changed ask" in refused.stderr
+
+
+STOPPING = """
+import os, signal, time
+from rag_app.batch.stopping import stopping
+with stopping() as stop:
+    os.kill(os.getpid(), getattr(signal, "{name}"))
+    assert stop() and stop.status == 128 + signal.{name}, stop.status
+    print("first", flush=True)
+    os.kill(os.getpid(), signal.{name})
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_the_second_request_to_stop_ends_at_once(name: str) -> None:
+    command = [sys.executable, "-c", STOPPING.format(name=name)]
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, cwd=ROOT, timeout=30
+    )
+    assert done.returncode == -getattr(signal, name)
+    assert done.stdout == "first\n" and "again leaves at once" in done.stderr
+
+
+def test_ctrl_c_is_status_130_and_the_next_run_goes_on(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("q.txt").write_text("\n".join(f"Who found probe {n}?" for n in range(4)))
+    words = ["batch", "q.txt", "--corpus", str(corpus.folder), "--out", "a.jsonl"]
+    ask = Corpus.ask
+
+    sent: list[int] = []
+
+    def interrupted(*args: Any, **rest: Any) -> Any:
+        if not sent:
+            sent.append(1)
+            os.kill(os.getpid(), signal.SIGINT)
+        return ask(*args, **rest)
+
+    monkeypatch.setattr(Corpus, "ask", interrupted)
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 130 and "the same command goes on" in done.stderr
+    monkeypatch.setattr(Corpus, "ask", ask)
+    kept = len(lines(Path("a.jsonl")))
+    assert kept in {1, 2}
+    said = CliRunner().invoke(main, [*words, "--json"])
+    found = json.loads(said.stdout)
+    assert said.exit_code == 0 and (found["kept"], found["asked"]) == (kept, 4 - kept)
 
 
 def meetings(path: Path) -> None:

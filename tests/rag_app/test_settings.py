@@ -134,6 +134,25 @@ def test_what_is_wrong_in_a_file_is_named(text: str, said: str, here: Path) -> N
     assert done.exit_code == 1 and "rag-app.toml" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'generator = "openai:http://elsewhere/v1#m"',
+        '[batch]\ngenerator = " OpenAI:http://elsewhere/v1#m"',
+        '[serve]\nhost = "0.0.0.0"',
+    ],
+)
+def test_a_file_that_nobody_named_leads_nowhere(
+    text: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "rag-app.toml").write_text(text)
+    done = CliRunner().invoke(main, ["list"])
+    assert done.exit_code == 1 and "use --config rag-app.toml" in done.stderr
+    words = ["--config", "rag-app.toml", "serve" if "serve" in text else "batch", "q", "--out", "a"]
+    (here / "q").touch()
+    assert taken(words[:3] if "serve" in text else words, monkeypatch)
+
+
 def test_a_file_that_is_named_must_be_there(here: Path) -> None:
     done = CliRunner().invoke(main, ["--config", "no.toml", "list"])
     assert done.exit_code == 1 and "no such file" in done.stderr

@@ -1,0 +1,71 @@
+"""Ctrl-C, or a request to end: the questions in hand are finished and kept, no other is begun."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SAID = "rag-app: stopping after the questions in hand; Ctrl-C again leaves at once\n"
+_SHOW_CURSOR = "\x1b[?25h"  # which a progress bar has hidden
+
+
+class Stop:
+    """Whether somebody has asked to stop; called by whoever asks questions.
+
+    Attributes:
+        signal: What arrived; None as long as nothing has.
+    """
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+
+    def __call__(self) -> bool:
+        """Whether anything has arrived."""
+        return self.signal is not None
+
+    @property
+    def status(self) -> int:
+        """The exit status that shells know a signal by: 130 for Ctrl-C."""
+        return 128 + (self.signal or 0)
+
+
+@contextmanager
+def stopping() -> Iterator[Stop]:
+    """Take the signals while it lasts; the second one ends the process.
+
+    That is safe at any moment, as a kill is. It works in the main thread alone.
+    """
+    stop = Stop()
+
+    def take(number: int, frame: FrameType | None) -> None:
+        if stop():
+            _leave(number)
+        stop.signal = number
+        _write(SAID)
+
+    before = {number: signal.signal(number, take) for number in SIGNALS}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _leave(number: int) -> None:
+    if sys.stderr.isatty():
+        _write(_SHOW_CURSOR)
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def _write(text: str) -> None:
+    """To standard error past all buffers, as a signal may come in the midst of another write."""
+    try:
+        os.write(2, text.encode())
+    except OSError:  # nobody reads it
+        return
