@@ -94,10 +94,15 @@ class CausalModel:
         Raises:
             ModelNotFound: No weights by that name.
             UnsupportedModel: They cannot be loaded as a causal language model.
+            InvalidRequest: It is a server's model, which can only be asked.
         """
         import torch
         from safetensors import SafetensorError
 
+        from generator.remote import is_remote, needs_internals  # these are made of models too
+
+        if is_remote(name):
+            raise needs_internals("this", name, "a folder or a hub name")
         weights = generator_weights(name, notify=notify)
         where = torch.device(device) if device else best_device()
         try:

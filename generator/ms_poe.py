@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from generator.awareness import awareness, last_seen, ranks, ratios
 from generator.rotary_layers import RotaryLayer, RotaryModel, recognise
-from indexing.errors import InvalidRequest
+from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.extension.family import FULL
 from indexing.extension.patching import after, attribute, before
 
@@ -77,7 +77,11 @@ class MsPoE:
         """
         from generator.ms_poe_selftest import prove
 
-        inner = model if hasattr(model, "get_decoder") else model.model  # type: ignore[attr-defined]
+        inner: Any = model if hasattr(model, "get_decoder") else getattr(model, "model", None)
+        if not hasattr(inner, "get_decoder"):
+            raise UnsupportedModel(
+                "Ms-PoE needs the inside of a model: use a folder or a hub name, no server's model"
+            )
         rotary = recognise(inner)
         self.check(rotary)
         prove(rotary)

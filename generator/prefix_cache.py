@@ -122,6 +122,11 @@ class RowCache:
             while self._kept and self.bytes > self.max_bytes:
                 self._kept.popitem(last=False)
 
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._kept.clear()
+
 
 @dataclass(frozen=True, slots=True)
 class Joined:
