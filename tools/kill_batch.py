@@ -28,6 +28,7 @@ from rag_app.batch.run import BatchOptions, run
 from rag_app.corpus import Corpus
 
 Json = dict[str, Any]
+LIVES = 4  # kills are spread over half as many runs
 
 
 class Noting(Corpus):
@@ -123,7 +124,7 @@ def torment(bench: Bench, folder: Path, kills: int, seed: int) -> Json:
             before = whole_lines(out)
             known = [asked(each) for each in (*before, *whole_lines(Path(f"{out}.ahead")))]
             at = len(notes(log))
-            limit = draw.uniform(0, seconds / 3) if killed < kills else 1e9
+            limit = draw.uniform(0, LIVES * seconds / kills) if killed < kills else 1e9
             ended = bench.until(bench.start(out, log), limit)
             killed += ended is None
             lines = whole_lines(out)
