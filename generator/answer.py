@@ -139,7 +139,7 @@ class Answer:
         model: The language model's name; "" when none was asked.
         decoding: How it decoded over the documents; "" when none was asked.
         responsibility: What each passage gave; None where all of them stood in one prompt.
-        positions: How the model read positions, and why; "" when none was asked.
+        made: What was on when it was made, and why, by part: "Ms-PoE", "quotes", "decoding", ...
     """
 
     question: str
@@ -154,7 +154,7 @@ class Answer:
     model: str = ""
     decoding: str = ""
     responsibility: Responsibility | None = None
-    positions: str = ""
+    made: dict[str, str] = field(default_factory=dict)
 
 
 def as_json(answer: Answer) -> dict[str, JsonValue]:
@@ -173,7 +173,7 @@ def as_json(answer: Answer) -> dict[str, JsonValue]:
         "mode": answer.mode,
         "model": answer.model,
         "decoding": answer.decoding,
-        "positions": answer.positions,
+        "made": dict(answer.made),
         "responsibility": asdict(answer.responsibility) if answer.responsibility else None,
     }
 

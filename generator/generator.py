@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,16 +12,15 @@ from generator.answer import (
     Answer,
     AnswerReady,
     Citation,
-    ContextEntry,
-    ContextReady,
     Event,
     Mode,
     Responsibility,
-    TextDelta,
 )
+from generator.answer_mode import AnswerMode, usual
 from generator.citations import Citer
 from generator.concatenate import Limits, Marginal, concatenate
 from generator.conversation import Turn, complete
+from generator.draft import Draft
 from generator.evidence import Embed, Lookup, Offer, Sentence, evidence_sentences, offered
 from generator.floor import Floor, enough, support
 from generator.marginalize import rag_sequence, rag_token
@@ -68,7 +66,8 @@ class GeneratorSettings:
 
     Attributes:
         model: A packaged name, a folder, a `.gguf` file, a hub name, or `openai:BASE_URL#MODEL`.
-        answer: "quote" for verbatim sentences only, "free" for the model's own words.
+        answer: "quote" for verbatim sentences only, "free" for the model's own words; None for what
+            was measured to suit the model (`answer_mode.usual`).
         decoding: A key of `DECODINGS`.
         quotes: One of `QUOTES`.
         max_new_tokens: Most tokens of a free answer.
@@ -84,7 +83,7 @@ class GeneratorSettings:
     """
 
     model: str = DEFAULT_GENERATOR
-    answer: Mode = "quote"
+    answer: Mode | None = None
     decoding: str = "concat"
     quotes: str = "ranked"
     max_new_tokens: int = 200
@@ -99,7 +98,7 @@ class GeneratorSettings:
     arrangement: str = "ends"
 
     def __post_init__(self) -> None:
-        if self.answer not in {"quote", "free"}:
+        if self.answer not in {"quote", "free", None}:
             raise InvalidRequest(f"no answer mode {self.answer!r}; use quote or free")
         if self.decoding not in DECODINGS:
             raise InvalidRequest(f"no decoding {self.decoding!r}; use {', '.join(DECODINGS)}")
@@ -254,10 +253,10 @@ class Generator:
         Raises:
             InvalidRequest: An empty question, or one too long for the model.
         """
-        mode = answer or self.settings.answer
         if not question.strip():
             raise InvalidRequest("the question is empty; ask something")
-        draft = _Draft(question.strip(), complete(question, history), mode)
+        mode = self._mode(answer)
+        draft = Draft(question.strip(), complete(question, history), mode)
         offer = offered(hits, document)
         found = evidence_sentences(offer.passages[: self.settings.passages])
         reading = Reading.of(draft.query, found, self._words, asked=draft.question)
@@ -265,20 +264,26 @@ class Generator:
         sure = enough(support(reading), self.settings.floor)
         if not found or (abstain and not sure):
             yield from self._abstained(draft, offer)
-        elif mode == "quote":
+        elif mode.mode == "quote":
             yield from self._quoted(draft, offer, reading, stop)
         else:
             yield from self._free(draft, offer, stop, history)
         yield AnswerReady(draft.finished())
 
-    def _abstained(self, draft: _Draft, offer: Offer) -> Iterator[Event]:
+    def _mode(self, answer: Mode | None) -> AnswerMode:
+        asked = answer or self.settings.answer
+        return AnswerMode(asked, "as asked") if asked else usual(self.settings.model)
+
+    def _abstained(self, draft: Draft, offer: Offer) -> Iterator[Event]:
         yield draft.context(ledger(offer.whole, [], count_words))
         yield draft.text(NOT_SAID)
 
     def _quoted(
-        self, draft: _Draft, offer: Offer, reading: Reading, stop: threading.Event | None
+        self, draft: Draft, offer: Offer, reading: Reading, stop: threading.Event | None
     ) -> Iterator[Event]:
         read = offer.passages[: self.settings.passages]
+        draft.made["quotes"] = self.settings.quotes
+        draft.made["Ms-PoE"] = "off (no language model is asked)"
         yield draft.context(ledger(offer.whole, read, count_words))
         if self.settings.quotes == "decoded":
             picked = self._decoded(draft, offer, reading, stop)
@@ -293,14 +298,16 @@ class Generator:
         draft.lap("write")
 
     def _decoded(
-        self, draft: _Draft, offer: Offer, reading: Reading, stop: threading.Event | None
+        self, draft: Draft, offer: Offer, reading: Reading, stop: threading.Event | None
     ) -> Iterator[Sentence]:
         """Quotes that the model chooses among the best-ranked ones."""
         model = self.model
         if isinstance(model, RemoteModel):  # a loader of somebody else's
             raise needs_internals("decoding quotes", model.name, "--quotes ranked")
         draft.model = model.name
-        draft.positions = str(self._positions or "")
+        draft.made["model"] = model.name
+        draft.made["Ms-PoE"] = str(self._positions)
+        draft.made["evidence"] = self.settings.arrangement
         draft.lap("load")
         return decoded(
             model,
@@ -315,14 +322,19 @@ class Generator:
 
     def _free(
         self,
-        draft: _Draft,
+        draft: Draft,
         offer: Offer,
         stop: threading.Event | None,
         history: Sequence[Turn],
     ) -> Iterator[Event]:
         model = self.model
         draft.model = model.name
-        draft.positions = str(self._positions or "")
+        draft.made["model"] = model.name
+        draft.made["Ms-PoE"] = str(self._positions)
+        draft.made["temperature"] = str(self.settings.sampling)
+        draft.made["decoding"] = self.settings.decoding
+        if self.settings.decoding == "concat":
+            draft.made["evidence"] = self.settings.arrangement
         draft.lap("load")
         limits = Limits(
             self.settings.budget_tokens,
@@ -334,7 +346,7 @@ class Generator:
         )
         draft.decoding = self.settings.decoding
         if isinstance(model, RemoteModel):
-            draft.positions = "off (behind a server; it needs the inside of a model)"
+            draft.made["Ms-PoE"] = "off (behind a server; it needs the inside of a model)"
             reading = answered_by(
                 model, draft.query, offer, limits=limits, stop=stop, history=history
             )
@@ -365,56 +377,3 @@ def _shared(citation: Citation, responsibility: Responsibility | None) -> Citati
         and citation.start < passage.end
     )
     return replace(citation, share=round(share, 4))
-
-
-class _Draft:
-    """An answer in the making, and the clock that runs while it is made."""
-
-    def __init__(self, question: str, query: str, mode: Mode) -> None:
-        self.question, self.query, self.mode, self.model = question, query, mode, ""
-        self.decoding = self.positions = ""
-        self.responsibility: Responsibility | None = None
-        self.citations: list[Citation] = []
-        self.unsupported: list[str] = []
-        self._entries: tuple[ContextEntry, ...] = ()
-        self._pieces: list[str] = []
-        self._seconds: dict[str, float] = {}
-        self._start = self._lap = time.perf_counter()
-
-    def lap(self, name: str) -> None:
-        now = time.perf_counter()
-        self._seconds[name], self._lap = now - self._lap, now
-
-    def context(self, entries: tuple[ContextEntry, ...]) -> ContextReady:
-        self._entries = entries
-        self.lap("context")
-        return ContextReady(entries)
-
-    def text(self, piece: str) -> TextDelta:
-        if not self._pieces:
-            self._seconds["first"] = time.perf_counter() - self._start
-        self._pieces.append(piece)
-        return TextDelta(piece)
-
-    @property
-    def written(self) -> str:
-        return "".join(self._pieces)
-
-    def finished(self) -> Answer:
-        text = self.written
-        self._seconds["total"] = time.perf_counter() - self._start
-        return Answer(
-            question=self.question,
-            query=self.query,
-            text=text,
-            citations=tuple(self.citations),
-            unsupported=tuple(self.unsupported),
-            context=self._entries,
-            seconds=self._seconds,
-            abstained=not text or text.startswith(NOT_SAID),
-            mode=self.mode,
-            model=self.model,
-            decoding=self.decoding,
-            positions=self.positions,
-            responsibility=self.responsibility,
-        )

@@ -45,6 +45,12 @@ class Sampling:
         if self.temperature < 0 or not 0 < self.top_p <= 1:
             raise InvalidRequest("temperature must be 0 or more, and top_p in (0, 1]")
 
+    def __str__(self) -> str:
+        """In a few words."""
+        if self.temperature == 0:
+            return "0 (the likeliest token)"
+        return f"{self.temperature:g} (top-p {self.top_p:g}, seed {self.seed})"
+
 
 class CausalModel:
     """Any transformers causal language model: text in, text out, one token at a time.

@@ -165,7 +165,7 @@ def _again(
             asked.question, hits, asked.document,
             answer=usual.mode, abstain=asked.abstain, history=asked.history,
         )  # fmt: skip
-    return order, answer.positions, answer
+    return order, answer.made.get("Ms-PoE", ""), answer
 
 
 def compared(

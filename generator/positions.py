@@ -46,7 +46,7 @@ def settled(name: str, model: CausalModel) -> Positions:
     found = verdict_for(model.name, model.revision)
     if name == "on":
         return Positions((found and (found.method or found.tried)) or MsPoE(), "as asked")
-    if found is None:
+    if found is None or not found.reason:
         return Positions(None, "never calibrated; rag-app calibrate finds out")
     return Positions(found.method, f"calibrated: {found.reason}")
 

@@ -1,4 +1,4 @@
-"""What a calibration found for a model: whether Ms-PoE helps it, and with which settings.
+"""What a calibration found for a model: whether Ms-PoE helps it, and whether its words hold true.
 
 A verdict belongs to a model's name and revision. A person's own verdicts lie in the user's data
 folder and come first; that of the packaged model ships with this program.
@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from generator.answer import Mode
 from generator.ms_poe import MsPoE
 from indexing.errors import InvalidRequest
 
@@ -28,17 +29,23 @@ class Verdict:
         model: The name that the model was asked for by.
         revision: What pins its files.
         method: Settings that helped, or None: leave the model as it is.
-        reason: Why, in a sentence.
+        reason: Why, in a sentence; "" where that was not measured.
         held_out: Figures on the probes that the choice was not made on, by what they are of.
         tried: The best settings that were found, whether they helped or not.
+        answer: How the model answers when nobody says; None where that was not measured.
+        answer_reason: Why, in a sentence.
+        answers: The figures, by way to answer.
     """
 
     model: str
     revision: str
-    method: MsPoE | None
-    reason: str
+    method: MsPoE | None = None
+    reason: str = ""
     held_out: dict[str, Any] = field(default_factory=dict)
     tried: MsPoE | None = None
+    answer: Mode | None = None
+    answer_reason: str = ""
+    answers: dict[str, Any] = field(default_factory=dict)
 
 
 def verdict_for(model: str, revision: str) -> Verdict | None:
@@ -48,6 +55,13 @@ def verdict_for(model: str, revision: str) -> Verdict | None:
         if found is not None and (found.model, found.revision) == (model, revision):
             return found
     return None
+
+
+def verdicts_of(model: str) -> list[Verdict]:
+    """What is known of a model by its name, of any revision; a person's own verdicts first."""
+    files = [file for folder in (user_folder(), SHIPPED) for file in sorted(folder.glob("*.json"))]
+    found = [_read(file) for file in files]
+    return [each for each in found if each is not None and each.model == model]
 
 
 def keep(verdict: Verdict, folder: Path | None = None) -> Path:
@@ -92,9 +106,17 @@ def _read(path: Path) -> Verdict | None:
         return Verdict(
             str(values["model"]), str(values["revision"]), _method(values["method"]),
             str(values["reason"]), dict(values["held_out"]), _method(values.get("tried")),
+            _mode(values.get("answer")), str(values.get("answer_reason", "")),
+            dict(values.get("answers", {})),
         )  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError, AttributeError, InvalidRequest):
         return None
+
+
+def _mode(value: object) -> Mode | None:
+    if value not in {"quote", "free", None}:
+        raise ValueError(value)
+    return "quote" if value == "quote" else "free" if value == "free" else None
 
 
 def _method(values: dict[str, Any] | None) -> MsPoE | None:

@@ -7,13 +7,11 @@ meets the untouched model on probes that it was not chosen on, and "leave it off
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +20,15 @@ from generator.model import CausalModel
 from generator.ms_poe import MsPoE, usual_places
 from generator.positions import spelled
 from generator.rotary_layers import recognise
-from generator.verdict import Verdict
+from generator.verdict import Verdict, verdict_for
 from indexing.errors import InvalidRequest
 from rag_app.evaluation import bootstrap
-from rag_app.evaluation.forced import Forced, forced
+from rag_app.evaluation.forced import forced
 from rag_app.evaluation.haystack import Haystack
 from rag_app.evaluation.positions import Curve, curve
 from rag_app.evaluation.probes import KINDS, Material, Probe, make, places
 from rag_app.evaluation.waiting import counted
+from rag_app.score_file import ScoreFile, key, score_file
 
 ORDER_PROMPTS = 12
 FINALISTS = 3
@@ -122,7 +121,7 @@ def calibrate(model: CausalModel, hay: Haystack, plan: Plan, *, kept: Path) -> C
     at = places(plan.positions)
     searched = _probes(model, hay, plan, plan.searched, seed=2 * plan.seed)
     judged = _probes(model, hay, plan, plan.judged, seed=2 * plan.seed + 1)
-    with _remembering(kept) as memory:
+    with score_file(kept) as memory:
         asking = _Asking(model, at, memory)
         trials = _raced(asking, searched)
         best = trials[0]
@@ -130,7 +129,8 @@ def calibrate(model: CausalModel, hay: Haystack, plan: Plan, *, kept: Path) -> C
         on = asking.scores(best.method, judged, "Judging: the best settings")
     verdict = _verdict(model, best.method, off, on, at)
     curves = tuple(
-        curve(name, 0, found[..., 0]) for name, found in (("off", off), (spelled(best.method), on))
+        curve(name, max(plan.lengths), found[..., 0])
+        for name, found in (("off", off), (spelled(best.method), on))
     )
     return Calibration(verdict, tuple(trials), at, curves)
 
@@ -152,7 +152,7 @@ def candidates(model: CausalModel, usual: tuple[tuple[float, ...], ...]) -> list
 class _Asking:
     """Asks probes, and remembers every score."""
 
-    def __init__(self, model: CausalModel, at: Sequence[float], memory: _Memory) -> None:
+    def __init__(self, model: CausalModel, at: Sequence[float], memory: ScoreFile) -> None:
         self.model, self.at, self.memory = model, at, memory
 
     def scores(self, method: MsPoE | None, probes: Sequence[Probe], doing: str) -> Scores:
@@ -162,21 +162,22 @@ class _Asking:
         found = []
         with applied, counted(pairs, doing=doing) as asked:
             for probe, place in asked:
-                key = _key(method, probe, place)
-                score = self.memory.known.get(key)
-                if score is None:
+                name = _key(method, probe, place)
+                if name not in self.memory.known:
                     score = forced(self.model, probe, place)
-                    self.memory.add(key, score)
-                found.append((score.exact, score.likelihood))
+                    self.memory.add(name, score.exact, score.likelihood)
+                found.append(self.memory.known[name])
         return np.array(found, dtype=np.float64).reshape(len(probes), len(self.at), 2)
 
 
 def _raced(asking: _Asking, probes: Sequence[Probe]) -> list[Trial]:
     """Every candidate on half of the probes; the best few, and parts of them, on all."""
-    usual = usual_places(asking.model, [
+    prompts = [
         list(probe.prompt(asking.model.chat, 0.5).ids)
         for probe in probes[:: max(1, len(probes) // ORDER_PROMPTS)]
-    ])  # fmt: skip
+    ]
+    found = usual_places(asking.model, prompts)
+    usual = tuple(tuple(round(place, 2) for place in row) for row in found)
     off = asking.scores(None, probes, "The untouched model")
     few = probes[::2]
     entered = candidates(asking.model, usual)
@@ -229,7 +230,10 @@ def _verdict(
             round(value, 4) for value in (gained(bootstrap.mean)(both), mean_low, mean_high)
         ],
     }
-    return Verdict(model.name, model.revision, method if helps else None, reason, held_out, method)
+    before_it = verdict_for(model.name, model.revision) or Verdict(model.name, model.revision)
+    return replace(
+        before_it, method=method if helps else None, reason=reason, held_out=held_out, tried=method
+    )
 
 
 def _probes(model: CausalModel, hay: Haystack, plan: Plan, count: int, *, seed: int) -> list[Probe]:
@@ -248,44 +252,5 @@ def _probes(model: CausalModel, hay: Haystack, plan: Plan, count: int, *, seed: 
     return [probe for turn in zip(*each, strict=True) for probe in turn]
 
 
-@dataclass(eq=False)
-class _Memory:
-    """Scores by what was asked, each written down as soon as it is known."""
-
-    known: dict[str, Forced]
-    file: TextIO
-
-    def add(self, key: str, score: Forced) -> None:
-        """Remember a score, here and in the file."""
-        self.known[key] = score
-        self.file.write(json.dumps([key, score.exact, score.likelihood]) + "\n")
-        self.file.flush()
-
-
-@contextmanager
-def _remembering(path: Path) -> Iterator[_Memory]:
-    """The scores of a file, which a run that was killed may have left with half a line."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lines = path.read_text("utf-8").splitlines() if path.exists() else []
-        with path.open("a", encoding="utf-8") as file:
-            file.write("\n")
-            yield _Memory(dict(_lines(lines)), file)
-    except OSError as error:
-        raise InvalidRequest(
-            f"{path}: scores cannot be kept there ({error.strerror}); set $RAG_APP_CACHE"
-        ) from error
-
-
-def _lines(lines: Sequence[str]) -> Iterator[tuple[str, Forced]]:
-    for line in lines:
-        try:
-            key, exact, likelihood = json.loads(line)
-            yield str(key), Forced(bool(exact), float(likelihood))
-        except (ValueError, TypeError):
-            continue
-
-
 def _key(method: MsPoE | None, probe: Probe, place: float) -> str:
-    asked = [None if method is None else asdict(method), asdict(probe), place]
-    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
+    return key(None if method is None else asdict(method), asdict(probe), place)

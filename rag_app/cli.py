@@ -358,6 +358,7 @@ def remove(names: tuple[str, ...], missing: bool, folder: Path, as_json: bool) -
 @click.pass_context
 def info(context: click.Context, folder: Path, as_json: bool) -> None:
     """What a corpus holds and how it was made, and every setting with where it comes from."""
+    from generator.answer_mode import usual
     from rag_app import printing, shapes
 
     top = context.find_root()
@@ -367,12 +368,14 @@ def info(context: click.Context, folder: Path, as_json: bool) -> None:
     with _corpus(folder) as corpus:
         about = corpus.info()
         gone = corpus.missing()
+        answers = str(usual(corpus.generator_settings.model))
     values = {
         **shapes.info(about),
+        "answers": answers,
         "missing": [entry.path for entry in gone],
         "settings": shapes.settings(chosen),
     }
-    print_result(as_json, values, lambda: printing.info(about, gone))
+    print_result(as_json, values, lambda: printing.info(about, gone, answers))
 
 
 @contextmanager

@@ -144,10 +144,8 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
 
 def how(answer: Answer) -> None:
     """How an answer was made, and what each passage gave to it where they were read apart."""
-    made = [answer.mode, answer.model, answer.decoding]
-    say(f"made by: {', '.join(filter(None, made))}")
-    if answer.positions:
-        say(f"Ms-PoE: {answer.positions}")
+    for part, state in answer.made.items():
+        say(f"{part}: {state}")
     if answer.query not in {"", answer.question}:
         say(f"looked for: {answer.query}")
     for passage in answer.responsibility.passages if answer.responsibility else ():
@@ -164,7 +162,7 @@ def position_check(check: PositionCheck) -> None:
     say("")
     say(f"asked again in other ways: {end} (agreement {check.agreement:.0%})")
     for one in check.variants:
-        other = one.positions != check.answer.positions
+        other = one.positions != check.answer.made.get("Ms-PoE", "")
         way = f"evidence {one.order}" + (f", Ms-PoE {one.positions}" if other else "")
         say(f"  {one.agreement:4.0%}  {'CHANGED  ' if one.changed else ''}{way}")
         if one.changed:
@@ -184,7 +182,7 @@ def entries(documents: Sequence[DocumentEntry]) -> None:
     say(f"{len(documents)} documents")
 
 
-def info(about: CorpusInfo, gone: Sequence[DocumentEntry]) -> None:
+def info(about: CorpusInfo, gone: Sequence[DocumentEntry], answers: str) -> None:
     """Name and value, a line each."""
     say(f"corpus      {about.folder}")
     say(
@@ -198,6 +196,7 @@ def info(about: CorpusInfo, gone: Sequence[DocumentEntry]) -> None:
     if about.recipe:
         for name, value in about.recipe.as_dict().items():
             say(f"{name:<11} {value}")
+    say(f"answers     {answers}")
     for entry in gone:
         say(f"file is gone: {entry.path} (rag-app remove --missing)")
 

@@ -61,12 +61,13 @@ class Documents:
 
 def settings(corpus: Corpus, *, answer: Mode | None, k: int) -> Json:
     """Everything chosen that an answer depends on, as plain values."""
+    from generator.answer_mode import usual
     from rag_app import __version__
 
     with corpus.retriever() as retriever:
         recipe = retriever.store.recipe()
     chosen = asdict(corpus.generator_settings)
-    chosen["answer"] = answer or chosen["answer"]
+    chosen["answer"] = answer or chosen["answer"] or usual(chosen["model"]).mode
     if chosen["answer"] == "quote" and chosen["quotes"] == "ranked":
         chosen["model"] = ""  # none is asked
     encoder = recipe.as_dict() if recipe else {}

@@ -124,7 +124,7 @@ def evaluate(  # noqa: PLR0913 - one keyword option for each flag of the command
             raise InvalidRequest(f"no way to answer {kind!r}; there are: {', '.join(KINDS)}")
     rouge = _scorer()
     with _kept(folder) as place, Corpus(place, notify=notify) as corpus:
-        asked = _read(data, corpus)[skip:][:questions]
+        asked = asked_of(data, corpus)[skip:][:questions]
         if not any(one.answerable for one in asked):
             raise InvalidRequest(f"{data}: no question with an answer is left to ask")
         rows = {
@@ -153,10 +153,11 @@ def _answers(
         if kind == "oracle":
             return [_oracle(corpus, one) for one in steps]
         corpus.ask(asked[0].question, answer=mode)  # loads what is loaded once
-        return [_said(corpus.ask(one.question, answer=mode, where=one.where), one) for one in steps]
+        return [said(corpus.ask(one.question, answer=mode, where=one.where), one) for one in steps]
 
 
-def _said(answer: Answer, asked: Asked) -> Said:
+def said(answer: Answer, asked: Asked) -> Said:
+    """An answer, measured."""
     plain = _MARKER.sub("", answer.text)
     if answer.abstained:
         return Said(plain, None, (), True, answer.seconds["total"])
@@ -226,7 +227,7 @@ def _mean(values: Sequence[float]) -> float | None:
     return round(fmean(values), 4) if values else None
 
 
-def _read(data: Path, corpus: Corpus) -> list[Asked]:
+def asked_of(data: Path, corpus: Corpus) -> list[Asked]:
     """The questions of a file, their documents indexed."""
     own = _own_questions(data)
     if own is None:

@@ -149,10 +149,11 @@ def test_a_check_where_ms_poe_is_on_turns_it_off_and_on_again(
     keep(Verdict(model.name, model.revision, method, "it helps"))
     generator = Generator(replace(SHORT, answer="free"), embed=embed, load=lambda: model)
     usual = generator.answer(ASKED.question, HITS, LOOKUP, abstain=False)
-    assert usual.positions == f"{spelled(method)} (calibrated: it helps)"
+    assert usual.made["Ms-PoE"] == f"{spelled(method)} (calibrated: it helps)"
     assert active(model.model) == method
     found = check(generator, replace(ASKED, abstain=False), usual)
-    assert [one.positions for one in found.variants] == [usual.positions] * 3 + ["off (as asked)"]
+    as_usual = usual.made["Ms-PoE"]
+    assert [one.positions for one in found.variants] == [as_usual] * 3 + ["off (as asked)"]
     assert active(model.model) == method
     generator.close()
     assert active(model.model) is None

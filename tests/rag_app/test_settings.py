@@ -195,3 +195,4 @@ def test_info_tells_where_each_value_comes_from(
     assert found["answer", "free"]["source"] == "$RAG_APP_ANSWER"
     said = CliRunner().invoke(main, ["info"]).stdout
     assert "--answer" in said and "$RAG_APP_ANSWER" in said
+    assert "answers     quote (measured: " in said

@@ -1,0 +1,49 @@
+"""Quotes or the model's own words, when nobody says which: what was measured decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from generator.answer import Mode
+from generator.remote import is_remote
+from generator.verdict import verdicts_of
+from indexing.weights import generator_weights
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMode:
+    """How questions are answered, and why.
+
+    Attributes:
+        mode: "quote" for verbatim sentences only, "free" for the model's own words.
+        reason: For a person to read.
+    """
+
+    mode: Mode
+    reason: str
+
+    def __str__(self) -> str:
+        """In one line."""
+        return f"{self.mode} ({self.reason})"
+
+
+def usual(model: str) -> AnswerMode:
+    """What a model is used for: free answers only where they were measured to be faithful.
+
+    Nothing is loaded, and the model's files are looked for only where that may matter.
+
+    Args:
+        model: The name it is asked for by.
+
+    Raises:
+        ModelNotFound: It was measured to be faithful, and is not here any more.
+    """
+    measured = [each for each in verdicts_of(model) if each.answer is not None]
+    if not measured:
+        return AnswerMode("quote", "own words of this model were never measured")
+    if any(each.answer == "free" for each in measured):
+        revision = "" if is_remote(model) else generator_weights(model).revision
+        measured = [each for each in measured if each.revision == revision]
+        if not measured:
+            return AnswerMode("quote", "own words were measured of another revision of this model")
+    return AnswerMode(measured[0].answer or "quote", f"measured: {measured[0].answer_reason}")

@@ -1,0 +1,79 @@
+"""An answer in the making: pieces, citations, what was on, and where the time went."""
+
+from __future__ import annotations
+
+import time
+
+from generator.answer import (
+    NOT_SAID,
+    Answer,
+    Citation,
+    ContextEntry,
+    ContextReady,
+    Responsibility,
+    TextDelta,
+)
+from generator.answer_mode import AnswerMode
+
+
+class Draft:
+    """An answer in the making, and the clock that runs while it is made.
+
+    Attributes:
+        made: What is on, and why, by part.
+    """
+
+    def __init__(self, question: str, query: str, mode: AnswerMode) -> None:
+        self.question, self.query, self.mode = question, query, mode.mode
+        self.model = self.decoding = ""
+        self.made = {"answer": str(mode)}
+        self.responsibility: Responsibility | None = None
+        self.citations: list[Citation] = []
+        self.unsupported: list[str] = []
+        self._entries: tuple[ContextEntry, ...] = ()
+        self._pieces: list[str] = []
+        self._seconds: dict[str, float] = {}
+        self._start = self._lap = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        """The time since the last lap goes to a part of the work."""
+        now = time.perf_counter()
+        self._seconds[name], self._lap = now - self._lap, now
+
+    def context(self, entries: tuple[ContextEntry, ...]) -> ContextReady:
+        """The ledger is known."""
+        self._entries = entries
+        self.lap("context")
+        return ContextReady(entries)
+
+    def text(self, piece: str) -> TextDelta:
+        """More of the answer."""
+        if not self._pieces:
+            self._seconds["first"] = time.perf_counter() - self._start
+        self._pieces.append(piece)
+        return TextDelta(piece)
+
+    @property
+    def written(self) -> str:
+        """The text so far."""
+        return "".join(self._pieces)
+
+    def finished(self) -> Answer:
+        """The answer as it is at the end."""
+        text = self.written
+        self._seconds["total"] = time.perf_counter() - self._start
+        return Answer(
+            question=self.question,
+            query=self.query,
+            text=text,
+            citations=tuple(self.citations),
+            unsupported=tuple(self.unsupported),
+            context=self._entries,
+            seconds=self._seconds,
+            abstained=not text or text.startswith(NOT_SAID),
+            mode=self.mode,
+            model=self.model,
+            decoding=self.decoding,
+            made=self.made,
+            responsibility=self.responsibility,
+        )

@@ -1,0 +1,104 @@
+"""What Ms-PoE costs: prefill and decoding with it and without, in turns, in one run.
+
+    python tools/ms_poe_overhead.py --tokens 2000 --rounds 6
+
+Each round reads a prompt once and writes some tokens one by one under every setting, in an order
+that turns from round to round. Printed are medians, and the least, which other work disturbs least.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from statistics import median
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.option("--model", "name", help="Packaged name, folder or hub name.  [default: packaged]")
+@click.option("--tokens", type=click.IntRange(min=16), default=2000, show_default=True)
+@click.option("--rounds", type=click.IntRange(min=1), default=6, show_default=True)
+@click.option("--steps", type=click.IntRange(min=1), default=12, show_default=True)
+@click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16"]), default="auto")
+@click.option("--threads", type=click.IntRange(min=1), help="Of the processor.")
+def main(  # noqa: PLR0913, PLR0917 - one argument for each flag
+    name: str | None, tokens: int, rounds: int, steps: int, dtype: str, threads: int | None
+) -> None:
+    """Seconds of a prompt and milliseconds of a token, off and under each order of Ms-PoE."""
+    import torch
+
+    from generator.model import CausalModel
+    from generator.ms_poe import MsPoE, usual_places
+    from indexing.weights import DEFAULT_GENERATOR
+
+    if threads:
+        torch.set_num_threads(threads)
+    chosen = None if dtype == "auto" else getattr(torch, dtype)
+    loaded = CausalModel.load(name or DEFAULT_GENERATOR, dtype=chosen)
+    random = torch.Generator().manual_seed(0)
+    prompt = torch.randint(200, 20_000, (1, tokens), generator=random).to(loaded.device)
+    places = usual_places(loaded, [prompt[0, :64].tolist()])
+    methods: dict[str, MsPoE | None] = {
+        "off": None,
+        "prompt": MsPoE(),
+        "calibrated": MsPoE(order="calibrated", places=places),
+        "uniform": MsPoE(r_max=1.2, order="uniform"),
+    }
+    _round(loaded.model, prompt[:, :64], dict(methods), 1)
+    prefills: dict[str, list[float]] = {each: [] for each in methods}
+    decodes: dict[str, list[float]] = {each: [] for each in methods}
+    for number in range(rounds):
+        names = [*methods][number % len(methods) :] + [*methods][: number % len(methods)]
+        turn = {each: methods[each] for each in names}
+        for each, (prefill, tokens_) in _round(loaded.model, prompt, turn, steps).items():
+            prefills[each].append(prefill)
+            decodes[each] += tokens_
+    click.echo(f"{loaded.name}, {loaded.dtype}, {tokens} tokens, {torch.get_num_threads()} threads")
+    for each in methods:
+        click.echo(
+            f"{each:<11} prefill {_figures(prefills, each, 1, 's')}; "
+            f"token {_figures(decodes, each, 1000, 'ms')}"
+        )
+
+
+def _round(
+    model: Any,  # noqa: ANN401 - a transformers model
+    prompt: Any,  # noqa: ANN401 - a tensor
+    methods: dict[str, Any],
+    steps: int,
+) -> dict[str, tuple[float, list[float]]]:
+    """Seconds of the prompt, and of each token, by setting; tokens are written in turns too."""
+    import torch
+
+    found: dict[str, tuple[float, list[float]]] = {}
+    caches = {}
+    token = prompt[:, -1:]
+    with torch.inference_mode():
+        for name, method in methods.items():
+            with nullcontext() if method is None else method(model):
+                start = time.perf_counter()
+                out = model(input_ids=prompt, use_cache=True, logits_to_keep=1)
+                found[name] = time.perf_counter() - start, []
+                caches[name] = out.past_key_values
+        for _ in range(steps):
+            for name, method in methods.items():
+                with nullcontext() if method is None else method(model):
+                    start = time.perf_counter()
+                    model(input_ids=token, past_key_values=caches[name], logits_to_keep=1)
+                    found[name][1].append(time.perf_counter() - start)
+    return found
+
+
+def _figures(times: dict[str, list[float]], name: str, scale: float, unit: str) -> str:
+    middle, off = median(times[name]), median(times["off"])
+    least, least_off = min(times[name]), min(times["off"])
+    return (
+        f"median {middle * scale:.3g} {unit} ({middle / off - 1:+.1%}), "
+        f"least {least * scale:.3g} {unit} ({least / least_off - 1:+.1%})"
+    )
+
+
+if __name__ == "__main__":
+    main()
