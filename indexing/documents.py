@@ -74,6 +74,7 @@ class Document:
         turns: Utterances in order.
         pages: Pages in order.
         breaks: Offsets that a passage prefers to start at.
+        metadata: JSON that whoever handed it in keeps with it; "" for none.
     """
 
     id: str
@@ -86,6 +87,7 @@ class Document:
     turns: tuple[Turn, ...] = ()
     pages: tuple[Page, ...] = ()
     breaks: tuple[int, ...] = ()
+    metadata: str = ""
 
     def turn_at(self, offset: int) -> Turn | None:
         """The utterance that holds a character, or None outside of any."""

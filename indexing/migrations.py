@@ -44,4 +44,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         " recipe TEXT NOT NULL, vector BLOB NOT NULL, vectors BLOB NOT NULL)",
     ),
     ("INSERT INTO meta VALUES ('stamp', lower(hex(randomblob(8))))",),
+    # JSON that whoever handed a document in keeps with it; empty for files
+    ("ALTER TABLE documents ADD COLUMN metadata TEXT NOT NULL DEFAULT ''",),
 )

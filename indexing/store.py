@@ -162,8 +162,8 @@ class Store:
             self._database.run("DELETE FROM documents WHERE id = ?", [document.id])
             row = self._database.run(
                 "INSERT INTO documents (id, path, part, title, format, digest, text, turns, pages,"
-                " breaks, words, tokens, vector, added)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " breaks, metadata, words, tokens, vector, added)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
                     *(document.id, document.path, document.part, document.title),
                     *(document.format, document.digest, document.text),
@@ -171,7 +171,7 @@ class Store:
                         [[t.start, t.end, t.said, t.speaker, t.time] for t in document.turns]
                     ),
                     json.dumps([[p.start, p.end, p.number] for p in document.pages]),
-                    json.dumps(document.breaks),
+                    *(json.dumps(document.breaks), document.metadata),
                     *(len(document.text.split()), encoded.tokens, _blob(encoded.vector), added),
                 ],
             )
@@ -291,13 +291,13 @@ class Store:
             DocumentNotFound: There is none by that id.
         """
         rows = self._database.rows(
-            "SELECT id, path, part, title, format, digest, text, turns, pages, breaks"
+            "SELECT id, path, part, title, format, digest, text, turns, pages, breaks, metadata"
             " FROM documents WHERE id = ?",
             [id_],
         )
         if not rows:
             raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
-        id_, path, part, title, format_, digest, text, turns, pages, breaks = rows[0]
+        id_, path, part, title, format_, digest, text, turns, pages, breaks, metadata = rows[0]
         return Document(
             id=id_,
             path=path,
@@ -309,12 +309,17 @@ class Store:
             turns=tuple(Turn(*turn) for turn in json.loads(turns)),
             pages=tuple(Page(*page) for page in json.loads(pages)),
             breaks=tuple(json.loads(breaks)),
+            metadata=metadata,
         )
 
     def document_rows(self) -> list[tuple[int, str, str, str, str, int]]:
         """(row, id, path, part, title, words) of every document, by row."""
         statement = "SELECT row, id, path, part, title, words FROM documents ORDER BY row"
         return self._database.rows(statement)
+
+    def metadata(self) -> Iterator[tuple[int, str]]:
+        """(row, metadata) of every document, by row."""
+        return self._database.each("SELECT row, metadata FROM documents ORDER BY row")
 
     def documents_at(self, rows: Sequence[int]) -> list[DocumentName]:
         """The names of documents by row, in the order asked."""

@@ -128,6 +128,12 @@ class VectorIndex:
         parts = [self.vectors[first:last] @ queries.T for first, last in spans]
         return np.ascontiguousarray(np.concatenate(parts).T)
 
+    def at(self, positions: IntArray) -> FloatArray:
+        """The vectors (p, d) at positions (p,)."""
+        if self.vectors is not None:
+            return np.asarray(self.vectors[positions], np.float32)
+        return self.master.reconstruct_batch(positions)  # type: ignore[no-any-return]
+
     def _flat(
         self, queries: FloatArray, k: int, allowed: npt.NDArray[np.bool_] | None
     ) -> tuple[FloatArray, IntArray]:

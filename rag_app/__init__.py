@@ -14,13 +14,73 @@ from typing import TYPE_CHECKING, Any
 from indexing.errors import RagAppError
 
 if TYPE_CHECKING:
-    from rag_app.corpus import Corpus
+    from generator.answer import (
+        Answer,
+        AnswerReady,
+        Citation,
+        ContextEntry,
+        ContextReady,
+        Event,
+        TextDelta,
+    )
+    from generator.conversation import Turn
+    from generator.generator import GeneratorSettings
+    from indexing.documents import Document, Hit, PassageHit
+    from indexing.encoder import EncoderSettings
+    from indexing.indexer import IndexReport, Progress
+    from indexing.store import DocumentEntry
+    from rag_app.corpus import Corpus, CorpusInfo
+    from rag_app.event_loop import streamed
     from retriever.filters import Filter
 
 __version__ = "0.1.0"
-__all__ = ["Corpus", "Filter", "RagAppError", "__version__"]
+__all__ = [
+    "Answer",
+    "AnswerReady",
+    "Citation",
+    "ContextEntry",
+    "ContextReady",
+    "Corpus",
+    "CorpusInfo",
+    "Document",
+    "DocumentEntry",
+    "EncoderSettings",
+    "Event",
+    "Filter",
+    "GeneratorSettings",
+    "Hit",
+    "IndexReport",
+    "PassageHit",
+    "Progress",
+    "RagAppError",
+    "TextDelta",
+    "Turn",
+    "__version__",
+    "streamed",
+]
 
-_HOMES = {"Corpus": "rag_app.corpus", "Filter": "retriever.filters"}
+_HOMES = {
+    "Answer": "generator.answer",
+    "AnswerReady": "generator.answer",
+    "Citation": "generator.answer",
+    "ContextEntry": "generator.answer",
+    "ContextReady": "generator.answer",
+    "Corpus": "rag_app.corpus",
+    "CorpusInfo": "rag_app.corpus",
+    "Document": "indexing.documents",
+    "DocumentEntry": "indexing.store",
+    "EncoderSettings": "indexing.encoder",
+    "Event": "generator.answer",
+    "Filter": "retriever.filters",
+    "GeneratorSettings": "generator.generator",
+    "Hit": "indexing.documents",
+    "IndexReport": "indexing.indexer",
+    "PassageHit": "indexing.documents",
+    "Progress": "indexing.indexer",
+    "TextDelta": "generator.answer",
+    "Turn": "generator.conversation",
+    "streamed": "rag_app.event_loop",
+}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attributes are of any kind
@@ -30,3 +90,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attributes are o
     from importlib import import_module
 
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """What there is to import."""
+    return sorted(__all__)

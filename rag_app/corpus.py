@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -71,6 +72,24 @@ class CorpusInfo:
     recipe: Recipe | None
     snapshot: str
     bytes: int
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A corpus at one moment.
+
+    Attributes:
+        store: Its truth.
+        derive: Gives the indexes derived from it, made now where there are none.
+    """
+
+    store: Store
+    derive: Callable[[Store], Snapshot]
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The indexes."""
+        return self.derive(self.store)
 
 
 class Corpus:
@@ -150,7 +169,7 @@ class Corpus:
         """
         if isinstance(paths, str | Path):
             paths = [paths]
-        with self._writing() as store:
+        with self.writing() as store:
             indexer = self._indexer(store, progress, max_bytes)
             report = indexer.add([Path(path) for path in paths])
             self._refresh(store)
@@ -171,7 +190,7 @@ class Corpus:
             documents: Taken one by one, a little ahead of the encoding, so that a generator of them
                 can count how far it has come.
         """
-        with self._writing() as store:
+        with self.writing() as store:
             report = self._indexer(store, None, MAX_BYTES).add_documents(documents)
             self._refresh(store)
         return report
@@ -186,7 +205,7 @@ class Corpus:
         if isinstance(names, str | Path):
             names = [names]
         self._store()  # an absent corpus is an error, not an empty one
-        with self._writing() as store:
+        with self.writing() as store:
             entries = store.entries()
             ids = [id_ for name in names for id_ in removable(str(name), entries)]
             removed = store.remove(ids)
@@ -204,7 +223,7 @@ class Corpus:
     def reencode(self, *, progress: Callable[[Progress], None] | None = None) -> int:
         """Encode every document anew with the settings of this object; how many in this run."""
         self._store()
-        with self._writing() as store:
+        with self.writing() as store:
             encoder = Encoder(self._encoder_settings, notify=self._notify)
             if store.recipe() == encoder.recipe:
                 return 0
@@ -251,11 +270,9 @@ class Corpus:
         """
         if ranking not in RANKINGS:
             raise InvalidRequest(f"no ranking {ranking!r}; there are: {', '.join(RANKINGS)}")
-        store = self._store()
-        with store.reading():
-            encoder = self._encoder_for(store)
-            current = self._current(store)
-            yield Retriever(store, current, encoder.encode_queries, RANKINGS[ranking])
+        with self.reading() as now:
+            encoder = self._encoder_for(now.store)
+            yield Retriever(now.store, now.snapshot, encoder.encode_queries, RANKINGS[ranking])
 
     def stream(
         self,
@@ -383,23 +400,27 @@ class Corpus:
 
         return self._generator_settings or GeneratorSettings()
 
-    # Wiring
-
-    @property
-    def _snapshots(self) -> Path:
-        return self.folder / ".index"  # hidden, so that indexing "." passes it over
-
-    def _store(self, *, create: bool = False) -> Store:
-        """This thread's store."""
-        store: Store | None = getattr(self._here, "store", None)
-        if store is None:
-            store = self._here.store = Store(self.folder, create=create)
-            self._stores.add(store)
-        return store
+    # For whoever brings vectors of their own
 
     @contextmanager
-    def _writing(self) -> Iterator[Store]:
-        """The store, while no other process can write to it."""
+    def reading(self) -> Iterator[Moment]:
+        """The corpus as it is now, whatever is written meanwhile.
+
+        Raises:
+            CorpusNotFound: There is no corpus in the folder.
+        """
+        store = self._store()
+        with store.reading():
+            yield Moment(store, self._current)
+
+    @contextmanager
+    def writing(self) -> Iterator[Store]:
+        """The store, while no other process can write to it.
+
+        Raises:
+            CorpusLocked: Another process is writing.
+            CorpusError: The folder cannot be written to.
+        """
         make_folder(self.folder)
         lock = filelock.FileLock(self.folder / "write.lock", timeout=0)
         try:
@@ -418,6 +439,20 @@ class Corpus:
             yield self._store(create=True)
         finally:
             lock.release()
+
+    # Wiring
+
+    @property
+    def _snapshots(self) -> Path:
+        return self.folder / ".index"  # hidden, so that indexing "." passes it over
+
+    def _store(self, *, create: bool = False) -> Store:
+        """This thread's store."""
+        store: Store | None = getattr(self._here, "store", None)
+        if store is None:
+            store = self._here.store = Store(self.folder, create=create)
+            self._stores.add(store)
+        return store
 
     def _indexer(
         self, store: Store, progress: Callable[[Progress], None] | None, max_bytes: int

@@ -1,0 +1,108 @@
+"""The whole retriever, its passages as LangChain's documents."""
+
+from __future__ import annotations
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables.config import run_in_executor
+from pydantic import Field
+
+from indexing.documents import Hit, PassageHit
+from indexing.errors import InvalidRequest
+from rag_app.answering import EVIDENCE_DOCUMENTS
+from rag_app.corpus import Corpus
+from retriever.filters import Filter
+
+
+class RagAppRetriever(BaseRetriever):
+    """The passages that a corpus answers a question from, best first.
+
+    They are those of the best documents, found by vectors, words and speakers together, as `search`
+    and `ask` find them. Each is a document whose `page_content` is `text[start:end]` of the
+    document that it is from, and whose `metadata` has:
+
+    - `source`, `title`, `part`: the file, its name, and which document of the file it is,
+    - `document`, `start`, `end`: the id for `Corpus.document`, and the place in its text,
+    - `page`: of its first character; None where the format has no pages,
+    - `speaker`, `speakers`: who says most of it, or None, and everyone who speaks in it,
+    - `time`: the second of the recording at which it begins, or None,
+    - `score`: comparable within one result only.
+
+    Attributes:
+        corpus: What to look in.
+        k: How many passages, at most.
+        where: Limits by document, path and speaker.
+        ranking: A name from `retriever.fusion.RANKINGS`.
+
+    `k` and `where` can be given with a question too: `retriever.invoke("...", k=3)`.
+    """
+
+    corpus: Corpus
+    k: int = Field(default=4, ge=1)
+    where: Filter | None = None
+    ranking: str = "default"
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,
+        k: int | None = None,
+        where: Filter | None = None,
+    ) -> list[Document]:
+        """Raises InvalidRequest for an empty question or an impossible k."""
+        k = self.k if k is None else k
+        if k < 1:
+            raise InvalidRequest(f"{k} passages cannot be found; ask for 1 or more")
+        hits = self.corpus.search(
+            query,
+            k=max(k, EVIDENCE_DOCUMENTS),
+            passages=k,
+            where=where or self.where,
+            ranking=self.ranking,
+        )
+        found = [(passage, hit) for hit in hits for passage in hit.passages]
+        found.sort(key=lambda pair: -pair[0].score)
+        return [_document(passage, hit) for passage, hit in found[:k]]
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,
+        k: int | None = None,
+        where: Filter | None = None,
+    ) -> list[Document]:
+        """The same in a thread."""
+        return await run_in_executor(
+            None,
+            self._get_relevant_documents,
+            query,
+            run_manager=run_manager.get_sync(),
+            k=k,
+            where=where,
+        )
+
+
+def _document(passage: PassageHit, hit: Hit) -> Document:
+    return Document(
+        id=f"{hit.document}:{passage.start}-{passage.end}",
+        page_content=passage.text,
+        metadata={
+            "source": hit.path,
+            "title": hit.title,
+            "part": hit.part,
+            "document": hit.document,
+            "start": passage.start,
+            "end": passage.end,
+            "page": passage.page,
+            "speaker": passage.speaker,
+            "speakers": list(passage.speakers),
+            "time": passage.time,
+            "score": passage.score,
+        },
+    )

@@ -1,0 +1,384 @@
+"""Texts and their vectors in a corpus: SQLite keeps them, FAISS finds them, nothing is pickled."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import VectorStore
+from langchain_core.vectorstores.utils import maximal_marginal_relevance
+
+from indexing.decoding import printable
+from indexing.documents import Document as Held
+from indexing.documents import Passage
+from indexing.encoder import EncodedDocument
+from indexing.errors import CorpusNotFound, EncoderMismatch, InvalidRequest
+from indexing.passages import split
+from indexing.recipe import Recipe
+from indexing.store import FILE_NAME, Store
+from indexing.transcripts import turns
+from rag_app.corpus import Corpus, Moment
+from rag_app.langchain.embeddings import RagAppEmbeddings
+
+FloatArray = npt.NDArray[np.float32]
+Condition = Mapping[str, object] | Callable[[Document], bool]
+
+FORMAT = "langchain"
+TITLE = 200  # characters
+
+
+class RagAppVectorStore(VectorStore):
+    """A vector store that is a corpus.
+
+    With this program's embeddings, what is stored here can be searched and asked in every other
+    way too: by `RagAppRetriever`, by `Corpus`, by `rag-app ask --corpus`. With other embeddings it
+    is a vector store only, and everything else refuses its vectors. Documents that were indexed
+    from files are found by it as wholes.
+
+    Similarity is the cosine, 1 for the same direction. The asynchronous methods do the same in a
+    thread.
+
+    `filter` is a mapping or a function. A mapping admits documents whose metadata has these values;
+    a list of values admits each of them. A function is called with the document.
+
+    Args:
+        embedding: What makes the vectors; None takes `RagAppEmbeddings()`.
+        corpus: Where they are kept, or its folder; None as in `Corpus`.
+    """
+
+    def __init__(
+        self, embedding: Embeddings | None = None, *, corpus: Corpus | str | Path | None = None
+    ) -> None:
+        self.corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
+        self._embedding = embedding or RagAppEmbeddings()
+        self._turn = threading.Lock()
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: list[str],
+        embedding: Embeddings,
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: list[str] | None = None,
+        corpus: Corpus | str | Path | None = None,
+        **_: Any,  # noqa: ANN401 - LangChain's signature
+    ) -> RagAppVectorStore:
+        """A store with these texts in it; arguments as in the constructor and `add_texts`."""
+        store = cls(embedding, corpus=corpus)
+        store.add_texts(texts, metadatas, ids=ids)
+        return store
+
+    @property
+    def embeddings(self) -> Embeddings:
+        """What makes the vectors."""
+        return self._embedding
+
+    # Writing
+
+    def add_texts(
+        self,
+        texts: Iterable[str],
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: Sequence[str | None] | None = None,
+        **_: Any,  # noqa: ANN401 - LangChain's signature
+    ) -> list[str]:
+        """Add texts, or replace those with the same ids; the ids of all, in order.
+
+        Raises:
+            InvalidRequest: The lists differ in length, or metadata that JSON cannot hold.
+            EncoderMismatch: The corpus holds vectors of other embeddings.
+            CorpusLocked: Another process is writing.
+        """
+        given = list(texts)
+        about: Sequence[dict[str, Any]] = metadatas or [{} for _ in given]
+        names = [name or str(uuid.uuid4()) for name in ids or [None] * len(given)]
+        if not len(given) == len(about) == len(names):
+            raise InvalidRequest(
+                f"{len(given)} texts, {len(about)} metadatas, {len(names)} ids; "
+                "give as many of each"
+            )
+        documents = [_held(*one) for one in zip(names, given, about, strict=True)]
+        if documents:
+            self._put(documents)
+        return names
+
+    def delete(self, ids: list[str] | None = None, **_: Any) -> bool:  # noqa: ANN401
+        """Forget texts by id, those that are there, or all; True."""
+        if (self.corpus.folder / FILE_NAME).exists():
+            with self._turn, self.corpus.writing() as store:
+                store.remove([held.id for held in store.held()] if ids is None else ids)
+        return True
+
+    def _put(self, documents: list[Held]) -> None:
+        passages = [split(one) or [Passage(0, len(one.text))] for one in documents]
+        encoded = self._encoded(documents, passages)
+        recipe = self._recipe(len(encoded[0].vector))
+        added = datetime.now(UTC).isoformat(timespec="seconds")
+        with self._turn, self.corpus.writing() as store:
+            self._check(store, recipe)
+            store.set_recipe(recipe)
+            for one, spans, vectors in zip(documents, passages, encoded, strict=True):
+                store.put(one, spans, vectors, added=added)
+
+    def _encoded(
+        self, documents: list[Held], passages: list[list[Passage]]
+    ) -> list[EncodedDocument]:
+        """Vectors of documents; of passages too, where the embeddings are ours."""
+        if isinstance(self._embedding, RagAppEmbeddings):
+            return self._embedding.encoder.encode(list(zip(documents, passages, strict=True)))
+        vectors = self._embedding.embed_documents([one.text for one in documents])
+        return [
+            EncodedDocument(
+                vector=(unit := _unit(vector)),
+                passages=np.tile(unit, (len(spans), 1)),
+                tokens=(words := len(one.text.split())),
+                encoded=words,
+            )
+            for one, spans, vector in zip(documents, passages, vectors, strict=True)
+        ]
+
+    # Reading
+
+    def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        """Documents by id, in order, without those that are not there."""
+        with self._existing() as there:
+            if there is None:
+                return []
+            known = (id_ for id_ in ids if there.store.digest(id_) is not None)
+            return [_shown(there.store.document(id_)) for id_ in known]
+
+    def similarity_search(
+        self,
+        query: str,
+        k: int = 4,
+        *,
+        filter: Condition | None = None,
+        **_: Any,  # noqa: ANN401
+    ) -> list[Document]:
+        """The k documents most similar to a text, best first."""
+        return [one for one, _ in self.similarity_search_with_score(query, k, filter=filter)]
+
+    def similarity_search_with_score(
+        self,
+        query: str,
+        k: int = 4,
+        *,
+        filter: Condition | None = None,
+        **_: Any,  # noqa: ANN401
+    ) -> list[tuple[Document, float]]:
+        """The k documents most similar to a text, each with its cosine."""
+        return self.similarity_search_with_score_by_vector(
+            self._embedding.embed_query(query), k, filter=filter
+        )
+
+    def similarity_search_by_vector(
+        self,
+        embedding: list[float],
+        k: int = 4,
+        *,
+        filter: Condition | None = None,
+        **_: Any,  # noqa: ANN401
+    ) -> list[Document]:
+        """The k documents nearest to a vector, best first."""
+        found = self.similarity_search_with_score_by_vector(embedding, k, filter=filter)
+        return [one for one, _ in found]
+
+    def similarity_search_with_score_by_vector(
+        self,
+        embedding: list[float],
+        k: int = 4,
+        *,
+        filter: Condition | None = None,
+    ) -> list[tuple[Document, float]]:
+        """The k documents nearest to a vector, each with its cosine."""
+        return [(one, score) for one, score, _ in self._nearest(embedding, k, filter)]
+
+    def max_marginal_relevance_search(
+        self,
+        query: str,
+        k: int = 4,
+        fetch_k: int = 20,
+        lambda_mult: float = 0.5,
+        *,
+        filter: Condition | None = None,
+        **_: Any,  # noqa: ANN401
+    ) -> list[Document]:
+        """Documents that are similar to a text and not to each other, as in the method below."""
+        return self.max_marginal_relevance_search_by_vector(
+            self._embedding.embed_query(query), k, fetch_k, lambda_mult, filter=filter
+        )
+
+    def max_marginal_relevance_search_by_vector(
+        self,
+        embedding: list[float],
+        k: int = 4,
+        fetch_k: int = 20,
+        lambda_mult: float = 0.5,
+        *,
+        filter: Condition | None = None,
+        **_: Any,  # noqa: ANN401
+    ) -> list[Document]:
+        """Of the `fetch_k` nearest the k best by maximal marginal relevance.
+
+        Args:
+            embedding: What to be near to.
+            k: How many, at most.
+            fetch_k: How many to choose from.
+            lambda_mult: From 0 for as different as can be to 1 for as near as can be.
+            filter: As in the class.
+        """
+        found = self._nearest(embedding, max(k, fetch_k), filter)
+        vectors = [vector.tolist() for _, _, vector in found]
+        chosen = maximal_marginal_relevance(_unit(embedding), vectors, lambda_mult, k)
+        return [found[i][0] for i in chosen]
+
+    def _select_relevance_score_fn(self) -> Callable[[float], float]:
+        return lambda cosine: min(max(cosine, 0.0), 1.0)
+
+    def _nearest(
+        self, embedding: list[float], k: int, condition: Condition | None
+    ) -> list[tuple[Document, float, FloatArray]]:
+        """The k nearest documents, best first, their cosines and vectors."""
+        if k < 1:
+            raise InvalidRequest(f"{k} documents cannot be found; ask for 1 or more")
+        with self._existing() as there:
+            if there is None or not len(there.snapshot.document_rows):
+                return []
+            self._check(there.store, self._recipe(len(embedding)))
+            index = there.snapshot.document_vectors
+            allowed = None if condition is None else _allowed(there, condition)
+            scores, positions = index.search(_unit(embedding)[None], k, allowed=allowed)
+            good = positions[0] >= 0
+            at = positions[0][good]
+            names = there.store.documents_at(there.snapshot.document_rows[at].tolist())
+            documents = [_shown(there.store.document(name.id)) for name in names]
+            return list(zip(documents, scores[0][good].tolist(), list(index.at(at)), strict=True))
+
+    @contextmanager
+    def _existing(self) -> Iterator[Moment | None]:
+        """The corpus as it is now; None before the first text."""
+        with ExitStack() as stack:
+            try:
+                now = stack.enter_context(self.corpus.reading())
+            except CorpusNotFound:
+                yield None
+                return
+            yield now
+
+    def _recipe(self, dimension: int) -> Recipe:
+        """How the vectors are made: what must not change in a corpus."""
+        if isinstance(self._embedding, RagAppEmbeddings):
+            return self._embedding.encoder.recipe
+        kind = type(self._embedding)
+        named = (getattr(self._embedding, name, None) for name in ("model", "model_name"))
+        model = next((f" {name}" for name in named if isinstance(name, str)), "")
+        return Recipe(
+            model=f"{FORMAT}:{kind.__module__}.{kind.__qualname__}{model}",
+            revision="",
+            extension="none",
+            max_length=0,
+            pooling="",
+            dtype="float32",
+            dimension=dimension,
+        )
+
+    def _check(self, store: Store, recipe: Recipe) -> None:
+        stored = store.recipe()
+        if stored is not None and stored != recipe:
+            raise EncoderMismatch(
+                f"{self.corpus.folder}: its vectors were made by {stored.model} "
+                f"({stored.extension}, {stored.dimension} numbers), not by {recipe.model} "
+                f"({recipe.extension}, {recipe.dimension}); give the embeddings that made them, "
+                "or another folder"
+            )
+
+
+def _held(id_: str, text: str, metadata: dict[str, Any]) -> Held:
+    """A text as a document of a corpus."""
+    text = printable(text)
+    if printable(id_) != id_:
+        raise InvalidRequest(f"{id_!r} cannot be an id; leave out NUL and lone surrogates")
+    title = printable(str(metadata.get("title") or metadata.get("source") or id_))
+    return Held(
+        id=id_,
+        path=f"{FORMAT}:{id_}",
+        part="",
+        title=title[:TITLE],
+        format=FORMAT,
+        digest=hashlib.sha256(text.encode()).hexdigest(),
+        text=text,
+        turns=turns(text),
+        metadata=_as_json(id_, metadata),
+    )
+
+
+def _as_json(id_: str, metadata: dict[str, Any]) -> str:
+    """Metadata as JSON from which it comes back as it is."""
+    try:
+        kept = json.dumps(metadata)
+        same = json.loads(kept) == metadata
+    except (TypeError, ValueError):
+        same = False
+    if not same:
+        raise InvalidRequest(
+            f"the metadata of {id_} would not come back from JSON as it is; use text, numbers, "
+            "lists, and mappings with text as keys"
+        )
+    return kept
+
+
+def _shown(held: Held) -> Document:
+    metadata = _metadata(held.metadata, held.path, held.part, held.title)
+    return Document(id=held.id, page_content=held.text, metadata=metadata)
+
+
+def _metadata(kept: str, path: str, part: str, title: str) -> dict[str, Any]:
+    """What came with a text, or where a document of a file is from."""
+    if not kept:
+        return {"source": path, "part": part, "title": title}
+    metadata: dict[str, Any] = json.loads(kept)
+    return metadata
+
+
+def _allowed(now: Moment, condition: Condition) -> npt.NDArray[np.bool_]:
+    """(documents,) which of them a filter admits, by position in the index."""
+    rows = now.store.document_rows()
+    if callable(condition):
+        admitted = [condition(_shown(now.store.document(id_))) for _, id_, *_ in rows]
+        return np.array(admitted, bool)
+    kept = now.store.metadata()
+    return np.array(
+        [
+            _fits(_metadata(notes, path, part, title), condition)
+            for (_, notes), (_, _, path, part, title, _) in zip(kept, rows, strict=True)
+        ],
+        bool,
+    )
+
+
+def _fits(metadata: dict[str, Any], wanted: Mapping[str, object]) -> bool:
+    """Whether metadata has these values; a list stands for any of its values."""
+    return all(
+        key in metadata
+        and (metadata[key] in value if isinstance(value, list) else metadata[key] == value)
+        for key, value in wanted.items()
+    )
+
+
+def _unit(vector: Sequence[float]) -> FloatArray:
+    """The vector (d,) at length 1; zeros stay."""
+    row = np.asarray(vector, np.float32)
+    return np.asarray(row / max(float(np.linalg.norm(row)), 1e-12), np.float32)
