@@ -123,7 +123,7 @@ def evaluate(  # noqa: PLR0913 - one keyword option for each flag of the command
         if kind not in KINDS:
             raise InvalidRequest(f"no way to answer {kind!r}; there are: {', '.join(KINDS)}")
     rouge = _scorer()
-    with _kept(folder) as place, Corpus(place, notify=notify) as corpus:
+    with kept(folder) as place, Corpus(place, notify=notify) as corpus:
         asked = asked_of(data, corpus)[skip:][:questions]
         if not any(one.answerable for one in asked):
             raise InvalidRequest(f"{data}: no question with an answer is left to ask")
@@ -187,12 +187,13 @@ def _oracle(corpus: Corpus, asked: Asked) -> Said:
     worth = [scorer.score(asked.reference, each.text)["rouge1"].fmeasure for each in found]
     best = sorted(range(len(found)), key=lambda i: -worth[i])[:ORACLE_SENTENCES]
     held = tuple(
-        _holds(asked.gold, found[i].document.id, found[i].start, found[i].end) for i in best
+        holds(asked.gold, found[i].document.id, found[i].start, found[i].end) for i in best
     )
     return Said("\n".join(found[i].text for i in sorted(best)), 1.0, held, False, 0.0)
 
 
-def _holds(golds: Sequence[Gold], document: str, start: int, end: int) -> bool:
+def holds(golds: Sequence[Gold], document: str, start: int, end: int) -> bool:
+    """Whether a span and one of these share half of the shorter of the two."""
     return any(
         gold.document == document
         and min(gold.end, end) - max(gold.start, start)
@@ -291,7 +292,8 @@ def _turns(meeting: Meeting, numbers: Sequence[int]) -> Iterator[Gold]:
 
 
 @contextmanager
-def _kept(folder: Path | None) -> Iterator[Path]:
+def kept(folder: Path | None) -> Iterator[Path]:
+    """The folder, or one that is gone afterwards."""
     if folder:
         yield folder
     else:

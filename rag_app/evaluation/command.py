@@ -12,6 +12,7 @@ from indexing.errors import InvalidRequest
 from rag_app.cli import encoder_settings, print_result, with_corpus, with_encoder, with_json
 from rag_app.evaluation.answers_command import answers
 from rag_app.evaluation.position_command import lost_in_the_middle
+from rag_app.evaluation.temperature_command import temperature
 
 if TYPE_CHECKING:
     from indexing.encoder import EncoderSettings
@@ -282,6 +283,7 @@ def table(
 
 
 evaluate.add_command(answers)
+evaluate.add_command(temperature)
 
 
 def _settings(
