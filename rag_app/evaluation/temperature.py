@@ -20,7 +20,7 @@ from generator.marginalize import log_prior
 from indexing.errors import InvalidRequest
 from rag_app.answering import EVIDENCE_DOCUMENTS, EVIDENCE_PASSAGES
 from rag_app.corpus import Corpus
-from rag_app.evaluation.answers import Asked, holds, kept, questions_of
+from rag_app.evaluation.answers import Asked, asked_of, holds, kept
 from rag_app.evaluation.waiting import counted
 from retriever.filters import Filter
 
@@ -75,7 +75,7 @@ def evaluate(
         UnreadableFile: The data cannot be read.
     """
     with kept(folder) as place, Corpus(place, notify=notify) as corpus:
-        asked = [one for one in questions_of(data, corpus) if one.gold][:questions]
+        asked = [one for one in asked_of(data, corpus) if one.gold][:questions]
         ways = {"all documents": _found(corpus, asked, own=False)}
         if all(one.document for one in asked):
             ways["its own document"] = _found(corpus, asked, own=True)
