@@ -9,10 +9,15 @@ and everything else is tokenized as plain characters.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from typing import Any
+from itertools import groupby, pairwise
+from typing import Any, Literal
+
+from indexing.errors import InvalidRequest
+
+Role = Literal["system", "user", "assistant"]
 
 _SYSTEM, _USER = "Placeholder0System", "Placeholder0User"
 _ANSWER, _NEXT = "Placeholder0Answer", "Placeholder0Next"
@@ -35,6 +40,27 @@ class Frame:
 
     def __len__(self) -> int:
         return len(self.head) + len(self.tail)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What somebody said in a conversation with a model."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A conversation as a model reads it, up to where its answer begins.
+
+    Attributes:
+        ids: Token ids.
+        stops: Texts that end an answer, for models without a token that does.
+    """
+
+    ids: tuple[int, ...]
+    stops: tuple[str, ...] = ()
 
 
 class Chat:
@@ -98,6 +124,52 @@ class Chat:
         head = (() if first is None else (first,)) + self.content(system + "\n\n")
         return Frame(head, self.content("\nAnswer:"), stops=("\n\n", "\nQuestion:"))
 
+    def conversation(self, messages: Sequence[Message]) -> Rendered:
+        """The template around several messages. Neighbours of one role are joined.
+
+        Templates that know no system message get it at the start of the first user's.
+
+        Raises:
+            InvalidRequest: Nothing is said, or the template does not take the roles in this order.
+        """
+        said = _joined(messages)
+        if not said:
+            raise InvalidRequest("the conversation is empty; say something")
+        if not getattr(self.tokenizer, "chat_template", None):
+            return self._plain_conversation(said)
+        for some in (said, _system_in_user(said)):
+            ids = self._filled(some)
+            if ids is not None:
+                return Rendered(ids)
+        order = ", ".join(message.role for message in said)
+        raise InvalidRequest(
+            f"the model's chat template takes no conversation of {order}; begin with what a user "
+            "says, after one system message at most, and take turns"
+        )
+
+    def _filled(self, messages: Sequence[Message]) -> tuple[int, ...] | None:
+        """Token ids of the rendered messages; None where the template leaves one out."""
+        marks = [f"Placeholder{number}Text" for number in range(len(messages))]
+        rest = self._render(
+            [{"role": m.role, "content": mark} for m, mark in zip(messages, marks, strict=True)]
+        )
+        ids: list[int] = []
+        for message, mark in zip(messages, marks, strict=True):
+            before, found, rest = (rest or "").partition(mark)
+            if not found:
+                return None
+            ids += [*self._control(before), *self.content(message.text)]
+        return (*ids, *self._control(rest or ""))
+
+    def _plain_conversation(self, messages: Sequence[Message]) -> Rendered:
+        """For models that were never taught to chat: questions and answers, to be continued."""
+        spelled = {"system": "{}\n\n", "user": "Question: {}\n", "assistant": "Answer: {}\n"}
+        first = self.tokenizer.bos_token_id
+        ids = [] if first is None else [first]
+        for message in messages:
+            ids += self.content(spelled[message.role].format(message.text))
+        return Rendered((*ids, *self.content("Answer:")), stops=("\n\n", "\nQuestion:"))
+
     def _rendered(self, *, with_system: bool) -> str | None:
         messages = [{"role": "user", "content": _USER}]
         if with_system:
@@ -133,3 +205,18 @@ class Chat:
         spelled |= {token.strip() for token in spelled}
         choice = "|".join(re.escape(token) for token in sorted(spelled) if len(token) > 1)
         return re.compile(f"(?={choice})" if choice else r"(?!)")
+
+
+def _joined(messages: Sequence[Message]) -> list[Message]:
+    """Messages with those of one role that follow each other as one."""
+    return [
+        Message(role, "\n\n".join(message.text for message in some))
+        for role, some in groupby(messages, key=lambda message: message.role)
+    ]
+
+
+def _system_in_user(messages: Sequence[Message]) -> list[Message]:
+    """The same with a first system message at the start of the user's that follows it."""
+    if [message.role for message in messages[:2]] != ["system", "user"]:
+        return list(messages)
+    return [Message("user", f"{messages[0].text}\n\n{messages[1].text}"), *messages[2:]]

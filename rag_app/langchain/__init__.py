@@ -1,6 +1,6 @@
 """LangChain's interfaces, over the parts of this program. Needs langchain-core, and no more of it.
 
-RagAppEmbeddings, RagAppRetriever, RagAppVectorStore.
+ChatRagApp, RagAppEmbeddings, RagAppRetriever, RagAppVectorStore.
 """
 
 from indexing.errors import MissingDependency
@@ -12,8 +12,9 @@ except ImportError as error:
         "langchain-core", "Using this from LangChain", 'pip install "rag-app[langchain]"'
     ) from error
 
+from rag_app.langchain.chat_model import ChatRagApp
 from rag_app.langchain.embeddings import RagAppEmbeddings
 from rag_app.langchain.retriever import RagAppRetriever
 from rag_app.langchain.vector_store import RagAppVectorStore
 
-__all__ = ["RagAppEmbeddings", "RagAppRetriever", "RagAppVectorStore"]
+__all__ = ["ChatRagApp", "RagAppEmbeddings", "RagAppRetriever", "RagAppVectorStore"]

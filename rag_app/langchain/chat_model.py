@@ -1,0 +1,270 @@
+"""A language model on this machine as LangChain's chat model."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from typing import Any, Literal
+from weakref import WeakValueDictionary
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models.base import LangSmithParams
+from langchain_core.language_models.chat_models import BaseChatModel, generate_from_stream
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+)
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from pydantic import ConfigDict, Field, PrivateAttr
+
+from generator.chat import Message, Rendered, Role
+from generator.model import CausalModel, Sampling
+from generator.ms_poe import MsPoE
+from generator.positions import Positions, applied, settled
+from generator.remote import is_remote, needs_internals
+from indexing.errors import InvalidRequest
+from indexing.weights import DEFAULT_GENERATOR
+
+ROLES: dict[type[BaseMessage], Role] = {
+    SystemMessage: "system",
+    HumanMessage: "user",
+    AIMessage: "assistant",
+}
+PER_CALL = ("model", "temperature", "top_p", "seed", "max_tokens", "timeout")
+
+
+class ChatRagApp(BaseChatModel):
+    """A causal language model that runs here, with Ms-PoE where calibration found it to help.
+
+    What people and documents say cannot end a message or speak for somebody else: text that is
+    spelled like a control token is read as plain characters. Text only; no tools.
+
+    Models of equal name, device and `ms_poe` share their weights, which are loaded at first use.
+
+    Attributes:
+        model: A packaged name, a folder, a `.gguf` file, or a hub name.
+        temperature: 0 for the likeliest token; higher is more varied.
+        top_p: Samples among the likeliest tokens that hold this share of the probability.
+        seed: Equal seeds give equal answers on one machine.
+        max_tokens: Most tokens of an answer.
+        stop: Texts that end an answer and are not part of it.
+        timeout: Seconds after which an answer ends as it is; None for no limit.
+        ms_poe: When Ms-PoE is on: one of `generator.positions.MS_POE`, "calibrated" for where
+            `rag-app calibrate` found it to help; or settings of your own.
+        device: "cpu", "cuda" or "mps"; None for the best there is.
+        streaming: Whether `invoke` hands on pieces to callbacks as well.
+
+    All up to `max_tokens`, and `timeout`, can be given with a call too. An answer's
+    `response_metadata` has `finish_reason`: "stop", "length" or "timeout".
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    model: str = DEFAULT_GENERATOR
+    temperature: float = Field(default=0.0, ge=0)
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    seed: int = 0
+    max_tokens: int = Field(default=256, ge=1)
+    stop: list[str] | None = None
+    timeout: float | None = Field(default=None, gt=0)
+    ms_poe: MsPoE | Literal["calibrated", "on", "off"] = "calibrated"
+    device: str | None = None
+    streaming: bool = False
+
+    _ready: dict[str, _Ready] = PrivateAttr(default_factory=dict)
+
+    @property
+    def _llm_type(self) -> str:
+        return "rag-app"
+
+    @property
+    def _identifying_params(self) -> dict[str, Any]:
+        names = (*PER_CALL, "stop", "ms_poe", "device")
+        return {name: getattr(self, name) for name in names}
+
+    def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:  # noqa: ANN401
+        params = super()._get_ls_params(stop=stop or self.stop, **kwargs)
+        return {**params, "ls_provider": "rag-app"}
+
+    def get_token_ids(self, text: str) -> list[int]:
+        """Token ids of text in a message."""
+        return list(self._loaded(self.model).chat.content(text))
+
+    def get_num_tokens_from_messages(
+        self,
+        messages: list[BaseMessage],
+        tools: Sequence[Any] | None = None,
+    ) -> int:
+        """Tokens of a conversation with its template, as they count against the model's window."""
+        return len(self._loaded(self.model).chat.conversation(_said(messages)).ids)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,  # noqa: ANN401 - LangChain's signature
+    ) -> ChatResult:
+        return generate_from_stream(self._stream(messages, stop=stop, **kwargs))
+
+    def _stream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,  # noqa: ANN401 - LangChain's signature
+    ) -> Iterator[ChatGenerationChunk]:
+        """Pieces of the answer, then an empty one with what it took.
+
+        Raises:
+            InvalidRequest: A message that is no text, a prompt that does not fit, or an option
+                that there is not.
+        """
+        how = self._for_call(kwargs)
+        model = self._loaded(how.model)
+        prompt = model.chat.conversation(_said(messages))
+        writing = _Writing.of(model, prompt, how)
+        stops = (*prompt.stops, *(stop if stop is not None else self.stop or ()))
+        with closing(model.spelled(writing.tokens(), stops=stops)) as pieces:
+            for piece in pieces:
+                yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
+        yield ChatGenerationChunk(message=writing.last())
+
+    def _for_call(self, options: dict[str, Any]) -> ChatRagApp:
+        """This model with the options of one call."""
+        options = {name: value for name, value in options.items() if name != "stream"}
+        unknown = [name for name in options if name not in PER_CALL]
+        if unknown:
+            raise InvalidRequest(
+                f"no option {', '.join(unknown)} of a call; there are: {', '.join(PER_CALL)}, stop"
+            )
+        return self.model_copy(update=options)
+
+    def _loaded(self, name: str) -> CausalModel:
+        """The model by a name, kept for as long as this object is."""
+        if name not in self._ready:
+            self._ready[name] = _shared(name, self.device, self.ms_poe)
+        return self._ready[name].model
+
+
+@dataclass(eq=False)
+class _Ready:
+    """A model, and what is done to it for as long as anybody uses it."""
+
+    model: CausalModel
+    changes: ExitStack
+
+
+_in_use: WeakValueDictionary[tuple[object, ...], _Ready] = WeakValueDictionary()
+_loading = threading.Lock()
+
+
+def _shared(name: str, device: str | None, ms_poe: MsPoE | str) -> _Ready:
+    """A model with Ms-PoE applied, loaded once for all who ask for it."""
+    if is_remote(name):
+        raise needs_internals("This chat model", name, "langchain-openai for a server's")
+    with _loading:
+        found = _in_use.get((name, device, ms_poe))
+        if found is None:
+            model, changes = CausalModel.load(name, device=device), ExitStack()
+            positions = (
+                settled(ms_poe, model) if isinstance(ms_poe, str) else Positions(ms_poe, "as asked")
+            )
+            changes.enter_context(applied(positions, model))
+            found = _in_use[(name, device, ms_poe)] = _Ready(model, changes)
+        return found
+
+
+@dataclass
+class _Writing:
+    """One answer in the making, and what it takes."""
+
+    model: CausalModel
+    prompt: Rendered
+    sampling: Sampling
+    limit: int
+    until: float
+    written: int = 0
+    finish: str = "stop"
+
+    @classmethod
+    def of(cls, model: CausalModel, prompt: Rendered, how: ChatRagApp) -> _Writing:
+        """An answer to a prompt.
+
+        Raises:
+            InvalidRequest: The prompt leaves no room in the window, or no token is asked for.
+        """
+        room = model.window - len(prompt.ids)
+        if how.max_tokens < 1:
+            raise InvalidRequest(f"max_tokens is {how.max_tokens}; ask for 1 or more")
+        if room < 1:
+            raise InvalidRequest(
+                f"a conversation of {len(prompt.ids)} tokens does not fit {model.name} "
+                f"({model.window} tokens); leave out its beginning"
+            )
+        return cls(
+            model,
+            prompt,
+            Sampling(how.temperature, how.top_p, how.seed),
+            min(how.max_tokens, room),
+            time.monotonic() + (how.timeout or float("inf")),
+        )
+
+    def tokens(self) -> Generator[int]:
+        """The tokens of the answer, counted."""
+        made = self.model.tokens(self.prompt.ids, sampling=self.sampling, limit=self.limit)
+        with closing(made):
+            for token in made:
+                self.written += 1
+                yield token
+                if time.monotonic() > self.until:
+                    self.finish = "timeout"
+                    return
+        if self.written == self.limit:
+            self.finish = "length"
+
+    def last(self) -> AIMessageChunk:
+        """What closes a stream."""
+        read = len(self.prompt.ids)
+        return AIMessageChunk(
+            content="",
+            usage_metadata={
+                "input_tokens": read,
+                "output_tokens": self.written,
+                "total_tokens": read + self.written,
+            },
+            response_metadata={"model_name": self.model.name, "finish_reason": self.finish},
+            chunk_position="last",
+        )
+
+
+def _said(messages: Sequence[BaseMessage]) -> list[Message]:
+    """LangChain's messages as the model's.
+
+    Raises:
+        InvalidRequest: One is of a kind, or holds what is no text, that the model cannot read.
+    """
+    return [Message(_role(message), _text(message)) for message in messages]
+
+
+def _role(message: BaseMessage) -> Role:
+    role = next((role for kind, role in ROLES.items() if isinstance(message, kind)), None)
+    if role is None:
+        raise InvalidRequest(
+            f"this model reads no {type(message).__name__}; give it messages of a system, a human "
+            "and an AI"
+        )
+    return role
+
+
+def _text(message: BaseMessage) -> str:
+    for block in message.content_blocks:
+        if block["type"] != "text":
+            raise InvalidRequest(f"this model reads text, and no {block['type']}; leave that out")
+    return str(message.text)
