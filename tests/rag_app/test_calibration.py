@@ -136,6 +136,7 @@ def test_the_command_keeps_its_verdict(
     monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(CausalModel, "load", lambda *_, **__: model)
     arguments = ["--lengths", "40", "--searched", "2", "--judged", "2", "--positions", "2"]
+    arguments += ["--questions", "3"]
     picture = ["--plot", str(tmp_path / "x.png")]
     said = CliRunner().invoke(main, ["calibrate", *arguments, *picture])
     assert said.exit_code == 0, said.output
