@@ -6,7 +6,7 @@ indexes, end exclusive), so that `document.text[start:end]` is the thing itself.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 
 
@@ -93,6 +93,12 @@ class Document:
         """The utterance that holds a character, or None outside of any."""
         at = bisect_right(self.turns, offset, key=lambda turn: turn.start) - 1
         return self.turns[at] if at >= 0 and offset < self.turns[at].end else None
+
+    def turns_within(self, start: int, end: int) -> tuple[Turn, ...]:
+        """The utterances that share characters with a span, in order."""
+        first = bisect_right(self.turns, start, key=lambda turn: turn.end)
+        last = bisect_left(self.turns, end, key=lambda turn: turn.start)
+        return self.turns[first:last]
 
     def page_at(self, offset: int) -> int | None:
         """The page number of a character, or None where the format has no pages."""

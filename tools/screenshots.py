@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
 SAMPLES = ROOT / "data" / "samples"
 WIDE, PHONE = (1280, 800), (390, 760)
+LONG = 600_000  # milliseconds
 COLOURS = 160  # of a picture; the page has few, and the file is a third as large
 QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
@@ -40,7 +41,7 @@ def asked(page: Page, question: str = "What is the final launch date of Heron?")
     """A question, answered."""
     page.locator("#box textarea").fill(question)
     page.keyboard.press("Enter")
-    page.locator("#history .exchange").last.wait_for()
+    page.locator("#history .exchange").last.wait_for(timeout=LONG)
 
 
 def cited(page: Page) -> None:
@@ -55,6 +56,12 @@ def ledger(page: Page) -> None:
     page.locator(".ledger summary").click()
 
 
+def in_own_words(page: Page) -> None:
+    """An answer of the language model, with what no quote supports."""
+    page.get_by_text("Own words").click()
+    asked(page, "Who is Heron for?")
+
+
 def searched(page: Page) -> None:
     """Documents for a query."""
     page.get_by_role("tab", name="Search").click()
@@ -66,8 +73,17 @@ def searched(page: Page) -> None:
 def measured(page: Page) -> None:
     """Needles in the documents."""
     page.get_by_role("tab", name="Evaluate").click()
-    page.get_by_role("button", name="Measure").click()
-    page.locator("#measured .heat").first.wait_for(timeout=600_000)
+    page.get_by_role("button", name="Measure", exact=True).click()
+    page.locator("#measured .heat").first.wait_for(timeout=LONG)
+
+
+def placed(page: Page) -> None:
+    """Accuracy by the place of the evidence."""
+    page.get_by_role("tab", name="Evaluate").click()
+    page.get_by_label("Questions").fill("12")
+    page.get_by_role("button", name="Measure places").click()
+    page.locator("#places figure").first.wait_for(timeout=LONG)
+    page.locator("#places .numbers").last.scroll_into_view_if_needed()
 
 
 VIEWS = (
@@ -75,8 +91,10 @@ VIEWS = (
     View("chat-dark", ledger, dark=True),
     View("chat-phone", asked, PHONE),
     View("chat-phone-source", cited, PHONE),
+    View("own-words", in_own_words),
     View("search", searched),
-    View("evaluate", measured),
+    View("needles", measured),
+    View("places", placed, dark=True),
 )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.errors import RagAppError
+from indexing.weights import DEFAULT_GENERATOR
 from rag_app.chat.asking import Asking
 from rag_app.chat.chats import Chats
 from rag_app.chat.intake import Intake
@@ -28,6 +29,7 @@ class Application:
     Attributes:
         corpus: The documents.
         answer: How questions are answered when nobody chooses.
+        generator: The language model's name.
         asking: The line in front of the model.
         chats: Kept conversations.
         runs: Answers in the making.
@@ -38,6 +40,7 @@ class Application:
 
     corpus: Corpus
     answer: Mode
+    generator: str
     asking: Asking
     chats: Chats
     runs: Runs
@@ -46,13 +49,21 @@ class Application:
     shelf: Shelf
 
     @classmethod
-    def over(cls, corpus: Corpus, *, answer: Mode = "quote", max_bytes: int) -> Application:
+    def over(
+        cls,
+        corpus: Corpus,
+        *,
+        answer: Mode = "quote",
+        generator: str = DEFAULT_GENERATOR,
+        max_bytes: int,
+    ) -> Application:
         """Everything that is served over a corpus; all of it is kept in the corpus's folder."""
         asking, chats = Asking(corpus), Chats(corpus.folder / CHATS)
         uploads = Uploads(corpus.folder / UPLOADS, max_bytes=max_bytes)
         return cls(
             corpus=corpus,
             answer=answer,
+            generator=generator,
             asking=asking,
             chats=chats,
             runs=Runs(asking, chats),

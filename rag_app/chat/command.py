@@ -66,7 +66,10 @@ def serve(
     encoding = encoder_settings(encoder, extension, max_length, dtype)
     with Corpus(folder, encoder=encoding, generator=settings, notify=_notify) as corpus:
         app = Application.over(
-            corpus, answer="free" if answer == "free" else "quote", max_bytes=max_file_mb << 20
+            corpus,
+            answer="free" if answer == "free" else "quote",
+            generator=settings.model,
+            max_bytes=max_file_mb << 20,
         )
         server.serve(app, serving, ready=lambda address: _ready(address, serving))
 

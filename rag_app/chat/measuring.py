@@ -1,68 +1,141 @@
-"""Needles in the person's own documents, measured from the page: one run at a time."""
+"""What the page measures: needles, and accuracy by place. One run at a time; questions go on."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from indexing.errors import RagAppError
+from indexing.errors import InvalidRequest, RagAppError, UnsupportedModel
 from rag_app.chat import view
 
 if TYPE_CHECKING:
-    from rag_app.corpus import Corpus
-    from rag_app.evaluation.needle import NeedleReport
+    from pathlib import Path
+
+    from generator.model import CausalModel
+    from rag_app.evaluation.positions import PositionReport
+    from rag_app.evaluation.probes import Probe
 
 LOOK = 0.5
+PLACES = 5  # of the evidence: first, middle, last, and between these
+LENGTHS = (500, 1000, 2000)  # tokens of evidence
+MOST = 20  # questions
+
+Notify = Callable[[str], None]
+Work = Callable[[Notify], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a language model is asked at every place.
+
+    Attributes:
+        probe: The kind of questions, a key of `rag_app.evaluation.probes.KINDS`.
+        count: How many, at most `MOST`.
+        lengths: Tokens of evidence, of `LENGTHS`.
+    """
+
+    probe: str
+    count: int
+    lengths: tuple[int, ...]
 
 
 class Measuring:
-    """Runs the needle benchmark on a corpus.
+    """Runs one kind of measurement, and keeps what came of the latest.
 
     Args:
-        corpus: Whose documents.
+        turn: Held by whatever is measured, so that two measurements never share the processor.
     """
 
-    def __init__(self, corpus: Corpus) -> None:
-        self._corpus = corpus
-        self._lock = threading.Lock()
+    def __init__(self, turn: threading.Lock) -> None:
+        self._turn, self._mine = turn, threading.Lock()
         self._said, self._shown = "", ""
 
     def shown(self) -> str:
         """The latest report as HTML, or what went wrong."""
         return self._shown
 
-    async def run(self, each: int, extensions: Sequence[str]) -> AsyncIterator[str]:
-        """Measure; yields what is being done. Whoever comes while a run goes on, watches that."""
-        if self._lock.acquire(blocking=False):
-            self._said, self._shown = "Planting facts", ""
-            args = (min(max(each, 1), 8), [one for one in ("pcw", "none") if one in extensions])
-            threading.Thread(target=self._measure, args=args, name="needles", daemon=True).start()
-        while self._lock.locked():
-            yield f"{self._said} … this takes minutes; questions go on meanwhile."
-            await asyncio.sleep(LOOK)
+    async def run(self, work: Work) -> AsyncIterator[str]:
+        """Measure; yields what is being done, then what came of it, as HTML.
 
-    def _measure(self, each: int, extensions: Sequence[str]) -> None:
+        Whoever comes while a run goes on, watches that.
+        """
+        if self._mine.acquire(blocking=False):
+            self._said, self._shown = "Waiting for another measurement", ""
+            threading.Thread(target=self._measure, args=[work], name="measure", daemon=True).start()
+        while self._mine.locked():
+            said = f"{self._said} … this takes minutes; questions go on meanwhile."
+            yield view.notice(said)
+            await asyncio.sleep(LOOK)
+        yield self._shown
+
+    def _measure(self, work: Work) -> None:
         try:
-            self._shown = view.needles(self._report(each, extensions))
+            with self._turn:
+                self._notify("Making ready")
+                self._shown = work(self._notify)
         except RagAppError as error:
             self._shown = view.notice(str(error), kind="error")
         except Exception as error:
             said = f"failed unexpectedly ({type(error).__name__}: {error})"
             self._shown = view.notice(said, kind="error")
         finally:
-            self._lock.release()
+            self._mine.release()
 
-    def _report(self, each: int, extensions: Sequence[str]) -> NeedleReport:
-        from rag_app.evaluation import needle
+    def _notify(self, line: str) -> None:
+        self._said = line[:1].upper() + line[1:]
 
-        def notify(line: str) -> None:
-            self._said = line
 
-        return needle.evaluate(
-            self._corpus.folder,
-            needle.Grid(each=each),
-            compared=needle.combined(extensions or ("pcw",)),
-            notify=notify,
-        )
+def needles(corpus: Path, each: int, extensions: Sequence[str], notify: Notify) -> str:
+    """Facts hidden in copies of the documents, as `rag-app evaluate needle` does it."""
+    from rag_app.evaluation import needle
+
+    chosen = [one for one in needle.EXTENSIONS if one in extensions]
+    report = needle.evaluate(
+        corpus,
+        needle.Grid(each=min(max(each, 1), 8)),
+        compared=needle.combined(chosen or needle.EXTENSIONS[:1]),
+        notify=notify,
+    )
+    return view.needles(report)
+
+
+def positions(corpus: Path, generator: str, asked: Asked, notify: Notify) -> str:
+    """Accuracy by place of the evidence, as `rag-app evaluate lost-in-the-middle` does it.
+
+    The model is loaded a second time, so that the one that answers stays as it is.
+    """
+    from generator.model import CausalModel
+    from generator.remote import is_remote, needs_internals
+    from generator.verdict import verdict_for
+    from rag_app.evaluation.probes import Material, make, text_of
+
+    if is_remote(generator):
+        raise needs_internals("Accuracy by place", generator, "the packaged model")
+    hay, model = text_of(corpus), CausalModel.load(generator, notify=notify)
+    reports = []
+    for length in [each for each in LENGTHS if each in asked.lengths] or LENGTHS[:1]:
+        probes = make(asked.probe, min(asked.count, MOST), Material(hay, model.count, length))
+        if max(len(one.prompt(model.chat, 0.0).ids) for one in probes) >= model.window:
+            raise InvalidRequest(f"{model.name} reads {model.window:,} tokens; choose less text")
+        reports += _reports(model, {length: probes}, notify)
+    curves = tuple(curve for report in reports for curve in report.curves)
+    verdict = verdict_for(model.name, model.revision)
+    return view.places(replace(reports[0], curves=curves), verdict)
+
+
+def _reports(
+    model: CausalModel, probes: dict[int, list[Probe]], notify: Notify
+) -> Iterator[PositionReport]:
+    """One of the model as it is, one with Ms-PoE where that is defined for it."""
+    from generator.ms_poe import MsPoE
+    from rag_app.evaluation.positions import evaluate
+
+    methods: dict[str, MsPoE | None] = {"off": None, "on, as published": MsPoE()}
+    for name, method in methods.items():
+        notify(f"asking with about {next(iter(probes)):,} tokens of text, Ms-PoE {name}")
+        with suppress(UnsupportedModel):
+            yield evaluate(model, probes, methods={f"Ms-PoE {name}": method}, positions=PLACES)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
 from indexing.errors import RagAppError
 from rag_app.chat import view
-from rag_app.chat.measuring import Measuring
+from rag_app.chat.measuring import LENGTHS, MOST, Asked, Measuring, needles, positions
 from retriever.filters import Filter
 
 if TYPE_CHECKING:
@@ -72,26 +74,62 @@ def search(app: Application, browser: gr.BrowserState) -> None:
         submitted(found, fields, results, **PRIVATE)
 
 
-def evaluate(app: Application) -> None:
-    """Needles in the person's own documents."""
-    measuring = Measuring(app.corpus)
+def evaluate(app: Application, blocks: gr.Blocks) -> None:
+    """What finds things in the person's own documents, and what a model makes of their place."""
+    turn = threading.Lock()
     with gr.Column(elem_classes="sheet"):
-        html(view.measure_intro())
-        with gr.Row(elem_classes="filters"):
-            each = gr.Number(
-                2, label="Facts for each depth and length", minimum=1, maximum=8, precision=0
-            )
-            methods = gr.CheckboxGroup(
-                [("windows over the whole text (pcw)", "pcw"), ("cut at one window", "none")],
-                value=["pcw"],
-                label="How documents are read",
-            )
-        start = gr.Button("Measure", variant="primary", elem_id="measure")
-        results = html(elem_id="measured")
+        for panel in (_needles, _places):
+            measuring = Measuring(turn)
+            results = panel(app, measuring)
+            blocks.load(measuring.shown, None, results, **PRIVATE)
+
+
+def _needles(app: Application, measuring: Measuring) -> gr.HTML:
+    html(view.intro("needles"))
+    with gr.Row(elem_classes="filters"):
+        each = gr.Number(
+            2, label="Facts for each depth and length", minimum=1, maximum=8, precision=0
+        )
+        methods = gr.CheckboxGroup(
+            [("windows over the whole text (pcw)", "pcw"), ("cut at one window", "none")],
+            value=["pcw"],
+            label="How documents are read",
+        )
+    start = gr.Button("Measure", variant="primary", elem_classes="measure")
+    results = html(elem_id="measured")
 
     async def measured(each: int, methods: list[str]) -> AsyncIterator[str]:
-        async for said in measuring.run(each, methods):
-            yield view.notice(said)
-        yield measuring.shown()
+        work = partial(needles, app.corpus.folder, each or 1, methods)
+        async for said in measuring.run(work):
+            yield said
 
     start.click(measured, [each, methods], results, **PRIVATE)
+    return results
+
+
+def _places(app: Application, measuring: Measuring) -> gr.HTML:
+    html(view.intro("places"))
+    with gr.Row(elem_classes="filters"):
+        probe = gr.Dropdown(
+            [("one of several documents", "qa"), ("key and value", "kv"), ("pass key", "passkey")],
+            value="qa",
+            label="What is asked for",
+            filterable=False,
+        )
+        count = gr.Number(4, label="Questions", minimum=1, maximum=MOST, precision=0)
+        lengths = gr.CheckboxGroup(
+            [(f"{length:,}", length) for length in LENGTHS],
+            value=[LENGTHS[0]],
+            label="Tokens of text around it",
+        )
+    start = gr.Button("Measure places", variant="primary", elem_classes="measure")
+    results = html(elem_id="places")
+
+    async def measured(probe: str, count: int, lengths: list[int]) -> AsyncIterator[str]:
+        asked = Asked(probe, count or 1, tuple(lengths))
+        work = partial(positions, app.corpus.folder, app.generator, asked)
+        async for said in measuring.run(work):
+            yield said
+
+    start.click(measured, [probe, count, lengths], results, **PRIVATE)
+    return results

@@ -85,7 +85,7 @@ class _Page:
                 with gr.Tab("Search", id="search"):
                     other_views.search(app, browser)
                 with gr.Tab("Evaluate", id="evaluate"):
-                    other_views.evaluate(app)
+                    other_views.evaluate(app, self.blocks)
             self.at = _Widgets(
                 browser=browser,
                 editing=gr.State(None),

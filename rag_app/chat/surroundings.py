@@ -17,6 +17,19 @@ AROUND = 260  # characters on each side
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """Some text in a row.
+
+    Attributes:
+        text: What stands there.
+        label: Whether it says who speaks, and when, and not what is said.
+    """
+
+    text: str
+    label: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Surroundings:
     """A span with the text around it.
 
@@ -35,9 +48,9 @@ class Surroundings:
     title: str
     place: str
     path: str
-    before: str
-    span: str
-    after: str
+    before: tuple[Piece, ...]
+    span: tuple[Piece, ...]
+    after: tuple[Piece, ...]
     start: int
     end: int
     lost: str = ""
@@ -45,14 +58,15 @@ class Surroundings:
 
 def cited(corpus: Corpus, citation: Citation, *, around: int = AROUND) -> Surroundings:
     """A citation's quote as it stands in its document now."""
-    before = after = lost = ""
+    before: tuple[Piece, ...] = ()
+    span, after, lost = (Piece(citation.quote),), before, ""
     try:
-        text = corpus.document(citation.document).text
+        document = corpus.document(citation.document)
     except RagAppError:
         lost = "This document is no longer in the corpus."
     else:
-        if text[citation.start : citation.end] == citation.quote:
-            before, after = _around(text, citation.start, citation.end, around)
+        if document.text[citation.start : citation.end] == citation.quote:
+            before, span, after = _pieces(document, citation.start, citation.end, around)
         else:
             lost = "This document has changed since it was quoted."
     place = where(time=citation.time, speaker=citation.speaker, page=citation.page)
@@ -61,7 +75,7 @@ def cited(corpus: Corpus, citation: Citation, *, around: int = AROUND) -> Surrou
         place=place,
         path=_name(citation.path, citation.part),
         before=before,
-        span=citation.quote,
+        span=span,
         after=after,
         start=citation.start,
         end=citation.end,
@@ -75,7 +89,7 @@ def passage(document: Document, start: int, end: int, *, around: int = AROUND) -
     The place is that of its first character.
     """
     turn = document.turn_at(start)
-    before, after = _around(document.text, start, end, around)
+    before, span, after = _pieces(document, start, end, around)
     return Surroundings(
         title=document.title,
         place=where(
@@ -85,7 +99,7 @@ def passage(document: Document, start: int, end: int, *, around: int = AROUND) -
         ),
         path=_name(document.path, document.part),
         before=before,
-        span=document.text[start:end],
+        span=span,
         after=after,
         start=start,
         end=end,
@@ -98,15 +112,32 @@ def where(*, time: float | None, speaker: str | None, page: int | None) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _around(text: str, start: int, end: int, around: int) -> tuple[str, str]:
-    """What stands before and after, cut between words."""
-    before = text[max(start - around, 0) : start]
-    after = text[end : end + around]
-    if start > around and (cut := _first_gap(before)):
-        before = "… " + before[cut:]
-    if end + around < len(text) and (cut := after.rstrip().rfind(" ")) > 0:
-        after = after[:cut] + " …"
-    return before, after
+def _pieces(document: Document, start: int, end: int, around: int) -> list[tuple[Piece, ...]]:
+    """What stands before, in and after a span, cut between words."""
+    text = document.text
+    first, last = max(start - around, 0), min(end + around, len(text))
+    if first:
+        first += _first_gap(text[first:start])
+    if last < len(text) and (cut := text[end:last].rstrip().rfind(" ")) > 0:
+        last = end + cut
+    before = _labelled(document, first, start)
+    after = _labelled(document, end, last)
+    if first and before:
+        before = (Piece("… "), *before)
+    if last < len(text) and after:
+        after = (*after, Piece(" …"))
+    return [before, _labelled(document, start, end), after]
+
+
+def _labelled(document: Document, start: int, end: int) -> tuple[Piece, ...]:
+    """A stretch of a document, the labels of its turns apart."""
+    text, at, pieces = document.text, start, []
+    for turn in document.turns_within(start, end):
+        label = max(turn.start, at), min(turn.said, end)
+        pieces += [Piece(text[at : label[0]]), Piece(text[slice(*label)], label=True)]
+        at = max(at, label[1])
+    pieces.append(Piece(text[at:end]))
+    return tuple(piece for piece in pieces if piece.text)
 
 
 def _first_gap(text: str) -> int:

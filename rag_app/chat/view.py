@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -19,12 +20,14 @@ from rag_app.chat.surroundings import cited, passage, where
 
 if TYPE_CHECKING:
     from generator.answer import Answer
+    from generator.verdict import Verdict
     from indexing.documents import Hit, PassageHit
     from indexing.store import DocumentEntry
     from rag_app.chat.conversation import Chat, Exchange
     from rag_app.chat.intake import Arrival
     from rag_app.corpus import Corpus
     from rag_app.evaluation.needle import NeedleReport
+    from rag_app.evaluation.positions import PositionReport
 
 SHOWN = 2000  # documents in the list; the filter of the search tab finds the others
 
@@ -114,6 +117,13 @@ def needles(report: NeedleReport) -> str:
     return _render("needles.html", report=report, best=best, found=[best, *others])
 
 
+def places(report: PositionReport, verdict: Verdict | None) -> str:
+    """Accuracy by the place of the evidence: a picture for each length, a line for each method."""
+    curves = sorted(report.curves, key=lambda curve: curve.length)
+    panels = [(length, list(of)) for length, of in groupby(curves, key=lambda each: each.length)]
+    return _render("places.html", report=report, panels=panels, verdict=verdict)
+
+
 def notice(text: str, *, kind: str = "info") -> str:
     """A line that tells a person something: "info" or "error"."""
     return _render("notice.html", text=text, kind=kind)
@@ -133,6 +143,6 @@ def _day(moment: str) -> str:
     return near.get(days, f"{then.day} {then:%b %Y}")
 
 
-def measure_intro() -> str:
-    """What the evaluation does, for whoever has not done it before."""
-    return _render("measure.html")
+def intro(of: str) -> str:
+    """What a measurement does: of "needles" or of "places"."""
+    return _render(f"intro_{of}.html")

@@ -294,13 +294,30 @@ def test_needles_are_measured_in_the_documents_that_are_there(visit: Visit) -> N
     page = visit()
     page.get_by_role("tab", name="Evaluate").click()
     page.get_by_label("Facts for each").fill("1")
-    page.get_by_role("button", name="Measure").click()
+    page.get_by_role("button", name="Measure", exact=True).click()
     expect(page.locator("#measured .notice")).to_contain_text("this takes minutes")
     grids = page.locator("#measured .heat")
     expect(grids).to_have_count(3, timeout=4 * PATIENCE)
     expect(grids.first.locator("caption")).to_contain_text(re.compile(r"\d+% found"))
     shares = grids.first.locator("td").all_inner_texts()
     assert len(shares) == 10 and set(shares) <= {"0%", "100%"}  # five depths, two lengths
+
+
+def test_a_model_is_asked_with_its_evidence_at_every_place(visit: Visit) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Evaluate").click()
+    page.get_by_label("Questions").fill("1")
+    page.get_by_role("button", name="Measure places").click()
+    expect(page.locator("#places .notice")).to_contain_text("questions go on meanwhile")
+    lines = page.locator("#places figure g.line")
+    expect(lines).to_have_count(2, timeout=4 * PATIENCE)  # the model as it is, and Ms-PoE
+    for line in lines.all():
+        values = [title.text_content() or "" for title in line.locator("title").all()]
+        assert len(values) == 5 and all(re.match(r"(0|100)% ", value) for value in values)
+    expect(page.locator("#places .numbers tbody tr")).to_have_count(2)
+    page.reload()  # what was measured last is still there
+    page.get_by_role("tab", name="Evaluate").click()
+    expect(page.locator("#places figure")).to_be_visible()
 
 
 def test_a_conversation_is_saved_with_its_citations(visit: Visit) -> None:
