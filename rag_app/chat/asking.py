@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Generator, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from retriever.filters import Filter
 if TYPE_CHECKING:
     from generator.answer import Answer, Event, Mode
     from generator.conversation import Turn
+    from generator.position_check import PositionCheck
     from rag_app.corpus import Corpus
 
 LOOK = 0.25  # seconds between looks at the line, and at whether somebody has said stop
@@ -42,6 +43,10 @@ class Question:
     k: int = EVIDENCE_DOCUMENTS
     where: Filter = field(default_factory=Filter)
     history: tuple[Turn, ...] = ()
+
+
+class _Stopped(Exception):
+    """Somebody does not want to know any more."""
 
 
 class Asking:
@@ -80,6 +85,48 @@ class Asking:
                     if halted.is_set():
                         return
                     yield event
+
+    def check(
+        self,
+        question: Question,
+        usual: Answer,
+        *,
+        who: str,
+        stop: threading.Event,
+        progress: Callable[[int, int], None],
+    ) -> PositionCheck | None:
+        """Ask again with the evidence elsewhere, in a turn of its own; None when it was stopped.
+
+        Args:
+            question: As it was asked.
+            usual: What was answered.
+            who: Whose turn it takes.
+            stop: Set by another thread to end it.
+            progress: Told how many ways are done, of how many; (0, 0) while it waits.
+
+        Raises:
+            Busy: Too many are waiting.
+            RagAppError: As `Corpus.check_position`.
+        """
+
+        def told(done: int, ways: int) -> None:
+            if stop.is_set():
+                raise _Stopped
+            progress(done, ways)
+
+        with self._line.place(who) as place, suppress(_Stopped):
+            while not place.wait(LOOK):
+                told(0, 0)
+            return self.corpus.check_position(
+                question.text,
+                answer=question.answer,
+                k=question.k,
+                where=question.where,
+                history=question.history,
+                usual=usual,
+                progress=told,
+            )
+        return None
 
     async def stream_async(
         self, question: Question, *, who: str

@@ -6,16 +6,75 @@ import secrets
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from generator.answer import Answer, Mode
+from generator.conversation import Turn
 from indexing.errors import InvalidRequest
 
-State = Literal["waiting", "reading", "writing", "done", "stopped", "failed"]
+State = Literal["waiting", "reading", "writing", "checking", "done", "stopped", "failed"]
+
+if TYPE_CHECKING:
+    from generator.position_check import PositionCheck
 
 TITLE = 60  # characters of the first question that a list of conversations shows
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """An answer that was asked for again in another way.
+
+    Attributes:
+        order: Of the evidence.
+        positions: How the model read positions; "" where that is as usual.
+        text: What it answered.
+        agreement: With the answer, 0 to 1.
+        changed: Whether it is another answer.
+    """
+
+    order: str
+    positions: str
+    text: str
+    agreement: float
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Whether an answer stays the same when its evidence stands elsewhere.
+
+    Attributes:
+        tried: Each way of asking.
+        agreement: The mean of theirs.
+        left_out: What could not be tried, and why.
+    """
+
+    tried: tuple[Tried, ...]
+    agreement: float
+    left_out: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, check: PositionCheck) -> Checked:
+        """What is kept of a check."""
+        usual = check.answer.positions
+        tried = tuple(
+            Tried(
+                each.order,
+                "" if each.positions == usual else each.positions,
+                each.answer.text,
+                each.agreement,
+                each.changed,
+            )
+            for each in check.variants
+        )
+        return cls(tried, check.agreement, check.left_out)
+
+    @property
+    def changed(self) -> int:
+        """How many ways gave another answer."""
+        return sum(each.changed for each in self.tried)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +88,8 @@ class Exchange:
         state: How far it has come.
         text: The answer as far as it has come, with its markers.
         answer: The whole answer, once it is there.
-        note: What went wrong, or how many are waiting before it.
+        note: What went wrong, or how many are waiting before it, or how far a check has come.
+        check: Whether its answer depends on the place of its evidence, where that was checked.
     """
 
     question: str
@@ -39,6 +99,7 @@ class Exchange:
     text: str = ""
     answer: Answer | None = None
     note: str = ""
+    check: Checked | None = None
 
     @property
     def over(self) -> bool:
@@ -76,6 +137,15 @@ class Chat:
     def upto(self, number: int) -> Chat:
         """The conversation before an exchange."""
         return replace(self, exchanges=self.exchanges[:number])
+
+    def turns(self) -> tuple[Turn, ...]:
+        """What was said, as the next answer is given it."""
+        return tuple(Turn(each.question, each.text) for each in self.exchanges)
+
+    def with_exchange(self, number: int, exchange: Exchange) -> Chat:
+        """The conversation with one of its exchanges replaced."""
+        kept = (*self.exchanges[:number], exchange, *self.exchanges[number + 1 :])
+        return replace(self, exchanges=kept)
 
     def followed_by(self, exchange: Exchange) -> Chat:
         """The conversation with one more exchange."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from generator.answer import as_json
@@ -11,7 +12,7 @@ from rag_app.chat.surroundings import where
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation
-    from rag_app.chat.conversation import Chat, Exchange
+    from rag_app.chat.conversation import Chat, Checked, Exchange
 
 # What Markdown, or the HTML in it, takes for more than a character: anywhere, and at the beginning.
 _MARKUP = re.compile(r"[\\`*_\[\]<>&~$|]|://")
@@ -41,6 +42,7 @@ def as_text(chat: Chat) -> str:
                     "text": exchange.text,
                     "answer": as_json(exchange.answer) if exchange.answer else None,
                     "note": exchange.note,
+                    "position_check": asdict(exchange.check) if exchange.check else None,
                 }
                 for exchange in chat.exchanges
             ],
@@ -54,7 +56,13 @@ def _answered(exchange: Exchange) -> list[str]:
     said = [line for text in exchange.text.split("\n") for line in (_plain(text), "")]
     if exchange.state != "done":
         said += [f"({exchange.state}{f': {_plain(exchange.note)}' if exchange.note else ''})", ""]
-    return said + (_notes(exchange.answer) if exchange.answer else [])
+    said += _notes(exchange.answer) if exchange.answer else []
+    return said + (_ways(exchange.check) if exchange.check else [])
+
+
+def _ways(check: Checked) -> list[str]:
+    end = f"{check.changed} of {len(check.tried)} change it" if check.changed else "it stays"
+    return ["", f"- Asked again with its evidence in other places: {end} ({check.agreement:.0%})"]
 
 
 def _notes(answer: Answer) -> list[str]:

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from rag_app.chat.application import Application
 
 # What elements with `data-act` set off; Gradio wants each name in the code that sets it off.
-ACTS = ("again", "revise", "open_chat", "forget_chat", "choose", "remove_document", "clear_list")
+ACTS = (
+    "again",
+    "check",
+    "revise",
+    "open_chat",
+    "forget_chat",
+    "choose",
+    "remove_document",
+    "clear_list",
+)
 ON_LOAD = f"ragApp.acts(element, trigger, {json.dumps([*ACTS, 'arrived'])})"
 
 # No handler has a name in Gradio's API, and none waits for another.

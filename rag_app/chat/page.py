@@ -164,6 +164,7 @@ class _Page:
         begun = [
             on(at.box.submit, self._ask, [at.box, at.mode, at.browser, at.editing], talk),
             on(at.history.again, self._again, [at.mode, at.browser], talk),
+            on(at.history.check, self._check, [at.browser], talk),
             loaded,
         ]
         following = [on(each.then, self._follow, [at.browser], flow) for each in begun]
@@ -244,6 +245,14 @@ class _Page:
         except RagAppError as error:
             return (*(gr.skip(),) * 7, view.notice(str(error), kind="error"))
         return self._shown(browser, before, **box)
+
+    def _check(self, browser: Browser, touched: gr.EventData) -> tuple[Update, ...]:
+        chat = self._chat(browser)
+        try:
+            self.app.runs.check(browser["key"], chat, _number(touched, len(chat.exchanges)))
+        except RagAppError as error:
+            return (*(gr.skip(),) * 7, view.notice(str(error), kind="error"))
+        return self._shown(browser, chat)
 
     async def _follow(self, browser: Browser) -> AsyncIterator[tuple[Update, ...]]:
         """Show the answer that is being made in the open conversation, if one is.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 
 from generator.answer import ContextReady, TextDelta
-from generator.conversation import Turn
 from indexing.errors import InvalidRequest, RagAppError
 from rag_app.chat.asking import Asking, Question, Waiting
 from rag_app.chat.chats import Chats
-from rag_app.chat.conversation import Chat, Exchange
+from rag_app.chat.conversation import Chat, Checked, Exchange
 from retriever.filters import Filter
 
 
@@ -20,16 +20,21 @@ class Run:
     Attributes:
         chat: The conversation before it.
         exchange: The question, and the answer as far as it has come.
+        number: Which exchange of the conversation is checked; None for a new one.
     """
 
-    def __init__(self, key: str, chat: Chat, exchange: Exchange) -> None:
-        self.key, self.chat, self.exchange = key, chat, exchange
+    def __init__(
+        self, key: str, chat: Chat, exchange: Exchange, *, number: int | None = None
+    ) -> None:
+        self.key, self.chat, self.exchange, self.number = key, chat, exchange, number
         self.halted = threading.Event()
 
     @property
     def whole(self) -> Chat:
         """The conversation with it."""
-        return self.chat.followed_by(self.exchange)
+        if self.number is None:
+            return self.chat.followed_by(self.exchange)
+        return self.chat.with_exchange(self.number, self.exchange)
 
 
 class Runs:
@@ -53,13 +58,28 @@ class Runs:
         """
         run = Run(key, chat, exchange)
         self._chats.keep(key, run.whole)
+        return self._begun(run, self._answer)
+
+    def check(self, key: str, chat: Chat, number: int) -> Run:
+        """Begin to check whether an answer depends on the place of its evidence.
+
+        Raises:
+            InvalidRequest: There is no such answer, or the conversation waits for one.
+        """
+        exchange = chat.exchanges[number]
+        if exchange.answer is None:
+            raise InvalidRequest("only a whole answer can be checked; ask again first")
+        checking = replace(exchange, state="checking", note="", check=None)
+        return self._begun(Run(key, chat, checking, number=number), self._check)
+
+    def _begun(self, run: Run, work: Callable[[Run], None]) -> Run:
         with self._lock:
-            if chat.id in self._runs:
+            if run.chat.id in self._runs:
                 raise InvalidRequest(
                     "this conversation is being answered; stop that, or wait for it"
                 )
-            self._runs[chat.id] = run
-        threading.Thread(target=self._answer, args=[run], name="answer", daemon=True).start()
+            self._runs[run.chat.id] = run
+        threading.Thread(target=work, args=[run], name="answer", daemon=True).start()
         return run
 
     def of(self, chat: Chat) -> Run | None:
@@ -82,23 +102,33 @@ class Runs:
             said = f"{type(error).__name__}: {error}"
             note = f"the answer failed unexpectedly ({said}); try again"
             ended = replace(run.exchange, state="failed", note=note)
+        self._end(run, ended)
+
+    def _check(self, run: Run) -> None:
+        before = replace(run.exchange, state="done", note="")
         try:
-            self._chats.keep(run.key, run.chat.followed_by(ended))
+            ended = replace(before, check=self._checked(run))
+        except RagAppError as error:
+            ended = replace(before, note=str(error))
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}"
+            ended = replace(before, note=f"the check failed unexpectedly ({said}); try again")
+        self._end(run, ended)
+
+    def _end(self, run: Run, ended: Exchange) -> None:
+        """Keep what there is; over only when it is kept, and when the next one may begin."""
+        over = Run(run.key, run.chat, ended, number=run.number)
+        try:
+            self._chats.keep(run.key, over.whole)
         except RagAppError as error:
             ended = replace(ended, note=str(error))
-        with self._lock:  # over only when it is kept, and when the next one may begin
+        with self._lock:
             self._runs.pop(run.chat.id, None)
             run.exchange = ended
 
     def _followed(self, run: Run) -> Exchange:
         """The exchange at its end; on the way there, `run.exchange` shows it."""
-        asked = run.exchange
-        question = Question(
-            asked.question,
-            asked.mode,
-            where=Filter(documents=asked.documents),
-            history=tuple(Turn(each.question, each.text) for each in run.chat.exchanges),
-        )
+        question = _question(run.exchange, run.chat)
         for event in self._asking.stream(question, who=run.key, stop=run.halted):
             if isinstance(event, Waiting):
                 run.exchange = replace(run.exchange, note=str(event.ahead))
@@ -110,3 +140,27 @@ class Runs:
             else:
                 return replace(run.exchange, state="done", answer=event.answer, note="")
         return replace(run.exchange, state="stopped", note="")
+
+    def _checked(self, run: Run) -> Checked | None:
+        """What came of a check; None when it was stopped."""
+
+        def progress(done: int, ways: int) -> None:
+            run.exchange = replace(run.exchange, note=f"{done} of {ways}" if ways else "")
+
+        exchange = run.exchange
+        assert exchange.answer is not None and run.number is not None
+        question = _question(exchange, run.chat.upto(run.number))
+        found = self._asking.check(
+            question, exchange.answer, who=run.key, stop=run.halted, progress=progress
+        )
+        return Checked.of(found) if found else None
+
+
+def _question(exchange: Exchange, before: Chat) -> Question:
+    """What is asked in an exchange, after what was said before."""
+    return Question(
+        exchange.question,
+        exchange.mode,
+        where=Filter(documents=exchange.documents),
+        history=before.turns(),
+    )

@@ -162,6 +162,21 @@ def test_a_citation_leads_to_its_quote_in_its_surroundings(visit: Visit, served:
     expect(page.locator(".timings")).to_contain_text("total")
 
 
+def test_an_answer_is_asked_for_again_with_its_evidence_elsewhere(visit: Visit) -> None:
+    page = visit()
+    ask(page)
+    answered(page)
+    page.get_by_role("button", name="Check positions").click()
+    found = page.locator("#history .check")
+    expect(found.locator("summary")).to_have_text(
+        "Position check: it stays the same · agreement 100%"
+    )
+    expect(found.locator("tbody th")).to_have_text("evidence reversed")
+    expect(page.locator("#live .status")).to_have_count(0)
+    page.reload()
+    expect(found).to_be_visible()
+
+
 def test_an_answer_streams_and_can_be_stopped_and_is_there_after_a_reload(visit: Visit) -> None:
     page = visit()
     page.get_by_text("Own words").click()
