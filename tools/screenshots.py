@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
 SAMPLES = ROOT / "data" / "samples"
-WIDE, PHONE = (1280, 800), (390, 760)
+WIDE, TALL, PHONE = (1280, 800), (1280, 1000), (390, 760)
 LONG = 600_000  # milliseconds
 COLOURS = 160  # of a picture; the page has few, and the file is a third as large
 QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -50,10 +50,13 @@ def cited(page: Page) -> None:
     page.locator("#history button.cite").first.click()
 
 
-def ledger(page: Page) -> None:
-    """What an answer was made from."""
+def checked(page: Page) -> None:
+    """What an answer was made from, and whether the place of its evidence matters."""
     asked(page)
-    page.locator(".ledger summary").click()
+    page.get_by_role("button", name="Check positions").click()
+    page.locator("#history .check").wait_for(timeout=LONG)
+    page.locator(".ledger:not(.check) summary").click()
+    page.locator("#history .check").scroll_into_view_if_needed()
 
 
 def in_own_words(page: Page) -> None:
@@ -80,7 +83,6 @@ def measured(page: Page) -> None:
 def placed(page: Page) -> None:
     """Accuracy by the place of the evidence."""
     page.get_by_role("tab", name="Evaluate").click()
-    page.get_by_label("Questions").fill("12")
     page.get_by_role("button", name="Measure places").click()
     page.locator("#places figure").first.wait_for(timeout=LONG)
     page.locator("#places .numbers").last.scroll_into_view_if_needed()
@@ -88,13 +90,14 @@ def placed(page: Page) -> None:
 
 VIEWS = (
     View("chat", cited),
-    View("chat-dark", ledger, dark=True),
+    View("chat-dark", cited, dark=True),
     View("chat-phone", asked, PHONE),
-    View("chat-phone-source", cited, PHONE),
+    View("chat-phone-source", cited, PHONE, dark=True),
+    View("ledger", checked, TALL, dark=True),
     View("own-words", in_own_words),
     View("search", searched),
-    View("needles", measured),
-    View("places", placed, dark=True),
+    View("needles", measured, TALL),
+    View("places", placed, TALL, dark=True),
 )
 
 
@@ -137,9 +140,10 @@ def look(browser: Browser, address: str, view: View) -> Image.Image:
         viewport={"width": width, "height": height},
         color_scheme="dark" if view.dark else "light",
     )
+    context.set_default_timeout(LONG)
     page = context.new_page()
     page.goto(address)
-    page.locator("#documents li").first.wait_for(state="attached")
+    page.locator("#documents li").first.wait_for(state="attached", timeout=LONG)
     page.wait_for_timeout(800)
     view.reach(page)
     page.wait_for_timeout(2000)  # until nothing moves

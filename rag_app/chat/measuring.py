@@ -116,7 +116,7 @@ def positions(corpus: Path, generator: str, asked: Asked, notify: Notify) -> str
     if is_remote(generator):
         raise needs_internals("Accuracy by place", generator, "the packaged model")
     hay, model = text_of(corpus), CausalModel.load(generator, notify=notify)
-    reports = []
+    reports: list[PositionReport] = []
     for length in [each for each in LENGTHS if each in asked.lengths] or LENGTHS[:1]:
         probes = make(asked.probe, min(asked.count, MOST), Material(hay, model.count, length))
         if max(len(one.prompt(model.chat, 0.0).ids) for one in probes) >= model.window:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import socket
 import sys
@@ -150,12 +152,20 @@ def serve(
         config = uvicorn.Config(
             web, log_level="warning", access_log=False, timeout_graceful_shutdown=2, ws="none"
         )
+        logging.getLogger("uvicorn.error").addFilter(_worth_saying)
         listening.listen()
         threading.Thread(target=app.warm, name="warm", daemon=True).start()
         host = f"[{serving.host}]" if ":" in serving.host else serving.host
         if ready is not None:
             ready(f"http://{host}:{listening.getsockname()[1]}")
         uvicorn.Server(config).run(sockets=[listening])
+
+
+def _worth_saying(record: logging.LogRecord) -> bool:
+    """Not that pages were still open when the server was told to end."""
+    kind = record.exc_info[0] if record.exc_info else None
+    ended = kind is not None and issubclass(kind, asyncio.CancelledError)
+    return not ended and not str(record.msg).startswith("Cancel %s running task")
 
 
 def _quiet(folder: Path) -> None:

@@ -59,7 +59,8 @@ class Surroundings:
 def cited(corpus: Corpus, citation: Citation, *, around: int = AROUND) -> Surroundings:
     """A citation's quote as it stands in its document now."""
     before: tuple[Piece, ...] = ()
-    span, after, lost = (Piece(citation.quote),), before, ""
+    span: tuple[Piece, ...] = (Piece(citation.quote),)
+    after, lost = before, ""
     try:
         document = corpus.document(citation.document)
     except RagAppError:
