@@ -58,7 +58,7 @@ class Checked:
     @classmethod
     def of(cls, check: PositionCheck) -> Checked:
         """What is kept of a check."""
-        usual = check.answer.positions
+        usual = check.answer.made.get("Ms-PoE", "")
         tried = tuple(
             Tried(
                 each.order,

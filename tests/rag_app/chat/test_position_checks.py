@@ -17,8 +17,8 @@ from rag_app.chat.conversation import Chat, Checked, Exchange, from_json, to_jso
 from rag_app.chat.runs import Runs
 from rag_app.corpus import Corpus
 
-USUAL = Answer("Why?", "It rained.", mode="free", positions="off (as asked)")
-OTHER = Answer("Why?", "It <b>snowed</b>.", mode="free", positions="on (as asked)")
+USUAL = Answer("Why?", "It rained.", mode="free", made={"Ms-PoE": "off (as asked)"})
+OTHER = Answer("Why?", "It <b>snowed</b>.", mode="free", made={"Ms-PoE": "on (as asked)"})
 FOUND = PositionCheck(
     USUAL,
     (
