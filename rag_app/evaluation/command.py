@@ -11,6 +11,7 @@ import click
 from indexing.errors import InvalidRequest
 from rag_app.cli import encoder_settings, print_result, with_corpus, with_encoder, with_json
 from rag_app.evaluation.answers_command import answers
+from rag_app.evaluation.follow_up_command import follow_up
 from rag_app.evaluation.position_command import lost_in_the_middle
 from rag_app.evaluation.temperature_command import temperature
 
@@ -283,6 +284,7 @@ def table(
 
 
 evaluate.add_command(answers)
+evaluate.add_command(follow_up)
 evaluate.add_command(temperature)
 
 

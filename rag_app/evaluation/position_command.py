@@ -43,6 +43,10 @@ def numbers(
 )  # fmt: skip
 @click.option("--written", is_flag=True, help="Let the model write, instead of scoring the answer.")
 @click.option(
+    "--decoding", type=click.Choice(["concat", "rag-token", "rag-sequence"]), default="concat",
+    show_default=True, help="How the model writes over the documents; all but concat: --written.",
+)  # fmt: skip
+@click.option(
     "--corpus", "folder", type=click.Path(path_type=Path, file_okay=False),
     help="Take the text from this corpus.  [default: the sample documents]",
 )  # fmt: skip
@@ -60,6 +64,7 @@ def lost_in_the_middle(  # noqa: PLR0913, PLR0917 - one argument for each flag
     generator: str | None,
     methods: tuple[str, ...],
     written: bool,
+    decoding: str,
     folder: Path | None,
     data: Path | None,
     seed: int,
@@ -80,7 +85,9 @@ def lost_in_the_middle(  # noqa: PLR0913, PLR0917 - one argument for each flag
     model = CausalModel.load(generator or DEFAULT_GENERATOR, notify=_notify)
     asked = {name: measuring.parsed(name, model) for name in methods or ("off", "calibrated")}
     probes = _probes(model, probe, lengths or LENGTHS, questions, folder, data, seed)
-    report = measuring.evaluate(model, probes, methods=asked, positions=positions, written=written)
+    report = measuring.evaluate(
+        model, probes, methods=asked, positions=positions, written=written, decoding=decoding
+    )
     if plot:
         from rag_app.evaluation.position_plot import draw
 

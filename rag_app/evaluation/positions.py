@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from generator.model import CausalModel
+from generator.concatenate import Limits, Marginal
+from generator.generator import DECODINGS
+from generator.model import CausalModel, Sampling
 from generator.ms_poe import MsPoE
 from indexing.errors import InvalidRequest
 from rag_app.evaluation import bootstrap
@@ -20,6 +23,7 @@ from rag_app.evaluation.waiting import counted
 
 METHODS = ("off", "ms-poe", "calibrated")
 _WRITTEN_TOKENS = 40
+_NO_LIMIT = 1 << 20  # tokens of all passages together
 
 Score = Callable[[CausalModel, Probe, float], float]
 
@@ -64,7 +68,7 @@ class PositionReport:
         model: Its name.
         revision: What pins its files.
         probe: The kind of questions.
-        scoring: "forced" or "written".
+        scoring: "forced", "written", or the decoding it is written by.
         places: Where the evidence stood, 0 first, 1 last.
         curves: By length, then method.
     """
@@ -81,13 +85,14 @@ class PositionReport:
         return asdict(self)
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - how to ask, and how to score
     model: CausalModel,
     probes: dict[int, list[Probe]],
     *,
     methods: dict[str, MsPoE | None],
     positions: int,
     written: bool = False,
+    decoding: str = "concat",
 ) -> PositionReport:
     """Ask every probe at every position, under every method.
 
@@ -98,18 +103,27 @@ def evaluate(
         positions: How many places, evenly spaced, at least 2.
         written: Let the model write, and look for the answer in what it wrote, instead of scoring
             the answer word by word after its lead (`forced`).
+        decoding: How it writes over the documents, one of `DECODINGS`; those that read passages
+            apart take all of them for equally good, as if the search had known nothing.
+
+    Raises:
+        InvalidRequest: Fewer positions than two, or a decoding other than "concat" that is scored.
     """
+    if decoding != "concat" and not written:
+        raise InvalidRequest(
+            f"{decoding} has no single prompt to score an answer in; use --written"
+        )
     if positions < 2:
         raise InvalidRequest(f"positions go from the first to the last: 2 or more, not {positions}")
     at = places(positions)
-    score = _written if written else _forced
+    score = partial(_written, decoding=decoding) if written else _forced
     curves = [
         curve(name, length, outcomes(model, listed, at, method, score=score))
         for length, listed in probes.items()
         for name, method in methods.items()
     ]
     kind = next(iter(probes.values()))[0].kind
-    scoring = "written" if written else "forced"
+    scoring = ("written" if decoding == "concat" else decoding) if written else "forced"
     return PositionReport(model.name, model.revision, kind, scoring, at, tuple(curves))
 
 
@@ -177,8 +191,15 @@ def _forced(model: CausalModel, probe: Probe, place: float) -> float:
     return float(forced(model, probe, place).exact)
 
 
-def _written(model: CausalModel, probe: Probe, place: float) -> float:
+def _written(model: CausalModel, probe: Probe, place: float, *, decoding: str) -> float:
     """Whether what the model writes holds the answer, as published: in any case of letters."""
-    prompt = probe.prompt(model.chat, place)
-    text = "".join(model.stream(prompt.ids, max_new_tokens=_WRITTEN_TOKENS, stops=prompt.stops))
+    if decoding == "concat":
+        prompt = probe.prompt(model.chat, place)
+        text = "".join(model.stream(prompt.ids, max_new_tokens=_WRITTEN_TOKENS, stops=prompt.stops))
+    else:
+        offer = probe.offer(place)
+        how = Marginal(passages=len(offer.passages))
+        limits = Limits(_NO_LIMIT, _WRITTEN_TOKENS, Sampling(), how)
+        reading = DECODINGS[decoding](model, probe.question, offer, limits=limits)
+        text = "".join(reading.pieces)
     return float(probe.answer.lower() in text.lower())

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from generator.chat import Chat
-from generator.evidence import Span
+from generator.evidence import Offer, Span
 from generator.prompt import Prompt, in_order
 from indexing.errors import InvalidRequest, UnreadableFile
 from indexing.loading import document
@@ -23,6 +23,7 @@ from rag_app.evaluation.haystack import Haystack, haystack, plant
 
 PASSAGE_WORDS = 80
 SENTENCE_WORDS = 20
+PARTS = 6
 _MOST_BYTES = 1 << 30
 
 Count = Callable[[str], int]
@@ -59,11 +60,26 @@ class Probe:
         """What the model reads: the question stands before and after the evidence, as always."""
         texts = self.texts(place)
         shown = ["\n".join(texts)] if self.joined else texts
-        spans = []
-        for number, text in enumerate(shown, start=1):
-            one = document(text, name=f"{self.kind}/{number}", title=f"Document {number}")
-            spans.append(Span(one, 0, len(one.text), 1.0))
-        return in_order(self.question, spans, chat=chat)
+        return in_order(self.question, self._spans(shown), chat=chat)
+
+    def offer(self, place: float) -> Offer:
+        """The texts for a decoding that reads passages apart; none is thought better than another.
+
+        Lines of one document are dealt into `PARTS` stretches of equally many.
+        """
+        texts = self.texts(place)
+        if self.joined:
+            size = -(-len(texts) // PARTS)
+            texts = ["\n".join(texts[at : at + size]) for at in range(0, len(texts), size)]
+        spans = tuple(self._spans(texts))
+        return Offer(spans, spans)
+
+    def _spans(self, texts: Sequence[str]) -> list[Span]:
+        documents = [
+            document(text, name=f"{self.kind}/{number}", title=f"Document {number}")
+            for number, text in enumerate(texts, start=1)
+        ]
+        return [Span(one, 0, len(one.text), 1.0) for one in documents]
 
 
 def places(count: int) -> tuple[float, ...]:
