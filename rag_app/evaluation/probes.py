@@ -11,6 +11,7 @@ import json
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from generator.chat import Chat
@@ -65,12 +66,13 @@ class Probe:
     def offer(self, place: float) -> Offer:
         """The texts for a decoding that reads passages apart; none is thought better than another.
 
-        Lines of one document are dealt into `PARTS` stretches of equally many.
+        Lines of one document are dealt into `PARTS` stretches of about equally many.
         """
         texts = self.texts(place)
         if self.joined:
-            size = -(-len(texts) // PARTS)
-            texts = ["\n".join(texts[at : at + size]) for at in range(0, len(texts), size)]
+            parts = min(PARTS, len(texts))
+            cuts = [len(texts) * number // parts for number in range(parts + 1)]
+            texts = ["\n".join(texts[start:end]) for start, end in pairwise(cuts)]
         spans = tuple(self._spans(texts))
         return Offer(spans, spans)
 
