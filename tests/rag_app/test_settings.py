@@ -167,6 +167,8 @@ def test_every_flag_can_be_set(here: Path) -> None:
                 continue
             _, kinds = settings._kind(option)
             value = examples[kinds[0]]
+            if isinstance(option.type, click.IntRange):
+                value = str(max(9, int(option.type.min or 0)))
             if isinstance(option.type, click.Choice):
                 value = json.dumps(next(iter(option.type.choices)))
             value = f"[{value}]" if option.multiple else value
