@@ -3,7 +3,8 @@
 RagAppError
 ├── InputError                something handed in cannot be used
 │   ├── UnreadableFile        a file or folder: which, what is wrong, what to do
-│   │   └── OtherKind         sound, but of a kind that its ending only may stand for
+│   │   ├── OtherKind         sound, but of a kind that its ending only may stand for
+│   │   └── PartUnread        what a file holds beside the text that was read
 │   └── InvalidRequest        an empty question, an impossible filter or option
 ├── CorpusError               something about a corpus on disk
 │   ├── CorpusNotFound        there is none at that place
@@ -54,6 +55,14 @@ class OtherKind(UnreadableFile):
 
     Settings and exports end in `.json` as meetings do. Found in a folder, such a file is passed
     over like any other kind; named by a person, it is an error.
+    """
+
+
+class PartUnread(UnreadableFile):
+    """Something that a file holds beside its text: pages without any, attachments, footnotes.
+
+    The rest of the file is read. A loader yields it after the text, so that nothing is left out in
+    silence.
     """
 
 

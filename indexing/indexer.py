@@ -51,6 +51,7 @@ class IndexReport:
         removed: Ids of documents that a file no longer holds.
         duplicates: Files whose content is in the corpus already, and why they were left out.
         failures: Files that gave no document, with reason and remedy.
+        unread: What files hold beside the text that was read, such as scanned pages.
         skipped: Files of other kinds in the folders, by suffix.
         tokens: Tokens encoded.
     """
@@ -62,6 +63,7 @@ class IndexReport:
     removed: tuple[str, ...] = ()
     duplicates: tuple[Failure, ...] = ()
     failures: tuple[Failure, ...] = ()
+    unread: tuple[Failure, ...] = ()
     skipped: dict[str, int] = field(default_factory=dict)
     tokens: int = 0
 
@@ -77,6 +79,7 @@ class _Tally:
     removed: list[str] = field(default_factory=list)
     duplicates: list[Failure] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+    unread: list[Failure] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
     done: float = 0
@@ -91,6 +94,7 @@ class _Tally:
             tuple(self.removed),
             tuple(self.duplicates),
             tuple(self.failures),
+            tuple(self.unread),
             dict(self.skipped),
             self.tokens,
         )
@@ -190,7 +194,7 @@ class Indexer:
         """
         self._path = file.path
         held = self._catalogue.at(file.path)
-        documents, failures = _sorted_out(read(file.real, max_bytes=self.max_bytes))
+        documents, failures, unread = _sorted_out(read(file.real, max_bytes=self.max_bytes))
         walked_into = file.real not in self._named and not held
         if walked_into and not documents and all(one.other_kind for one in failures):
             self._pass_over(file)
@@ -201,6 +205,7 @@ class Indexer:
             return False
         self._waiting.discard(file.path)
         self._tally.failures += failures
+        self._tally.unread += unread
         self._carry_out(replace(plan, left=()) if failures else plan, size=file.state.size)
         if not failures:
             self.store.remember_file(file.path, file.state)
@@ -302,18 +307,21 @@ def reencode(
     return len(waiting)
 
 
-def _sorted_out(found: Iterable[Document | Failure]) -> tuple[list[Document], list[Failure]]:
-    """What can be indexed, and what cannot: text without a word among it."""
+def _sorted_out(
+    found: Iterable[Document | Failure],
+) -> tuple[list[Document], list[Failure], list[Failure]]:
+    """What can be indexed, what cannot (text without a word among it), what is beside the text."""
     documents: list[Document] = []
     failures: list[Failure] = []
+    unread: list[Failure] = []
     for one in found:
         if isinstance(one, Failure):
-            failures.append(one)
+            (unread if one.beside_text else failures).append(one)
         elif any(character.isalnum() for character in one.text):
             documents.append(one)
         else:
             failures.append(Failure(_name(one), "holds no letter and no digit", "remove it"))
-    return documents, failures
+    return documents, failures, unread
 
 
 def _gone(path: str) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from indexing import transcripts
 from indexing.decoding import clean, printable
 from indexing.documents import Document, Extract
-from indexing.errors import InvalidRequest, OtherKind, UnreadableFile
+from indexing.errors import InvalidRequest, OtherKind, PartUnread, UnreadableFile
 from indexing.loaders import LOADERS, Loader
 
 MAX_BYTES = 100 * 1024 * 1024
@@ -31,12 +31,14 @@ class Failure:
         remedy: What to do about it.
         other_kind: Whether the file is sound, and only not of the kind that is read under its
             ending.
+        beside_text: Whether it is what the file holds beside its text, and the text was read.
     """
 
     path: str
     reason: str
     remedy: str
     other_kind: bool = False
+    beside_text: bool = False
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}; {self.remedy}"
@@ -269,8 +271,13 @@ def _document_or_failure(
     file: Path, loader: Loader, found: Extract | UnreadableFile
 ) -> Document | Failure:
     if isinstance(found, UnreadableFile):
-        other_kind = isinstance(found, OtherKind)
-        return Failure(_shown(file), printable(found.reason), found.remedy, other_kind)
+        return Failure(
+            _shown(file),
+            printable(found.reason),
+            found.remedy,
+            other_kind=isinstance(found, OtherKind),
+            beside_text=isinstance(found, PartUnread),
+        )
     if not found.text.strip():
         part = f" in {found.part}" if found.part else ""
         return Failure(_shown(file), f"holds no text{part}", "remove it, or fetch it again")

@@ -161,7 +161,8 @@ class Corpus:
     ) -> IndexReport:
         """Add or update files and folders; what has not changed is skipped.
 
-        A file that cannot be read is in the report's `failures`; the others go on.
+        A file that cannot be read is in the report's `failures`, and what a file holds beside its
+        text, such as scanned pages, in `unread`; all the rest goes on.
 
         Raises:
             CorpusLocked: Another process is writing.

@@ -77,7 +77,7 @@ def steps(doing: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def report(done: IndexReport) -> None:
-    """One line for each number that is not zero, then the duplicates."""
+    """One line for each number that is not zero, then the duplicates and what was not read."""
     counts = {
         "added": len(done.added),
         "updated": len(done.updated),
@@ -96,6 +96,8 @@ def report(done: IndexReport) -> None:
         say(f"passed over, other kinds of files: {kinds}")
     for duplicate in done.duplicates:
         say(f"left out: {duplicate}")
+    for each in done.unread:
+        say(f"not read: {each}")
 
 
 def hits(found: Sequence[Hit], explain: bool) -> None:

@@ -22,7 +22,8 @@ class Loader:
     Attributes:
         format: The format's name, as `Document.format` has it.
         load: From a file to the documents in it. It raises UnreadableFile when nothing in the file
-            can be used, and yields one in the place of each part that cannot.
+            can be used, yields one in the place of each part that cannot, and a PartUnread after
+            the text for what it leaves out.
     """
 
     format: str

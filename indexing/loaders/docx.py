@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from indexing.decoding import clean
 from indexing.documents import Extract
-from indexing.errors import UnreadableFile
+from indexing.errors import PartUnread, UnreadableFile
 from indexing.signatures import advice, signature
 
 if TYPE_CHECKING:
@@ -25,6 +25,13 @@ _NAMESPACE = re.compile(r"\{[^}]*\}")
 _HEADING = re.compile(r"(?:heading \d|title)$", re.IGNORECASE)
 # Deleted or moved text, and the second copy of a text box for older programs.
 _SKIPPED = frozenset({"del", "moveFrom", "Fallback", "pPr", "rPr", "sectPr", "tblPr"})
+# Counted where they are referred to, because what they hold is not in the body.
+_ELSEWHERE = {
+    "footnoteReference": "footnotes",
+    "endnoteReference": "endnotes",
+    "commentReference": "comments",
+    "OLEObject": "embedded objects",
+}
 _SPACES = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 
 
@@ -37,8 +44,10 @@ class _Block:
     tight: bool = False
 
 
-def load(path: Path) -> Iterator[Extract]:
+def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     """The body of the document, a blank line between paragraphs, " | " between cells.
+
+    Then what is not in it: notes, comments, embedded objects, pictures as large as pages.
 
     Raises:
         UnreadableFile: It is no Word document, protected, damaged, or unpacks to too much.
@@ -49,7 +58,11 @@ def load(path: Path) -> Iterator[Extract]:
         style.style_id for style in document.styles if _HEADING.match(str(style.name or ""))
     }
     blocks = [block for block in _blocks(document.element.body, headings) if block.words]
+    if not blocks and _pictures(document.element.body):
+        remedy = "save it as PDF and recognise its text (ocrmypdf in.pdf out.pdf)"
+        raise UnreadableFile(path, "holds pictures but no text", remedy)
     yield _extract(blocks, _title(document, blocks) or clean(path.stem))
+    yield from _unread(path, document)
 
 
 def _refuse_other(path: Path) -> None:
@@ -144,6 +157,30 @@ def _words(element: Element) -> str:
                 pieces.append("\n")
             pending.extend(reversed(node))
     return "".join(pieces)
+
+
+def _unread(path: Path, document: WordDocument) -> Iterator[PartUnread]:
+    """What a reader sees in the document and the text does not hold."""
+    body = document.element.body
+    counts = {what: sum(1 for _ in body.iter(f"{{*}}{name}")) for name, what in _ELSEWHERE.items()}
+    if any(counts.values()):
+        listed = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+        remedy = "save it as PDF and index that, where they matter"
+        yield PartUnread(path, f"has things outside of its body ({listed})", remedy)
+    section = document.sections[0] if document.sections else None
+    page = (section.page_width or 0) * (section.page_height or 0) if section else 0
+    if large := sum(size >= page / 2 for size in _pictures(body) if page):
+        remedy = "save it as PDF, recognise it (ocrmypdf --skip-text in.pdf out.pdf) and index that"
+        yield PartUnread(path, f"has pictures of half a page or more ({large})", remedy)
+
+
+def _pictures(body: Element) -> list[int]:
+    """The area of each picture in square English Metric Units (ECMA-376, 20.4.2.7 `extent`)."""
+    return [
+        int(extent.get("cx", 0)) * int(extent.get("cy", 0))
+        for extent in body.iter("{*}extent")
+        if next(extent.getparent().iter("{*}blip"), None) is not None
+    ]
 
 
 def _name(element: Element) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from indexing.decoding import clean, decode
 from indexing.documents import Extract
+from indexing.errors import UnreadableFile
 from indexing.signatures import refuse_other_kind
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def load(path: Path) -> Iterator[Extract]:
     """The visible text; the title from `<title>`, else from the first heading.
 
     Raises:
-        UnreadableFile: It is binary, or in no encoding that can be recognised.
+        UnreadableFile: It is binary, in no encoding that can be recognised, or shows no text.
     """
     from bs4 import BeautifulSoup, UnusualUsageWarning
 
@@ -87,6 +88,9 @@ def load(path: Path) -> Iterator[Extract]:
         soup = BeautifulSoup(clean(markup), "lxml")
     page = _page(soup)
     text = "".join(page.pieces)
+    if not text.strip():
+        remedy = "print it into a PDF from a browser, which runs its scripts, and index that"
+        raise UnreadableFile(path, "holds no text", remedy)
     breaks = tuple(dict.fromkeys(at for at in page.breaks if at < len(text)))
     yield Extract(text, title=_title(soup, text, breaks) or clean(path.stem), breaks=breaks)
 

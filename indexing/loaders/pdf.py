@@ -1,31 +1,36 @@
-"""PDF: the text of each page by pypdf, its pages kept."""
+"""PDF: the text of each page by pypdf, its pages kept; what has no text is named."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.decoding import clean
 from indexing.documents import Extract, Page
-from indexing.errors import UnreadableFile
+from indexing.errors import PartUnread, UnreadableFile
 from indexing.signatures import advice, signature
 
 if TYPE_CHECKING:
-    from pypdf import PdfReader
+    from pypdf import PageObject, PdfReader
 
 TAIL = 4096  # bytes at the end in which the end mark must be found
+SPANS = 12  # of page numbers, that are spelled out
 FETCH_AGAIN = "fetch it again, or open it in a viewer and save it under another name"
+# ISO 32000-1, table 51: operators that paint a path, a shading or an object; then pypdf's own name.
+PAINTING = frozenset(b"f F f* B B* b b* S s sh Do".split()) | {b"INLINE IMAGE"}
 
 _HYPHENATED = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-\n([^\W\d_]+)")
 _NO_TITLE = re.compile(r"untitled|(?:microsoft word - )?.*\.(?:docx?|tex|indd|pdf|rtf)|\W*", re.I)
 
 
-def load(path: Path) -> Iterator[Extract]:
+def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     """The text of all pages, one below the other; the title from the metadata.
+
+    Then what is not in that text: pages that are pictures, files attached, fields filled in.
 
     Raises:
         UnreadableFile: It is no PDF, cut short, protected by a password, or only pictures.
@@ -40,9 +45,10 @@ def load(path: Path) -> Iterator[Extract]:
                 _unlock(path, reader)
                 texts = [clean(page.extract_text()).strip("\n") for page in reader.pages]
                 title = _title(reader) or clean(path.stem)
+                yield _extract(path, texts, title)
+                yield from _unread(path, reader, texts)
         except PdfReadError as error:
             raise UnreadableFile(path, f"is a damaged PDF ({error})", FETCH_AGAIN) from None
-    yield _extract(path, texts, title)
 
 
 def _refuse_damaged(path: Path) -> None:
@@ -98,6 +104,49 @@ def _extract(path: Path, texts: list[str], title: str) -> Extract:
         raise UnreadableFile(path, "holds pictures of pages but no text", remedy)
     starts = dict.fromkeys(page.start for page in pages if page.end > page.start)
     return Extract("".join(whole), title=title, pages=tuple(pages), breaks=tuple(starts))
+
+
+def _unread(path: Path, reader: PdfReader, texts: Sequence[str]) -> Iterator[PartUnread]:
+    """What a reader sees in the file and the text does not hold."""
+    from pypdf.generic import TextStringObject
+
+    pictures = [
+        number
+        for number, (page, text) in enumerate(zip(reader.pages, texts, strict=True), 1)
+        if not any(map(str.isalnum, text)) and _is_painted(page)
+    ]
+    if pictures:
+        noun = "page" if len(pictures) == 1 else "pages"
+        reason = f"pictures but no text on {noun} {_spans(pictures)} of {len(texts)}"
+        remedy = "recognise their text (ocrmypdf --skip-text in.pdf out.pdf) and index that"
+        yield PartUnread(path, reason, remedy)
+    if attached := sum(1 for _ in reader.attachment_list):
+        remedy = "save them from a viewer and index them"
+        yield PartUnread(path, f"has files attached to it ({attached})", remedy)
+    fields = (reader.get_fields() or {}).values()
+    written = [each.value for each in fields if isinstance(each.value, TextStringObject)]
+    if filled := sum(bool(value.strip()) for value in written):
+        remedy = "print it into a new PDF and index that"
+        yield PartUnread(path, f"is a form with fields filled in ({filled})", remedy)
+
+
+def _is_painted(page: PageObject) -> bool:
+    """Whether anything but text is drawn on a page; a blank one is no loss."""
+    contents = page.get_contents()
+    return contents is not None and any(name in PAINTING for _, name in contents.operations)
+
+
+def _spans(numbers: Sequence[int]) -> str:
+    """Ascending numbers as people write them: 3, 5-7."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and spans[-1][-1] + 1 == number:
+            spans[-1][1:] = [number]
+        else:
+            spans.append([number])
+    said = ", ".join("-".join(map(str, span)) for span in spans[:SPANS])
+    more = len(spans) - SPANS
+    return f"{said} and {more} more spans" if more > 0 else said
 
 
 def _unhyphenated(text: str, known: set[str]) -> str:

@@ -127,7 +127,9 @@ class Intake:
             text = path.as_posix()
             failed = [each for each in report.failures if _about(each.path, text)]
             copies = [each for each in report.duplicates if _about(each.path, text)]
-            notes = "; ".join(f"{each.reason}; {each.remedy}" for each in (*failed, *copies))
+            unread = [each for each in report.unread if each.path == text]
+            said = (*failed, *copies, *unread)
+            notes = "; ".join(f"{each.reason}; {each.remedy}" for each in said)
             stage: Stage = "unchanged"
             if text in added:
                 stage = "added"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import filelock
 import pytest
+from fpdf import FPDF
 
 from indexing.encoder import Encoder
 from rag_app.chat.intake import Arrival, Intake
@@ -51,6 +52,21 @@ def test_each_file_has_its_own_end(tmp_path: Path, corpus: Corpus) -> None:
     }
     assert "is empty" in ends["c.txt"].note and "split it" in ends["d.txt"].note
     assert len(corpus.documents()) == 1
+
+
+def test_what_was_not_read_of_a_file_is_said(tmp_path: Path, corpus: Corpus) -> None:
+    made = FPDF()
+    made.set_font("Helvetica", size=12)
+    made.add_page()
+    made.text(20, 20, "A heron stands.")
+    made.add_page()
+    made.rect(10, 10, 50, 50)
+    made.output(str(tmp_path / "a.pdf"))
+    intake = Intake(corpus, max_bytes=10_000)
+    intake.add([("a.pdf", tmp_path / "a.pdf")])
+    arrival = settled(intake)["a.pdf"]
+    assert arrival.stage == "added"
+    assert arrival.note.startswith("pictures but no text on page 2 of 2; recognise their text (ocr")
 
 
 def test_again_and_changed(tmp_path: Path, corpus: Corpus) -> None:
