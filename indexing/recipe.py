@@ -8,6 +8,8 @@ from shlex import quote
 
 from indexing.errors import EncoderMismatch
 
+OTHERS = "langchain:"  # begins the model of vectors that no encoder of this program has made
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -24,6 +26,22 @@ class Recipe:
     def as_dict(self) -> dict[str, str | int]:
         """Field names to values, for the store and for people."""
         return asdict(self)
+
+
+def refuse_others(stored: Recipe | None, folder: Path) -> None:
+    """Refuse to look for an encoder of vectors that a person's own embeddings have made.
+
+    Raises:
+        EncoderMismatch: They have; the message names them and the ways out.
+    """
+    if stored is None or not stored.model.startswith(OTHERS):
+        return
+    embeddings = stored.model.removeprefix(OTHERS)
+    raise EncoderMismatch(
+        f"{folder}: a vector store made in Python with {embeddings}; open it there, "
+        "rag_app.langchain.RagAppVectorStore(embeddings, corpus=...), or to search and ask "
+        f"it here, encode it anew: rag-app index --reencode --corpus {quote(str(folder))}"
+    )
 
 
 def check_recipe(stored: Recipe | None, wanted: Recipe, folder: Path) -> None:

@@ -22,7 +22,7 @@ from indexing.errors import CorpusError, CorpusLocked, DocumentNotFound, Invalid
 from indexing.indexer import Indexer, IndexReport, Progress, reencode
 from indexing.loading import MAX_BYTES
 from indexing.loading import document as text_document
-from indexing.recipe import Recipe, check_recipe
+from indexing.recipe import Recipe, check_recipe, refuse_others
 from indexing.snapshot import Snapshot
 from indexing.store import DocumentEntry, Store
 from rag_app.answering import (
@@ -465,6 +465,7 @@ class Corpus:
     def _encoder_for(self, store: Store) -> Encoder:
         """The encoder that made the corpus, or the one asked for where it is empty."""
         stored = store.recipe()
+        refuse_others(stored, self.folder)
         with self._loading:
             if self._encoder is None or self._reencoded(stored):
                 chosen = self._encoder_settings or _settings(stored)

@@ -25,7 +25,7 @@ from indexing.documents import Passage
 from indexing.encoder import EncodedDocument
 from indexing.errors import CorpusNotFound, EncoderMismatch, InvalidRequest
 from indexing.passages import split
-from indexing.recipe import Recipe
+from indexing.recipe import OTHERS, Recipe
 from indexing.store import FILE_NAME, Store
 from indexing.transcripts import turns
 from rag_app.corpus import Corpus, Moment
@@ -286,7 +286,7 @@ class RagAppVectorStore(VectorStore):
         named = (getattr(self._embedding, name, None) for name in ("model", "model_name"))
         model = next((f" {name}" for name in named if isinstance(name, str)), "")
         return Recipe(
-            model=f"{FORMAT}:{kind.__module__}.{kind.__qualname__}{model}",
+            model=f"{OTHERS}{kind.__module__}.{kind.__qualname__}{model}",
             revision="",
             extension="none",
             max_length=0,

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 from langchain_tests.integration_tests import VectorStoreIntegrationTests
 
 from indexing.encoder import Encoder
-from indexing.errors import EncoderMismatch, InvalidRequest, ModelNotFound
+from indexing.errors import EncoderMismatch, InvalidRequest
+from rag_app.cli import main
 from rag_app.corpus import Corpus
 from rag_app.langchain import RagAppEmbeddings, RagAppRetriever, RagAppVectorStore
 
@@ -179,8 +181,21 @@ def test_vectors_of_two_embeddings_never_mix(tmp_path: Path, encoder: Encoder) -
         with pytest.raises(EncoderMismatch, match="DeterministicFakeEmbedding"):
             stranger.similarity_search("tea")
     assert [one.page_content for one in store.similarity_search("tea")] == ["tea"]
-    with Corpus(tmp_path) as corpus, pytest.raises(ModelNotFound, match="langchain:"):
-        corpus.search("tea")
+
+
+def test_a_store_of_other_embeddings_says_how_to_open_it(tmp_path: Path, encoder: Encoder) -> None:
+    RagAppVectorStore.from_texts(["The valve is made of brass."], fake(), corpus=tmp_path)
+    asked = ("search", "valve"), ("ask", "What is the valve made of?"), ("index", __file__)
+    for command in asked:
+        done = CliRunner().invoke(main, [*command, "--corpus", str(tmp_path)])
+        assert done.exit_code == 1
+        assert "made in Python with langchain_core.embeddings.fake.DeterministicFake" in done.stderr
+        assert "RagAppVectorStore(embeddings, corpus=...)" in done.stderr
+        assert f"rag-app index --reencode --corpus {tmp_path}" in done.stderr
+    assert CliRunner().invoke(main, ["list", "--corpus", str(tmp_path)]).exit_code == 0
+    with Corpus(tmp_path, encoder=encoder) as corpus:
+        assert corpus.reencode() == 1
+        assert corpus.ask("What is the valve made of?").citations
 
 
 @pytest.mark.parametrize(
