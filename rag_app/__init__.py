@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from indexing.encoder import EncoderSettings
     from indexing.indexer import IndexReport, Progress
     from indexing.store import DocumentEntry
-    from rag_app.corpus import Corpus, CorpusInfo
+    from rag_app.corpus import Corpus
+    from rag_app.corpus_info import CorpusInfo
     from rag_app.event_loop import streamed
     from retriever.filters import Filter
 
@@ -66,7 +67,7 @@ _HOMES = {
     "ContextEntry": "generator.answer",
     "ContextReady": "generator.answer",
     "Corpus": "rag_app.corpus",
-    "CorpusInfo": "rag_app.corpus",
+    "CorpusInfo": "rag_app.corpus_info",
     "Document": "indexing.documents",
     "DocumentEntry": "indexing.store",
     "EncoderSettings": "indexing.encoder",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from indexing.indexer import IndexReport
     from indexing.indexer import Progress as Step
     from indexing.store import DocumentEntry
-    from rag_app.corpus import CorpusInfo
+    from rag_app.corpus_info import CorpusInfo
     from rag_app.settings import Setting
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from indexing.documents import Document
     from indexing.indexer import IndexReport
     from indexing.store import DocumentEntry
-    from rag_app.corpus import CorpusInfo
+    from rag_app.corpus_info import CorpusInfo
     from rag_app.settings import Setting
 
 Json = dict[str, Any]

@@ -28,8 +28,9 @@ from indexing.passages import split
 from indexing.recipe import OTHERS, Recipe
 from indexing.store import FILE_NAME, Store
 from indexing.transcripts import turns
-from rag_app.corpus import Corpus, Moment
+from rag_app.corpus import Corpus
 from rag_app.langchain.embeddings import RagAppEmbeddings
+from rag_app.snapshots import Moment
 
 FloatArray = npt.NDArray[np.float32]
 Condition = Mapping[str, object] | Callable[[Document], bool]

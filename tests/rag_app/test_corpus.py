@@ -56,7 +56,7 @@ def test_threads_search_while_one_adds(corpus: Corpus) -> None:
 
     def search() -> None:
         while not done.is_set():
-            store = corpus._store()
+            store = corpus._stores.here()
             with store.reading():
                 hits = corpus.search("Where did the probe fall?", k=99)
                 for hit in hits:

@@ -268,7 +268,7 @@ def test_readers_see_one_moment_while_a_writer_writes(
     writer = jobs.start("rewrite", corpus, files)
     generations, ends = set(), time.monotonic() + 4
     with Corpus(corpus, encoder=encoder) as reader:
-        store = reader._store()
+        store = reader._stores.here()
         while time.monotonic() < ends:
             with store.reading():
                 for hit in reader.search("Which probe fell?", k=10):
