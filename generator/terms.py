@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import lru_cache
-from typing import Any
+
+from indexing.english import ASKING, snowball
 
 _ANNOTATION = re.compile(r"\{[^{}]*\}|<[^<>]*>|\[[a-z ]+\]")
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")  # noqa: RUF001 - typographic apostrophe
@@ -25,14 +26,8 @@ _FILLERS = """
     ah alright anyway basically cuz er erm gonna guess hey hm hmm huh kay kind know like mean
     mhm mm mmm nah nope oh ok okay really right so sort sure thing things think uh uhm um wanna
     well wow yeah yep yes yup"""
-_ASKING = """
-    according describe discuss discussed discussion discussions explain give group meeting
-    mention mentioned opinion opinions please said say summarize summary talk talked talking team
-    tell think thought"""
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 FILLERS = frozenset(_FILLERS.split())
-ASKING = frozenset(_ASKING.split())
-"""Words by which one asks, and which say nothing of what is asked about."""
 
 
 def words(text: str) -> list[str]:
@@ -64,14 +59,8 @@ def topic_words(question: str) -> list[str]:
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """Snowball's English stem; "budget's" counts as "budget"."""
-    return str(_stemmer().stemWord(word.removesuffix("'s")))
-
-
-@lru_cache(maxsize=1)
-def _stemmer() -> Any:  # noqa: ANN401 - the library has no types
-    from Stemmer import Stemmer
-
-    return Stemmer("english")
+    (stemmed,) = snowball([word.removesuffix("'s")])
+    return stemmed
 
 
 class Rarity:

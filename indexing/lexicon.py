@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from indexing.english import snowball
+
 IntArray = npt.NDArray[np.int64]
 
 # Words, numbers and single ideographs: a script without spaces has no better unit here.
@@ -108,8 +110,6 @@ def pair_keys(first: IntArray, second: IntArray) -> IntArray:
 
 
 def stems(found: list[str]) -> list[str]:
-    """Snowball English stems (Porter2). Function words keep their form."""
-    import Stemmer
-
-    stemmed: list[str] = Stemmer.Stemmer("english", 0).stemWords(found)
+    """Stems of words. Function words keep their form."""
+    stemmed = snowball(found)
     return [w if w in FUNCTION_WORDS else s for w, s in zip(found, stemmed, strict=True)]

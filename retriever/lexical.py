@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from indexing.lexicon import Lexicon
 from indexing.snapshot import Snapshot
-from retriever.query import ASKING
+from retriever.query import QUESTION_WORDS
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -44,5 +44,6 @@ def document_pairs(snapshot: Snapshot, text: str) -> FloatArray:
 def _topic(lexicon: Lexicon, text: str) -> npt.NDArray[np.int64]:
     """Stems of what a text is about; all of them where it is made of asking words only."""
     every = lexicon.unigrams(lexicon.numbers(text))
-    topic = every[~np.isin(every, lexicon.numbers(ASKING))]
+    asking = lexicon.numbers(" ".join(QUESTION_WORDS))
+    topic = every[~np.isin(every, asking)]
     return topic if len(topic) else every

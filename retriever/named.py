@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from indexing.lexicon import FUNCTION_WORDS
 from indexing.speakers import Speakers, spelled
-from retriever.query import ASKING
+from retriever.query import QUESTION_WORDS
 
 LONGEST = 6  # words of a name that are looked for
 
-_ORDINARY = FUNCTION_WORDS | frozenset(ASKING.split())
+_ORDINARY = FUNCTION_WORDS | QUESTION_WORDS
 # A capital that no sentence asks for: the word before it ends without a full stop.
 _CAPITAL = re.compile(r"(?<=[\w,;:] )[A-Z]\w*")
 

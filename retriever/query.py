@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from indexing import english
 from indexing.errors import InvalidRequest
 from indexing.sentences import sentences
 
 MOST_SENTENCES = 32  # a longer query is a document; its first sentences say what it is about
 
-# Words by which one asks, and which say nothing of what is asked about. Spoken language is full of
-# them, so a passage that holds several is no evidence of anything.
-ASKING = " ".join(
-    (
+# Spoken language is full of the words of questions, so a passage that holds several is no evidence.
+QUESTION_WORDS = english.ASKING | frozenset(
+    word
+    for line in (
         "what who whom whose why how when where which did do does done is are was were has have",
-        "had can could would should you i we they he she me us them his her our your my its think",
-        "thought discuss discussed discussion discussions summarize summary describe explain tell",
-        "talk talked talking say said mention mentioned about meeting team opinion opinions",
-        "according from group please give during also so than more some any been being",
+        "had can could would should you i we they he she me us them his her our your my its",
+        "about from during also so than more some any been being",
     )
+    for word in line.split()
 )
 
 
