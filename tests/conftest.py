@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from generator.model import CausalModel
 from indexing.encoder import Encoder, EncoderSettings
+from indexing.weights import Weights, generator_weights
 from rag_app.corpus import Corpus
 
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples"
@@ -17,6 +19,24 @@ SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples"
 def encoder() -> Encoder:
     """MiniLM in float32, for comparisons to the last digits; windows of 64 tokens, for many."""
     return Encoder(EncoderSettings(dtype="float32", max_length=64))
+
+
+@pytest.fixture(scope="session")
+def tiny_model() -> CausalModel:
+    """A small random language model: what it writes depends on everything it reads."""
+    import torch
+    import transformers
+
+    config = transformers.LlamaConfig(
+        vocab_size=49152, hidden_size=16, intermediate_size=16, num_hidden_layers=4,
+        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=2048,
+        initializer_range=0.5,
+    )  # fmt: skip
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        inner = transformers.LlamaForCausalLM(config).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(generator_weights().folder)
+    return CausalModel(Weights("tiny", Path(), "1", "folder"), inner, tokenizer)
 
 
 @pytest.fixture(scope="session")

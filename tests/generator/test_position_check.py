@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-import torch
-import transformers
 
 from generator.answer import Answer, Citation
 from generator.evidence import Embed
@@ -19,7 +16,6 @@ from generator.positions import Positions, applied, settled, spelled
 from generator.prompt import ARRANGEMENTS
 from generator.verdict import Verdict, keep
 from indexing.errors import InvalidRequest
-from indexing.weights import Weights, generator_weights
 from tests.generator.conftest import hit, prose, transcript
 
 MEETING = transcript(
@@ -34,20 +30,6 @@ HITS = [hit(MEETING, score=3.0), hit(REPORT, score=2.0), hit(NOTE, score=1.0)]
 LOOKUP = {each.id: each for each in (MEETING, REPORT, NOTE)}.__getitem__
 ASKED = Asked("Why was the budget cut?", HITS, LOOKUP)
 SHORT = GeneratorSettings(max_new_tokens=12)
-
-
-@pytest.fixture(scope="module")
-def model() -> CausalModel:
-    """A small random model: what it writes depends on everything it reads."""
-    torch.manual_seed(3)
-    config = transformers.LlamaConfig(
-        vocab_size=49152, hidden_size=16, intermediate_size=16, num_hidden_layers=4,
-        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=2048,
-        initializer_range=0.5,
-    )  # fmt: skip
-    tokenizer = transformers.AutoTokenizer.from_pretrained(generator_weights().folder)
-    inner = transformers.LlamaForCausalLM(config).eval()
-    return CausalModel(Weights("tiny", Path(), "1", "folder"), inner, tokenizer)
 
 
 @pytest.fixture(autouse=True)
@@ -106,9 +88,9 @@ def test_orders_of_one_prompt_hold_the_same_spans() -> None:
 
 
 def test_a_free_answer_is_asked_in_every_order_and_under_ms_poe(
-    embed: Embed, model: CausalModel
+    embed: Embed, tiny_model: CausalModel
 ) -> None:
-    generator = Generator(replace(SHORT, answer="free"), embed=embed, load=lambda: model)
+    generator = Generator(replace(SHORT, answer="free"), embed=embed, load=lambda: tiny_model)
     usual = generator.answer(ASKED.question, HITS, LOOKUP, abstain=False)
     steps: list[tuple[int, int]] = []
     found = check(
@@ -122,10 +104,10 @@ def test_a_free_answer_is_asked_in_every_order_and_under_ms_poe(
         assert one.agreement == pytest.approx(agreement(usual, one.answer))
         assert one.changed == (one.agreement < AGREE)
     by_hand = Generator(
-        replace(SHORT, answer="free", arrangement="best-last"), embed=embed, load=lambda: model
+        replace(SHORT, answer="free", arrangement="best-last"), embed=embed, load=lambda: tiny_model
     ).answer(ASKED.question, HITS, LOOKUP, abstain=False)
     assert found.variants[1].answer.text == by_hand.text
-    assert active(model.model) is None
+    assert active(tiny_model.model) is None
     again = generator.answer(ASKED.question, HITS, LOOKUP, abstain=False)
     assert again.text == usual.text
 
@@ -143,35 +125,35 @@ def test_ranked_quotes_do_not_depend_on_the_order(embed: Embed) -> None:
 
 
 def test_a_check_where_ms_poe_is_on_turns_it_off_and_on_again(
-    embed: Embed, model: CausalModel
+    embed: Embed, tiny_model: CausalModel
 ) -> None:
     method = MsPoE(r_min=1.1, r_max=1.1, order="uniform")
-    keep(Verdict(model.name, model.revision, method, "it helps"))
-    generator = Generator(replace(SHORT, answer="free"), embed=embed, load=lambda: model)
+    keep(Verdict(tiny_model.name, tiny_model.revision, method, "it helps"))
+    generator = Generator(replace(SHORT, answer="free"), embed=embed, load=lambda: tiny_model)
     usual = generator.answer(ASKED.question, HITS, LOOKUP, abstain=False)
     assert usual.made["Ms-PoE"] == f"{spelled(method)} (calibrated: it helps)"
-    assert active(model.model) == method
+    assert active(tiny_model.model) == method
     found = check(generator, replace(ASKED, abstain=False), usual)
     as_usual = usual.made["Ms-PoE"]
     assert [one.positions for one in found.variants] == [as_usual] * 3 + ["off (as asked)"]
-    assert active(model.model) == method
+    assert active(tiny_model.model) == method
     generator.close()
-    assert active(model.model) is None
+    assert active(tiny_model.model) is None
     assert generator.answer(ASKED.question, HITS, LOOKUP, abstain=False).text == usual.text
     generator.close()
 
 
-def test_what_a_setting_means(model: CausalModel) -> None:
-    assert settled("calibrated", model).method is None
-    assert "never calibrated" in str(settled("calibrated", model))
-    assert settled("on", model).method == MsPoE()
+def test_what_a_setting_means(tiny_model: CausalModel) -> None:
+    assert settled("calibrated", tiny_model).method is None
+    assert "never calibrated" in str(settled("calibrated", tiny_model))
+    assert settled("on", tiny_model).method == MsPoE()
     tried = MsPoE(r_min=1.0, r_max=1.1, order="calibrated", places=((0.0, 1.0),) * 4)
-    keep(Verdict(model.name, model.revision, None, "no place gains", {}, tried))
-    assert settled("on", model).method == tried
-    assert str(settled("calibrated", model)) == "off (calibrated: no place gains)"
-    assert str(settled("off", model)) == "off (as asked)"
+    keep(Verdict(tiny_model.name, tiny_model.revision, None, "no place gains", {}, tried))
+    assert settled("on", tiny_model).method == tried
+    assert str(settled("calibrated", tiny_model)) == "off (calibrated: no place gains)"
+    assert str(settled("off", tiny_model)) == "off (as asked)"
     with pytest.raises(InvalidRequest, match="calibrated, on, off"):
-        settled("yes", model)
+        settled("yes", tiny_model)
     with pytest.raises(InvalidRequest, match="calibrated, on, off"):
         GeneratorSettings(ms_poe="yes")
     with pytest.raises(InvalidRequest, match="best-within"):
@@ -180,10 +162,10 @@ def test_what_a_setting_means(model: CausalModel) -> None:
         GeneratorSettings(model="openai:http://localhost:1/v1#m", ms_poe="on")
 
 
-def test_a_model_that_somebody_else_changed_is_left_alone(model: CausalModel) -> None:
+def test_a_model_that_somebody_else_changed_is_left_alone(tiny_model: CausalModel) -> None:
     with (
-        MsPoE(order="uniform")(model),
+        MsPoE(order="uniform")(tiny_model),
         pytest.raises(InvalidRequest, match="somebody else"),
-        applied(Positions(None, ""), model),
+        applied(Positions(None, ""), tiny_model),
     ):
         pass

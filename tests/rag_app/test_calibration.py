@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 import transformers
 from click.testing import CliRunner
 
@@ -17,26 +16,13 @@ from generator.ms_poe import MsPoE
 from generator.positions import spelled
 from generator.verdict import verdict_for
 from indexing.errors import InvalidRequest, UnsupportedModel
-from indexing.weights import Weights, generator_weights
+from indexing.weights import Weights
 from rag_app import calibration
 from rag_app.calibration import Plan, Trial, _verdict, calibrate, candidates
 from rag_app.cli import main
 from rag_app.evaluation.haystack import haystack
 
 PLAN = Plan(lengths=(40,), searched=2, judged=2, positions=2)
-
-
-@pytest.fixture(scope="module")
-def model() -> CausalModel:
-    torch.manual_seed(2)
-    config = transformers.LlamaConfig(
-        vocab_size=49152, hidden_size=16, intermediate_size=16, num_hidden_layers=4,
-        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=2048,
-        initializer_range=0.5,
-    )  # fmt: skip
-    tokenizer = transformers.AutoTokenizer.from_pretrained(generator_weights().folder)
-    inner = transformers.LlamaForCausalLM(config).eval()
-    return CausalModel(Weights("tiny", Path(), "1", "folder"), inner, tokenizer)
 
 
 def scores(*by_place: float, probes: int = 40) -> Any:
@@ -55,9 +41,9 @@ def scores(*by_place: float, probes: int = 40) -> Any:
         ((0.9, 0.4, 0.8), (0.9, 0.4, 0.8), False),
     ],
 )
-def test_when_it_is_on(model: CausalModel, off: Any, on: Any, helps: bool) -> None:
+def test_when_it_is_on(tiny_model: CausalModel, off: Any, on: Any, helps: bool) -> None:
     method = MsPoE(order="uniform")
-    found = _verdict(model, method, scores(*off), scores(*on), (0.0, 0.5, 1.0))
+    found = _verdict(tiny_model, method, scores(*off), scores(*on), (0.0, 0.5, 1.0))
     assert (found.method == method) is helps
     assert found.held_out["off"] == list(off)
     assert found.held_out["on"] == list(on)
@@ -71,7 +57,7 @@ def test_a_trial_that_loses_somewhere_has_less_merit() -> None:
 
 
 def test_a_run_that_is_stopped_goes_on(
-    model: CausalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny_model: CausalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept, real, asked = tmp_path / "scores.jsonl", calibration.forced, [0]
 
@@ -85,44 +71,43 @@ def test_a_run_that_is_stopped_goes_on(
         monkeypatch.setattr(calibration, "forced", scored)
 
     stopping(-1)
-    whole = calibrate(model, haystack(None), PLAN, kept=tmp_path / "whole.jsonl")
+    whole = calibrate(tiny_model, haystack(None), PLAN, kept=tmp_path / "whole.jsonl")
     count, asked[0] = asked[0], 0
     stopping(count // 2)
     with pytest.raises(KeyboardInterrupt):
-        calibrate(model, haystack(None), PLAN, kept=kept)
-    assert "_rag_app_ms_poe" not in model.model.__dict__
+        calibrate(tiny_model, haystack(None), PLAN, kept=kept)
+    assert "_rag_app_ms_poe" not in tiny_model.model.__dict__
     kept.write_text(kept.read_text()[:-9])  # killed within a line
     stopping(-1)
     asked[0] = 0
-    again = calibrate(model, haystack(None), PLAN, kept=kept)
+    again = calibrate(tiny_model, haystack(None), PLAN, kept=kept)
     assert again == whole
     assert asked[0] == count - count // 2 + 2
-    calibrate(model, haystack(None), PLAN, kept=kept)
+    calibrate(tiny_model, haystack(None), PLAN, kept=kept)
     assert asked[0] == count - count // 2 + 2
-    assert len(whole.trials) == len(candidates(model, ((0.0, 1.0),) * 4))
-    assert [one.name for one in model.model.modules() if getattr(one, "_forward_hooks", None)] == []
+    assert len(whole.trials) == len(candidates(tiny_model, ((0.0, 1.0),) * 4))
+    assert not any(module._forward_hooks for module in tiny_model.model.modules())
 
 
-def test_candidates_keep_caches_of_shared_beginnings_usable(model: CausalModel) -> None:
-    methods = candidates(model, ((0.0, 1.0),) * 4)
+def test_candidates_keep_caches_of_shared_beginnings_usable(tiny_model: CausalModel) -> None:
+    methods = candidates(tiny_model, ((0.0, 1.0),) * 4)
     assert {method.order for method in methods} == {"uniform", "calibrated"}
     assert any(method.r_min < 1.2 for method in methods)
     assert len({spelled(method) for method in methods}) == len(methods)
     for method in methods:
-        with method(model):
+        with method(tiny_model):
             pass
 
 
-def test_what_cannot_be_calibrated(model: CausalModel, tmp_path: Path) -> None:
+def test_what_cannot_be_calibrated(tiny_model: CausalModel, tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="reads 2048"):
-        calibrate(model, haystack(None), Plan(lengths=(4000,)), kept=tmp_path / "x")
+        calibrate(tiny_model, haystack(None), Plan(lengths=(4000,)), kept=tmp_path / "x")
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidRequest, match="RAG_APP_CACHE"):
-        calibrate(model, haystack(None), PLAN, kept=tmp_path / "file" / "x")
+        calibrate(tiny_model, haystack(None), PLAN, kept=tmp_path / "file" / "x")
     config = transformers.GPT2Config(n_embd=16, n_layer=1, n_head=2)
-    other = CausalModel(
-        Weights("gpt", Path(), "1", "folder"), transformers.GPT2LMHeadModel(config), model.tokenizer
-    )
+    weights, inner = Weights("gpt", Path(), "1", "folder"), transformers.GPT2LMHeadModel(config)
+    other = CausalModel(weights, inner, tiny_model.tokenizer)
     with pytest.raises(UnsupportedModel, match="learned vectors"):
         calibrate(other, haystack(None), PLAN, kept=tmp_path / "y")
     with pytest.raises(InvalidRequest):
@@ -130,11 +115,11 @@ def test_what_cannot_be_calibrated(model: CausalModel, tmp_path: Path) -> None:
 
 
 def test_the_command_keeps_its_verdict(
-    model: CausalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny_model: CausalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAG_APP_DATA", str(tmp_path))
     monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(CausalModel, "load", lambda *_, **__: model)
+    monkeypatch.setattr(CausalModel, "load", lambda *_, **__: tiny_model)
     arguments = ["--lengths", "40", "--searched", "2", "--judged", "2", "--positions", "2"]
     arguments += ["--questions", "3"]
     picture = ["--plot", str(tmp_path / "x.png")]
