@@ -309,7 +309,7 @@ class Generator:
         draft.made["Ms-PoE"] = str(self._positions)
         draft.made["evidence"] = self.settings.arrangement
         draft.lap("load")
-        return decoded(
+        yield from decoded(
             model,
             draft.query,
             offer,
@@ -319,6 +319,7 @@ class Generator:
             arrangement=self.settings.arrangement,
             stop=stop,
         )
+        draft.made["single tokens"] = model.steps.engine()
 
     def _free(
         self,
@@ -359,6 +360,8 @@ class Generator:
             for text in marked(pieces, citer):
                 yield draft.text(text)
         reading.remember(Turn(draft.question, draft.written))
+        if isinstance(model, CausalModel):
+            draft.made["single tokens"] = model.steps.engine()
         draft.responsibility = reading.responsibility()
         draft.citations = [_shared(each, draft.responsibility) for each in citer.citations]
         draft.unsupported = citer.unsupported

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from generator.ms_poe import keep_rows
+from generator.steps import forward
 
 if TYPE_CHECKING:
     import torch
@@ -172,21 +173,8 @@ def _scores(
     last: bool = False,
 ) -> tuple[torch.Tensor, Any]:
     """Log probabilities (k, n, V) float32 after each new token, or after the last; the cache."""
-    import torch
-
-    from generator.model import last_only
-
-    positions = (mask.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
-    with torch.inference_mode():
-        out = model(
-            input_ids=ids,
-            attention_mask=mask,
-            position_ids=positions,
-            past_key_values=cache,
-            use_cache=True,
-            **(last_only(model) if last else {}),
-        )
-        return out.logits.float().log_softmax(dim=-1), out.past_key_values
+    scores, cache = forward(model, ids, cache, mask=mask, last=last)
+    return scores.float().log_softmax(dim=-1), cache
 
 
 def _spread(log_shares: torch.Tensor, alive: torch.Tensor, count: int) -> tuple[float, ...]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import threading
 from collections.abc import Generator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from generator.chat import Chat
 from generator.conversation import Conversations
 from generator.ms_poe import active
 from generator.prefix_cache import PrefixCache, RowCache
+from generator.steps import forward, stepping
 from generator.text_stream import TextStream
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.gguf import Notify, silenced
@@ -64,6 +64,7 @@ class CausalModel:
         prefixes: Keys and values of what was read, for prompts that begin in the same way.
         rows: Keys and values of single documents.
         conversations: What it was shown in conversations.
+        steps: How it takes single tokens.
         device: Where it runs.
         dtype: What it computes in.
     """
@@ -76,6 +77,8 @@ class CausalModel:
         self.device: torch.device = model.device
         self.dtype: torch.dtype = model.dtype
         self.ends = _end_tokens(model, tokenizer)
+        self._held = ExitStack()  # for as long as there is a model
+        self.steps = self._held.enter_context(stepping(model))
         self.prefixes = PrefixCache()
         self.rows = RowCache()
         self.conversations = Conversations()
@@ -185,18 +188,16 @@ class CausalModel:
         """
         import torch
 
-        choose, keeps = Chooser(sampling, self.device), last_only(self.model)
+        choose = Chooser(sampling, self.device)
         tag = active(self.model)
         again = tag is None or tag.order != "prompt"  # else ratios belong to one prompt
         cache, known = self.prefixes.take(prompt, tag=tag) if again else (None, 0)
         read, fed = list(prompt[:known]), list(prompt[known:])
         try:
             for _ in range(limit):
-                with torch.inference_mode():
-                    ids = torch.tensor([fed], device=self.device)
-                    out = self.model(input_ids=ids, past_key_values=cache, use_cache=True, **keeps)
-                    token = choose(out.logits[0, -1].float())
-                cache = out.past_key_values
+                ids = torch.tensor([fed], device=self.device)
+                scores, cache = forward(self.model, ids, cache)
+                token = choose(scores[0, -1].float())
                 read += fed
                 fed = [token]
                 if token in self.ends:
@@ -213,12 +214,6 @@ class CausalModel:
                 list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False
             )
         )
-
-
-def last_only(model: Any) -> dict[str, int]:  # noqa: ANN401
-    """The argument that keeps a model from scoring every token of a prompt, where it has one."""
-    takes = inspect.signature(model.forward).parameters
-    return {"logits_to_keep": 1} if "logits_to_keep" in takes else {}
 
 
 class Chooser:

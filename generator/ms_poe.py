@@ -146,6 +146,27 @@ def held(cache: object) -> Held | None:
     return getattr(cache, _MARK, None)
 
 
+def scales(rotary: RotaryModel, cache: object) -> Tensor | None:
+    """What a conversation that has begun multiplies its positions by.
+
+    Returns:
+        Float32 (layers, B or 1, K), by layer and group; None where the cache was not filled under
+        the settings that the model is changed by now.
+    """
+    import torch
+
+    settings, kept = active(rotary.model), held(cache)
+    if settings is None or kept is None or kept.settings != settings:
+        return None
+    layers = settings.layers(rotary)
+    count = 1 if settings.order == "uniform" else rotary.groups
+    shares = 1 / torch.tensor(ratios(settings.r_min, settings.r_max, count))
+    depth = max(layer.index for layer in rotary.layers) + 1
+    found = torch.ones(depth, *kept.places.shape[1:])
+    found[[layer.index for layer in layers]] = shares[kept.places.cpu()]
+    return found
+
+
 def keep_rows(cache: Any, rows: Tensor) -> None:  # noqa: ANN401 - any transformers cache
     """Drops rows of a cache's batch, and their places with them.
 

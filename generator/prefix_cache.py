@@ -204,7 +204,9 @@ def _shared(one: Ids, two: Ids) -> int:
 
 
 def _bytes(cache: Any) -> int:  # noqa: ANN401
-    return sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
+    """What a cache takes, with the room in which it grows."""
+    held = (side for layer in cache.layers for side in (layer.keys, layer.values))
+    return sum(side.untyped_storage().nbytes() for side in held)
 
 
 def _size(layers: Layers) -> int:

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from generator.evidence import Offer, Sentence
-from generator.model import CausalModel, last_only
+from generator.model import CausalModel
 from generator.prompt import build
 from generator.quote import QuoteLength
+from generator.steps import forward
 from generator.trie import Node, Trie
 
 if TYPE_CHECKING:
@@ -130,13 +131,8 @@ class _Pen:
         """(V,) after everything written so far; reads what is new."""
         import torch
 
-        with torch.inference_mode():
-            out = self._model.model(
-                input_ids=torch.tensor([self._fed], device=self._model.device),
-                past_key_values=self._cache,
-                use_cache=True,
-                **last_only(self._model.model),
-            )
-        self._cache, self._fed = out.past_key_values, []
-        scores: torch.Tensor = out.logits[0, -1].float()
+        ids = torch.tensor([self._fed], device=self._model.device)
+        read, self._cache = forward(self._model.model, ids, self._cache)
+        self._fed = []
+        scores: torch.Tensor = read[0, -1].float()
         return scores

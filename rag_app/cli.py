@@ -359,6 +359,7 @@ def remove(names: tuple[str, ...], missing: bool, folder: Path, as_json: bool) -
 def info(context: click.Context, folder: Path, as_json: bool) -> None:
     """What a corpus holds and how it was made, and every setting with where it comes from."""
     from generator.answer_mode import usual
+    from generator.steps import engine_here
     from rag_app import printing, shapes
 
     top = context.find_root()
@@ -369,13 +370,15 @@ def info(context: click.Context, folder: Path, as_json: bool) -> None:
         about = corpus.info()
         gone = corpus.missing()
         answers = str(usual(corpus.generator_settings.model))
+    tokens = engine_here()
     values = {
         **shapes.info(about),
         "answers": answers,
+        "single_tokens": tokens,
         "missing": [entry.path for entry in gone],
         "settings": shapes.settings(chosen),
     }
-    print_result(as_json, values, lambda: printing.info(about, gone, answers))
+    print_result(as_json, values, lambda: printing.info(about, gone, answers, tokens))
 
 
 @contextmanager

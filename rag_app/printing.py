@@ -184,7 +184,9 @@ def entries(documents: Sequence[DocumentEntry]) -> None:
     say(f"{len(documents)} documents")
 
 
-def info(about: CorpusInfo, gone: Sequence[DocumentEntry], answers: str) -> None:
+def info(
+    about: CorpusInfo, gone: Sequence[DocumentEntry], answers: str, single_tokens: str
+) -> None:
     """Name and value, a line each."""
     say(f"corpus      {about.folder}")
     say(
@@ -199,6 +201,7 @@ def info(about: CorpusInfo, gone: Sequence[DocumentEntry], answers: str) -> None
         for name, value in about.recipe.as_dict().items():
             say(f"{name:<11} {value}")
     say(f"answers     {answers}")
+    say(f"one token   {single_tokens}")
     for entry in gone:
         say(f"file is gone: {entry.path} (rag-app remove --missing)")
 

@@ -12,6 +12,7 @@ from indexing.errors import InvalidRequest
 from rag_app.cli import encoder_settings, print_result, with_corpus, with_encoder, with_json
 from rag_app.evaluation.answers_command import answers
 from rag_app.evaluation.follow_up_command import follow_up
+from rag_app.evaluation.generation_command import generation
 from rag_app.evaluation.position_command import lost_in_the_middle
 from rag_app.evaluation.temperature_command import temperature
 
@@ -74,6 +75,7 @@ def evaluate() -> None:
 
 
 evaluate.add_command(lost_in_the_middle)
+evaluate.add_command(generation)
 
 
 @evaluate.command()

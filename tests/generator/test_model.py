@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 import transformers
+from compilers import with_compiler
 
+from generator import steps
 from generator.chat import Chat
 from generator.model import CausalModel, Sampling
 from generator.text_stream import TextStream
@@ -215,3 +218,39 @@ def test_templates_without_a_system_message(
     frame = chat.frame("SYS")
     ids = [*frame.head, *chat.content("Hello"), *frame.tail]
     assert tokenizer.decode(ids) == wanted
+
+
+# ---- single tokens ----
+
+
+@with_compiler
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The committee met on Tuesday to discuss the ferry timetable. The chair said that boats",
+        "def fibonacci(n):\n    if n < 2:\n        return n",
+        "Question: Who moved the launch to May? Answer: The launch of Heron was moved to May by",
+    ],
+)
+def test_bfloat16_in_compiled_code_is_nearer_to_float32(model: CausalModel, text: str) -> None:
+    """It rounds no state and reads the weights of the file: less than half the divergence."""
+    half = CausalModel.load(device="cpu", dtype=torch.bfloat16)
+    ids = torch.tensor([model.chat.content(text)])
+    wanted = model.model(input_ids=ids).logits[0, 5:].log_softmax(-1)
+
+    def divergence(forward: Callable[..., tuple[torch.Tensor, Any]]) -> float:
+        scores, cache = forward(half.model, ids[:, :6], None)
+        told = [scores]
+        for token in ids[0, 6:].tolist():
+            scores, cache = forward(half.model, torch.tensor([[token]]), cache)
+            told.append(scores)
+        found = torch.cat(told, dim=1)[0].float().log_softmax(-1)
+        return float((wanted[1:].exp() * (wanted - found)[1:]).sum(-1).mean())
+
+    def plainly(model: Any, ids: torch.Tensor, cache: Any) -> tuple[torch.Tensor, Any]:
+        out = model(input_ids=ids, past_key_values=cache, use_cache=True, logits_to_keep=1)
+        return out.logits, out.past_key_values
+
+    with torch.inference_mode():
+        assert divergence(steps.forward) < 0.5 * divergence(plainly)
+    assert half.steps.engine() == "compiled, 211 of 211 matrices by their levels"

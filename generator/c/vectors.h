@@ -1,0 +1,64 @@
+/* Vectors of sixteen numbers, which are the compiler's own: one source for every processor. */
+
+#pragma once
+#include <stdint.h>
+#include <string.h>
+
+enum { LANES = 16 };
+enum Kind { F32 = 0, BF16 = 1, LEVELS4 = 4, LEVELS8 = 8 };
+
+typedef float Floats __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef uint32_t Words __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef uint16_t Halves __attribute__((vector_size(2 * LANES), aligned(2), may_alias));
+
+static inline Floats half_floats(const uint16_t *from) {
+    Halves halves = *(const Halves *)from;
+    return (Floats)(__builtin_convertvector(halves, Words) << 16);
+}
+
+static inline uint16_t as_half(float number) {
+    uint32_t bits;
+    memcpy(&bits, &number, 4);
+    return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+static inline Floats loaded(const void *from, int64_t at, const int kind) {
+    return kind == BF16 ? half_floats((const uint16_t *)from + at)
+                        : *(const Floats *)((const float *)from + at);
+}
+
+static inline float number(const void *from, int64_t at, const int kind) {
+    if (kind == F32) return ((const float *)from)[at];
+    uint32_t bits = (uint32_t)((const uint16_t *)from)[at] << 16;
+    float found;
+    memcpy(&found, &bits, 4);
+    return found;
+}
+
+static inline Floats picked(Words where, Floats one, Floats other) {
+    return (Floats)((where & (Words)one) | (~where & (Words)other));
+}
+
+static inline float total(Floats each) {
+    float sums[4] = {0, 0, 0, 0};
+    for (int i = 0; i < LANES; i += 4)
+        for (int j = 0; j < 4; j++) sums[j] += each[i + j];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/* e to the x, to one part in ten million; 0 far below 0. */
+static inline Floats exponential(Floats x) {
+    const Floats zero = {0}, round = zero + 12582912.0f;
+    Words low = (Words)(x < -87.0f), high = (Words)(x > 88.0f);
+    x = (Floats)((~(low | high) & (Words)x) | (high & (Words)(zero + 88.0f)));
+    Floats whole = (x * 1.44269504f + round) - round;
+    Floats rest = (x - whole * 0.693145751953125f) - whole * 1.42860677e-6f;
+    Floats made = zero + 1.0f / 720;
+    made = made * rest + 1.0f / 120;
+    made = made * rest + 1.0f / 24;
+    made = made * rest + 1.0f / 6;
+    made = made * rest + 0.5f;
+    made = made * rest * rest + rest + 1.0f;
+    Words power = ((Words)(whole + (round + 127.0f)) << 23);
+    return (Floats)((Words)(made * (Floats)power) & ~low);
+}

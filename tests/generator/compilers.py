@@ -1,0 +1,17 @@
+"""A mark for tests that compile."""
+
+from __future__ import annotations
+
+import pytest
+
+from generator.compiled import Unavailable, expected
+
+
+def _found() -> bool:
+    try:
+        return bool(expected())
+    except Unavailable:
+        return False
+
+
+with_compiler = pytest.mark.skipif(not _found(), reason="there is no C compiler")
