@@ -18,8 +18,9 @@ from generator.answer import (
 )
 from generator.answer_mode import AnswerMode, usual
 from generator.citations import Citer
-from generator.concatenate import Limits, Marginal, concatenate
+from generator.concatenate import concatenate
 from generator.conversation import Turn, complete
+from generator.decoding import Decoding, Limits, Marginal, Request
 from generator.draft import Draft
 from generator.evidence import Embed, Lookup, Offer, Sentence, evidence_sentences, offered
 from generator.floor import Floor, enough, support
@@ -37,7 +38,11 @@ from indexing.errors import InvalidRequest
 from indexing.gguf import Notify
 from indexing.weights import DEFAULT_GENERATOR
 
-DECODINGS = {"concat": concatenate, "rag-token": rag_token, "rag-sequence": rag_sequence}
+DECODINGS: dict[str, Decoding] = {
+    "concat": concatenate,
+    "rag-token": rag_token,
+    "rag-sequence": rag_sequence,
+}
 """Ways to decode over documents, by the name a person types."""
 
 QUOTES = ("ranked", "decoded")
@@ -345,15 +350,13 @@ class Generator:
             self.settings.history_tokens,
             self.settings.arrangement,
         )
+        request = Request(draft.query, offer, limits, stop, history)
         draft.decoding = self.settings.decoding
         if isinstance(model, RemoteModel):
             draft.made["Ms-PoE"] = "off (behind a server; it needs the inside of a model)"
-            reading = answered_by(
-                model, draft.query, offer, limits=limits, stop=stop, history=history
-            )
+            reading = answered_by(model, request)
         else:
-            decode = DECODINGS[self.settings.decoding]
-            reading = decode(model, draft.query, offer, limits=limits, stop=stop, history=history)
+            reading = DECODINGS[self.settings.decoding](model, request)
         citer = Citer(reading.spans, self._embed)
         yield draft.context(reading.context)
         with closing(reading.pieces) as pieces:

@@ -8,15 +8,13 @@ passage is kept, and is not read again for the next question.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from generator.answer import Responsibility, ShownPassage, TokenShares
-from generator.concatenate import Limits, Marginal, Reading, room_for
-from generator.conversation import Turn
-from generator.evidence import Offer, Span
+from generator.decoding import Limits, Marginal, Reading, Request, room_for
+from generator.evidence import Span
 from generator.mixture import (
     Batch,
     Rule,
@@ -39,15 +37,7 @@ if TYPE_CHECKING:
 _BATCH = 8  # passages that are read at once
 
 
-def rag_token(  # noqa: PLR0913 - what every decoding takes
-    model: CausalModel,
-    question: str,
-    offer: Offer,
-    *,
-    limits: Limits,
-    stop: threading.Event | None = None,
-    history: Sequence[Turn] = (),
-) -> Reading:
+def rag_token(model: CausalModel, request: Request) -> Reading:
     """Every token from all passages, each weighed by its retrieval score throughout.
 
     Of a conversation only the question is read, completed from it.
@@ -56,18 +46,10 @@ def rag_token(  # noqa: PLR0913 - what every decoding takes
         InvalidRequest: The question alone does not fit.
         UnsupportedModel: The model does not take positions, so rows cannot be padded.
     """
-    return _marginal(model, question, offer, limits, stop, "token")
+    return _marginal(model, request, "token")
 
 
-def rag_sequence(  # noqa: PLR0913 - what every decoding takes
-    model: CausalModel,
-    question: str,
-    offer: Offer,
-    *,
-    limits: Limits,
-    stop: threading.Event | None = None,
-    history: Sequence[Turn] = (),
-) -> Reading:
+def rag_sequence(model: CausalModel, request: Request) -> Reading:
     """An answer from all passages, each weighed by how well it explains what is written so far.
 
     An answer of at most `Marginal.thorough` tokens is chosen among what each passage alone would
@@ -77,7 +59,7 @@ def rag_sequence(  # noqa: PLR0913 - what every decoding takes
         InvalidRequest: The question alone does not fit.
         UnsupportedModel: The model does not take positions, so rows cannot be padded.
     """
-    return _marginal(model, question, offer, limits, stop, "sequence")
+    return _marginal(model, request, "sequence")
 
 
 def log_prior(spans: Sequence[Span | None], how: Marginal) -> list[float]:
@@ -92,26 +74,20 @@ def log_prior(spans: Sequence[Span | None], how: Marginal) -> list[float]:
     return found
 
 
-def _marginal(  # noqa: PLR0913, PLR0917 - what a decoding takes, and the rule
-    model: CausalModel,
-    question: str,
-    offer: Offer,
-    limits: Limits,
-    stop: threading.Event | None,
-    rule: Rule,
-) -> Reading:
+def _marginal(model: CausalModel, request: Request, rule: Rule) -> Reading:
     _check(model)
-    how = limits.marginal
-    prompts = list(_fitting(model, question, offer, limits))
+    limits, how = request.limits, request.limits.marginal
+    prompts = list(_fitting(model, request))
     spans: list[Span | None] = [prompt.span for prompt in prompts]
     if how.empty > 0:
-        prompts.append(divided(question, None, chat=model.chat, room=room_for(model, limits)))
+        room = room_for(model, limits)
+        prompts.append(divided(request.question, None, chat=model.chat, room=room))
         spans.append(None)
     shown = tuple(span for span in spans if span is not None)
     work = _Work(model, prompts, log_prior(spans, how), rule, limits)
     record = _Record(model, spans, work.prior)
-    pieces = model.spelled(record.watched(work.tokens()), stop=stop, stops=prompts[0].stops)
-    return Reading(shown, ledger(offer.whole, shown, model.count), pieces, record.finished)
+    pieces = model.spelled(record.watched(work.tokens()), stop=request.stop, stops=prompts[0].stops)
+    return Reading(shown, ledger(request.offer.whole, shown, model.count), pieces, record.finished)
 
 
 def _check(model: CausalModel) -> None:
@@ -124,12 +100,13 @@ def _check(model: CausalModel) -> None:
         )
 
 
-def _fitting(model: CausalModel, question: str, offer: Offer, limits: Limits) -> Iterator[Divided]:
+def _fitting(model: CausalModel, request: Request) -> Iterator[Divided]:
     """The best passages' prompts, as many as are wanted and as the budget holds, at least one."""
+    limits = request.limits
     room, spent = room_for(model, limits), 0
-    chosen = offer.passages[: limits.marginal.passages] or [None]
+    chosen = request.offer.passages[: limits.marginal.passages] or [None]
     for i, span in enumerate(chosen):
-        prompt = divided(question, span, chat=model.chat, room=room)
+        prompt = divided(request.question, span, chat=model.chat, room=room)
         spent += len(prompt)
         if i and spent > limits.prompt:
             return

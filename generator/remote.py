@@ -16,15 +16,13 @@ import os
 import re
 import threading
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from generator.chat import Chat, Frame
-from generator.concatenate import Limits, Reading
-from generator.conversation import Turn
-from generator.evidence import Offer
+from generator.decoding import Reading, Request
 from generator.model import Sampling
 from generator.prompt import SYSTEM, build, conversation, ledger
 from indexing.errors import InvalidRequest, ServerFailed
@@ -226,31 +224,24 @@ class Estimated(Chat):
         return Frame((*self.content(system), *(0,) * 8), (0,) * 8)
 
 
-def answered_by(  # noqa: PLR0913 - what every decoding takes
-    model: RemoteModel,
-    question: str,
-    offer: Offer,
-    *,
-    limits: Limits,
-    stop: threading.Event | None = None,
-    history: Sequence[Turn] = (),
-) -> Reading:
+def answered_by(model: RemoteModel, request: Request) -> Reading:
     """Show all the evidence in one message, and stream what the server writes.
 
     Raises:
         InvalidRequest: The question alone does not fit.
     """
+    limits, history = request.limits, request.history
     turns = [(each.question, each.answer) for each in history]
     earlier, entry = conversation(turns, count=model.count, room=limits.history)
     room = limits.prompt + entry.kept
     prompt = build(
-        question, offer, chat=model.chat, room=room, earlier=earlier,
+        request.question, request.offer, chat=model.chat, room=room, earlier=earlier,
         arrangement=limits.arrangement,
     )  # fmt: skip
     pieces = model.stream(
-        prompt.message, max_new_tokens=limits.answer, sampling=limits.sampling, stop=stop
+        prompt.message, max_new_tokens=limits.answer, sampling=limits.sampling, stop=request.stop
     )
-    context = ledger(offer.whole, prompt.spans, model.count)
+    context = ledger(request.offer.whole, prompt.spans, model.count)
     return Reading(prompt.spans, (*context, entry) if history else context, pieces)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from generator.concatenate import Limits, Marginal
+from generator.decoding import Limits, Marginal, Request
 from generator.generator import DECODINGS
 from generator.model import CausalModel, Sampling
 from generator.ms_poe import MsPoE
@@ -200,6 +200,6 @@ def _written(model: CausalModel, probe: Probe, place: float, *, decoding: str) -
         offer = probe.offer(place)
         how = Marginal(passages=len(offer.passages))
         limits = Limits(_NO_LIMIT, _WRITTEN_TOKENS, Sampling(), how)
-        reading = DECODINGS[decoding](model, probe.question, offer, limits=limits)
+        reading = DECODINGS[decoding](model, Request(probe.question, offer, limits))
         text = "".join(reading.pieces)
     return float(probe.answer.lower() in text.lower())

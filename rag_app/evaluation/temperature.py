@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 
-from generator.concatenate import Marginal
+from generator.decoding import Marginal
 from generator.evidence import Span, offered
 from generator.marginalize import log_prior
 from indexing.errors import InvalidRequest

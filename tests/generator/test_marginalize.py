@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from generator.answer import Answer, as_json
-from generator.concatenate import Limits, Marginal
+from generator.decoding import Limits, Marginal, Request
 from generator.evidence import Embed, Offer, Span
 from generator.generator import DECODINGS, Generator, GeneratorSettings
 from generator.marginalize import log_prior, rag_sequence, rag_token
@@ -50,7 +50,7 @@ def test_the_passage_that_answers_is_responsible(
     model: CausalModel, decoding: str, order: tuple[object, object]
 ) -> None:
     given = offer(*order, scores=(1.0, 1.0))
-    reading = DECODINGS[decoding](model, QUESTION, given, limits=LIMITS)
+    reading = DECODINGS[decoding](model, Request(QUESTION, given, LIMITS))
     text = "".join(reading.pieces)
     assert "nine" in text
     found = reading.responsibility()
@@ -68,7 +68,7 @@ def test_the_passage_that_answers_is_responsible(
 def test_order_does_not_matter(model: CausalModel, decoding: str) -> None:
     texts = []
     for spans in (offer(FERRY, CAKE, HOSTILE).passages, offer(FERRY, CAKE, HOSTILE).passages[::-1]):
-        reading = DECODINGS[decoding](model, QUESTION, Offer(spans, spans), limits=LIMITS)
+        reading = DECODINGS[decoding](model, Request(QUESTION, Offer(spans, spans), LIMITS))
         texts.append("".join(reading.pieces))
     assert texts[0] == texts[1]
 
@@ -77,12 +77,12 @@ def test_passages_read_before_are_not_read_again(model: CausalModel, decoding: s
     given, sizes = offer(FERRY, CAKE), []
     decode = DECODINGS[decoding]
     model.rows._kept.clear()
-    cold = "".join(decode(model, QUESTION, given, limits=LIMITS).pieces)
+    cold = "".join(decode(model, Request(QUESTION, given, LIMITS)).pieces)
     hook = model.model.register_forward_pre_hook(
         lambda _, __, kwargs: sizes.append(kwargs["input_ids"].numel()), with_kwargs=True
     )
     try:
-        warm = "".join(decode(model, QUESTION, given, limits=LIMITS).pieces)
+        warm = "".join(decode(model, Request(QUESTION, given, LIMITS)).pieces)
     finally:
         hook.remove()
     assert warm == cold
@@ -107,7 +107,7 @@ def test_priors_are_scores_over_temperature() -> None:
 
 def test_the_empty_document_takes_part(model: CausalModel, decoding: str) -> None:
     limits = replace(LIMITS, marginal=Marginal(empty=0.2, thorough=0))
-    reading = DECODINGS[decoding](model, QUESTION, offer(FERRY), limits=limits)
+    reading = DECODINGS[decoding](model, Request(QUESTION, offer(FERRY), limits))
     "".join(reading.pieces)
     found = reading.responsibility()
     assert found is not None
@@ -119,7 +119,7 @@ def test_the_empty_document_takes_part(model: CausalModel, decoding: str) -> Non
 
 def test_short_answers_are_the_likeliest_of_all_candidates(model: CausalModel) -> None:
     limits = replace(LIMITS, answer=12, marginal=Marginal(thorough=12))
-    reading = rag_sequence(model, QUESTION, offer(CAKE, FERRY, scores=(1.0, 1.0)), limits=limits)
+    reading = rag_sequence(model, Request(QUESTION, offer(CAKE, FERRY, scores=(1.0, 1.0)), limits))
     assert "nine" in "".join(reading.pieces)
     found = reading.responsibility()
     assert found is not None
@@ -136,13 +136,13 @@ def test_streaming_stopping_and_closing(model: CausalModel, decoding: str) -> No
     decode, stop = DECODINGS[decoding], threading.Event()
     hook = model.model.register_forward_hook(counted)
     try:
-        pieces = decode(model, QUESTION, offer(FERRY, CAKE), limits=LIMITS).pieces
+        pieces = decode(model, Request(QUESTION, offer(FERRY, CAKE), LIMITS)).pieces
         assert steps == 0  # nothing is read before it is asked for
         next(pieces)
         pieces.close()
         assert steps <= 6
         steps = 0
-        for _ in decode(model, QUESTION, offer(FERRY), limits=LIMITS, stop=stop).pieces:
+        for _ in decode(model, Request(QUESTION, offer(FERRY), LIMITS, stop)).pieces:
             stop.set()
         assert steps <= 6
     finally:
@@ -153,7 +153,7 @@ def test_sampling_follows_its_seed(model: CausalModel, decoding: str) -> None:
     def sampled(seed: int) -> str:
         limits = replace(LIMITS, answer=6, sampling=Sampling(temperature=1.5, seed=seed))
         return "".join(
-            DECODINGS[decoding](model, QUESTION, offer(FERRY, CAKE), limits=limits).pieces
+            DECODINGS[decoding](model, Request(QUESTION, offer(FERRY, CAKE), limits)).pieces
         )
 
     assert sampled(3) == sampled(3)
@@ -163,14 +163,14 @@ def test_sampling_follows_its_seed(model: CausalModel, decoding: str) -> None:
 def test_long_passages_are_cut_and_the_budget_holds(model: CausalModel) -> None:
     book = prose("The ferry sails at nine. " * 2000, name="book")
     limits = replace(LIMITS, prompt=600)
-    reading = rag_token(model, QUESTION, offer(book, FERRY), limits=limits)
+    reading = rag_token(model, Request(QUESTION, offer(book, FERRY), limits))
     (shown,) = reading.spans
     assert shown.document.id == "book"
     assert 600 < shown.end < 3000
     prompt = divided(QUESTION, offer(book).passages[0], chat=model.chat, room=600)
     assert 560 < len(prompt) <= 600
     with pytest.raises(InvalidRequest, match="room for 600"):
-        rag_token(model, "why " * 900, offer(book), limits=limits)
+        rag_token(model, Request("why " * 900, offer(book), limits))
     assert sum(entry.kept for entry in reading.context) == model.count(shown.text)
 
 
@@ -215,11 +215,11 @@ def test_orders_in_documents_change_no_format(
 def test_ms_poe_goes_with_every_decoding(model: CausalModel) -> None:
     given = offer(FERRY, CAKE)
     for name, decode in DECODINGS.items():
-        plain = "".join(decode(model, QUESTION, given, limits=LIMITS).pieces)
+        plain = "".join(decode(model, Request(QUESTION, given, LIMITS)).pieces)
         with MsPoE(r_min=1.0, r_max=1.0)(model):
-            same = "".join(decode(model, QUESTION, given, limits=LIMITS).pieces)
+            same = "".join(decode(model, Request(QUESTION, given, LIMITS)).pieces)
         with MsPoE(r_min=1.2, r_max=3.0)(model):
-            changed = "".join(decode(model, QUESTION, given, limits=LIMITS).pieces)
+            changed = "".join(decode(model, Request(QUESTION, given, LIMITS)).pieces)
         assert same == plain, name
         assert changed != plain, name
-        assert "".join(decode(model, QUESTION, given, limits=LIMITS).pieces) == plain
+        assert "".join(decode(model, Request(QUESTION, given, LIMITS)).pieces) == plain

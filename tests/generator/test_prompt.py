@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from generator.concatenate import Limits, concatenate
+from generator.concatenate import concatenate
+from generator.decoding import Limits, Request
 from generator.evidence import Offer, Span, offered
 from generator.model import CausalModel, Sampling
 from generator.prompt import SYSTEM, arranged, build, count_words, ledger, merged
@@ -128,7 +129,7 @@ def test_ledger_adds_up(model: CausalModel) -> None:
     ]
     offer = offered(hits, {d.id: d for d in (one, two, three)}.__getitem__)
     limits = Limits(prompt=900, answer=20, sampling=Sampling())
-    reading = concatenate(model, QUESTION, offer, limits=limits)
+    reading = concatenate(model, Request(QUESTION, offer, limits))
     assert [entry.document for entry in reading.context] == [one.id, two.id, three.id]
     for entry, document in zip(reading.context, (one, two, three), strict=True):
         parts = [s for s in reading.spans if s.document.id == document.id]
@@ -143,7 +144,7 @@ def test_ledger_adds_up(model: CausalModel) -> None:
 def test_window_bounds_the_budget(model: CausalModel) -> None:
     offer = passages(novel(12, 20_000), 700, seed=1)
     limits = Limits(prompt=10**9, answer=50, sampling=Sampling())
-    reading = concatenate(model, QUESTION, offer, limits=limits)
+    reading = concatenate(model, Request(QUESTION, offer, limits))
     room = model.window - 50
     prompt = build(QUESTION, offer, chat=model.chat, room=room)
     assert prompt.spans == reading.spans
