@@ -6,27 +6,32 @@ some files could not be read or some questions not answered (each is named); 130
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from indexing.errors import InvalidRequest, RagAppError
 from rag_app import settings
+from rag_app.options import (
+    encoder_settings,
+    filters,
+    generator_settings,
+    print_result,
+    with_corpus,
+    with_encoder,
+    with_filters,
+    with_generator,
+    with_json,
+)
 
 if TYPE_CHECKING:
-    from generator.generator import GeneratorSettings
     from rag_app.corpus import Corpus
-    from retriever.filters import Filter
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 SOME_FILES_FAILED = 3
 STOPPED = 130  # as shells call the end by Ctrl-C
@@ -72,90 +77,6 @@ class Commands(click.Group):
         except BrokenPipeError:  # the reader of our output has gone: `rag-app list | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(1)
-
-
-def with_corpus(command: Command) -> Command:
-    """Add --corpus."""
-    return click.option(
-        "--corpus",
-        "folder",
-        type=click.Path(path_type=Path, file_okay=False),
-        envvar="RAG_APP_CORPUS",
-        show_envvar=True,
-        default=".rag-app",
-        show_default=True,
-        help="The folder that holds the corpus.",
-    )(command)
-
-
-def with_json(command: Command) -> Command:
-    """Add --json."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
-
-
-def with_encoder(command: Command) -> Command:
-    """Add --encoder, --extension, --max-length and --dtype."""
-    options = [
-        click.option("--encoder", help="Packaged name, folder or hub name.  [default: packaged]"),
-        click.option(
-            "--extension",
-            type=click.Choice(["none", "pcw", "gp", "rp", "pi", "ntk", "self-extend"]),
-            help="How documents longer than the model's window are read.  [default: pcw]",
-        ),
-        click.option("--max-length", type=click.IntRange(min=8), help="Tokens of one window."),
-        click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16"])),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def with_generator(command: Command) -> Command:
-    """Add --answer, --generator, --decoding, --quotes, --ms-poe and --max-tokens."""
-    options = [
-        click.option(
-            "--answer", type=click.Choice(["quote", "free"]), help="Quotes, or own words."
-        ),
-        click.option(
-            "--generator",
-            help="Language model for free answers: packaged, folder, hub name, or "
-            "openai:BASE_URL#MODEL.",
-        ),
-        click.option(
-            "--decoding",
-            type=click.Choice(["concat", "rag-token", "rag-sequence"]),
-            help="How a free answer reads the evidence: as one prompt, or each passage by itself.",
-        ),
-        click.option(
-            "--quotes",
-            type=click.Choice(["ranked", "decoded"]),
-            help="Who chooses quotes: their rank, or the language model, writing only what is "
-            "there.",
-        ),
-        click.option(
-            "--ms-poe",
-            type=click.Choice(["calibrated", "on", "off"]),
-            help="Positions on several scales, for what lies in the middle.  [default: calibrated]",
-        ),
-        click.option("--max-tokens", type=click.IntRange(min=1), help="Of a free answer."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def with_filters(command: Command) -> Command:
-    """Add --document, --path and --speaker."""
-    options = [
-        click.option("--document", "documents", multiple=True, help="Only this id or title."),
-        click.option(
-            "--path", "pattern", help='Only files like this, for example "minutes/*.vtt".'
-        ),
-        click.option("--speaker", help="Only passages in which they speak."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -244,7 +165,7 @@ def search(
     """Documents for a query, best first, each with its best passages."""
     from rag_app import printing, shapes
 
-    where = _filter(documents, pattern, speaker)
+    where = filters(documents, pattern, speaker)
     with _corpus(folder) as corpus:
         hits = corpus.search(query, k=k, passages=passages, where=where, ranking=retriever)
     print_result(as_json, shapes.hits(hits, explain=explain), lambda: printing.hits(hits, explain))
@@ -286,7 +207,7 @@ def ask(
 
     chosen = generator_settings(generator, decoding, quotes, ms_poe, max_tokens)
     mode: Any = answer
-    where = _filter(documents, pattern, speaker)
+    where = filters(documents, pattern, speaker)
     with _corpus(folder, generator=chosen) as corpus:
         for event in corpus.stream(question, answer=mode, k=k, where=where):
             if isinstance(event, TextDelta) and not as_json:
@@ -387,55 +308,3 @@ def _corpus(folder: Path, **settings: Any) -> Iterator[Corpus]:  # noqa: ANN401 
 
     with Corpus(folder, notify=lambda line: click.echo(line, err=True), **settings) as corpus:
         yield corpus
-
-
-def encoder_settings(
-    model: str | None, extension: str | None, max_length: int | None, dtype: str | None
-) -> Any:  # noqa: ANN401 - the type lives in a heavy module
-    """Settings from flags; None when no flag was given, so that the corpus's own count."""
-    from indexing.encoder import EncoderSettings
-
-    if not (model or extension or max_length or dtype):
-        return None  # the settings that the corpus was made with
-    default = EncoderSettings()
-    return EncoderSettings(
-        model=model or default.model,
-        extension=extension or default.extension,
-        max_length=max_length,
-        dtype=dtype or default.dtype,
-    )
-
-
-def generator_settings(
-    model: str | None,
-    decoding: str | None,
-    quotes: str | None,
-    ms_poe: str | None,
-    max_tokens: int | None,
-) -> GeneratorSettings:
-    """Settings from flags; defaults where no flag was given."""
-    from generator.generator import GeneratorSettings
-
-    default = GeneratorSettings()
-    return replace(
-        default,
-        model=model or default.model,
-        decoding=decoding or default.decoding,
-        quotes=quotes or default.quotes,
-        ms_poe=ms_poe or default.ms_poe,
-        max_new_tokens=max_tokens or default.max_new_tokens,
-    )
-
-
-def _filter(documents: tuple[str, ...], pattern: str | None, speaker: str | None) -> Filter:
-    from retriever.filters import Filter
-
-    return Filter(documents=documents, path=pattern, speaker=speaker)
-
-
-def print_result(as_json: bool, values: object, print_text: Callable[[], None]) -> None:
-    """Print values as JSON, or let the text be printed."""
-    if as_json:
-        click.echo(json.dumps(values, ensure_ascii=False, indent=2))
-    else:
-        print_text()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rag_app.cli import (
+from rag_app.options import (
     generator_settings,
     print_result,
     with_corpus,

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli import with_corpus, with_encoder
+from rag_app.options import with_corpus, with_encoder
 
 LOGIN = "RAG_APP_AUTH"
 
@@ -59,8 +59,8 @@ def serve(
 
     from generator.generator import GeneratorSettings
     from rag_app.chat.application import Application
-    from rag_app.cli import encoder_settings
     from rag_app.corpus import Corpus
+    from rag_app.options import encoder_settings
 
     settings = GeneratorSettings(model=generator) if generator else GeneratorSettings()
     encoding = encoder_settings(encoder, extension, max_length, dtype)

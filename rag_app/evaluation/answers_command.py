@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rag_app.cli import print_result, with_json
+from rag_app.options import print_result, with_json
 
 COLUMNS = {
     "ROUGE-1/2/L": ("rouge1", "rouge2", "rougeL"),

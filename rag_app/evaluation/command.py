@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli import encoder_settings, print_result, with_corpus, with_encoder, with_json
 from rag_app.evaluation.answers_command import answers
 from rag_app.evaluation.follow_up_command import follow_up
 from rag_app.evaluation.generation_command import generation
 from rag_app.evaluation.position_command import lost_in_the_middle
 from rag_app.evaluation.temperature_command import temperature
+from rag_app.options import encoder_settings, print_result, with_corpus, with_encoder, with_json
 
 if TYPE_CHECKING:
     from indexing.encoder import EncoderSettings

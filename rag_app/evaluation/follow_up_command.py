@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_app.cli import print_result, with_json
+from rag_app.options import print_result, with_json
 
 if TYPE_CHECKING:
     from rag_app.evaluation.follow_up import FollowUpReport

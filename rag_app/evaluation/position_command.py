@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli import print_result, with_json
+from rag_app.options import print_result, with_json
 
 if TYPE_CHECKING:
     from rag_app.evaluation.positions import PositionReport
