@@ -28,6 +28,8 @@ from rag_app.options import (
     with_filters,
     with_generator,
     with_json,
+    with_max_file,
+    with_retriever,
 )
 
 if TYPE_CHECKING:
@@ -102,7 +104,7 @@ def main(context: click.Context, config: Path | None) -> None:
 @with_corpus
 @with_encoder
 @click.option("--reencode", is_flag=True, help="Encode every document anew with these settings.")
-@click.option("--max-file-mb", type=click.IntRange(min=1), default=100, show_default=True)
+@with_max_file
 @with_json
 def index(
     paths: tuple[Path, ...],
@@ -144,8 +146,10 @@ def index(
 @main.command()
 @click.argument("query")
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="Documents.")
-@click.option("--passages", type=click.IntRange(min=1), default=3, show_default=True)
-@click.option("--retriever", default="default", help="default, dense or bm25.")
+@click.option(
+    "--passages", type=click.IntRange(min=1), default=3, show_default=True, help="Of each document."
+)
+@with_retriever
 @click.option("--explain", is_flag=True, help="Show what each part gave to the scores.")
 @with_filters
 @with_corpus

@@ -15,90 +15,108 @@ if TYPE_CHECKING:
     from retriever.filters import Filter
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Option = Callable[[Command], Command]
+
+# Written out, so that help loads no library; `tests/rag_app/test_choices.py` compares the tables.
+EXTENSIONS = ["none", "pcw", "gp", "rp", "pi", "ntk", "self-extend"]
+RETRIEVERS = ["default", "dense", "bm25"]
 
 
-def with_corpus(command: Command) -> Command:
-    """Add --corpus."""
-    return click.option(
-        "--corpus",
-        "folder",
-        type=click.Path(path_type=Path, file_okay=False),
-        envvar="RAG_APP_CORPUS",
-        show_envvar=True,
-        default=".rag-app",
-        show_default=True,
-        help="The folder that holds the corpus.",
-    )(command)
+def together(*options: Option[Any]) -> Option[Any]:
+    """Several options as one decorator; help shows them in this order."""
+
+    def added(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return added
 
 
-def with_json(command: Command) -> Command:
-    """Add --json."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+with_corpus = click.option(
+    "--corpus",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    envvar="RAG_APP_CORPUS",
+    show_envvar=True,
+    default=".rag-app",
+    show_default=True,
+    help="The folder that holds the corpus.",
+)
 
+with_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
-def with_encoder(command: Command) -> Command:
-    """Add --encoder, --extension, --max-length and --dtype."""
-    options = [
-        click.option("--encoder", help="Packaged name, folder or hub name.  [default: packaged]"),
-        click.option(
-            "--extension",
-            type=click.Choice(["none", "pcw", "gp", "rp", "pi", "ntk", "self-extend"]),
-            help="How documents longer than the model's window are read.  [default: pcw]",
-        ),
-        click.option("--max-length", type=click.IntRange(min=8), help="Tokens of one window."),
-        click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16"])),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+with_retriever = click.option(
+    "--retriever",
+    type=click.Choice(RETRIEVERS),
+    default="default",
+    show_default=True,
+    help="How documents and passages are ranked.",
+)
 
+with_encoder = together(
+    click.option("--encoder", help="Packaged name, folder or hub name.  [default: packaged]"),
+    click.option(
+        "--extension",
+        type=click.Choice(EXTENSIONS),
+        help="How documents longer than the model's window are read.  [default: pcw]",
+    ),
+    click.option("--max-length", type=click.IntRange(min=8), help="Tokens of one window."),
+    click.option(
+        "--dtype",
+        type=click.Choice(["auto", "float32", "bfloat16"]),
+        help="What it computes in.  [default: auto]",
+    ),
+)
 
-def with_generator(command: Command) -> Command:
-    """Add --answer, --generator, --decoding, --quotes, --ms-poe and --max-tokens."""
-    options = [
-        click.option(
-            "--answer", type=click.Choice(["quote", "free"]), help="Quotes, or own words."
-        ),
-        click.option(
-            "--generator",
-            help="Language model for free answers: packaged, folder, hub name, or "
-            "openai:BASE_URL#MODEL.",
-        ),
-        click.option(
-            "--decoding",
-            type=click.Choice(["concat", "rag-token", "rag-sequence"]),
-            help="How a free answer reads the evidence: as one prompt, or each passage by itself.",
-        ),
-        click.option(
-            "--quotes",
-            type=click.Choice(["ranked", "decoded"]),
-            help="Who chooses quotes: their rank, or the language model, writing only what is "
-            "there.",
-        ),
-        click.option(
-            "--ms-poe",
-            type=click.Choice(["calibrated", "on", "off"]),
-            help="Positions on several scales, for what lies in the middle.  [default: calibrated]",
-        ),
-        click.option("--max-tokens", type=click.IntRange(min=1), help="Of a free answer."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+with_max_file = click.option(
+    "--max-file-mb",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Larger files are refused.",
+)
 
+with_generator = together(
+    click.option(
+        "--answer",
+        type=click.Choice(["quote", "free"]),
+        help="Quotes, or own words.  [default: what was measured to suit the model]",
+    ),
+    click.option(
+        "--generator",
+        help="Language model for free answers: packaged, folder, hub name, or "
+        "openai:BASE_URL#MODEL.  [default: packaged]",
+    ),
+    click.option(
+        "--decoding",
+        type=click.Choice(["concat", "rag-token", "rag-sequence"]),
+        help="How a free answer reads the evidence: as one prompt, or each passage by itself.  "
+        "[default: concat]",
+    ),
+    click.option(
+        "--quotes",
+        type=click.Choice(["ranked", "decoded"]),
+        help="Who chooses quotes: their rank, or the language model, writing only what is there.  "
+        "[default: ranked]",
+    ),
+    click.option(
+        "--ms-poe",
+        type=click.Choice(["calibrated", "on", "off"]),
+        help="Positions on several scales, for what lies in the middle.  [default: calibrated]",
+    ),
+    click.option(
+        "--max-tokens", type=click.IntRange(min=1), help="Of a free answer, 200 by default."
+    ),
+)
 
-def with_filters(command: Command) -> Command:
-    """Add --document, --path and --speaker."""
-    options = [
-        click.option("--document", "documents", multiple=True, help="Only this id or title."),
-        click.option(
-            "--path", "pattern", help='Only files like this, for example "minutes/*.vtt".'
-        ),
-        click.option("--speaker", help="Only passages in which they speak."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+with_filters = together(
+    click.option(
+        "--document", "documents", multiple=True, help="Only this id or title; may be repeated."
+    ),
+    click.option("--path", "pattern", help='Only files like this, for example "minutes/*.vtt".'),
+    click.option("--speaker", help="Only passages in which they speak."),
+)
 
 
 def encoder_settings(

@@ -31,7 +31,9 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
 @click.option("--out", type=AnyFile, required=True, help="The file of answers, one JSON a line.")
 @with_generator
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="Documents.")
-@click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Questions at once."
+)
 @click.option("--limit", type=click.IntRange(min=1), help="Ask so many questions in this run.")
 @click.option("--retry-failed", is_flag=True, help="Ask those again that failed.")
 @click.option(

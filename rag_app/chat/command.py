@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.options import with_corpus, with_encoder
+from rag_app.options import with_corpus, with_encoder, with_max_file
 
 LOGIN = "RAG_APP_AUTH"
 
@@ -30,9 +30,9 @@ LOGIN = "RAG_APP_AUTH"
     "--answer", type=click.Choice(["quote", "free"]), default="quote", show_default=True,
     help="Quotes, or own words; the page offers both.",
 )  # fmt: skip
-@click.option("--generator", help="Language model for free answers: packaged, folder or hub name.")
+@click.option("--generator", help="As in `rag-app ask`.")
 @with_encoder
-@click.option("--max-file-mb", type=click.IntRange(min=1), default=100, show_default=True)
+@with_max_file
 def serve(
     folder: Path,
     host: str,
@@ -50,7 +50,7 @@ def serve(
 ) -> None:
     """Chat in the browser; with --api and --mcp also for other programs. Ends with Ctrl-C.
 
-    Everything stays on this machine: nothing is loaded from elsewhere, and nothing is sent there.
+    Nothing is loaded from elsewhere, and nothing is sent there, unless --generator names a server.
     """
     from rag_app.chat import server
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,16 +13,22 @@ from rag_app.evaluation.follow_up_command import follow_up
 from rag_app.evaluation.generation_command import generation
 from rag_app.evaluation.position_command import lost_in_the_middle
 from rag_app.evaluation.temperature_command import temperature
-from rag_app.options import encoder_settings, print_result, with_corpus, with_encoder, with_json
+from rag_app.options import (
+    EXTENSIONS,
+    RETRIEVERS,
+    encoder_settings,
+    print_result,
+    together,
+    with_corpus,
+    with_encoder,
+    with_json,
+    with_retriever,
+)
 
 if TYPE_CHECKING:
     from indexing.encoder import EncoderSettings
     from rag_app.evaluation.longembed import Method
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-EXTENSIONS = ["none", "pcw", "gp", "rp", "pi", "ntk", "self-extend"]
-RETRIEVERS = ["default", "dense", "bm25"]
 TASKS = ["qmsum", "passkey", "needle", "narrativeqa", "summscreenfd", "2wikimqa"]
 
 Folder = click.Path(path_type=Path, file_okay=False)
@@ -40,38 +45,23 @@ def _numbers(
         raise click.BadParameter(f"{value!r} is not a list such as 256,1024") from None
 
 
-def with_kept(command: Command) -> Command:
-    """Add --corpus: where the encoded documents are kept."""
-    return click.option(
-        "--corpus",
-        "folder",
-        type=Folder,
-        help="Keep the encoded documents here, and use them if they are.  [default: user's cache]",
-    )(command)
+with_kept = click.option(
+    "--corpus",
+    "folder",
+    type=Folder,
+    help="Keep the encoded documents here, and use them if they are.  [default: user's cache]",
+)
 
-
-def with_retriever(command: Command) -> Command:
-    """Add --retriever."""
-    return click.option(
-        "--retriever", type=click.Choice(RETRIEVERS), default="default", show_default=True
-    )(command)
-
-
-def with_generated(command: Command) -> Command:
-    """Add --lengths, --haystack and --seed."""
-    options = [
-        click.option("--lengths", callback=_numbers, help="Of generated documents, in tokens."),
-        click.option("--haystack", type=AnyPath, help="Documents to hide needles in."),
-        click.option("--seed", type=int, default=0, show_default=True),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+with_generated = together(
+    click.option("--lengths", callback=_numbers, help="Of generated documents, in tokens."),
+    click.option("--haystack", type=AnyPath, help="Documents to hide needles in."),
+    click.option("--seed", type=int, default=0, show_default=True),
+)
 
 
 @click.group()
 def evaluate() -> None:
-    """Measure retrieval: benchmarks, evidence, and needles in your own documents."""
+    """Measure retrieval, answers and speed, on benchmarks and on your own documents."""
 
 
 evaluate.add_command(lost_in_the_middle)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_app.options import print_result, with_json
 from rag_app.evaluation.position_command import numbers
+from rag_app.options import print_result, with_json
 
 if TYPE_CHECKING:
     from rag_app.evaluation.generation import GenerationReport
