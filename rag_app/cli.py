@@ -130,9 +130,8 @@ def index(
         if reencode:
             with printing.progress("Encoding", "documents") as advance:
                 done = corpus.reencode(progress=advance)
-            print_result(
-                as_json, {"reencoded": done}, lambda: printing.say(f"{done} documents encoded")
-            )
+            said = f"{printing.counted(done, 'document')} encoded"
+            print_result(as_json, {"reencoded": done}, lambda: printing.say(said))
             return
         with printing.progress("Indexing", "bytes") as advance:
             report = corpus.add(paths, progress=advance, max_bytes=max_file_mb << 20)
@@ -272,9 +271,8 @@ def remove(names: tuple[str, ...], missing: bool, folder: Path, as_json: bool) -
     with _corpus(folder) as corpus:
         wanted = [entry.id for entry in corpus.missing()] if missing else list(names)
         removed = corpus.remove(wanted) if wanted else 0
-    print_result(
-        as_json, {"removed": removed}, lambda: printing.say(f"{removed} documents removed")
-    )
+    said = f"{printing.counted(removed, 'document')} removed"
+    print_result(as_json, {"removed": removed}, lambda: printing.say(said))
 
 
 @main.command()

@@ -38,6 +38,11 @@ def say(line: str, *, error: bool = False) -> None:
     click.echo(_CONTROL.sub("", line), err=error)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things: 1 document, 2 documents."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def piece(text: str) -> None:
     """Print part of a streamed text at once."""
     click.echo(_CONTROL.sub("", text), nl=False)
@@ -181,7 +186,7 @@ def entries(documents: Sequence[DocumentEntry]) -> None:
             f"{entry.id}  {entry.words:>9,} words  {entry.format:<8} {entry.title}  "
             f"{entry.path}{part}"
         )
-    say(f"{len(documents)} documents")
+    say(counted(len(documents), "document"))
 
 
 def info(

@@ -164,7 +164,7 @@ def _unread(path: Path, document: WordDocument) -> Iterator[PartUnread]:
     body = document.element.body
     counts = {what: sum(1 for _ in body.iter(f"{{*}}{name}")) for name, what in _ELSEWHERE.items()}
     if any(counts.values()):
-        listed = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+        listed = ", ".join(f"{what}: {count}" for what, count in counts.items() if count)
         remedy = "save it as PDF and index that, where they matter"
         yield PartUnread(path, f"has things outside of its body ({listed})", remedy)
     section = document.sections[0] if document.sections else None

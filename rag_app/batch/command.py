@@ -135,7 +135,7 @@ def _bar() -> Iterator[Callable[[Step], None]]:
 
 
 def _say(summary: Summary, report: Path | None) -> None:
-    from rag_app.printing import say
+    from rag_app.printing import counted, say
 
     counts = {
         "asked": summary.asked,
@@ -145,8 +145,11 @@ def _say(summary: Summary, report: Path | None) -> None:
     }
     said = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     pace = f" ({summary.per_hour:,.0f} an hour)" if summary.asked else ""
-    say(f"{summary.questions:,} questions: {said or 'nothing to do'}{pace}")
-    say(f"{summary.answered:,} answers in {summary.out}; {summary.abstained:,} say: not said")
+    say(f"{counted(summary.questions, 'question')}: {said or 'nothing to do'}{pace}")
+    silent = (
+        f"; {summary.abstained:,} of them: the documents do not say" if summary.abstained else ""
+    )
+    say(f"{counted(summary.answered, 'answer')} in {summary.out}{silent}")
     if report:
         say(f"the page is {report}")
     for failure in summary.failures[:10]:

@@ -121,7 +121,7 @@ def test_what_is_outside_of_the_body_of_a_word_document(tmp_path: Path) -> None:
     assert told(path) == (
         [WORDS],
         [
-            "has things outside of its body (2 footnotes, 1 comments)",
+            "has things outside of its body (footnotes: 2, comments: 1)",
             "has pictures of half a page or more (1)",
         ],
     )
