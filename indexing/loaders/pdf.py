@@ -16,9 +16,12 @@ from indexing.signatures import advice, signature
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
+    from pypdf.generic import DictionaryObject
 
 TAIL = 4096  # bytes at the end in which the end mark must be found
 SPANS = 12  # of page numbers, that are spelled out
+STAMP = 30  # letters and digits: a page number, a stamp on a scan
+SCAN = 500_000  # pixels: A4 at 72 dots an inch; logos have fewer
 FETCH_AGAIN = "fetch it again, or open it in a viewer and save it under another name"
 # ISO 32000-1, table 51: operators that paint a path, a shading or an object; then pypdf's own name.
 PAINTING = frozenset(b"f F f* B B* b b* S s sh Do".split()) | {b"INLINE IMAGE"}
@@ -113,11 +116,11 @@ def _unread(path: Path, reader: PdfReader, texts: Sequence[str]) -> Iterator[Par
     pictures = [
         number
         for number, (page, text) in enumerate(zip(reader.pages, texts, strict=True), 1)
-        if not any(map(str.isalnum, text)) and _is_painted(page)
+        if _is_picture(page, text)
     ]
     if pictures:
         noun = "page" if len(pictures) == 1 else "pages"
-        reason = f"pictures but no text on {noun} {_spans(pictures)} of {len(texts)}"
+        reason = f"pictures without text on {noun} {_spans(pictures)} of {len(texts)}"
         remedy = "recognise their text (ocrmypdf --skip-text in.pdf out.pdf) and index that"
         yield PartUnread(path, reason, remedy)
     if attached := sum(1 for _ in reader.attachment_list):
@@ -128,6 +131,34 @@ def _unread(path: Path, reader: PdfReader, texts: Sequence[str]) -> Iterator[Par
     if filled := sum(bool(value.strip()) for value in written):
         remedy = "print it into a new PDF and index that"
         yield PartUnread(path, f"is a form with fields filled in ({filled})", remedy)
+
+
+def _is_picture(page: PageObject, text: str) -> bool:
+    """Whether a page has no text but shows something, or is a scan with a stamp on it."""
+    said = sum(map(str.isalnum, text))
+    return (not said and _is_painted(page)) or (said < STAMP and _pixels(page) >= SCAN)
+
+
+def _pixels(page: PageObject) -> int:
+    """Of all pictures on a page, by what the file says of them."""
+    objects = _within(_within(page, "/Resources"), "/XObject")
+    pictures = [_within(objects, name) for name in objects]
+    return sum(_number(each, "/Width") * _number(each, "/Height") for each in pictures)
+
+
+def _within(holder: DictionaryObject, name: str) -> DictionaryObject:
+    """A dictionary in a dictionary, an empty one where there is none."""
+    from pypdf.generic import DictionaryObject
+
+    found = holder.get(name)
+    found = found.get_object() if found is not None else None
+    return found if isinstance(found, DictionaryObject) else DictionaryObject()
+
+
+def _number(holder: DictionaryObject, name: str) -> int:
+    found = holder.get(name)
+    found = found.get_object() if found is not None else None
+    return found if isinstance(found, int) else 0
 
 
 def _is_painted(page: PageObject) -> bool:

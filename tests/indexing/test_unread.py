@@ -21,24 +21,28 @@ from indexing.loading import Failure, read
 from rag_app import printing
 from rag_app.corpus import Corpus
 
+STAMP = "ABC-000123"
 WORDS = "The budget was cut by half."
 
 
-def picture() -> io.BytesIO:
+def picture(width: int = 40, height: int = 30) -> io.BytesIO:
     data = io.BytesIO()
-    Image.new("RGB", (40, 30), "grey").save(data, "PNG")
+    Image.new("L", (width, height), "grey").save(data, "PNG")
     data.seek(0)
     return data
 
 
 def pdf(path: Path, pages: str) -> PdfWriter:
-    """A page a letter: t text, p picture, d drawing, f picture with a page number, b blank."""
+    """A page a letter: t text, p picture, d drawing, f both, s a scan with a stamp, b blank."""
     made = FPDF()
     made.set_font("Helvetica", size=12)
     for page in pages:
         made.add_page()
         if page in "pf":
             made.image(picture(), x=0, y=0, w=made.w)
+        if page == "s":
+            made.image(picture(600, 850), x=0, y=0, w=made.w)
+            made.text(20, 20, STAMP)
         if page == "d":
             made.rect(10, 10, 50, 50)
         if page in "tf":
@@ -60,14 +64,16 @@ def told(path: Path) -> tuple[list[str], list[str]]:
     [
         ("ttbt", []),
         ("tft", []),
-        ("tp", ["pictures but no text on page 2 of 2"]),
-        ("pdtbppt", ["pictures but no text on pages 1-2, 5-6 of 7"]),
+        ("tp", ["pictures without text on page 2 of 2"]),
+        ("tst", ["pictures without text on page 2 of 3"]),
+        ("pdtbppt", ["pictures without text on pages 1-2, 5-6 of 7"]),
     ],
 )
 def test_pages_without_text_are_named(pages: str, said: list[str], tmp_path: Path) -> None:
     pdf(tmp_path / "a.pdf", pages)
     texts, beside = told(tmp_path / "a.pdf")
-    assert texts == ["\n".join(WORDS for page in pages if page in "tf")]
+    said_there = [STAMP if page == "s" else WORDS for page in pages if page in "tfs"]
+    assert texts == ["\n".join(said_there)]
     assert beside == said
 
 
@@ -147,6 +153,6 @@ def test_the_report_names_file_and_pages(
     (unread,) = report.unread
     printing.report(report)
     said = capsys.readouterr().out
-    assert f"not read: {path}: pictures but no text on page 2 of 2; recognise" in said
+    assert f"not read: {path}: pictures without text on page 2 of 2; recognise" in said
     assert unread.remedy in said
     assert again.unchanged == 1 and not again.unread

@@ -66,7 +66,9 @@ def test_what_was_not_read_of_a_file_is_said(tmp_path: Path, corpus: Corpus) -> 
     intake.add([("a.pdf", tmp_path / "a.pdf")])
     arrival = settled(intake)["a.pdf"]
     assert arrival.stage == "added"
-    assert arrival.note.startswith("pictures but no text on page 2 of 2; recognise their text (ocr")
+    assert arrival.note.startswith(
+        "pictures without text on page 2 of 2; recognise their text (ocr"
+    )
 
 
 def test_again_and_changed(tmp_path: Path, corpus: Corpus) -> None:
