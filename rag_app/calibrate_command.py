@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.evaluation.position_command import numbers
-from rag_app.options import print_result, with_json
+from rag_app.options import AnyPath, Folder, numbers, print_result, with_json
 
 if TYPE_CHECKING:
     from generator.verdict import Verdict
@@ -27,10 +26,10 @@ if TYPE_CHECKING:
     help="Whether Ms-PoE helps; whether it may answer in its own words.",
 )  # fmt: skip
 @click.option(
-    "--corpus", "folder", type=click.Path(path_type=Path, file_okay=False),
+    "--corpus", "folder", type=Folder,
     help="Make the probes of positions of this corpus.  [default: the sample documents]",
 )  # fmt: skip
-@click.option("--lengths", callback=numbers, help="Tokens of evidence.  [default: 800]")
+@click.option("--lengths", callback=numbers(), help="Tokens of evidence.  [default: 800]")
 @click.option(
     "--searched", type=click.IntRange(min=1, max=144), default=4, show_default=True,
     help="Probes of each kind and length to choose on.",
@@ -41,9 +40,9 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--positions", type=click.IntRange(min=2), default=5, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw accuracy by place into a PNG.")
+@click.option("--plot", type=AnyPath, help="Draw accuracy by place into a PNG.")
 @click.option(
-    "--data", type=click.Path(path_type=Path),
+    "--data", type=AnyPath,
     help="Questions to answer, as `evaluate answers` takes them.  [default: the samples']",
 )  # fmt: skip
 @click.option("--questions", type=click.IntRange(min=1), help="At most so many of them.")

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 Option = Callable[[Command], Command]
 
+Folder = click.Path(path_type=Path, file_okay=False)
+AnyPath = click.Path(path_type=Path)
+
 # Written out, so that help loads no library; `tests/rag_app/test_choices.py` compares the tables.
+DECODINGS = ["concat", "rag-token", "rag-sequence"]
 EXTENSIONS = ["none", "pcw", "gp", "rp", "pi", "ntk", "self-extend"]
 RETRIEVERS = ["default", "dense", "bm25"]
 
@@ -33,10 +37,29 @@ def together(*options: Option[Any]) -> Option[Any]:
     return added
 
 
+Numbers = tuple[int, ...] | None
+
+
+def numbers(*, least: int = 1) -> Callable[[click.Context, click.Parameter, str | None], Numbers]:
+    """A callback that reads whole numbers with commas between them, each once."""
+
+    def read(context: click.Context, option: click.Parameter, value: str | None) -> Numbers:
+        words = value.split(",") if value else []
+        try:
+            found = tuple(dict.fromkeys(map(int, words)))
+        except ValueError:
+            found = (least - 1,)
+        if found and min(found) < least:
+            raise click.BadParameter(f"{value!r} is not a list such as 256,1024")
+        return found or None
+
+    return read
+
+
 with_corpus = click.option(
     "--corpus",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=Folder,
     envvar="RAG_APP_CORPUS",
     show_envvar=True,
     default=".rag-app",
@@ -90,7 +113,7 @@ with_generator = together(
     ),
     click.option(
         "--decoding",
-        type=click.Choice(["concat", "rag-token", "rag-sequence"]),
+        type=click.Choice(DECODINGS),
         help="How a free answer reads the evidence: as one prompt, or each passage by itself.  "
         "[default: concat]",
     ),

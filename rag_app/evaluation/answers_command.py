@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rag_app.options import print_result, with_json
+from rag_app.options import DECODINGS, AnyPath, Folder, print_result, together, with_json
 
 COLUMNS = {
     "ROUGE-1/2/L": ("rouge1", "rouge2", "rougeL"),
@@ -23,13 +23,25 @@ COLUMNS = {
 WHOLE = ("rouge1", "rouge2", "rougeL", "words", "seconds")  # not shares
 
 
-@click.command()
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="QMSum's .json or .jsonl, or your own questions as JSON lines beside their documents.",
+with_questions = together(
+    click.option(
+        "--data",
+        type=AnyPath,
+        required=True,
+        help="QMSum's .json or .jsonl, or your own questions as JSON lines beside their documents.",
+    ),
+    click.option("--questions", type=click.IntRange(min=1), help="At most so many."),
+    click.option(
+        "--corpus",
+        "folder",
+        type=Folder,
+        help="Keep the indexed documents here, and use them if they are.",
+    ),
 )
+
+
+@click.command()
+@with_questions
 @click.option(
     "--kind",
     "kinds",
@@ -38,15 +50,8 @@ WHOLE = ("rouge1", "rouge2", "rougeL", "words", "seconds")  # not shares
     help="Ways to answer.  [default: all]",
 )
 @click.option("--generator", help="Language model: packaged, folder or hub name.")
-@click.option("--decoding", type=click.Choice(["concat", "rag-token", "rag-sequence"]))
-@click.option("--questions", type=click.IntRange(min=1), help="At most so many.")
+@click.option("--decoding", type=click.Choice(DECODINGS))
 @click.option("--skip", type=click.IntRange(min=0), default=0, help="Leave out the first.")
-@click.option(
-    "--corpus",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Keep the indexed documents here, and use them if they are.",
-)
 @with_json
 def answers(
     data: Path,

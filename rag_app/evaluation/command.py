@@ -16,7 +16,10 @@ from rag_app.evaluation.temperature_command import temperature
 from rag_app.options import (
     EXTENSIONS,
     RETRIEVERS,
+    AnyPath,
+    Folder,
     encoder_settings,
+    numbers,
     print_result,
     together,
     with_corpus,
@@ -31,20 +34,6 @@ if TYPE_CHECKING:
 
 TASKS = ["qmsum", "passkey", "needle", "narrativeqa", "summscreenfd", "2wikimqa"]
 
-Folder = click.Path(path_type=Path, file_okay=False)
-AnyPath = click.Path(path_type=Path)
-
-
-def _numbers(
-    context: click.Context, option: click.Parameter, value: str | None
-) -> tuple[int, ...] | None:
-    """Whole numbers with commas between them."""
-    try:
-        return tuple(dict.fromkeys(int(number) for number in value.split(","))) if value else None
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not a list such as 256,1024") from None
-
-
 with_kept = click.option(
     "--corpus",
     "folder",
@@ -53,7 +42,7 @@ with_kept = click.option(
 )
 
 with_generated = together(
-    click.option("--lengths", callback=_numbers, help="Of generated documents, in tokens."),
+    click.option("--lengths", callback=numbers(), help="Of generated documents, in tokens."),
     click.option("--haystack", type=AnyPath, help="Documents to hide needles in."),
     click.option("--seed", type=int, default=0, show_default=True),
 )
@@ -172,7 +161,7 @@ def clear(dry_run: bool, as_json: bool) -> None:
 @click.option(
     "--passages",
     "sizes",
-    callback=_numbers,
+    callback=numbers(),
     default="10000,100000,1000000",
     show_default=True,
     help="Sizes to measure; a million takes some minutes, 4 GB of memory and 8 GB of disk.",
@@ -193,9 +182,9 @@ def speed(sizes: tuple[int, ...], queries: int, seed: int, as_json: bool) -> Non
 @evaluate.command()
 @with_corpus
 @click.option(
-    "--lengths", callback=_numbers, help="Of the copies, in tokens.  [default: what fits]"
+    "--lengths", callback=numbers(), help="Of the copies, in tokens.  [default: what fits]"
 )
-@click.option("--depths", callback=_numbers, help="In percent.  [default: 0,25,50,75,100]")
+@click.option("--depths", callback=numbers(least=0), help="In percent.  [default: 0,25,50,75,100]")
 @click.option("--each", type=click.IntRange(min=1), default=4, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--encoder", help="Packaged name, folder or hub name.  [default: the corpus's]")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_app.options import print_result, with_json
+from rag_app.options import DECODINGS, print_result, with_json
 
 if TYPE_CHECKING:
     from rag_app.evaluation.follow_up import FollowUpReport
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     "--decoding",
     "decodings",
     multiple=True,
-    type=click.Choice(["concat", "rag-token", "rag-sequence"]),
+    type=click.Choice(DECODINGS),
     help="May be given more than once.  [default: all]",
 )
 @click.option("--dtype", type=click.Choice(["float32", "bfloat16"]), help="[default: the fastest]")
@@ -36,7 +36,6 @@ def follow_up(  # noqa: PLR0913, PLR0917 - one argument for each flag
     """How soon a second question over the same evidence is answered, and whether alike."""
     import torch
 
-    from generator.generator import DECODINGS
     from generator.model import CausalModel
     from indexing.encoder import Encoder, EncoderSettings
     from indexing.weights import DEFAULT_GENERATOR

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_app.evaluation.position_command import numbers
-from rag_app.options import print_result, with_json
+from rag_app.options import numbers, print_result, with_json
 
 if TYPE_CHECKING:
     from rag_app.evaluation.generation import GenerationReport
@@ -17,7 +16,7 @@ PROMPTS = (1000, 2000)
 
 @click.command()
 @click.option("--generator", help="Packaged name, folder or hub name.  [default: packaged]")
-@click.option("--prompts", callback=numbers, help="In tokens.  [default: 1000,2000]")
+@click.option("--prompts", callback=numbers(), help="In tokens.  [default: 1000,2000]")
 @click.option("--tokens", type=click.IntRange(min=2), default=32, show_default=True)
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True)
 @with_json

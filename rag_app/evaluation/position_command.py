@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.options import print_result, with_json
+from rag_app.options import DECODINGS, AnyPath, Folder, numbers, print_result, with_json
 
 if TYPE_CHECKING:
     from rag_app.evaluation.positions import PositionReport
@@ -18,23 +18,10 @@ PROBES = ["passkey", "kv", "qa"]
 LENGTHS = (500, 1000, 2000)
 
 
-def numbers(
-    context: click.Context, option: click.Parameter, value: str | None
-) -> tuple[int, ...] | None:
-    """Whole positive numbers with commas between them."""
-    try:
-        found = tuple(dict.fromkeys(int(number) for number in value.split(","))) if value else None
-    except ValueError:
-        found = (0,)
-    if found and min(found) < 1:
-        raise click.BadParameter(f"{value!r} is not a list such as 500,1000")
-    return found
-
-
 @click.command("lost-in-the-middle")
 @click.option("--probe", type=click.Choice(PROBES), default="qa", show_default=True)
 @click.option("--positions", type=click.IntRange(min=2), default=5, show_default=True)
-@click.option("--lengths", callback=numbers, help="Tokens of evidence.  [default: 500,1000,2000]")
+@click.option("--lengths", callback=numbers(), help="Tokens of evidence.  [default: 500,1000,2000]")
 @click.option("--questions", type=click.IntRange(min=1, max=144), default=20, show_default=True)
 @click.option("--generator", help="Language model: packaged, folder or hub name.")
 @click.option(
@@ -43,18 +30,16 @@ def numbers(
 )  # fmt: skip
 @click.option("--written", is_flag=True, help="Let the model write, instead of scoring the answer.")
 @click.option(
-    "--decoding", type=click.Choice(["concat", "rag-token", "rag-sequence"]), default="concat",
+    "--decoding", type=click.Choice(DECODINGS), default="concat",
     show_default=True, help="How the model writes over the documents; all but concat: --written.",
 )  # fmt: skip
 @click.option(
-    "--corpus", "folder", type=click.Path(path_type=Path, file_okay=False),
+    "--corpus", "folder", type=Folder,
     help="Take the text from this corpus.  [default: the sample documents]",
 )  # fmt: skip
-@click.option(
-    "--data", type=click.Path(path_type=Path), help="Key-value records, JSON lines, as published."
-)
+@click.option("--data", type=AnyPath, help="Key-value records, JSON lines, as published.")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw accuracy by place into a PNG.")
+@click.option("--plot", type=AnyPath, help="Draw accuracy by place into a PNG.")
 @with_json
 def lost_in_the_middle(  # noqa: PLR0913, PLR0917 - one argument for each flag
     probe: str,

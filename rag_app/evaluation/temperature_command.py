@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rag_app.evaluation.answers_command import with_questions
 from rag_app.options import print_result, with_json
 
 if TYPE_CHECKING:
@@ -14,19 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="QMSum's .json or .jsonl, or your own questions as JSON lines beside their documents.",
-)
-@click.option("--questions", type=click.IntRange(min=1), help="At most so many.")
-@click.option(
-    "--corpus",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Keep the indexed documents here, and use them if they are.",
-)
+@with_questions
 @with_json
 def temperature(data: Path, questions: int | None, folder: Path | None, as_json: bool) -> None:
     """What turns retrieval scores into the probabilities that decodings over passages weigh by."""
