@@ -2,27 +2,31 @@
 
 A block is some millions of words of whole documents. Its occurrences are sorted and counted, and
 from the second block on kept in files without a name, which vanish with the process. At the end
-each term's postings are put side by side. What stays in memory is one block and a few numbers a
-term; large results are mapped from such files too.
+blocks are merged, some terms at a time. What stays in memory is one block, or some terms of all
+blocks; large results are mapped from such files too.
 """
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from indexing.lexicon import pair_keys
-from indexing.postings import K1, B, Postings, idf, norms
+from indexing.postings import K1, B, Postings, idf, norms, saturated
 
 IntArray = npt.NDArray[np.int64]
 UnitArray = npt.NDArray[np.int32]
 
 BLOCK = 1 << 22  # words
 IN_MEMORY = 1 << 24  # postings; more are mapped from a file
+MERGED = 1 << 21  # postings, about, that are merged at a time
+SAMPLED = 1 << 14  # postings between two terms that a merge may begin at
 SHIFT = 31  # of `pair_keys`
 
 
@@ -34,6 +38,22 @@ class _Block:
     bounds: IntArray
     units: UnitArray
     counts: npt.NDArray[np.float32]
+
+    def between(self, low: int, high: int) -> _Block:
+        """The postings of the terms from `low` on, and below `high`."""
+        first, last = np.searchsorted(self.terms, (low, high))
+        start, end = self.bounds[first], self.bounds[last]
+        return _Block(
+            np.asarray(self.terms[first:last]),
+            np.asarray(self.bounds[first : last + 1]) - start,
+            np.asarray(self.units[start:end]),
+            np.asarray(self.counts[start:end]),
+        )
+
+    def sampled(self) -> IntArray:
+        """The terms of every SAMPLED-th posting."""
+        at = np.arange(0, len(self.units), SAMPLED)
+        return np.asarray(self.terms[np.searchsorted(self.bounds, at, side="right") - 1])
 
 
 @dataclass(slots=True)
@@ -61,31 +81,42 @@ class Inversion:
         bounds = np.append(starts, len(keys)).astype(np.int64)
         found = (local + first).astype(np.int32)
         if self.blocks:
+            terms, bounds = _mapped(terms), _mapped(bounds)
             found, counts = _mapped(found), _mapped(counts)
         self.blocks.append(_Block(terms, bounds, found, counts))
 
     def postings(self, size: int, *, k1: float = K1, b: float = B) -> Postings:
         """BM25 weights over so many units, as `Postings.build` gives them for all at once."""
-        none = np.zeros(0, np.int64)
-        terms = np.unique(np.concatenate([none, *(block.terms for block in self.blocks)]))
-        places = [np.searchsorted(terms, block.terms) for block in self.blocks]
-        frequency = np.zeros(len(terms), np.int64)
-        for block, at in zip(self.blocks, places, strict=True):
-            frequency[at] += np.diff(block.bounds)
-        bounds = np.append(0, np.cumsum(frequency)).astype(np.int64)
-        rarity, norm = idf(frequency, size), norms(self._lengths(size), k1=k1, b=b)
-        units = _empty(int(bounds[-1]), np.int32)
-        weights = _empty(int(bounds[-1]), np.float32)
-        next_free = bounds[:-1].copy()
-        for block, at in zip(self.blocks, places, strict=True):
-            share = np.diff(block.bounds)
-            to = np.repeat(next_free[at] - block.bounds[:-1], share) + np.arange(len(block.units))
-            counts = np.asarray(block.counts)
-            units[to] = block.units
-            rare = np.repeat(rarity[at], share)
-            weights[to] = rare * counts * (k1 + 1) / (counts + norm[block.units])
-            next_free[at] += share
-        return Postings(terms, bounds, units, weights, size)
+        norm = norms(self._lengths(size), k1=k1, b=b)
+        most_terms = sum(len(block.terms) for block in self.blocks)
+        most = sum(len(block.units) for block in self.blocks)
+        terms, bounds = _empty(most_terms, np.int64), _empty(most_terms + 1, np.int64)
+        units, weights = _empty(most, np.int32), _empty(most, np.float32)
+        used_terms = used = 0
+        for low, high in pairwise(self._cuts()):
+            merged = _merged([block.between(low, high) for block in self.blocks])
+            share = np.diff(merged.bounds)
+            next_terms, next_used = used_terms + len(merged.terms), used + len(merged.units)
+            terms[used_terms:next_terms] = merged.terms
+            bounds[used_terms:next_terms] = merged.bounds[:-1] + used
+            units[used:next_used] = merged.units
+            weights[used:next_used] = saturated(
+                np.repeat(idf(share, size), share), merged.counts, norm[merged.units], k1=k1
+            )
+            used_terms, used = next_terms, next_used
+        bounds[used_terms] = used
+        return Postings(terms[:used_terms], bounds[: used_terms + 1], units, weights, size)
+
+    def _cuts(self) -> Iterator[int]:
+        """Terms that parts of about MERGED postings begin at, ascending, and one above all."""
+        if not self.blocks:
+            return
+        lowest = min(int(block.terms[0]) for block in self.blocks)
+        sampled = np.sort(np.concatenate([block.sampled() for block in self.blocks]))
+        inner = sampled[MERGED // SAMPLED :: MERGED // SAMPLED]
+        yield lowest
+        yield from np.unique(inner[inner > lowest]).tolist()
+        yield max(int(block.terms[-1]) for block in self.blocks) + 1
 
     def _lengths(self, size: int) -> npt.NDArray[np.float32]:
         whole = np.zeros(size, np.int64)
@@ -153,6 +184,25 @@ def _sorted(keys: IntArray, units: UnitArray) -> tuple[IntArray, UnitArray]:
     joint = packed >> bits
     keys = (joint >> low) << SHIFT | (joint & ((1 << low) - 1))
     return keys, (packed & ((1 << bits) - 1)).astype(np.int32)
+
+
+def _merged(blocks: list[_Block]) -> _Block:
+    """One block of several, whose units ascend from one to the next."""
+    terms = np.sort(np.concatenate([block.terms for block in blocks]))
+    terms = terms[np.append(True, terms[1:] != terms[:-1])]  # np.unique hashes: many times slower
+    places = [np.searchsorted(terms, block.terms) for block in blocks]
+    frequency = np.zeros(len(terms), np.int64)
+    for block, at in zip(blocks, places, strict=True):
+        frequency[at] += np.diff(block.bounds)
+    bounds = np.append(0, np.cumsum(frequency)).astype(np.int64)
+    units, counts = np.empty(bounds[-1], np.int32), np.empty(bounds[-1], np.float32)
+    next_free = bounds[:-1].copy()
+    for block, at in zip(blocks, places, strict=True):
+        share = np.diff(block.bounds)
+        to = np.repeat(next_free[at] - block.bounds[:-1], share) + np.arange(len(block.units))
+        units[to], counts[to] = block.units, block.counts
+        next_free[at] += share
+    return _Block(terms, bounds, units, counts)
 
 
 def _empty(count: int, dtype: type[Any]) -> npt.NDArray[Any]:

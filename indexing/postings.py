@@ -61,8 +61,8 @@ class Postings:
         terms, starts = np.unique(keys, return_index=True)
         bounds = np.append(starts, len(keys)).astype(np.int64)
         rare = np.repeat(idf(np.diff(bounds), size), np.diff(bounds))
-        weights = rare * counts * (k1 + 1) / (counts + norm[units])
-        return cls(terms, bounds, units.astype(np.int32), weights.astype(np.float32), size)
+        weights = saturated(rare, counts, norm[units], k1=k1)
+        return cls(terms, bounds, units.astype(np.int32), weights, size)
 
     def score(self, keys: IntArray) -> FloatArray:
         """BM25 of every unit, (size,), for a query's distinct terms."""
@@ -105,3 +105,8 @@ def norms(lengths: FloatArray, *, k1: float, b: float) -> FloatArray:
     """(units,) what a count is measured against in units of these lengths."""
     mean = max(float(lengths.mean()) if len(lengths) else 1.0, 1e-9)
     return np.asarray(k1 * (1 - b + b * lengths / mean), np.float32)
+
+
+def saturated(rare: FloatArray, counts: FloatArray, norm: FloatArray, *, k1: float) -> FloatArray:
+    """The weight of each posting (n,): rarity, occurrences, and what these are measured against."""
+    return np.asarray(rare * counts * (k1 + 1) / (counts + norm), np.float32)

@@ -1,8 +1,8 @@
 """What an index costs by size, and how quickly it is searched: imitated corpora, real code.
 
-Each size is measured in a process of its own, so that its memory is its own. A corpus is drawn
-(`imitation`), indexed, saved, loaded as a search loads it, and searched with queries of two
-sentences: by vectors alone, by words alone, and whole. Encoding is not part of it: see `encoding`.
+A corpus is drawn (`imitation`), indexed and saved by one process, loaded by another as a search
+loads it, and searched with queries of two sentences: by vectors alone, by words alone, and whole.
+So the memory of each is its own. Encoding is not part of it: see `encoding`.
 """
 
 from __future__ import annotations
@@ -12,20 +12,23 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from time import perf_counter
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from indexing.inversion import BLOCK, Words, empty_vectors
+from indexing.inversion import BLOCK, Words
+from indexing.lexicon import Lexicon
+from indexing.postings import Postings
 from indexing.snapshot import Snapshot
 from indexing.speakers import Speakers
 from indexing.store import Store
-from indexing.vectors import FLAT_BELOW, VectorIndex
+from indexing.vectors import VectorIndex
 from rag_app.evaluation.imitation import DIMENSION, WORDS, Asked, Imitation
 from rag_app.evaluation.latency import Latency, latency, timed
 from rag_app.evaluation.neighbours import RECALL_AT, Searched, searched
@@ -39,8 +42,19 @@ from retriever.retriever import Retriever
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
+T = TypeVar("T")
+
+VECTORS = "vectors.npy"
 SIZES = (10_000, 100_000, 1_000_000)
 COMPARED = 131_072  # passages up to which HNSW, inverted lists and full scoring are measured too
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What building cost: seconds by step, and megabytes on disk and at most in memory."""
+
+    seconds: dict[str, float]
+    megabytes: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,46 +94,53 @@ class SizeReport:
 def evaluate(
     sizes: Sequence[int], *, queries: int = 100, seed: int = 0, notify: Callable[[str], None]
 ) -> list[SizeReport]:
-    """Measure every size, each in a process of its own."""
+    """Measure every size, building and searching in a process each."""
     reports = []
     for size in sizes:
         notify(f"measuring {size:,} passages")
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-            reports.append(process.submit(measure, size, queries=queries, seed=seed).result())
+        with tempfile.TemporaryDirectory() as name:
+            built = _apart(partial(build, size, Path(name), seed=seed))
+            asking = partial(search, size, Path(name), built, queries=queries, seed=seed)
+            reports.append(_apart(asking))
     return reports
 
 
-def measure(passages: int, *, queries: int = 100, seed: int = 0) -> SizeReport:
-    """Measure one size in this process."""
+def _apart(work: Callable[[], T]) -> T:
+    """The same in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(work).result()
+
+
+def search(
+    passages: int, folder: Path, built: Built, *, queries: int = 100, seed: int = 0
+) -> SizeReport:
+    """Measure the searching of what `build` has left in the folder."""
     imitation = Imitation.of(passages, seed=seed)
-    with tempfile.TemporaryDirectory() as name:
-        store = Store(Path(name), create=True)
-        seconds, vectors = _build(imitation, store)
-        peak = _peak()
-        snapshot = timed(seconds, "load", lambda: Snapshot.load(Path(name) / "index", store))
+    seconds = dict(built.seconds)
+    with closing(Store(folder)) as store:
+        snapshot = timed(seconds, "load", lambda: Snapshot.load(folder / "index", store))
         assert snapshot is not None
+        vectors = np.load(folder / VECTORS, mmap_mode="r", allow_pickle=False)
         asked = _queries(imitation, vectors, queries)
         retriever = Retriever(store, snapshot, _embedder(asked))
         words = _latency(asked, "Words", partial(_words_of, snapshot))
-        search = {
+        rankings = {
             name: _latency(asked, name, replace(retriever, ranking=RANKINGS[name]).score)
             for name in RANKINGS
         }
         resident = _resident()
-        disk = _on_disk(next((Path(name) / "index").glob("g*")))
         several = passages <= COMPARED
         everything = _both_ways(retriever, vectors, asked) if several else (None, None, None)
         texts = [one.vectors for one in asked]
         indexes = tuple(searched(vectors, texts, rivals=several))
-        store.close()
     return SizeReport(
         passages,
         imitation.documents,
         {name: round(value, 2) for name, value in seconds.items()},
-        {**disk, "resident": resident, "peak": peak},
+        {**built.megabytes, "resident": resident},
         indexes,
         words,
-        search,
+        rankings,
         *everything,
     )
 
@@ -127,46 +148,60 @@ def measure(passages: int, *, queries: int = 100, seed: int = 0) -> SizeReport:
 # Building
 
 
-def _build(imitation: Imitation, store: Store) -> tuple[dict[str, float], FloatArray]:
-    """A saved snapshot, the seconds that it took, and the vectors of the passages."""
-    seconds: dict[str, float] = {}
-    passages, documents = len(imitation.owner), imitation.documents
-    vectors = empty_vectors(passages, DIMENSION, in_memory=passages < FLAT_BELOW)
+def build(passages: int, folder: Path, *, seed: int = 0) -> Built:
+    """Index and save a drawn corpus in a folder, and its vectors beside it."""
+    imitation, seconds = Imitation.of(passages, seed=seed), dict[str, float]()
+    documents, lexicon = imitation.documents, imitation.lexicon()
+    vectors = _vectors(imitation, folder / VECTORS)
+    index = timed(seconds, "vectors", lambda: VectorIndex.build(vectors))
+    firsts = np.searchsorted(imitation.owner, np.arange(documents))
+    with closing(Store(folder, create=True)) as store:
+        snapshot = Snapshot(
+            generation=store.generation,
+            stamp=store.stamp,
+            document_rows=np.arange(documents),
+            passage_rows=np.arange(passages),
+            owner=imitation.owner,
+            document_vectors=VectorIndex.build(np.array(vectors[firsts])),
+            passage_vectors=index,
+            lexicon=lexicon,
+            **_postings(imitation, lexicon, seconds),
+            speakers=Speakers.of([()] * passages),
+        )
+        timed(seconds, "save", lambda: snapshot.save(folder / "index"))
+    disk = _on_disk(next((folder / "index").glob("g*")))
+    return Built(seconds, {**disk, "peak": _peak()})
+
+
+def _vectors(imitation: Imitation, path: Path) -> FloatArray:
+    """(passages, d), mapped from a file."""
+    shape = (len(imitation.owner), DIMENSION)
+    vectors = np.lib.format.open_memmap(path, "w+", np.float32, shape)
     start = 0
     for block in imitation.vectors():
         vectors[start : start + len(block)] = block
         start += len(block)
-    index = timed(seconds, "vectors", lambda: VectorIndex.build(vectors))
-    firsts = np.searchsorted(imitation.owner, np.arange(documents))
-    wholes = VectorIndex.build(np.array(vectors[firsts]))
-    words, lexicon = Words(), imitation.lexicon()
+    return vectors
+
+
+def _postings(
+    imitation: Imitation, lexicon: Lexicon, seconds: dict[str, float]
+) -> dict[str, Postings]:
+    """The indexes of the words; the drawing of these is not in the seconds."""
+    words, is_function = Words(), lexicon.is_function()
+    taken = dict[str, float]()
     seconds["words"] = 0.0
-    blocks = list(_blocks(imitation.owner))
-    with counted(blocks, doing="Indexing words") as steps:
+    with counted(list(_blocks(imitation.owner)), doing="Indexing words") as steps:
         for first, last in steps:
             stems = imitation.words(first, last).ravel()
             passage = np.repeat(np.arange(first, last, dtype=np.int32), WORDS)
             document = imitation.owner[passage].astype(np.int32)
-            started = perf_counter()
-            words.add(stems, passage, document, lexicon.is_function())
-            seconds["words"] += perf_counter() - started
-    started = perf_counter()
-    postings = words.postings(passages, documents)
-    seconds["words"] += perf_counter() - started
-    snapshot = Snapshot(
-        generation=store.generation,
-        stamp=store.stamp,
-        document_rows=np.arange(documents),
-        passage_rows=np.arange(passages),
-        owner=imitation.owner,
-        document_vectors=wholes,
-        passage_vectors=index,
-        lexicon=lexicon,
-        **postings,
-        speakers=Speakers.of([()] * passages),
-    )
-    timed(seconds, "save", lambda: snapshot.save(store.folder / "index"))
-    return seconds, vectors
+            timed(taken, "words", partial(words.add, stems, passage, document, is_function))
+            seconds["words"] += taken["words"]
+    whole = partial(words.postings, len(imitation.owner), imitation.documents)
+    postings = timed(taken, "words", whole)
+    seconds["words"] += taken["words"]
+    return postings
 
 
 def _blocks(owner: IntArray) -> Iterator[tuple[int, int]]:

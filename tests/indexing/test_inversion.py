@@ -37,6 +37,9 @@ def test_blocks_make_no_difference(
 ) -> None:
     """Single terms and pairs; numbers that fit into one for sorting, and others; all to the bit."""
     monkeypatch.setattr(inversion, "IN_MEMORY", 1000 if blocks == 7 else 1 << 20)
+    if blocks > 1:
+        monkeypatch.setattr(inversion, "MERGED", 300)
+        monkeypatch.setattr(inversion, "SAMPLED", 7)
     terms, units = occurrences(6000, terms=500, seed=blocks)
     keys = pair_keys(terms + shift, terms[::-1] + shift) if shift else terms
     size = int(units[-1]) + 5

@@ -17,8 +17,9 @@ from rag_app.evaluation.latency import Latency
 
 
 @pytest.fixture(scope="module")
-def report() -> speed.SizeReport:
-    return speed.measure(1500, queries=4)
+def report(tmp_path_factory: pytest.TempPathFactory) -> speed.SizeReport:
+    folder = tmp_path_factory.mktemp("speed")
+    return speed.search(1500, folder, speed.build(1500, folder), queries=4)
 
 
 def test_vectors_are_alike_as_real_ones_are() -> None:
