@@ -7,8 +7,6 @@ and in the encoder's number type, and what share of that rate encoding reaches.
 
 from __future__ import annotations
 
-import resource
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +21,7 @@ from indexing.extension.pcw import windows
 from indexing.loading import Failure, read, walk
 from indexing.passages import split
 from indexing.recipe import Recipe
+from rag_app.evaluation.memory import peak
 from rag_app.evaluation.waiting import counted
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def evaluate(
         matrix_gflops=round(own, 1),
         plain_matrix_gflops=round(full, 1),
         share_of_matrix_rate=round(rate * _operations(encoder.model) / own / 1e9, 3),
-        peak_memory_mb=round(_peak_bytes() / 1e6, 1),
+        peak_memory_mb=peak(),
     )
 
 
@@ -173,8 +172,3 @@ def _operations(model: SentenceTransformer) -> int:
     layers = (module for module in model.modules() if isinstance(module, nn.Linear))
     return 2 * sum(layer.weight.numel() for layer in layers)
 
-
-def _peak_bytes() -> int:
-    """The most memory that this process has held."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

@@ -7,8 +7,6 @@ So the memory of each is its own. Encoding is not part of it: see `encoding`.
 
 from __future__ import annotations
 
-import resource
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -31,6 +29,7 @@ from indexing.store import Store
 from indexing.vectors import VectorIndex
 from rag_app.evaluation.imitation import DIMENSION, WORDS, Asked, Imitation
 from rag_app.evaluation.latency import Latency, latency, timed
+from rag_app.evaluation.memory import held, watched
 from rag_app.evaluation.neighbours import RECALL_AT, Searched, searched
 from rag_app.evaluation.table import grid
 from rag_app.evaluation.waiting import counted
@@ -65,8 +64,8 @@ class SizeReport:
         passages: How many.
         documents: How many.
         seconds: To index the vectors and the words, to save, and to load.
-        megabytes: On disk: of vectors and their index, and of words; in memory: resident after
-            loading and searching (mapped files included), and the peak while building.
+        megabytes: On disk: of vectors and their index, and of words; in memory: own
+            and mapped from files, the most while building, and after searching.
         vectors: Indexes of vectors; the first is flat, the second that of a large corpus.
         words: Latency of BM25 of all passages, stems and pairs, for a query's three texts.
         search: Latency of scoring a query by ranking, as a search does at this size.
@@ -128,7 +127,7 @@ def search(
             name: _latency(asked, name, replace(retriever, ranking=RANKINGS[name]).score)
             for name in RANKINGS
         }
-        resident = _resident()
+        own, mapped = held()
         several = passages <= COMPARED
         everything = _both_ways(retriever, vectors, asked) if several else (None, None, None)
         texts = [one.vectors for one in asked]
@@ -137,7 +136,7 @@ def search(
         passages,
         imitation.documents,
         {name: round(value, 2) for name, value in seconds.items()},
-        {**built.megabytes, "resident": resident},
+        built.megabytes | {"own_searching": own, "mapped_searching": mapped},
         indexes,
         words,
         rankings,
@@ -150,7 +149,15 @@ def search(
 
 def build(passages: int, folder: Path, *, seed: int = 0) -> Built:
     """Index and save a drawn corpus in a folder, and its vectors beside it."""
-    imitation, seconds = Imitation.of(passages, seed=seed), dict[str, float]()
+    with watched() as memory:
+        seconds = _build(Imitation.of(passages, seed=seed), folder)
+    disk = _on_disk(next((folder / "index").glob("g*")))
+    return Built(seconds, disk | {"own_building": memory.own, "mapped_building": memory.mapped})
+
+
+def _build(imitation: Imitation, folder: Path) -> dict[str, float]:
+    """Seconds of each step."""
+    seconds = dict[str, float]()
     documents, lexicon = imitation.documents, imitation.lexicon()
     vectors = _vectors(imitation, folder / VECTORS)
     index = timed(seconds, "vectors", lambda: VectorIndex.build(vectors))
@@ -160,17 +167,16 @@ def build(passages: int, folder: Path, *, seed: int = 0) -> Built:
             generation=store.generation,
             stamp=store.stamp,
             document_rows=np.arange(documents),
-            passage_rows=np.arange(passages),
+            passage_rows=np.arange(len(imitation.owner)),
             owner=imitation.owner,
             document_vectors=VectorIndex.build(np.array(vectors[firsts])),
             passage_vectors=index,
             lexicon=lexicon,
             **_postings(imitation, lexicon, seconds),
-            speakers=Speakers.of([()] * passages),
+            speakers=Speakers.of([()] * len(imitation.owner)),
         )
         timed(seconds, "save", lambda: snapshot.save(folder / "index"))
-    disk = _on_disk(next((folder / "index").glob("g*")))
-    return Built(seconds, {**disk, "peak": _peak()})
+    return seconds
 
 
 def _vectors(imitation: Imitation, path: Path) -> FloatArray:
@@ -270,21 +276,6 @@ def _on_disk(folder: Path) -> dict[str, float]:
     return {"vectors": round(vectors / 1e6, 1), "words": round(rest / 1e6, 1)}
 
 
-def _resident() -> float:
-    """Megabytes of this process in memory now, mapped files included."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-    except OSError:  # not Linux: the peak stands for it
-        return _peak()
-    return round(pages * resource.getpagesize() / 1e6, 1)
-
-
-def _peak() -> float:
-    """Megabytes that this process held at most, mapped files included."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6, 1)
-
-
 def text(reports: Sequence[SizeReport]) -> str:
     """Two Markdown tables: what each size costs, and how its vectors are searched."""
     sizes = [f"{report.passages:,} passages" for report in reports]
@@ -304,8 +295,9 @@ def text(reports: Sequence[SizeReport]) -> str:
             for name, label in (
                 ("vectors", "vectors on disk"),
                 ("words", "words on disk"),
-                ("resident", "in memory while searching"),
-                ("peak", "in memory while building"),
+                ("own_building", "memory of its own while building, at most"),
+                ("own_searching", "memory of its own while searching"),
+                ("mapped_searching", "pages of files in memory while searching"),
             )
         },
         "words alone, p50 / p99 ms": [_pair(r.words) for r in reports],
