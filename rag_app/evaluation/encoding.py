@@ -171,4 +171,3 @@ def _operations(model: SentenceTransformer) -> int:
 
     layers = (module for module in model.modules() if isinstance(module, nn.Linear))
     return 2 * sum(layer.weight.numel() for layer in layers)
-
