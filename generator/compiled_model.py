@@ -1,8 +1,8 @@
 """A model of the Llama kind as `c/step.c` takes it: pointers to its weights, and its levels.
 
 The weights of a model that was distributed in few bits (GGUF Q4_0, Q4_1, Q8_0) still lie on their
-levels after unpacking to bfloat16: those are found again and read instead. All others are read
-where they lie.
+levels after unpacking to bfloat16: those are found again and read instead. Weights in float32 that
+are those of a file in bfloat16 are read as such. All others are read where they lie.
 """
 
 from __future__ import annotations
@@ -172,11 +172,11 @@ class Compiled:
         )
 
     def _matrix(self, linear: nn.Linear) -> Matrix:
-        weight = self._keep(linear.weight.detach().contiguous())
+        weight = self._keep(_halved(linear.weight.detach()).contiguous())
         rows, columns = weight.shape
         bias = None if linear.bias is None else self._numbers(linear.bias)
         self.matrices += 1
-        found = _on_levels(weight)
+        found = _on_levels(weight) if weight.dtype == linear.weight.dtype else None
         if found is None:
             return Matrix(_kind(weight.dtype), rows, columns, weight.data_ptr(), None, bias)
         self.levels += 1
@@ -266,6 +266,14 @@ def _kind(dtype: Any) -> int:  # noqa: ANN401 - a torch.dtype
     import torch
 
     return BF16 if dtype == torch.bfloat16 else F32
+
+
+def _halved(weight: Tensor) -> Tensor:
+    """The same numbers as bfloat16 where that holds them all: half as much to read."""
+    import torch
+
+    half = weight.bfloat16()
+    return half if torch.equal(half.to(weight.dtype), weight) else weight
 
 
 def _on_levels(weight: Tensor) -> tuple[int, Tensor, Tensor] | None:

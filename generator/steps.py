@@ -142,6 +142,11 @@ class Steps:
                     self._reason = str(error)
         return self._compiled
 
+    def leave(self, reason: str) -> None:
+        """Leaves single tokens to the model from now on."""
+        with self._lock:
+            self._compiled, self._reason = None, reason
+
     def engine(self) -> str:
         """Which code takes single tokens, and why not the compiled one; prepares it."""
         compiled = self.compiled()

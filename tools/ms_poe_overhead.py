@@ -1,6 +1,6 @@
 """What Ms-PoE costs: prefill and decoding with it and without, in turns, in one run.
 
-    python tools/ms_poe_overhead.py --tokens 2000 --rounds 6
+    python tools/ms_poe_overhead.py --tokens 2000 --rounds 6 [--plain]
 
 Each round reads a prompt once and writes some tokens one by one under every setting, in an order
 that turns from round to round. Printed are medians, and the least, which other work disturbs least.
@@ -23,8 +23,15 @@ import click
 @click.option("--steps", type=click.IntRange(min=1), default=12, show_default=True)
 @click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16"]), default="auto")
 @click.option("--threads", type=click.IntRange(min=1), help="Of the processor.")
+@click.option("--plain", is_flag=True, help="Tokens by transformers, as without a C compiler.")
 def main(  # noqa: PLR0913, PLR0917 - one argument for each flag
-    name: str | None, tokens: int, rounds: int, steps: int, dtype: str, threads: int | None
+    name: str | None,
+    tokens: int,
+    rounds: int,
+    steps: int,
+    dtype: str,
+    threads: int | None,
+    plain: bool,
 ) -> None:
     """Seconds of a prompt and milliseconds of a token, off and under each order of Ms-PoE."""
     import torch
@@ -37,6 +44,8 @@ def main(  # noqa: PLR0913, PLR0917 - one argument for each flag
         torch.set_num_threads(threads)
     chosen = None if dtype == "auto" else getattr(torch, dtype)
     loaded = CausalModel.load(name or DEFAULT_GENERATOR, dtype=chosen)
+    if plain:
+        loaded.steps.leave("as asked")
     random = torch.Generator().manual_seed(0)
     prompt = torch.randint(200, 20_000, (1, tokens), generator=random).to(loaded.device)
     places = usual_places(loaded, [prompt[0, :64].tolist()])
@@ -56,6 +65,7 @@ def main(  # noqa: PLR0913, PLR0917 - one argument for each flag
             prefills[each].append(prefill)
             decodes[each] += tokens_
     click.echo(f"{loaded.name}, {loaded.dtype}, {tokens} tokens, {torch.get_num_threads()} threads")
+    click.echo(f"single tokens: {loaded.steps.engine()}")
     for each in methods:
         click.echo(
             f"{each:<11} prefill {_figures(prefills, each, 1, 's')}; "
@@ -72,6 +82,8 @@ def _round(
     """Seconds of the prompt, and of each token, by setting; tokens are written in turns too."""
     import torch
 
+    from generator.steps import forward
+
     found: dict[str, tuple[float, list[float]]] = {}
     caches = {}
     token = prompt[:, -1:]
@@ -79,14 +91,13 @@ def _round(
         for name, method in methods.items():
             with nullcontext() if method is None else method(model):
                 start = time.perf_counter()
-                out = model(input_ids=prompt, use_cache=True, logits_to_keep=1)
+                _, caches[name] = forward(model, prompt, None)
                 found[name] = time.perf_counter() - start, []
-                caches[name] = out.past_key_values
         for _ in range(steps):
             for name, method in methods.items():
                 with nullcontext() if method is None else method(model):
                     start = time.perf_counter()
-                    model(input_ids=token, past_key_values=caches[name], logits_to_keep=1)
+                    forward(model, token, caches[name])
                     found[name][1].append(time.perf_counter() - start)
     return found
 

@@ -200,6 +200,23 @@ def test_nearer_to_the_file_than_bfloat16() -> None:
 
 
 @with_compiler
+def test_float32_of_a_file_in_bfloat16_is_read_as_that(counted: list[int]) -> None:
+    _, half = few_bits()
+    model: Any = half.float()
+    ids = tokens(21) % 96
+    with stepping(model) as held:
+        _, cache = steps.forward(model, ids[:, :-1], None)
+        found, _ = steps.forward(model, ids[:, -1:], cache)
+        compiled = held.compiled()
+    assert compiled is not None and compiled.levels == 0 and counted[-1] == 1
+    matrix = compiled.described.layer[1].up
+    assert matrix.kind == compiled_model.BF16
+    with torch.inference_mode():
+        whole = model(input_ids=ids).logits[:, -1:]
+    torch.testing.assert_close(found, whole, rtol=1e-4, atol=1e-4)
+
+
+@with_compiler
 @pytest.mark.parametrize("bits", [4, 8])
 def test_levels_are_found_again(bits: int) -> None:
     exact = on_levels(48, 96, bits=bits)
