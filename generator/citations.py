@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from generator.answer import NOT_SAID, Citation
 from generator.claim import Wording, contradiction, in_order, overlap, read
@@ -51,17 +52,16 @@ class Quote:
 class Citer:
     """Finds the quotes for the sentences of one answer, in order, and numbers them.
 
+    The evidence is taken apart when the first sentence is complete, so that nobody waits for it
+    before the first word.
+
     Args:
         spans: The evidence that the model was shown.
         embed: Texts to normalised vectors.
     """
 
     def __init__(self, spans: Sequence[Span], embed: Embed) -> None:
-        found = evidence_sentences(spans)
-        self._ordinary = _ordinary(found)
-        self._rarity = Rarity(map(content_stems, (sentence.text for sentence in found)))
-        self._quotes = list(_quotes(found, self._ordinary))
-        self._embed = embed
+        self._spans, self._embed = spans, embed
         self.citations: list[Citation] = []
         self.unsupported: list[str] = []
 
@@ -81,6 +81,24 @@ class Citer:
                 return known
         self.citations.append(replace(best, marker=len(self.citations) + 1))
         return self.citations[-1]
+
+    @cached_property
+    def _found(self) -> list[Sentence]:
+        return evidence_sentences(self._spans)
+
+    @cached_property
+    def _ordinary(self) -> frozenset[str]:
+        """Words that the evidence also writes in lower case, so that they are no names."""
+        texts = (sentence.text.split() for sentence in self._found)
+        return frozenset(word for text in texts for word in text if word.islower())
+
+    @cached_property
+    def _rarity(self) -> Rarity:
+        return Rarity(map(content_stems, (sentence.text for sentence in self._found)))
+
+    @cached_property
+    def _quotes(self) -> list[Quote]:
+        return list(_quotes(self._found, self._ordinary))
 
     def _best(self, sentence: str) -> Citation | None:
         """The verified quote with most overlap, else the nearest unverified one."""
@@ -129,11 +147,6 @@ def cite(
         if answer[start:end] != NOT_SAID:
             citer.cite(answer[start:end])
     return tuple(citer.citations), tuple(citer.unsupported)
-
-
-def _ordinary(found: Sequence[Sentence]) -> frozenset[str]:
-    """Words that the evidence also writes in lower case, so that they are no names."""
-    return frozenset(word for sentence in found for word in sentence.text.split() if word.islower())
 
 
 def _quotes(found: Sequence[Sentence], ordinary: frozenset[str]) -> Iterator[Quote]:

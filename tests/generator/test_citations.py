@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 
+from generator import citations
 from generator.answer import NOT_SAID
 from generator.citations import Citer, cite
 from generator.claim import read
-from generator.evidence import Embed, Span
+from generator.evidence import Embed, Sentence, Span, evidence_sentences
 from generator.marking import marked
 from tests.generator.conftest import prose, span, transcript
 
@@ -153,3 +154,18 @@ def test_abstaining_needs_no_quote(embed: Embed) -> None:
     citer = Citer([span(REPORT)], embed)
     assert "".join(marked(by_character(NOT_SAID), citer)) == NOT_SAID
     assert citer.unsupported == []
+
+
+def test_evidence_is_taken_apart_after_the_first_words(
+    embed: Embed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def counting(spans: Iterable[Span]) -> list[Sentence]:
+        asked.append(spans)
+        return evidence_sentences(spans)
+
+    monkeypatch.setattr(citations, "evidence_sentences", counting)
+    pieces = marked(by_character(f"{HOLD[4]} {HOLD[4]}"), Citer([span(REPORT)], embed))
+    assert next(pieces) and not asked
+    assert "[1]" in "".join(pieces) and len(asked) == 1
