@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 _UNKNOWN_WINDOW = 2048  # tokens, for models that state no limit
 _LOADING_ERRORS = (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError)
 _SANE_WINDOW = 10_000_000  # tokenizers without a limit state 1e30
+_GROUPED = "TRANSFORMERS_SDPA_FORCE_GQA"
+"""Makes transformers read shared keys where they lie. Otherwise they are copied for every head that
+shares them, in each layer, where a text goes on after a cache or rows are padded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,8 @@ class CausalModel:
         if is_remote(name):
             raise needs_internals("this", name, "a folder or a hub name")
         weights = generator_weights(name, notify=notify)
+        if best_device().type == "cpu":  # there is no device in this process that it would slow
+            os.environ.setdefault(_GROUPED, "1")
         where = torch.device(device) if device else best_device()
         try:
             model, tokenizer = _from_folder(weights, dtype or best_dtype(where))
