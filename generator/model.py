@@ -234,7 +234,8 @@ class Chooser:
     def __call__(self, scores: torch.Tensor) -> int:
         """The token chosen among (V,) scores or log probabilities."""
         if self.sampling.temperature == 0:
-            return int(scores.argmax())
+            # Not PyTorch's: its threads would wait busily through the next token.
+            return int(scores.cpu().numpy().argmax())
         shares, order = (scores / self.sampling.temperature).softmax(-1).sort(descending=True)
         shares[shares.cumsum(0) - shares >= self.sampling.top_p] = 0  # the first always stays
         return int(order[shares.multinomial(1, generator=self.random)])
