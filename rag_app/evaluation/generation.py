@@ -1,6 +1,6 @@
 """How quickly a language model reads a prompt and writes, beside plain transformers and llama.cpp.
 
-All are timed in turn in one process, round after round: the same weights, prompts and threads.
+All are timed in turn, round after round: the same weights, prompts and threads.
 """
 
 from __future__ import annotations

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -15,25 +18,42 @@ Engine = Callable[[list[int], int], tuple[float, float]]
 
 
 def engine(name: str, *, threads: int, window: int) -> Engine | None:
-    """llama.cpp with a GGUF file, or the packaged model's; None if it or the file is not here."""
+    """llama.cpp with a GGUF file, or the packaged model's; None if it or the file is not here.
+
+    It runs in a process of its own: beside the threads of other libraries it is a half slower.
+    """
     file = gguf_file(name)
     if file is None or find_spec("xllamacpp") is None:
         return None
+    spawn = get_context("spawn")
+    here, there = spawn.Pipe()
+    spawn.Process(target=_serve, args=(there, str(file), threads, window), daemon=True).start()
+    there.close()
+
+    def timed(ids: list[int], tokens: int) -> tuple[float, float]:
+        here.send((ids, tokens))
+        read, written = here.recv()
+        return read, written
+
+    return timed
+
+
+def _serve(asked: Connection, file: str, threads: int, window: int) -> None:
+    """Answers until nobody asks."""
     import xllamacpp
 
     settings: Any = xllamacpp.CommonParams()
-    settings.model.path = str(file)
+    settings.model.path = file
     settings.n_ctx, settings.n_parallel, settings.verbosity = window + 64, 1, 0
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
     server: Any = xllamacpp.Server(settings)
-
-    def timed(ids: list[int], tokens: int) -> tuple[float, float]:
-        asked = {"prompt": ids, "n_predict": tokens, "temperature": 0}
-        said = server.handle_completions({**asked, "ignore_eos": True, "cache_prompt": False})
-        times = (said if isinstance(said, dict) else json.loads(said))["timings"]
-        return times["prompt_per_second"], times["predicted_per_second"]
-
-    return timed
+    with suppress(EOFError):
+        while True:
+            ids, tokens = asked.recv()
+            wanted = {"prompt": ids, "n_predict": tokens, "temperature": 0}
+            said = server.handle_completions({**wanted, "ignore_eos": True, "cache_prompt": False})
+            times = (said if isinstance(said, dict) else json.loads(said))["timings"]
+            asked.send((times["prompt_per_second"], times["predicted_per_second"]))
 
 
 def gguf_file(name: str) -> Path | None:
