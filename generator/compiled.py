@@ -112,6 +112,11 @@ def library() -> Any:  # noqa: ANN401 - functions found by name
     except OSError as error:
         raise Unavailable(f"compiled code cannot be made or used here: {error}") from error
     found.step.argtypes = [POINTER(Model), POINTER(Call)]
+    found.turn_tokens.argtypes = [
+        *(c_void_p, c_int32, c_int64, c_int32, c_int32, c_int32),
+        *(c_void_p, c_void_p, c_int64, c_int32, c_int32),
+    ]
+    found.turn_tokens.restype = None
     found.pack.argtypes = [c_void_p, c_int64, c_int64, c_int32, c_void_p, c_void_p, c_int32]
     return found
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from generator.awareness import awareness, last_seen, ranks, ratios
 from generator.rotary_layers import RotaryLayer, RotaryModel, recognise
+from generator.turning import OneToken, turn_
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.extension.family import FULL
 from indexing.extension.patching import after, attribute, before
@@ -180,40 +181,13 @@ def keep_rows(cache: Any, rows: Tensor) -> None:  # noqa: ANN401 - any transform
         kept.places = kept.places[:, rows]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _OneToken:
-    """The turns of a pass of one token: few calls a layer count for more there than few products.
-
-    Attributes:
-        cosines: By layer, float32 (B or 1, H + K, d), each half repeated.
-        sines: As the cosines, the first half negative.
-    """
-
-    cosines: tuple[Tensor, ...]
-    sines: tuple[Tensor, ...]
-
-    def turn(self, number: int, queries: Tensor, keys: Tensor) -> None:
-        """Turns (B, 1, K, H / K, D) and (B, 1, K, 1, D) of one layer where they lie."""
-        import torch
-
-        cosines, sines = self.cosines[number], self.sines[number]
-        size = cosines.shape[-1]
-        if size < queries.shape[-1]:
-            queries, keys = queries[..., :size], keys[..., :size]
-        rows, heads = len(queries), queries.shape[2] * queries.shape[3]
-        flat = queries.reshape(rows, heads, size), keys.reshape(rows, -1, size)
-        states = torch.cat(flat, dim=1).float()
-        turned = (states * cosines).addcmul_(states.roll(size // 2, -1), sines)
-        queries.copy_(turned[:, :heads].view_as(queries))
-        keys.copy_(turned[:, heads:].view_as(keys))
-
-
 class _Pass(threading.local):
     """One forward pass of one thread."""
 
     waves: tuple[Tensor, Tensor]  # the model's own, (B or 1, n, d)
+    halves: tuple[Tensor, Tensor]  # the same, float32 (B or 1, n, 1, 1, d / 2)
     turns: tuple[Tensor, Tensor]  # cosines and sines of each ratio's turn, (B or 1, n, R, d / 2)
-    token: _OneToken | None = None  # the same for a pass of one token
+    token: OneToken | None = None  # the same for a pass of one token
     places: Tensor  # (layers, B or 1, K)
     deciding: bool = False
     last: Tensor
@@ -274,6 +248,7 @@ class _Applied:
             mask = kwargs.get("attention_mask")
             last, seen = last_seen(mask, rows, n, self.layers[0].window)
             self.now.last, self.now.seen = last.to(hidden.device), seen.to(hidden.device)
+            self.now.halves = _halves(*self.now.waves)
         alone = n == 1 and not self.now.deciding
         self.now.token = self._one_token(places) if alone else None
 
@@ -291,8 +266,6 @@ class _Applied:
 
     def turn(self, number: int, layer: RotaryLayer, output: Tensor) -> None:
         """After the keys, which come last: turns queries and keys where they lie."""
-        from indexing.rope import rotate_
-
         now = self.now
         queries, keys = self.rotary.states(now.queries, output)
         if now.deciding:
@@ -301,8 +274,8 @@ class _Applied:
             now.token.turn(number, queries, keys)
             return
         cosines, sines = self._layer(now.places[number])
-        rotate_(queries, cosines, sines)
-        rotate_(keys, cosines, sines)
+        turn_(queries, cosines, sines)
+        turn_(keys, cosines, sines)
 
     def _places(self, cache: Any, rows: int, hidden: Tensor) -> Tensor:  # noqa: ANN401
         """(layers, B or 1, K), to be filled in this pass where a conversation begins."""
@@ -341,8 +314,10 @@ class _Applied:
         last = queries[row, self.now.last].float()  # (B, K, g, D)
         at = self.now.last
         last = rotate(last, cosines[row, at][:, None, None], sines[row, at][:, None, None])
-        turned = rotate(keys[:, :, :, 0].float(), cosines[:, :, None], sines[:, :, None])
-        scores = torch.einsum("bkgd,bnkd->bkgn", last, turned).reshape(rows, groups * each, n)
+        turned = keys.to(torch.float32, copy=True)
+        turn_(turned, *self.now.halves)
+        scores = torch.einsum("bkgd,bnkd->bkgn", last, turned[:, :, :, 0])
+        scores = scores.reshape(rows, groups * each, n)
         scores = _scaled(scores, layer.attention)
         found = awareness(scores, self.now.seen).view(rows, groups, each).sum(dim=-1)
         return ranks(found)
@@ -354,7 +329,7 @@ class _Applied:
             cosines, sines = _picked(cosines, places), _picked(sines, places)
         return cosines[..., None, :], sines[..., None, :]
 
-    def _one_token(self, places: Tensor) -> _OneToken:
+    def _one_token(self, places: Tensor) -> OneToken:
         """The turns of every layer at once."""
         import torch
 
@@ -366,10 +341,17 @@ class _Applied:
         rows = torch.arange(max(place.shape[1], len(cosines)), device=place.device)
         row = rows[:, None] if len(cosines) > 1 else torch.zeros_like(rows)[:, None]
         cosine, sine = cosines[row, place], sines[row, place]  # (L, B, H + K, d / 2)
-        return _OneToken(
+        return OneToken(
             torch.cat((cosine, cosine), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
             torch.cat((-sine, sine), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
         )
+
+
+def _halves(cosines: Tensor, sines: Tensor) -> tuple[Tensor, Tensor]:
+    """The first half of a model's waves (B or 1, n, d), float32 (B or 1, n, 1, 1, d / 2)."""
+    half = cosines.shape[-1] // 2
+    one, two = (wave[:, :, None, None, :half].float() for wave in (cosines, sines))
+    return one.contiguous(), two.contiguous()
 
 
 def _picked(waves: Tensor, places: Tensor) -> Tensor:

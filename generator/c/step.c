@@ -10,6 +10,7 @@
 
 #include "attention.h"
 #include "levels.h"
+#include "turns.h"
 
 static void gated(const Layer *layer, int rows, float *wide, const float *other, int thread, int threads) {
     int64_t first, end;
