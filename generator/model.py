@@ -17,6 +17,7 @@ from generator.steps import forward, stepping
 from generator.text_stream import TextStream
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.gguf import Notify, silenced
+from indexing.process import keep_memory
 from indexing.processor import best_device, best_dtype
 from indexing.weights import DEFAULT_GENERATOR, Weights, generator_weights
 
@@ -120,6 +121,8 @@ class CausalModel:
         if best_device().type == "cpu":  # there is no device in this process that it would slow
             os.environ.setdefault(_GROUPED, "1")
         where = torch.device(device) if device else best_device()
+        if where.type == "cpu":
+            keep_memory()
         try:
             model, tokenizer = _from_folder(weights, dtype or best_dtype(where))
             return cls(weights, model.to(where).eval(), tokenizer)

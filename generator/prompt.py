@@ -36,6 +36,7 @@ _CLOSING = (
 )
 _EARLIER = "\nEarlier in this conversation:\n"
 _MORE = "More evidence from documents follows.\n"
+_AGAIN = "Question: {question}"  # where the instructions stand above, and no evidence between
 _MOST_NEW = 4  # passages that a further question adds to the evidence
 _TITLE_LENGTH = 80  # characters
 _COUNTED_WHOLE = 2_000_000  # characters; longer documents are counted by a sample of this many
@@ -198,6 +199,7 @@ def continued(
     if between is None:
         return None
     closing = chat.content(_CLOSING.format(question=question))
+    again = chat.content(_AGAIN.format(question=question))
     left = room - len(said.ids) - len(between) - len(closing) - len(frame.tail)
     added: list[Span] = []
     blocks: list[int] = []
@@ -213,8 +215,8 @@ def continued(
             blocks += block
     if left < 0:
         return None
-    new = (*more, *blocks) if added else ()
-    ids = (*said.ids, *between, *new, *closing, *frame.tail)
+    new = (*more, *blocks, *closing) if added else again
+    ids = (*said.ids, *between, *new, *frame.tail)
     return Prompt(ids, (*said.spans, *added), frame.stops)
 
 

@@ -1,0 +1,38 @@
+"""What the libraries of this process are told: to sleep when they are done, and to keep memory."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+_TICKS = "16"  # of the processor's clock, as a power of two: some 25 microseconds
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as in glibc's malloc.h
+_KEPT, _LARGEST = 256 << 20, 32 << 20  # bytes; the second is the highest that glibc takes
+
+
+def sleep_soon() -> None:
+    """Lets NumPy's threads sleep once a product is made, if NumPy is not loaded yet.
+
+    Otherwise they wait busily for up to a tenth of a second (OpenBLAS), and whatever PyTorch
+    computes meanwhile has to share the processor with them. What the environment says stays.
+    """
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", _TICKS)
+
+
+def keep_memory() -> None:
+    """Lets the process keep up to 256 MiB that it has freed (glibc; elsewhere nothing is done).
+
+    A pass over a long text frees and asks for the same megabytes in each layer. Whether they go
+    back to the system in between, to be zeroed anew page by page, depends on what happens to lie
+    behind them. What the environment says about malloc stays.
+    """
+    if any(name.startswith(("MALLOC_", "GLIBC_TUNABLES")) for name in os.environ):
+        return
+    try:
+        library = ctypes.CDLL(None)
+        _ = library.gnu_get_libc_version
+        mallopt = library.mallopt
+    except (AttributeError, OSError, TypeError):  # musl, macOS, Windows
+        return
+    mallopt(_MMAP_THRESHOLD, _LARGEST)
+    mallopt(_TRIM_THRESHOLD, _KEPT)
