@@ -16,16 +16,18 @@ if TYPE_CHECKING:
 TIMES_THE_MEAN = 3.0
 
 
-def awareness(scores: Tensor, seen: Tensor) -> Tensor:
+def awareness(scores: Tensor, seen: Tensor | None = None) -> Tensor:
     """S_P of each head times the keys seen: whole numbers, so that equals are equal.
 
     Args:
         scores: Attention logits of one query, (B, H, n).
-        seen: The keys that the query sees, bool (B, n).
+        seen: The keys that the query sees, bool (B, n); None for all.
 
     Returns:
         Int64 (B, H), how many keys each head singles out.
     """
+    if seen is None:
+        return (scores.softmax(dim=-1) * scores.shape[-1] > TIMES_THE_MEAN).sum(dim=-1)
     count = seen.sum(dim=-1)[:, None]
     shares = scores.masked_fill(~seen[:, None], float("-inf")).softmax(dim=-1)
     above = shares * count[..., None] > TIMES_THE_MEAN

@@ -96,6 +96,25 @@ class Call(Structure):
     )
 
 
+class Turns(Structure):
+    """As in `c/turns.h`."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("cosines", "sines", "places")),
+        *((name, c_int32) for name in ("waves", "pairs", "many_waves", "many_places")),
+    )
+
+
+class States(Structure):
+    """As in `c/turns.h`."""
+
+    _fields_ = (
+        ("numbers", c_void_p),
+        *((name, c_int64) for name in ("rows", "tokens")),
+        *((name, c_int32) for name in ("kind", "groups", "each", "size")),
+    )
+
+
 @cache
 def library() -> Any:  # noqa: ANN401 - functions found by name
     """The library, compiled now where it is not there yet.
@@ -112,13 +131,32 @@ def library() -> Any:  # noqa: ANN401 - functions found by name
     except OSError as error:
         raise Unavailable(f"compiled code cannot be made or used here: {error}") from error
     found.step.argtypes = [POINTER(Model), POINTER(Call)]
-    found.turn_tokens.argtypes = [
-        *(c_void_p, c_int32, c_int64, c_int32, c_int32, c_int32),
-        *(c_void_p, c_void_p, c_int64, c_int32, c_int32),
-    ]
+    found.turn_tokens.argtypes = [POINTER(States), POINTER(Turns), c_int32]
     found.turn_tokens.restype = None
+    found.query_keys.argtypes = [
+        *(c_void_p, c_int32, POINTER(States)),
+        *(POINTER(Turns), c_void_p, c_int32),
+    ]
+    found.query_keys.restype = None
     found.pack.argtypes = [c_void_p, c_int64, c_int64, c_int32, c_void_p, c_void_p, c_int32]
     return found
+
+
+@cache
+def one_pool() -> bool:
+    """Whether the library takes its threads from the pool that PyTorch has.
+
+    Threads of two pools wait busily after each piece of work, in each other's way.
+    """
+    import torch
+
+    try:
+        theirs = ctypes.CDLL(str(Path(torch.__file__).with_name("lib") / "libtorch_cpu.so"))
+        pools = (each.omp_get_num_threads for each in (library(), theirs))
+        one, other = (ctypes.cast(pool, c_void_p).value for pool in pools)
+    except (OSError, AttributeError, Unavailable):
+        return False
+    return one == other
 
 
 def expected() -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from generator.awareness import awareness, last_seen, ranks, ratios
 from generator.rotary_layers import RotaryLayer, RotaryModel, recognise
-from generator.turning import OneToken, turn_
+from generator.turning import OneToken, Waves, query_keys, turn_
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.extension.family import FULL
 from indexing.extension.patching import after, attribute, before
@@ -185,13 +185,14 @@ class _Pass(threading.local):
     """One forward pass of one thread."""
 
     waves: tuple[Tensor, Tensor]  # the model's own, (B or 1, n, d)
-    halves: tuple[Tensor, Tensor]  # the same, float32 (B or 1, n, 1, 1, d / 2)
+    halves: Waves  # the same, float32 (B or 1, n, 1, d / 2)
+    end: tuple[Tensor, Tensor]  # the same after the last token of each row, (B, 1, 1, d)
     turns: tuple[Tensor, Tensor]  # cosines and sines of each ratio's turn, (B or 1, n, R, d / 2)
     token: OneToken | None = None  # the same for a pass of one token
     places: Tensor  # (layers, B or 1, K)
     deciding: bool = False
-    last: Tensor
-    seen: Tensor
+    last: tuple[Tensor, Tensor]  # (B,) rows, and the last token of each
+    seen: Tensor | None  # bool (B, n) by that token, None for all
     queries: Tensor
 
 
@@ -245,12 +246,22 @@ class _Applied:
         places = self._places(kwargs.get("past_key_values"), rows, hidden)
         self.now.places = places
         if self.now.deciding:
-            mask = kwargs.get("attention_mask")
-            last, seen = last_seen(mask, rows, n, self.layers[0].window)
-            self.now.last, self.now.seen = last.to(hidden.device), seen.to(hidden.device)
-            self.now.halves = _halves(*self.now.waves)
+            self._look_at_end(kwargs.get("attention_mask"), hidden)
         alone = n == 1 and not self.now.deciding
         self.now.token = self._one_token(places) if alone else None
+
+    def _look_at_end(self, mask: Tensor | None, hidden: Tensor) -> None:
+        """What all layers need to decide by: the last token of each row, and what it sees."""
+        import torch
+
+        rows, n = hidden.shape[:2]
+        last, seen = last_seen(mask, rows, n, self.layers[0].window)
+        row, last = torch.arange(rows, device=hidden.device), last.to(hidden.device)
+        now = self.now
+        one, two = (wave.expand(rows, n, -1)[row, last][:, None, None] for wave in now.waves)
+        now.last, now.end = (row, last), (one, two)
+        now.seen = None if bool(seen.all()) else seen.to(hidden.device)
+        now.halves = _halves(*now.waves, self.rotary.groups)
 
     def hooks(self, number: int, layer: RotaryLayer) -> Iterator[tuple[Any, Any]]:
         """What to run after which module of a layer."""
@@ -273,9 +284,9 @@ class _Applied:
         if now.token is not None:
             now.token.turn(number, queries, keys)
             return
-        cosines, sines = self._layer(now.places[number])
-        turn_(queries, cosines, sines)
-        turn_(keys, cosines, sines)
+        waves = Waves(*now.turns, now.places[number])
+        turn_(queries, waves)
+        turn_(keys, waves)
 
     def _places(self, cache: Any, rows: int, hidden: Tensor) -> Tensor:  # noqa: ANN401
         """(layers, B or 1, K), to be filled in this pass where a conversation begins."""
@@ -304,30 +315,14 @@ class _Applied:
 
     def _decided(self, layer: RotaryLayer, queries: Tensor, keys: Tensor) -> Tensor:
         """The places of a layer's groups by its own attention at the end of the prompt: (B, K)."""
-        import torch
-
         from indexing.rope import rotate
 
         rows, n, groups, each, _ = queries.shape
-        row = torch.arange(rows, device=queries.device)
-        cosines, sines = (wave.expand(rows, n, -1) for wave in self.now.waves)
-        last = queries[row, self.now.last].float()  # (B, K, g, D)
-        at = self.now.last
-        last = rotate(last, cosines[row, at][:, None, None], sines[row, at][:, None, None])
-        turned = keys.to(torch.float32, copy=True)
-        turn_(turned, *self.now.halves)
-        scores = torch.einsum("bkgd,bnkd->bkgn", last, turned[:, :, :, 0])
-        scores = scores.reshape(rows, groups * each, n)
+        last = rotate(queries[self.now.last].float(), *self.now.end)  # (B, K, g, D)
+        scores = query_keys(last, keys, self.now.halves).reshape(rows, groups * each, n)
         scores = _scaled(scores, layer.attention)
         found = awareness(scores, self.now.seen).view(rows, groups, each).sum(dim=-1)
         return ranks(found)
-
-    def _layer(self, places: Tensor) -> tuple[Tensor, Tensor]:
-        """Cosines and sines of one layer's turns, (B or 1, n, K, 1, d / 2), or K = 1 if uniform."""
-        cosines, sines = self.now.turns
-        if len(self.shifts) > 1:
-            cosines, sines = _picked(cosines, places), _picked(sines, places)
-        return cosines[..., None, :], sines[..., None, :]
 
     def _one_token(self, places: Tensor) -> OneToken:
         """The turns of every layer at once."""
@@ -347,20 +342,11 @@ class _Applied:
         )
 
 
-def _halves(cosines: Tensor, sines: Tensor) -> tuple[Tensor, Tensor]:
-    """The first half of a model's waves (B or 1, n, d), float32 (B or 1, n, 1, 1, d / 2)."""
+def _halves(cosines: Tensor, sines: Tensor, groups: int) -> Waves:
+    """The first half of a model's waves (B or 1, n, d), one for all groups."""
     half = cosines.shape[-1] // 2
-    one, two = (wave[:, :, None, None, :half].float() for wave in (cosines, sines))
-    return one.contiguous(), two.contiguous()
-
-
-def _picked(waves: Tensor, places: Tensor) -> Tensor:
-    """The waves (B or 1, n, R, d / 2) of each group's place: (B or 1, n, K, d / 2)."""
-    import torch
-
-    if places.shape[0] == 1:
-        return waves.index_select(2, places[0])
-    return torch.take_along_dim(waves, places[:, None, :, None], dim=2)
+    one, two = (wave[:, :, None, :half].float().contiguous() for wave in (cosines, sines))
+    return Waves(one, two, one.new_zeros(1, groups).long())
 
 
 def _scaled(scores: Tensor, attention: Any) -> Tensor:  # noqa: ANN401 - any attention layer

@@ -1,42 +1,119 @@
-"""Queries and keys turned where they lie, as Ms-PoE wants them: of a prompt, and of one token."""
+"""Queries and keys turned as Ms-PoE wants them: of a prompt, and of one token."""
 
 from __future__ import annotations
 
+from ctypes import byref
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from generator.compiled import BF16, F32, Unavailable, library
+from generator.compiled import BF16, F32, States, Turns, Unavailable, library, one_pool
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+_LARGEST_HEAD = 1024  # as in `c/vectors.h`
 
-def turn_(states: Tensor, cosines: Tensor, sines: Tensor) -> None:
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Waves:
+    """By what angles the groups of a layer turn at each token.
+
+    Attributes:
+        cosines: Float32 (B or 1, n, R, h), of each of R waves, one for each pair of dimensions.
+        sines: As the cosines.
+        places: Int64 (B or 1, K), which wave each group follows.
+    """
+
+    cosines: Tensor
+    sines: Tensor
+    places: Tensor
+
+    def picked(self) -> tuple[Tensor, Tensor]:
+        """Cosines and sines of each group, (B or 1, n, K or 1, 1, h)."""
+        one, two = (self._picked(each)[..., None, :] for each in (self.cosines, self.sines))
+        return one, two
+
+    def _picked(self, waves: Tensor) -> Tensor:
+        import torch
+
+        if waves.shape[2] == 1:
+            return waves
+        if len(self.places) == 1:
+            return waves.index_select(2, self.places[0])
+        return torch.take_along_dim(waves, self.places[:, None, :, None], dim=2)
+
+    def in_c(self) -> Turns | None:
+        """For the library; None where they do not lie as it reads them."""
+        if not all(each.is_contiguous() for each in (self.cosines, self.sines, self.places)):
+            return None
+        return Turns(
+            cosines=self.cosines.data_ptr(),
+            sines=self.sines.data_ptr(),
+            places=self.places.data_ptr(),
+            waves=self.cosines.shape[2],
+            pairs=self.cosines.shape[3],
+            many_waves=len(self.cosines) > 1,
+            many_places=len(self.places) > 1,
+        )
+
+
+def turn_(states: Tensor, waves: Waves) -> None:
     """Turns states in place, computed in float32: in one pass by compiled code where it is there.
 
     Args:
         states: (B, n, K, H / K, D). Dimensions past 2 h, if any, stay as they are.
-        cosines: Float32 (B or 1, n, K or 1, 1, h), one for each pair of dimensions.
-        sines: As the cosines.
+        waves: By what angles.
+    """
+    from indexing.rope import rotate_
+
+    compiled, ours, turns = _compiled(), _in_c(states), waves.in_c()
+    if compiled is None or ours is None or turns is None:
+        rotate_(states, *waves.picked())
+        return
+    compiled.turn_tokens(byref(ours), byref(turns), _threads())
+
+
+def query_keys(queries: Tensor, keys: Tensor, waves: Waves) -> Tensor:
+    """Products of one query a head with all keys of its row, which are turned for it, float32.
+
+    Args:
+        queries: Float32 (B, K, H / K, D), turned already.
+        keys: (B, n, K, 1, D), not turned; they stay as they are.
+        waves: By what angles the keys turn.
+
+    Returns:
+        (B, K, H / K, n).
     """
     import torch
 
     from indexing.rope import rotate_
 
-    kind = {torch.bfloat16: BF16, torch.float32: F32}.get(states.dtype)
-    plain = states.is_contiguous() and cosines.is_contiguous() and sines.is_contiguous()
-    here = states.device.type == "cpu" and not states.requires_grad
-    compiled = _compiled() if kind is not None and plain and here else None
-    if compiled is None:
-        rotate_(states, cosines, sines)
-        return
-    rows, n, groups, each, size = states.shape
-    period, waves, pairs = len(cosines) * n, cosines.shape[2], cosines.shape[-1]
-    compiled.turn_tokens(
-        *(states.data_ptr(), kind, rows * n, groups, each, size),
-        *(cosines.data_ptr(), sines.data_ptr(), period, waves, pairs),
+    compiled, ours, turns = _compiled(), _in_c(keys), waves.in_c()
+    large = keys.shape[-1] > _LARGEST_HEAD
+    if compiled is None or ours is None or turns is None or large:
+        turned = keys.to(torch.float32, copy=True)
+        rotate_(turned, *waves.picked())
+        return torch.einsum("bkgd,bnkd->bkgn", queries, turned[:, :, :, 0])
+    queries = queries.contiguous()
+    scores = torch.empty(*queries.shape[:3], keys.shape[1])
+    compiled.query_keys(
+        *(queries.data_ptr(), queries.shape[2], byref(ours)),
+        *(byref(turns), scores.data_ptr(), _threads()),
     )
+    return scores
+
+
+def _in_c(states: Tensor) -> States | None:
+    """For the library; None where they do not lie as it reads them."""
+    import torch
+
+    kind = {torch.bfloat16: BF16, torch.float32: F32}.get(states.dtype)
+    here = states.device.type == "cpu" and not states.requires_grad
+    if kind is None or not here or not states.is_contiguous():
+        return None
+    rows, n, groups, each, size = states.shape
+    return States(states.data_ptr(), rows, n, kind, groups, each, size)
 
 
 @cache
@@ -46,6 +123,12 @@ def _compiled() -> Any:  # noqa: ANN401 - functions found by name
         return library()
     except Unavailable:
         return None
+
+
+def _threads() -> int:
+    import torch
+
+    return torch.get_num_threads() if one_pool() else 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ static void turn(const float *in, const float *cosine, const float *sine, int ha
 static void keep(const Model *model, const Call *call, const Cache *cache, const float *cosines,
                  const float *sines, const Room *room) {
     const int size = model->size, half = size / 2;
-    float turned[1024];
+    float turned[LARGEST];
     for (int row = 0; row < call->rows; row++)
         for (int group = 0; group < model->groups; group++) {
             const int at = row * model->groups + group;

@@ -4,10 +4,12 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { LANES = 16 };
+enum { LANES = 16, LARGEST = 1024 /* numbers of a head */ };
 enum Kind { F32 = 0, BF16 = 1, LEVELS4 = 4, LEVELS8 = 8 };
 
 typedef float Floats __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef float Eight __attribute__((vector_size(2 * LANES)));
+typedef float Four __attribute__((vector_size(LANES)));
 typedef uint32_t Words __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 typedef uint16_t Halves __attribute__((vector_size(2 * LANES), aligned(2), may_alias));
 
@@ -20,6 +22,11 @@ static inline uint16_t as_half(float number) {
     uint32_t bits;
     memcpy(&bits, &number, 4);
     return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+static inline void keep_halves(uint16_t *to, Floats numbers) {
+    Words bits = (Words)numbers;
+    *(Halves *)to = __builtin_convertvector((bits + 0x7fff + ((bits >> 16) & 1)) >> 16, Halves);
 }
 
 static inline Floats loaded(const void *from, int64_t at, const int kind) {
@@ -40,10 +47,15 @@ static inline Floats picked(Words where, Floats one, Floats other) {
 }
 
 static inline float total(Floats each) {
-    float sums[4] = {0, 0, 0, 0};
-    for (int i = 0; i < LANES; i += 4)
-        for (int j = 0; j < 4; j++) sums[j] += each[i + j];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    Eight low, high; /* copied, as not every compiler shuffles by one name */
+    memcpy(&low, &each, sizeof low);
+    memcpy(&high, (const char *)&each + sizeof low, sizeof high);
+    low += high;
+    Four one, two;
+    memcpy(&one, &low, sizeof one);
+    memcpy(&two, (const char *)&low + sizeof one, sizeof two);
+    one += two;
+    return (one[0] + one[1]) + (one[2] + one[3]);
 }
 
 /* e to the x, to one part in ten million; 0 far below 0. */
