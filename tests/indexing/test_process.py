@@ -21,10 +21,11 @@ time.sleep(0.05)
 print(time.process_time() - start)
 """
 HOLDS = """
+import resource
 from indexing.process import keep_memory
 
 def held():
-    return int(open("/proc/self/statm").read().split()[1]) * 4096
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
 
 keep_memory()
 before = held()
