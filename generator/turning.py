@@ -67,8 +67,8 @@ def turn_(states: Tensor, waves: Waves) -> None:
     """
     from indexing.rope import rotate_
 
-    compiled, ours, turns = _compiled(), _in_c(states), waves.in_c()
-    if compiled is None or ours is None or turns is None:
+    ours, turns = _in_c(states), waves.in_c()
+    if ours is None or turns is None or (compiled := _compiled()) is None:
         rotate_(states, *waves.picked())
         return
     compiled.turn_tokens(byref(ours), byref(turns), _threads())
@@ -89,9 +89,9 @@ def query_keys(queries: Tensor, keys: Tensor, waves: Waves) -> Tensor:
 
     from indexing.rope import rotate_
 
-    compiled, ours, turns = _compiled(), _in_c(keys), waves.in_c()
-    large = keys.shape[-1] > _LARGEST_HEAD
-    if compiled is None or ours is None or turns is None or large:
+    ours = _in_c(keys) if keys.shape[-1] <= _LARGEST_HEAD else None
+    turns = waves.in_c()
+    if ours is None or turns is None or (compiled := _compiled()) is None:
         turned = keys.to(torch.float32, copy=True)
         rotate_(turned, *waves.picked())
         return torch.einsum("bkgd,bnkd->bkgn", queries, turned[:, :, :, 0])
