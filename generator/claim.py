@@ -8,28 +8,22 @@ name or the opposite meaning must never be.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from generator.amounts import terms
 from generator.terms import FILLERS, STOP_WORDS, Rarity, spoken, stem, words
-
-_TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001
-# "one" is left out: it is a pronoun far more often than a number.
-_UNITS = "zero _ two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-_MORE = "fifteen sixteen seventeen eighteen nineteen"
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
-_NUMBERS = {word: i for i, word in enumerate(f"{_UNITS} {_MORE}".split())}
-_NUMBERS |= {word: 10 * i for i, word in enumerate(_TENS.split(), start=2)}
-_NUMBERS |= {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 10**9}
-_RANKS = {word: f"#{i}" for i, word in enumerate(_ORDINALS.split(), start=1)}
 
 _NEGATIONS = """
     no not never none nobody nothing neither nor nowhere without cannot hardly barely unable refuse
     refused refuses reject rejected rejects deny denied denies fail failed fails lack lacks lacked
     unlike against except"""
 NEGATIONS = frozenset(_NEGATIONS.split())
+_TAKING_BACK = "true right correct case so happen agree way"
+_TAKES_BACK = frozenset(stem(word) for word in _TAKING_BACK.split())
+_PART = re.compile(r"[!?;:]+|\.(?!\d)|\n\n")
+_COMMA = re.compile(r",(?!\d)")
 
 _OPPOSITES = """
     rose/fell rose/fall rise/fell grew/shrank won/lost bought/sold gained/lost
@@ -52,13 +46,14 @@ class Wording:
         stems: Stems of the words that carry meaning, in order.
         facts: Numbers and names, in order: "12.5", "#2" for second, stems for names.
         every: All its words and numbers as they could be facts elsewhere, in order.
-        negated: Whether it denies something.
+        denials: Of each "not" and its like, what it may deny: stems from the comma before it to the
+            end of the part.
     """
 
     stems: tuple[str, ...]
     facts: tuple[str, ...]
     every: tuple[str, ...]
-    negated: bool
+    denials: tuple[frozenset[str], ...]
 
 
 def read(sentence: str, *, ordinary: Container[str] = ()) -> Wording:
@@ -69,40 +64,32 @@ def read(sentence: str, *, ordinary: Container[str] = ()) -> Wording:
         ordinary: Lower-case words that are no names although a sentence may start with them.
     """
     text = spoken(sentence)
-    tokens = _TOKEN.findall(text)
-    every = _compounds([_as_fact(token) for token in tokens])
-    named = {_as_fact(token) for i, token in enumerate(tokens) if _is_name(token, i, ordinary)}
+    found = terms(text)
+    every = tuple(term.fact for term in found)
+    named = {term.fact for i, term in enumerate(found) if _is_name(term.token, i, ordinary)}
     return Wording(
         stems=tuple(fact for fact in every if _carries(fact)),
         facts=tuple(fact for fact in every if fact in named or fact[0].isdigit() or fact[0] == "#"),
-        every=tuple(every),
-        negated=any(word in NEGATIONS or word.endswith("n't") for word in words(text)),
+        every=every,
+        denials=tuple(_denials(text)),
     )
 
 
-def _as_fact(token: str) -> str:
-    lower = token.lower().replace("’", "'")  # noqa: RUF001
-    if token[0].isdigit():
-        whole, _, fraction = token.replace(",", "").partition(".")
-        fraction = fraction.rstrip("0")
-        whole = whole.lstrip("0") or "0"
-        return f"{whole}.{fraction}" if fraction else whole
-    if lower in _RANKS:
-        return _RANKS[lower]
-    return str(_NUMBERS[lower]) if lower in _NUMBERS else stem(lower)
+def _denials(text: str) -> Iterator[frozenset[str]]:
+    for part in _PART.split(text):
+        clauses = _COMMA.split(part)
+        for i, clause in enumerate(clauses):
+            if any(_denies(word) for word in words(clause)):
+                after = terms(",".join(clauses[i:]))
+                yield frozenset(
+                    term.fact
+                    for term in after
+                    if _carries(term.fact) and not _denies(term.token.lower())
+                )
 
 
-def _compounds(facts: Sequence[str]) -> list[str]:
-    """Tens and a unit that follow each other are one number, as in "twenty five"."""
-    joined: list[str] = []
-    for fact in facts:
-        last = joined[-1] if joined else ""
-        tens = last.isdigit() and len(last) == 2 and last[1] == "0" and last != "10"
-        if tens and fact.isdigit() and len(fact) == 1 and fact != "0":
-            joined[-1] = str(int(last) + int(fact))
-        else:
-            joined.append(fact)
-    return joined
+def _denies(word: str) -> bool:
+    return word in NEGATIONS or word.endswith(("n't", "n’t"))  # noqa: RUF001
 
 
 def _is_name(token: str, place: int, ordinary: Container[str]) -> bool:
@@ -150,6 +137,11 @@ def _longest_common(a: Sequence[str], b: Sequence[str]) -> int:
     return row[-1]
 
 
+def _about(denial: frozenset[str], claim: Wording) -> bool:
+    """Whether a denial may be one of the claim: "nobody would have known" is of something else."""
+    return denial <= _TAKES_BACK or not denial.isdisjoint(claim.stems)
+
+
 def contradiction(claim: Wording, quote: Wording, *, about: Container[str] = ()) -> str | None:
     """Why the quote cannot carry the claim, or None.
 
@@ -169,7 +161,7 @@ def contradiction(claim: Wording, quote: Wording, *, about: Container[str] = ())
     stated = [fact for fact in dict.fromkeys(claim.facts) if fact in quote.every]
     if _longest_common(stated, quote.every) < len(stated):
         return "names or numbers are in another order"
-    if claim.negated != quote.negated:
+    if bool(claim.denials) != any(_about(denial, claim) for denial in quote.denials):
         return "one of them is a denial"
     said, quoted = set(claim.every), set(quote.every)
     for a, b in _PAIRS + [(b, a) for a, b in _PAIRS]:

@@ -357,7 +357,7 @@ class Generator:
             reading = answered_by(model, request)
         else:
             reading = DECODINGS[self.settings.decoding](model, request)
-        citer = Citer(reading.spans, self._embed)
+        citer = Citer(reading.spans, self._embed, question=draft.query)
         yield draft.context(reading.context)
         with closing(reading.pieces) as pieces:
             for text in marked(pieces, citer):

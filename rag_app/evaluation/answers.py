@@ -5,9 +5,10 @@ answer and gold turns; and a person's own, JSON lines of `{"question", "answer",
 "evidence": [{"path", "quote"}]}`, asked of the folder in which their file lies.
 
 A citation is evidence when it and a gold span share at least half of the shorter of the two. Beside
-the ways to answer stand two that need no question: the beginning of the document (lead), and the
-sentences of the retrieved passages that resemble the reference most (oracle), which no way of
-quoting can exceed by much.
+the ways to answer stand three yardsticks: the beginning of the document (lead); the sentences of
+the retrieved passages that resemble the reference most (oracle), which no way of quoting can exceed
+by much; and the reference itself, cited as an answer is, which tells how far the citations of a
+model that answers well can be trusted.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from generator.answer import Answer, Citation
-from generator.evidence import evidence_sentences, offered
+from generator.citations import cite
+from generator.evidence import Span, evidence_sentences, offered
 from generator.generator import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency, UnreadableFile
 from indexing.sentences import sentences
@@ -33,11 +35,12 @@ from rag_app.corpus import Corpus
 from rag_app.evaluation.qmsum import Meeting, meetings
 from rag_app.evaluation.waiting import counted
 from retriever.filters import Filter
+from retriever.retriever import Retriever
 
 LEAD_WORDS = 90
 ORACLE_SENTENCES = 5
-KINDS = ("quote", "decoded", "free", "lead", "oracle")
-"""Ways to answer: ranked quotes, quotes decoded by the model, its own words, and two yardsticks."""
+KINDS = ("quote", "decoded", "free", "lead", "oracle", "reference")
+"""Ways to answer: ranked quotes, quotes that the model decodes, its own words, and yardsticks."""
 
 _SHUFFLED = 5  # seed of the order in which QMSum's questions are asked
 _MARKER = re.compile(r" ?\[(\d+|unsupported)\]")
@@ -152,6 +155,8 @@ def _answers(
             return [_lead(corpus, one) for one in steps]
         if kind == "oracle":
             return [_oracle(corpus, one) for one in steps]
+        if kind == "reference":
+            return [_reference(corpus, one) for one in steps]
         corpus.ask(asked[0].question, answer=mode)  # loads what is loaded once
         return [said(corpus.ask(one.question, answer=mode, where=one.where), one) for one in steps]
 
@@ -161,14 +166,24 @@ def said(answer: Answer, asked: Asked) -> Said:
     plain = _MARKER.sub("", answer.text)
     if answer.abstained:
         return Said(plain, None, (), True, answer.seconds["total"])
-    count = max(len(sentences(plain, 0, len(plain))), len(answer.unsupported), 1)
-    held = tuple(
+    quoted = answer.mode == "quote"
+    supported = 1.0 if quoted else _supported(plain, answer.unsupported)
+    held = _held(asked, answer.citations)
+    return Said(plain, supported, held, False, answer.seconds["total"])
+
+
+def _supported(text: str, unsupported: Sequence[str]) -> float:
+    """The share of a text's sentences that are not among those without a quote."""
+    return 1 - len(unsupported) / max(len(sentences(text, 0, len(text))), len(unsupported), 1)
+
+
+def _held(asked: Asked, citations: Sequence[Citation]) -> tuple[bool, ...]:
+    """Of each verified citation, whether it is evidence."""
+    return tuple(
         any(gold.held(citation) for gold in asked.gold)
-        for citation in answer.citations
+        for citation in citations
         if citation.verified
     )
-    supported = 1.0 if answer.mode == "quote" else 1 - len(answer.unsupported) / count
-    return Said(plain, supported, held, False, answer.seconds["total"])
 
 
 def _lead(corpus: Corpus, asked: Asked) -> Said:
@@ -180,16 +195,32 @@ def _lead(corpus: Corpus, asked: Asked) -> Said:
 
 def _oracle(corpus: Corpus, asked: Asked) -> Said:
     """The retrieved sentences with the highest ROUGE-1 against the reference."""
-    hits = corpus.search(asked.question, passages=EVIDENCE_PASSAGES, where=asked.where)
-    offer = offered(hits, corpus.document)
+    with corpus.retriever() as retriever:
+        found = evidence_sentences(_shown(corpus, retriever, asked))
     scorer = _scorer()
-    found = evidence_sentences(offer.passages[:EVIDENCE_PASSAGES])
     worth = [scorer.score(asked.reference, each.text)["rouge1"].fmeasure for each in found]
     best = sorted(range(len(found)), key=lambda i: -worth[i])[:ORACLE_SENTENCES]
     held = tuple(
         holds(asked.gold, found[i].document.id, found[i].start, found[i].end) for i in best
     )
     return Said("\n".join(found[i].text for i in sorted(best)), 1.0, held, False, 0.0)
+
+
+def _reference(corpus: Corpus, asked: Asked) -> Said:
+    """What somebody wrote, with quotes looked for as for an answer in a model's own words."""
+    with corpus.retriever() as retriever:
+        shown = _shown(corpus, retriever, asked)
+        citations, unsupported = cite(
+            asked.reference, shown, retriever.embed, question=asked.question
+        )
+    supported = _supported(asked.reference, unsupported) if asked.reference else None
+    return Said(asked.reference, supported, _held(asked, citations), False, 0.0)
+
+
+def _shown(corpus: Corpus, retriever: Retriever, asked: Asked) -> Sequence[Span]:
+    """The passages that an answer would be made of."""
+    hits = retriever.search(asked.question, passages=EVIDENCE_PASSAGES, where=asked.where)
+    return offered(hits, corpus.document).passages[:EVIDENCE_PASSAGES]
 
 
 def holds(golds: Sequence[Gold], document: str, start: int, end: int) -> bool:
@@ -217,6 +248,7 @@ def _figures(asked: Sequence[Asked], said: Sequence[Said], rouge: Any) -> dict[s
         "supported": _mean(supported),
         "evidence_cited": _mean([any(it.evidence) for _, it in with_answer]),
         "citations_in_evidence": _mean([fmean(each) for each in quoted]),
+        "citations": sum(map(len, quoted)),
         "wrongly_withheld": _mean([it.withheld for _, it in with_answer]),
         "rightly_withheld": _mean([it.withheld for it in without]),
         "words": _mean([len(it.text.split()) for _, it in with_answer]),

@@ -15,12 +15,18 @@ COLUMNS = {
     "supported": ("supported",),
     "evidence cited": ("evidence_cited",),
     "citations in evidence": ("citations_in_evidence",),
+    "citations": ("citations",),
     "wrongly withheld": ("wrongly_withheld",),
     "rightly withheld": ("rightly_withheld",),
     "words": ("words",),
     "seconds": ("seconds",),
 }
-WHOLE = ("rouge1", "rouge2", "rougeL", "words", "seconds")  # not shares
+FORMS = {
+    **dict.fromkeys(("rouge1", "rouge2", "rougeL", "words"), ".1f"),
+    "citations": ".0f",
+    "seconds": ".2f",
+}
+"""How figures are shown that are not shares."""
 
 
 with_questions = together(
@@ -46,7 +52,7 @@ with_questions = together(
     "--kind",
     "kinds",
     multiple=True,
-    type=click.Choice(["quote", "decoded", "free", "lead", "oracle"]),
+    type=click.Choice(["quote", "decoded", "free", "lead", "oracle", "reference"]),
     help="Ways to answer.  [default: all]",
 )
 @click.option("--generator", help="Language model: packaged, folder or hub name.")
@@ -96,6 +102,6 @@ def _cell(figures: dict[str, float | None], name: str) -> str:
     value = figures[name]
     if value is None:
         return "-"
-    if name == "seconds":
-        return f"{value:.2f}"
-    return f"{value:.1f}" if name in WHOLE else f"{100 * value:.1f} %"
+    if name in FORMS:
+        return format(value, FORMS[name])
+    return f"{100 * value:.1f} %"

@@ -84,6 +84,54 @@ def test_unsupported(sentence: str, why: str, embed: Embed) -> None:
     assert unsupported == (sentence,)
 
 
+MINUTES = prose(
+    "The weight limit goes up from two hundred and ten to two hundred and twenty-five grams.\n\n"
+    "The launch moves to Monday the eleventh of May.\n\n"
+    "The old resin cured at sixty-five, and nobody would ever have known.\n\n"
+    "Purchases are not expenses: orders of more than 5,000 pounds go to finance.\n\n"
+    "The council did not change the budget, the opening hours or the rent.\n\n"
+    "The ferry was sold to the islanders. No, that is not true.\n\n"
+    "The bridge was approved by nobody."
+)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The weight limit goes up from 210 to 225 grams.",
+        "The launch moves to Monday 11 May.",
+        "The old resin cured at 65.",
+        "Orders of more than five thousand pounds go to finance.",
+        "The council did not change the opening hours.",
+        "The ferry was sold to the islanders.",  # by the sentence alone
+    ],
+)
+def test_facts_that_are_written_otherwise(sentence: str, embed: Embed) -> None:
+    citations, unsupported = cite(sentence, [span(MINUTES)], embed)
+    assert [citation.verified for citation in citations] == [True]
+    assert unsupported == ()
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The weight limit goes up from 225 to 210 grams.",
+        "The weight limit goes up from 200 to 225 grams.",
+        "The launch moves to Monday 1 May.",
+        "The launch moves to Monday 11 March.",
+        "The old resin never cured at 65.",
+        "Purchases are expenses.",
+        "The council did change the opening hours.",
+        "The council changed the rent.",
+        "The bridge was approved.",
+    ],
+)
+def test_denials_and_numbers_that_tell_otherwise(sentence: str, embed: Embed) -> None:
+    citations, unsupported = cite(sentence, [span(MINUTES)], embed)
+    assert not any(citation.verified for citation in citations)
+    assert unsupported == (sentence,)
+
+
 def test_only_what_was_shown_is_cited(embed: Embed) -> None:
     end = REPORT.text.index("The landlord must")
     citations, unsupported = cite(HOLD[4], [Span(REPORT, 0, end, 1.0)], embed)
@@ -96,6 +144,51 @@ def test_quote_may_run_over_two_sentences(embed: Embed) -> None:
     document = prose("The case is made of rubber. It costs nine euros.")
     citations, _ = cite("The case is made of rubber and costs nine euros.", [span(document)], embed)
     assert [citation.quote for citation in citations if citation.verified] == [document.text]
+
+
+def test_a_quote_never_spans_what_was_not_shown(embed: Embed) -> None:
+    first, last = "The case is made of rubber.", "It costs nine euros."
+    document = prose(f"{first}\nWe met at noon.\nNobody was late.\n{last}")
+    ends = [
+        Span(document, document.text.index(each), document.text.index(each) + len(each), 1.0)
+        for each in (first, last)
+    ]
+    claim = "The case is made of rubber and costs nine euros."
+    citations, unsupported = cite(claim, ends, embed)
+    assert all(each.quote in (first, last) for each in citations) and unsupported == (claim,)
+
+
+COUNTS = prose(
+    "The field trial is planned for the summer and takes eleven days.\n\n"
+    "Eleven days.\n\n"
+    "Of the first forty probes, eleven drifted by more than two per cent."
+)
+
+
+def test_a_word_is_verified_by_a_quote_about_its_question(embed: Embed) -> None:
+    """Alone, "Eleven." is carried by whatever has that number."""
+    question = "How many of the first forty probes drifted too much?"
+    (alone,), _ = cite("Eleven.", [span(COUNTS)], embed)
+    assert alone.quote == "Eleven days."
+    (citation,), unsupported = cite("Eleven.", [span(COUNTS)], embed, question=question)
+    assert citation.verified and unsupported == ()
+    assert citation.quote.startswith("Of the first forty probes, eleven drifted")
+    without = [Span(COUNTS, 0, COUNTS.text.index("Of the first"), 1.0)]
+    citations, unsupported = cite("Eleven.", without, embed, question=question)
+    assert not any(each.verified for each in citations) and unsupported == ("Eleven.",)
+
+
+def test_a_reply_is_about_the_question_before_it(embed: Embed) -> None:
+    said = transcript(
+        [
+            ("Ann", "How many of the first forty probes drifted too much?"),
+            ("Bob", "Eleven of them."),
+        ]
+    )
+    question = "How many of the forty probes drifted?"
+    (citation,), _ = cite("Eleven.", [span(said)], embed, question=question)
+    assert "Eleven of them." in citation.quote and citation.speaker == "Bob"
+    assert citation.verified
 
 
 def test_speaker_time_and_place_come_along(embed: Embed) -> None:

@@ -64,6 +64,14 @@ def test_figures_of_quotes_lead_and_oracle(questions: Path) -> None:
     assert oracle["evidence_cited"] == 1 and oracle["rouge1"] > 0
 
 
+def test_a_reference_is_cited_as_an_answer_is(questions: Path) -> None:
+    """The first is verified by the sentence that is evidence; the second has nothing to go by."""
+    rows = evaluate(questions, kinds=["reference"])["answers"]
+    assert rows["reference"]["rouge1"] == 100
+    assert rows["reference"]["citations"] == 1 and rows["reference"]["citations_in_evidence"] == 1
+    assert rows["reference"]["supported"] == 0.5 and rows["reference"]["evidence_cited"] == 0.5
+
+
 @pytest.mark.parametrize(
     ("start", "end", "held"),
     [(0, 10, True), (5, 30, True), (6, 100, False), (8, 11, True), (9, 12, False), (10, 20, False)],
