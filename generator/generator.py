@@ -19,6 +19,7 @@ from generator.answer import (
 from generator.answer_mode import AnswerMode, usual
 from generator.citations import Citer
 from generator.concatenate import concatenate
+from generator.context import Context
 from generator.conversation import Turn, complete
 from generator.decoding import Decoding, Limits, Marginal, Request
 from generator.draft import Draft
@@ -34,7 +35,7 @@ from generator.quote_decoding import decoded
 from generator.reading import Reading, WordVectors
 from generator.remote import RemoteModel, answered_by, is_remote, needs_internals
 from indexing.documents import Hit
-from indexing.errors import InvalidRequest
+from indexing.errors import InvalidRequest, MissingDependency
 from indexing.gguf import Notify
 from indexing.weights import DEFAULT_GENERATOR
 
@@ -148,6 +149,7 @@ class Generator:
         self.settings = settings
         self._embed = embed
         self._words = WordVectors(embed)
+        self._context = Context()
         self._load = load or (lambda: load_model(settings.model))
         self._model: AnyModel | None = None
         self._positions: Positions | None = None
@@ -288,6 +290,11 @@ class Generator:
     ) -> Iterator[Event]:
         read = offer.passages[: self.settings.passages]
         draft.made["quotes"] = self.settings.quotes
+        try:
+            reading = reading.in_context(self._context.closeness)
+            draft.made["sentences"] = "read in context"
+        except MissingDependency as missing:
+            draft.made["sentences"] = f"read one by one ({missing})"
         draft.made["Ms-PoE"] = "off (no language model is asked)"
         yield draft.context(ledger(offer.whole, read, count_words))
         if self.settings.quotes == "decoded":

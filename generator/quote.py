@@ -3,7 +3,8 @@
 A sentence is worth its closeness to the question, as a whole and word by word, plus what it and
 its surroundings tell: what was said right before it (a reply follows its question), how good its
 passage is, whether the question names its speaker, whether it holds what is asked for (a time for
-"when"), and how much it says that the question does not. Sentences are taken best first until the
+"when"), how much it says that the question does not, and how close it is when its stretch of the
+document is read as a whole (`generator.context`). Sentences are taken best first until the
 answer is long enough; those that follow on each other in one utterance become one quote.
 
 The weights are those of a softmax over a question's sentences (a conditional logit: McFadden,
@@ -30,6 +31,7 @@ _COVERAGE = 4.0  # share of the question's words that it has, or has the like of
 _CLOSE_BEFORE = 2.5  # cosine of question and the sentence before
 _PASSAGE = 1.0  # what the retriever scores its passage below the best one
 _NAMED_SPEAKER = 3.5
+_CONTEXT = 1.0  # what a reader of its whole stretch says of it
 _NEWS = 1.5  # stems that the question does not have, up to _MUCH_NEWS
 _QUESTION = -1.5  # it is one itself
 _HOLDS: dict[Asked, float] = {"reason": 1.5, "time": 4.5, "quantity": 3.5, "person": 2.0}
@@ -117,6 +119,8 @@ def _worth(reading: Reading) -> Vectors:
     worth += _CLOSE_BEFORE * _before(reading) + _NAMED_SPEAKER * _named(question, found)
     score = np.array([sentence.score for sentence in found], np.float32)
     worth += _PASSAGE * (score - score.max())
+    if reading.context is not None:
+        worth += _CONTEXT * reading.context
     about = set(content_stems(question))
     new = [min(len(set(stems) - about), _MUCH_NEWS) for stems in reading.stems]
     worth += _NEWS * np.array(new, np.float32) / _MUCH_NEWS

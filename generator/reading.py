@@ -8,8 +8,8 @@ similarities are summed, weighted by how rare the word is in the evidence.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -20,6 +20,10 @@ from generator.terms import Rarity, content_stems, content_words, stem, topic_wo
 
 _UNLIKE = 0.4  # cosine of two words that have nothing to do with each other, or less
 _KEPT = 50_000  # words whose vectors are kept; 75 MB with 384 dimensions
+
+
+Closeness = Callable[[str, Sequence[Sentence]], Vectors]
+"""Question and n sentences to (n,) numbers, 0 for the closest (`generator.context`)."""
 
 
 class WordVectors:
@@ -57,6 +61,8 @@ class Reading:
         close: (n,) cosine of question and sentence.
         likeness: (n, m) how well each sentence has each word of the question, 0 to 1.
         weights: (m,) what each word counts; they sum to 1.
+        context: (n,) how close each sentence is to the question when it is read among its
+            neighbours, from 0 downwards; None where it was not.
     """
 
     question: str
@@ -66,6 +72,7 @@ class Reading:
     close: Vectors
     likeness: Vectors
     weights: Vectors
+    context: Vectors | None = None
 
     @classmethod
     def of(
@@ -102,6 +109,10 @@ class Reading:
             likeness=_best(alike, vocabulary, said),
             weights=weights / weights.sum() if len(weights) else weights,
         )
+
+    def in_context(self, closeness: Closeness) -> Reading:
+        """With what a reader of whole stretches says of each sentence."""
+        return replace(self, context=closeness(self.question, self.found))
 
     @cached_property
     def coverage(self) -> Vectors:

@@ -25,7 +25,7 @@ from generator.generator import Generator, GeneratorSettings
 from generator.model import CausalModel
 from generator.reading import Reading, WordVectors
 from indexing.documents import Document
-from indexing.errors import InvalidRequest
+from indexing.errors import InvalidRequest, MissingDependency
 from indexing.sentences import sentences
 from tests.generator.conftest import hit, prose, span, transcript
 
@@ -261,3 +261,20 @@ def test_floor(embed: Embed) -> None:
     assert not enough(far, Floor())
     none = support(Reading.of("?", [], WordVectors(embed)))
     assert not enough(none, Floor(strength=0))
+
+
+def test_quotes_without_the_packaged_encoder(
+    embed: Embed, quoting: Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sentences are then compared one by one, and the answer says so."""
+    question = "Why was the budget cut?"
+    assert quoting.answer(question, HITS, LOOKUP).made["sentences"] == "read in context"
+
+    def missing() -> None:
+        raise MissingDependency("a package", "the packaged encoder", "pip install a package")
+
+    monkeypatch.setattr("generator.context.encoder_weights", missing)
+    answer = Generator(SHORT, embed=embed, load=never).answer(question, HITS, LOOKUP)
+    assert "two sponsors left in May" in answer.text
+    assert "read one by one" in answer.made["sentences"]
+    assert "pip install" in answer.made["sentences"]
