@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from generator.evidence import Sentence, Vectors
+from indexing.gguf import silenced
 from indexing.packed import packed
 from indexing.processor import best_device, best_dtype
 from indexing.weights import encoder_weights
@@ -79,7 +80,8 @@ class Context:
         folder = encoder_weights().folder
         changes = load_file(CHANGES) if self._changes is None else self._changes
         device = best_device()
-        model = AutoModel.from_pretrained(folder, local_files_only=True).eval()
+        with silenced():
+            model = AutoModel.from_pretrained(folder, local_files_only=True).eval()
         change(model, changes)
         model = model.to(device, self._dtype or best_dtype(device))
         self._held = ExitStack()  # for as long as there is a model

@@ -122,6 +122,11 @@ def test_any_text_can_be_read(text: str) -> None:
     assert Context().closeness(QUESTION, []).shape == (0,)
 
 
+def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    Context().closeness(QUESTION, evidence_sentences([span(STORY)]))
+    assert capfd.readouterr() == ("", "")
+
+
 def test_quotes_follow_the_context(embed: Embed) -> None:
     """Of sentences that are equally good, the one that a reader of the whole prefers."""
     meeting = transcript([("Ann", "It was sold in May."), ("Bob", "It was sold in June.")])
