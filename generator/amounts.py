@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice
 
 from generator.terms import stem
 
@@ -33,6 +34,7 @@ _ENDINGS = ("st", "nd", "rd", "th")
 _YEAR = "January February March April May June July August September October November December"
 _MONTHS = frozenset(_YEAR.split())
 _COINS = {"pound": "penc", "euro": "cent", "dollar": "cent"}
+_LONGEST = 24  # words of a number
 _HYPHEN = "-‐‑–"  # noqa: RUF001
 
 
@@ -52,11 +54,6 @@ class Term:
     start: int
     end: int
 
-    @property
-    def number(self) -> bool:
-        """Whether it is an amount, not an ordinal."""
-        return self.fact[0].isdigit()
-
 
 def terms(text: str) -> list[Term]:
     """The words and numbers of a text, in order."""
@@ -64,7 +61,7 @@ def terms(text: str) -> list[Term]:
     found: list[Term] = []
     at = 0
     while at < len(words):
-        count, fact = _number(words[at:], text) or (1, _word(words[at].token))
+        count, fact = _number(words, at, text) or (1, _word(words[at].token))
         found.append(Term(fact, words[at].token, words[at].start, words[at + count - 1].end))
         at += count
     return _coined(list(_dated(found)))
@@ -74,13 +71,14 @@ def _word(token: str) -> str:
     return stem(token.lower().replace("’", "'"))  # noqa: RUF001
 
 
-def _number(words: Sequence[Term], text: str) -> tuple[int, str] | None:
-    """How many of the words are a number, and which; None when the first is none."""
-    run = list(_run(words, text))
+def _number(words: Sequence[Term], at: int, text: str) -> tuple[int, str] | None:
+    """How many of the words from `at` on are a number, and which; None when the first is none."""
+    run = list(islice(_run(words, at, text), _LONGEST))
     if not run:
         return None
-    if run[0][0].isdigit() and len(run) > 1 and run[1] in _ENDINGS:
-        return 2, f"#{int(run[0].replace(',', ''))}"
+    digits = run[0].replace(",", "")
+    if digits.isdecimal() and run[1:] and run[1] in _ENDINGS:
+        return (2, f"#{Decimal(digits):f}") if words[at].end == words[at + 1].start else None
     whole, group, used, last = Decimal(0), None, 0, ""
     for word in run:
         value = _value(word)
@@ -102,26 +100,26 @@ def _number(words: Sequence[Term], text: str) -> tuple[int, str] | None:
     return None if not used or alone else (used, _plain(total))
 
 
-def _run(words: Sequence[Term], text: str) -> Iterator[str]:
+def _run(words: Sequence[Term], at: int, text: str) -> Iterator[str]:
     """The words up to the first that no number has, or that does not follow right after."""
-    for i, word in enumerate(words):
-        between = text[words[i - 1].end : word.start] if i else ""
-        lower = word.token.lower()
+    for i in range(at, len(words)):
+        word, lower = words[i], words[i].token.lower()
+        between = text[words[i - 1].end : word.start] if i > at else ""
         known = lower in _SMALL or lower in _LARGE or lower in _RANKS or lower in ("and", *_ENDINGS)
-        if between.strip().strip(_HYPHEN) or not (known or word.token[0].isdigit()):
+        if between.strip().strip(_HYPHEN) or not (known or word.token[0].isdecimal()):
             return
         yield lower
 
 
 def _value(word: str) -> Decimal | None:
-    if word[0].isdigit():
+    if word[0].isdecimal():
         return Decimal(word.replace(",", ""))
     return Decimal(_SMALL[word]) if word in _SMALL else None
 
 
 def _follows(last: str, word: str) -> bool:
     """Whether a small number goes on from the word before: at the start, after tens, or a large."""
-    if word[0].isdigit():
+    if word[0].isdecimal():
         return not last
     small = _SMALL.get(word, _RANKS.get(word, 0))
     tens = _SMALL.get(last, 0) >= 20 and 0 < small < 10
@@ -139,7 +137,7 @@ def _dated(found: Sequence[Term]) -> Iterator[Term]:
         before = [each.token for each in found[max(0, i - 2) : i] if each.fact != "the"]
         after = [each.token for each in found[i + 1 : i + 3]]
         of_month = len(after) > 1 and after[0] == "of" and after[1] in _MONTHS
-        digits = term.token[0].isdigit() and bool(after) and after[0] in _MONTHS
+        digits = term.token[0].isdecimal() and bool(after) and after[0] in _MONTHS
         day = of_month or digits or (bool(before) and before[-1] in _MONTHS)
         ranked = term.fact[0] == "#" and day
         yield Term(term.fact[1:], term.token, term.start, term.end) if ranked else term
@@ -162,12 +160,12 @@ def _coined(found: Sequence[Term]) -> list[Term]:
 
 def _coins(rest: Sequence[Term]) -> tuple[int, str]:
     """How many terms are an amount with coins, and which; 0 when they are none."""
-    if len(rest) < 3 or not rest[0].fact.isdigit() or rest[1].fact not in _COINS:
+    if len(rest) < 3 or not rest[0].fact.isdecimal() or rest[1].fact not in _COINS:
         return 0, ""
     skipped = int(rest[2].fact == "and")
     coins = rest[2 + skipped] if len(rest) > 2 + skipped else rest[1]
     named = len(rest) > 3 + skipped and rest[3 + skipped].fact == _COINS[rest[1].fact]
-    if not (coins.fact.isdigit() and int(coins.fact) < 100 and (named or not skipped)):
+    if not (coins.fact.isdecimal() and len(coins.fact) < 3 and (named or not skipped)):
         return 0, ""
     if not named and coins.start - rest[1].end > 1:
         return 0, ""  # "three pounds, twenty people"

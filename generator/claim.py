@@ -46,8 +46,8 @@ class Wording:
         stems: Stems of the words that carry meaning, in order.
         facts: Numbers and names, in order: "12.5", "#2" for second, stems for names.
         every: All its words and numbers as they could be facts elsewhere, in order.
-        denials: Of each "not" and its like, what it may deny: stems from the comma before it to the
-            end of the part.
+        denials: Of the first and last "not" of a part, or its like, what it may deny: stems from
+            the comma before it to the end of the part.
     """
 
     stems: tuple[str, ...]
@@ -76,16 +76,16 @@ def read(sentence: str, *, ordinary: Container[str] = ()) -> Wording:
 
 
 def _denials(text: str) -> Iterator[frozenset[str]]:
+    """Of each part the first, which holds what all later ones do, and the last, the narrowest."""
     for part in _PART.split(text):
         clauses = _COMMA.split(part)
-        for i, clause in enumerate(clauses):
-            if any(_denies(word) for word in words(clause)):
-                after = terms(",".join(clauses[i:]))
-                yield frozenset(
-                    term.fact
-                    for term in after
-                    if _carries(term.fact) and not _denies(term.token.lower())
-                )
+        denying = [i for i, clause in enumerate(clauses) if any(map(_denies, words(clause)))]
+        for i in sorted({*denying[:1], *denying[-1:]}):
+            yield frozenset(
+                term.fact
+                for term in terms(",".join(clauses[i:]))
+                if _carries(term.fact) and not _denies(term.token.lower())
+            )
 
 
 def _denies(word: str) -> bool:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from generator.amounts import terms
+from generator.claim import read
 
 
 @pytest.mark.parametrize(
@@ -32,6 +37,10 @@ from generator.amounts import terms
         ("ten and twenty", "10 and 20"),
         ("five hundred and more", "500 and more"),
         ("9" * 40, "9" * 40),
+        ("1,000th of 5 St James Street", "#1000 of 5 st jame street"),
+        ("10² and 3 ² million", "10 ² and 3 ² 1000000"),
+        ("version 1.5th", "version 1.5 th"),
+        ("٣ million", "3000000"),
         ("", ""),
     ],
 )
@@ -41,6 +50,31 @@ def test_what_is_said(text: str, facts: str) -> None:
 
 def test_a_number_stands_where_its_words_do() -> None:
     text = "It weighs two hundred and ten grams."
-    (number,) = [term for term in terms(text) if term.number]
+    (number,) = [term for term in terms(text) if term.fact == "210"]
     assert text[number.start : number.end] == "two hundred and ten"
     assert number.token == "two"
+
+
+WRITTEN = ["five", "twenty", "-", "and", "hundred", "million", "third", "th", "²", "½", "٣", "1.5"]
+WRITTEN += ["1,000", "pounds", "pence", "one", "May", "of", "the", "9" * 5000, "not", ",", ";", "."]
+
+
+@given(st.one_of(st.text(max_size=60), st.lists(st.sampled_from(WRITTEN)).map(" ".join)))
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_read(text: str) -> None:
+    found = terms(text)
+    assert all(term.fact and 0 <= term.start < term.end <= len(text) for term in found)
+    assert [term.start for term in found] == sorted(term.start for term in found)
+    read(text)
+
+
+@pytest.mark.parametrize("word", ["five ", "5 ", "twenty-one ", "thousand ", "not , "])
+def test_time_grows_with_the_text(word: str) -> None:
+    """Twenty times as much takes no four hundred times as long."""
+
+    def spent(count: int) -> float:
+        began = time.process_time()
+        read(word * count)
+        return time.process_time() - began
+
+    assert spent(20_000) < 100 * spent(1_000) + 1
