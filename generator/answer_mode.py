@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from generator.answer import Mode
-from generator.remote import is_remote
-from generator.verdict import verdicts_of
-from indexing.weights import generator_weights
+from generator.lm.calibration_record import verdicts_of
+from generator.lm.openai_server import is_remote
+from indexing.models.files import generator_weights
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexing.documents import Document, Hit
-from indexing.sentences import sentences
+from indexing.text.sentences import sentences
 
 Vectors = NDArray[np.float32]
 """Shape (n, d), each row of length 1."""

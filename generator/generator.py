@@ -17,27 +17,27 @@ from generator.answer import (
     Responsibility,
 )
 from generator.answer_mode import AnswerMode, usual
-from generator.citations import Citer
-from generator.concatenate import concatenate
-from generator.context import Context
-from generator.conversation import Turn, complete
-from generator.decoding import Decoding, Limits, Marginal, Request
+from generator.attribution.citer import Citer
+from generator.attribution.markers import marked
+from generator.decoding.base import Decoding, Limits, Marginal, Request
+from generator.decoding.concat import concatenate
+from generator.decoding.rag import rag_sequence, rag_token
 from generator.draft import Draft
 from generator.evidence import Embed, Lookup, Offer, Sentence, evidence_sentences, offered
-from generator.floor import Floor, enough, support
-from generator.marginalize import rag_sequence, rag_token
-from generator.marking import marked
-from generator.model import CausalModel, Sampling
-from generator.positions import MS_POE, Positions, applied, settled
-from generator.prompt import ARRANGEMENTS, count_words, ledger
-from generator.quote import QuoteLength, best, chosen, cited, line
-from generator.quote_decoding import decoded
-from generator.reading import Reading, WordVectors
-from generator.remote import RemoteModel, answered_by, is_remote, needs_internals
+from generator.extractive.abstention import Floor, enough, support
+from generator.extractive.constrained_decoding import decoded
+from generator.extractive.features import Reading, WordVectors
+from generator.extractive.late_chunking import Context
+from generator.extractive.selector import QuoteLength, best, chosen, cited, line
+from generator.lm.causal_lm import CausalModel, Sampling
+from generator.lm.ms_poe_policy import MS_POE, Positions, applied, settled
+from generator.lm.openai_server import RemoteModel, answered_by, is_remote, needs_internals
+from generator.prompt.builder import ARRANGEMENTS, count_words, ledger
+from generator.prompt.follow_up import Turn, complete
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest, MissingDependency
-from indexing.gguf import Notify
-from indexing.weights import DEFAULT_GENERATOR
+from indexing.models.files import DEFAULT_GENERATOR
+from indexing.models.gguf import Notify
 
 DECODINGS: dict[str, Decoding] = {
     "concat": concatenate,

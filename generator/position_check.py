@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from generator.answer import Answer, JsonValue
-from generator.conversation import Turn
 from generator.evidence import Lookup
 from generator.generator import Generator
-from generator.model import CausalModel
-from generator.prompt import ARRANGEMENTS
+from generator.lm.causal_lm import CausalModel
+from generator.prompt.builder import ARRANGEMENTS
+from generator.prompt.follow_up import Turn
 from indexing.documents import Hit
 from indexing.errors import UnsupportedModel
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from indexing.catalogue import Catalogue, Change, Plan, Step, holding
+from indexing.change_detection import Catalogue, Change, Plan, Step, holding
 from indexing.documents import Document
-from indexing.encoder import Encoder
-from indexing.loading import MAX_BYTES, Failure, nothing_in, read, walk
-from indexing.passages import split
-from indexing.store import FileState, Store
+from indexing.encoder.encoder import Encoder
+from indexing.files import MAX_BYTES, Failure, nothing_in, read, walk
+from indexing.store.store import FileState, Store
+from indexing.text.chunking import split
 
 CHARACTERS_PER_TOKEN = 4  # about, for progress within a document
 

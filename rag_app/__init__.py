@@ -23,15 +23,15 @@ if TYPE_CHECKING:
         Event,
         TextDelta,
     )
-    from generator.conversation import Turn
     from generator.generator import GeneratorSettings
+    from generator.prompt.follow_up import Turn
     from indexing.documents import Document, Hit, PassageHit
-    from indexing.encoder import EncoderSettings
+    from indexing.encoder.encoder import EncoderSettings
     from indexing.indexer import IndexReport, Progress
-    from indexing.store import DocumentEntry
-    from rag_app.corpus import Corpus
-    from rag_app.corpus_info import CorpusInfo
-    from rag_app.event_loop import streamed
+    from indexing.store.store import DocumentEntry
+    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.event_loop import streamed
+    from rag_app.corpus.info import CorpusInfo
     from retriever.filters import Filter
 
 __version__ = "0.1.0"
@@ -66,11 +66,11 @@ _HOMES = {
     "Citation": "generator.answer",
     "ContextEntry": "generator.answer",
     "ContextReady": "generator.answer",
-    "Corpus": "rag_app.corpus",
-    "CorpusInfo": "rag_app.corpus_info",
+    "Corpus": "rag_app.corpus.corpus",
+    "CorpusInfo": "rag_app.corpus.info",
     "Document": "indexing.documents",
-    "DocumentEntry": "indexing.store",
-    "EncoderSettings": "indexing.encoder",
+    "DocumentEntry": "indexing.store.store",
+    "EncoderSettings": "indexing.encoder.encoder",
     "Event": "generator.answer",
     "Filter": "retriever.filters",
     "GeneratorSettings": "generator.generator",
@@ -79,8 +79,8 @@ _HOMES = {
     "PassageHit": "indexing.documents",
     "Progress": "indexing.indexer",
     "TextDelta": "generator.answer",
-    "Turn": "generator.conversation",
-    "streamed": "rag_app.event_loop",
+    "Turn": "generator.prompt.follow_up",
+    "streamed": "rag_app.corpus.event_loop",
 }
 
 

@@ -1,5 +1,5 @@
 """`python -m rag_app` is the command line."""
 
-from rag_app.cli import main
+from rag_app.cli.main import main
 
 main()

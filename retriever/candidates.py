@@ -22,11 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 from retriever.dense import LARGE_DEPTH
+from retriever.diversity import repetition
+from retriever.features import Parts, only
 from retriever.fusion import Given, Ranking, Scored, Spread, scaled
-from retriever.interaction import means_in_a_row, moving_average, sum_of_best
+from retriever.late_interaction import means_in_a_row, moving_average, sum_of_best
 from retriever.lexical import passage_pairs, passage_stems
-from retriever.parts import Parts, only
-from retriever.repetition import repetition
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from indexing.vectors import GPU_DEPTH, VectorIndex
+from indexing.index.faiss_index import GPU_DEPTH, VectorIndex
 
 FloatArray = npt.NDArray[np.float32]
 

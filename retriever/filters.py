@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.errors import DocumentNotFound
-from indexing.snapshot import Snapshot
-from indexing.store import Store
+from indexing.index.snapshot import Snapshot
+from indexing.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from indexing.lexicon import Lexicon
-from indexing.snapshot import Snapshot
+from indexing.index.snapshot import Snapshot
+from indexing.text.vocabulary import Lexicon
 from retriever.query import QUESTION_WORDS
 
 FloatArray = npt.NDArray[np.float32]

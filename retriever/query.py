@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from indexing import english
 from indexing.errors import InvalidRequest
-from indexing.sentences import sentences
+from indexing.text import english
+from indexing.text.sentences import sentences
 
 MOST_SENTENCES = 32  # a longer query is a document; its first sentences say what it is about
 

@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from indexing.documents import Hit, PassageHit
 from indexing.errors import InvalidRequest
-from indexing.snapshot import Snapshot
-from indexing.store import Store
+from indexing.index.snapshot import Snapshot
+from indexing.store.store import Store
 from retriever.candidates import score_candidates
+from retriever.diversity import repetition
+from retriever.features import Embed, Parts, only
 from retriever.filters import Filter, allowed
 from retriever.fusion import RANKINGS, Given, Ranking, Scored, fuse
-from retriever.parts import Embed, Parts, only
 from retriever.query import Query
-from retriever.repetition import repetition
 
 FloatArray = npt.NDArray[np.float32]
 

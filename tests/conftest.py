@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from generator.model import CausalModel
-from indexing.encoder import Encoder, EncoderSettings
-from indexing.weights import Weights, generator_weights
-from rag_app.corpus import Corpus
+from generator.lm.causal_lm import CausalModel
+from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.models.files import Weights, generator_weights
+from rag_app.corpus.corpus import Corpus
 
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples"
 

@@ -22,11 +22,11 @@ from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from indexing.encoder import Encoder
+from indexing.encoder.encoder import Encoder
 from rag_app.batch.asking import ask_one
 from rag_app.batch.questions import Question, read_questions
 from rag_app.batch.run import run
-from rag_app.corpus import Corpus
+from rag_app.corpus.corpus import Corpus
 
 
 @dataclass

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from rag_app.cli import main
+from rag_app.cli.main import main
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "cli.md"
 WIDTH = 100

@@ -18,11 +18,11 @@ from time import perf_counter
 import bm25s
 import numpy as np
 
-from indexing.lexicon import FUNCTION_WORDS, Lexicon, stems, words
-from indexing.passages import split
-from indexing.postings import Postings
+from indexing.index.bm25 import Postings
+from indexing.text.chunking import split
+from indexing.text.vocabulary import FUNCTION_WORDS, Lexicon, stems, words
+from rag_app.datasets.qmsum import meetings
 from rag_app.evaluation import metrics
-from rag_app.evaluation.qmsum import meetings
 
 Score = Callable[[str], np.ndarray]
 

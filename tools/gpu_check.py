@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # for a machine on which the project is not installed
 
 from indexing.errors import RagAppError  # noqa: E402
-from indexing.vectors import GPU_DEPTH, VectorIndex, require_faiss  # noqa: E402
+from indexing.index.faiss_index import GPU_DEPTH, VectorIndex, require_faiss  # noqa: E402
 from rag_app.evaluation.imitation import Imitation  # noqa: E402
 
 FloatArray = npt.NDArray[np.float32]
@@ -117,9 +117,9 @@ def check_vectors(count: int, depth: int, queries: int) -> bool:
 def check_encoder() -> bool:
     """The sample documents on both, by the default encoder."""
     from indexing.documents import Document
-    from indexing.encoder import Encoder, EncoderSettings
-    from indexing.loading import Failure, read, walk
-    from indexing.passages import split
+    from indexing.encoder.encoder import Encoder, EncoderSettings
+    from indexing.files import Failure, read, walk
+    from indexing.text.chunking import split
 
     paths = [path for path in walk([ROOT / "data" / "samples"]) if not isinstance(path, Failure)]
     documents = [one for path in paths for one in read(path) if isinstance(one, Document)]

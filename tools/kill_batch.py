@@ -22,10 +22,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from generator.answer import Answer
-from indexing.encoder import Encoder
+from indexing.encoder.encoder import Encoder
 from rag_app.batch.questions import Question, read_questions
 from rag_app.batch.run import BatchOptions, run
-from rag_app.corpus import Corpus
+from rag_app.corpus.corpus import Corpus
 
 Json = dict[str, Any]
 LIVES = 4  # kills are spread over half as many runs

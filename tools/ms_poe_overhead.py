@@ -36,9 +36,9 @@ def main(  # noqa: PLR0913, PLR0917 - one argument for each flag
     """Seconds of a prompt and milliseconds of a token, off and under each order of Ms-PoE."""
     import torch
 
-    from generator.model import CausalModel
-    from generator.ms_poe import MsPoE, usual_places
-    from indexing.weights import DEFAULT_GENERATOR
+    from generator.lm.causal_lm import CausalModel
+    from generator.ms_poe.method import MsPoE, usual_places
+    from indexing.models.files import DEFAULT_GENERATOR
 
     if threads:
         torch.set_num_threads(threads)
@@ -82,7 +82,7 @@ def _round(
     """Seconds of the prompt, and of each token, by setting; tokens are written in turns too."""
     import torch
 
-    from generator.steps import forward
+    from generator.lm.decode_step import forward
 
     found: dict[str, tuple[float, list[float]]] = {}
     caches = {}

@@ -1,6 +1,6 @@
 """Tunes the encoder that reads sentences of evidence in context.
 
-    python tools/tune_context.py train.jsonl --corpus FOLDER --out generator/context.safetensors
+    python tools/tune_context.py train.jsonl --corpus FOLDER --out late_chunking.safetensors
 
 For every question of QMSum with marked turns, eight of the 24 best passages of its meeting, half of
 them marked where there are as many: the sentences in marked turns are to be told from the others
@@ -24,13 +24,13 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from generator.context import LAYERS, compared
 from generator.evidence import Sentence, Span, evidence_sentences, offered
-from indexing.weights import encoder_weights
-from rag_app.corpus import Corpus
+from generator.extractive.late_chunking import LAYERS, compared
+from indexing.models.files import encoder_weights
+from rag_app.corpus.corpus import Corpus
+from rag_app.datasets.qmsum import meetings
 from rag_app.evaluation.answers import Gold, holds
-from rag_app.evaluation.qmsum import meetings
-from rag_app.evaluation.waiting import counted
+from rag_app.progress import counted
 from retriever.filters import Filter
 
 FOLDS = 3

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import InvalidRequest
 from indexing.extension.entropy import EntropyScaling
-from indexing.extension.family import Family, recognise
 from indexing.extension.gp import GroupedPositions
 from indexing.extension.method import Change, Extension
 from indexing.extension.none import NoExtension
@@ -36,6 +35,7 @@ from indexing.extension.pcw import ParallelWindows
 from indexing.extension.pi import InterpolatedPositions
 from indexing.extension.rp import RecurrentPositions
 from indexing.extension.self_extend import SelfExtend
+from indexing.nn.architecture import Family, recognise
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

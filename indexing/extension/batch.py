@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from indexing.errors import InvalidRequest
-from indexing.extension.patching import after, before
+from indexing.nn.hooks import after, before
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from indexing.extension.family import Family
+    from indexing.nn.architecture import Family
 
 Scale = Literal["target", "own"]
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from indexing.extension.batch import now
-from indexing.extension.family import Family, Positions, queries
 from indexing.extension.method import Change
-from indexing.extension.patching import after
 from indexing.extension.selftest import PROBE
+from indexing.nn.architecture import Family, Positions, queries
+from indexing.nn.hooks import after
 
 if TYPE_CHECKING:
     from typing import Self

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.extension.batch import watched
-from indexing.extension.family import Family, Positions, recognise
 from indexing.extension.selftest import PROBE, prove
+from indexing.nn.architecture import Family, Positions, recognise
 
 if TYPE_CHECKING:
     from typing import Self
@@ -103,7 +103,7 @@ class Extension(Change):
     @contextmanager
     def applied(self, model: SentenceTransformer, family: Family) -> Iterator[None]:
         """Applies the change, and lets the tokenizer keep `max_length` tokens."""
-        from indexing.extension.patching import reading
+        from indexing.nn.hooks import reading
 
         with reading(model, self.max_length), super().applied(model, family):
             yield

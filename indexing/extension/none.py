@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from indexing.errors import UnsupportedModel
-from indexing.extension.family import Family, Positions
 from indexing.extension.method import Extension, refusal
+from indexing.nn.architecture import Family, Positions
 
 if TYPE_CHECKING:
     from typing import Self

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.extension.batch import Batch, Scale, now
-from indexing.extension.family import FULL, Family, Positions
 from indexing.extension.method import Extension
-from indexing.extension.patching import after
 from indexing.extension.selftest import PROBE
+from indexing.nn.architecture import FULL, Family, Positions
+from indexing.nn.hooks import after
 
 if TYPE_CHECKING:
     from typing import Self
@@ -83,8 +83,8 @@ class NtkScaling(Extension):
         self, model: SentenceTransformer, family: Family
     ) -> Iterable[AbstractContextManager[object]]:
         """Other cosines and sines out of the rotary module."""
-        from indexing import rope
         from indexing.extension.positions import unchanged
+        from indexing.nn import rope
 
         rotary = family.rotary
         assert rotary is not None

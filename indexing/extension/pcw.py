@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from indexing.errors import InvalidRequest, UnsupportedModel
-from indexing.extension.family import Family, Positions
 from indexing.extension.method import Extension
-from indexing.extension.patching import attribute
+from indexing.nn.architecture import Family, Positions
+from indexing.nn.hooks import attribute
 
 if TYPE_CHECKING:
     from typing import Self

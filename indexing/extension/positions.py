@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from indexing.errors import InvalidRequest
 from indexing.extension.batch import Batch, now
-from indexing.extension.family import SLIDING, Family, Rotary, Table
-from indexing.extension.patching import Inputs, after, before
+from indexing.nn.architecture import SLIDING, Family, Rotary, Table
+from indexing.nn.hooks import Inputs, after, before
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from indexing.extension.batch import Batch
-from indexing.extension.family import Family, Positions
 from indexing.extension.method import Extension
 from indexing.extension.positions import Places, placed
+from indexing.nn.architecture import Family, Positions
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

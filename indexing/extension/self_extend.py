@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.extension.batch import now
-from indexing.extension.family import FULL, SLIDING, Family, Positions
 from indexing.extension.method import Extension
-from indexing.extension.patching import after
 from indexing.extension.selftest import PROBE
+from indexing.nn.architecture import FULL, SLIDING, Family, Positions
+from indexing.nn.hooks import after
 
 if TYPE_CHECKING:
     from typing import Self
@@ -131,7 +131,7 @@ class _Applied:
         import torch
 
         from indexing.extension.banded import Band
-        from indexing.rope import turn
+        from indexing.nn.rope import turn
 
         assert self.family.rotary is not None
         n, w, g = queries.shape[1], self.neighbours, self.group

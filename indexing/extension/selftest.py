@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import Tensor
 
-    from indexing.extension.family import Family
     from indexing.extension.method import Change
+    from indexing.nn.architecture import Family
 
 PROBE = 16
 """Tokens of the longer of the two probe sequences; the other has five fewer."""

@@ -26,11 +26,11 @@ from torch import Tensor, nn
 from indexing.errors import InvalidRequest, MissingDependency, UnreadableFile, UnsupportedModel
 from indexing.extension import is_extended
 from indexing.extension.batch import now, watched
-from indexing.extension.family import Family, Positions, Table, recognise
 from indexing.extension.method import Change, refusal
-from indexing.extension.patching import Inputs, after, before, reading
 from indexing.extension.pi import InterpolatedPositions
 from indexing.extension.positions import with_ids
+from indexing.nn.architecture import Family, Positions, Table, recognise
+from indexing.nn.hooks import Inputs, after, before, reading
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

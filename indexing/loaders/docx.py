@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indexing.decoding import clean
 from indexing.documents import Extract
 from indexing.errors import PartUnread, UnreadableFile
-from indexing.signatures import advice, signature
+from indexing.loaders.charset import clean
+from indexing.loaders.magic import advice, signature
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument

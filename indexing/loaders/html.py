@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexing.decoding import clean, decode
 from indexing.documents import Extract
 from indexing.errors import UnreadableFile
-from indexing.signatures import refuse_other_kind
+from indexing.loaders.charset import clean, decode
+from indexing.loaders.magic import refuse_other_kind
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexing import transcripts
-from indexing.decoding import printable, read_text
 from indexing.documents import Extract
+from indexing.loaders.charset import printable, read_text
+from indexing.text import transcripts
 
 TITLE = 300  # characters of a heading that a title is made of
 

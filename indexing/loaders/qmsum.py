@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from indexing.decoding import SAVE_AS_UTF8, decode, printable
 from indexing.documents import Extract, Turn
 from indexing.errors import OtherKind, UnreadableFile
-from indexing.signatures import refuse_other_kind
+from indexing.loaders.charset import SAVE_AS_UTF8, decode, printable
+from indexing.loaders.magic import refuse_other_kind
 
 EXPECTED = (
     "give it a list `meeting_transcripts` of objects with the strings `speaker` and `content`"

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from indexing.captions import Cue, plain_lines, transcript
-from indexing.decoding import printable, read_text
 from indexing.documents import Extract
 from indexing.errors import UnreadableFile
+from indexing.loaders.captions import Cue, plain_lines, transcript
+from indexing.loaders.charset import printable, read_text
 
 SAVE_AGAIN = "mend it, or save the captions as SubRip again"
 

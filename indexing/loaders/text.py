@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from indexing import transcripts
-from indexing.decoding import printable, read_text
 from indexing.documents import Extract
+from indexing.loaders.charset import printable, read_text
+from indexing.text import transcripts
 
 
 def load(path: Path) -> Iterator[Extract]:

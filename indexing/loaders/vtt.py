@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from indexing.captions import Cue, plain_lines, transcript
-from indexing.decoding import printable, read_text
 from indexing.documents import Extract
 from indexing.errors import UnreadableFile
-from indexing.transcripts import seconds
+from indexing.loaders.captions import Cue, plain_lines, transcript
+from indexing.loaders.charset import printable, read_text
+from indexing.text.transcripts import seconds
 
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,200})?[ \t]+(?P<speaker>[^<>\n]{1,200})>")
 _TIMES = re.compile(r"^[^\n]*-->", re.MULTILINE)

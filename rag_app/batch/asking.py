@@ -20,8 +20,8 @@ from retriever.filters import Filter
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Mode
-    from indexing.catalogue import Held
-    from rag_app.corpus import Corpus
+    from indexing.change_detection import Held
+    from rag_app.corpus.corpus import Corpus
 
 
 @dataclass(frozen=True, slots=True)

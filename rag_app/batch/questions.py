@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from indexing.decoding import clean, decode, printable
 from indexing.errors import UnreadableFile
+from indexing.loaders.charset import clean, decode, printable
 
 SUFFIXES = (".txt", ".csv", ".jsonl", ".json")
 SHAPE = 'give each question a line such as {"id": "q1", "question": "...", "document": "..."}'
@@ -165,7 +165,7 @@ def _holds_meetings(text: str) -> bool:
 
 def _of_meetings(path: Path) -> list[Question]:
     """Each meeting's own queries, to be asked of it alone."""
-    from rag_app.evaluation.qmsum import meetings
+    from rag_app.datasets.qmsum import meetings
 
     found = []
     for meeting in meetings(path):

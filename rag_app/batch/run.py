@@ -16,7 +16,7 @@ from rag_app.batch.scope import Documents, differences, fingerprint, settings
 if TYPE_CHECKING:
     from generator.answer import Mode
     from rag_app.batch.questions import Question
-    from rag_app.corpus import Corpus
+    from rag_app.corpus.corpus import Corpus
 
 Json = dict[str, Any]
 Tell = Callable[[str], None]

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from indexing.catalogue import Held
+from indexing.change_detection import Held
 from indexing.errors import DocumentNotFound
-from rag_app.naming import named
+from rag_app.corpus.document_names import named
 
 if TYPE_CHECKING:
     from generator.answer import Mode
     from rag_app.batch.questions import Question
-    from rag_app.corpus import Corpus
+    from rag_app.corpus.corpus import Corpus
 
 Json = dict[str, Any]
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.errors import RagAppError
-from indexing.weights import DEFAULT_GENERATOR
-from rag_app.chat.asking import Asking
-from rag_app.chat.chats import Chats
-from rag_app.chat.intake import Intake
-from rag_app.chat.runs import Runs
-from rag_app.chat.shelf import Shelf
+from indexing.models.files import DEFAULT_GENERATOR
+from rag_app.chat.answer_jobs import Runs
+from rag_app.chat.conversation_store import Chats
+from rag_app.chat.document_list import Shelf
+from rag_app.chat.ingest_queue import Intake
+from rag_app.chat.question_queue import Asking
 from rag_app.chat.uploads import Uploads
 
 if TYPE_CHECKING:
     from generator.answer import Mode
-    from rag_app.corpus import Corpus
+    from rag_app.corpus.corpus import Corpus
 
 UPLOADS = "uploads"
 CHATS = ".chats"

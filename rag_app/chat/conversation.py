@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from generator.answer import Answer, Mode
-from generator.conversation import Turn
+from generator.prompt.follow_up import Turn
 from indexing.errors import InvalidRequest
 
 State = Literal["waiting", "reading", "writing", "checking", "done", "stopped", "failed"]

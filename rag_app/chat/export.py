@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from generator.answer import as_json
-from rag_app.chat.surroundings import where
+from rag_app.chat.page.quote_context import where
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation

@@ -25,15 +25,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from generator.answer import Answer, Citation
-from generator.citations import cite
+from generator.attribution.citer import cite
 from generator.evidence import Span, evidence_sentences, offered
 from generator.generator import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency, UnreadableFile
-from indexing.sentences import sentences
-from rag_app.answering import EVIDENCE_PASSAGES
-from rag_app.corpus import Corpus
-from rag_app.evaluation.qmsum import Meeting, meetings
-from rag_app.evaluation.waiting import counted
+from indexing.text.sentences import sentences
+from rag_app.corpus.answering import EVIDENCE_PASSAGES
+from rag_app.corpus.corpus import Corpus
+from rag_app.datasets.qmsum import Meeting, meetings
+from rag_app.progress import counted
 from retriever.filters import Filter
 from retriever.retriever import Retriever
 

@@ -19,14 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.documents import Document
-from indexing.encoder import Encoder
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.fingerprint import Recipe
 from indexing.errors import CorpusError
-from indexing.recipe import Recipe
-from indexing.store import FILE_NAME, Store
-from rag_app.corpus import Corpus
-from rag_app.evaluation.kept import drop_older, home
-from rag_app.evaluation.task import Task
-from rag_app.evaluation.waiting import counted
+from indexing.store.store import FILE_NAME, Store
+from rag_app.corpus.corpus import Corpus
+from rag_app.datasets.task import Task
+from rag_app.evaluation.cache_files import drop_older, home
+from rag_app.progress import counted
 from retriever.fusion import RANKINGS
 from retriever.query import Query
 from retriever.retriever import Retriever

@@ -15,14 +15,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from indexing.documents import Document
-from indexing.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.fingerprint import Recipe
 from indexing.errors import InvalidRequest
 from indexing.extension.pcw import windows
-from indexing.loading import Failure, read, walk
-from indexing.passages import split
-from indexing.recipe import Recipe
+from indexing.files import Failure, read, walk
+from indexing.text.chunking import split
 from rag_app.evaluation.memory import peak
-from rag_app.evaluation.waiting import counted
+from rag_app.progress import counted
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -19,15 +19,15 @@ from time import perf_counter
 import numpy as np
 import numpy.typing as npt
 
-from indexing.encoder import Encoder
-from indexing.passages import count_words
-from indexing.recipe import Recipe
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.fingerprint import Recipe
+from indexing.text.chunking import count_words
+from rag_app.datasets.qmsum import Meeting, Question, meetings
+from rag_app.datasets.task import Task, TaskQuery
 from rag_app.evaluation import metrics
 from rag_app.evaluation.collection import Collection, collected
 from rag_app.evaluation.longembed import Measured, Method
-from rag_app.evaluation.qmsum import Meeting, Question, meetings
-from rag_app.evaluation.task import Task, TaskQuery
-from rag_app.evaluation.waiting import counted
+from rag_app.progress import counted
 from retriever.filters import Filter
 from retriever.query import Query
 

@@ -12,17 +12,17 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean, median
 
 from generator.answer import Answer
-from generator.conversation import Turn
 from generator.evidence import Embed
 from generator.generator import DECODINGS, Generator, GeneratorSettings
-from generator.model import CausalModel
+from generator.lm.causal_lm import CausalModel
+from generator.prompt.follow_up import Turn
 from indexing.documents import Document, Hit, PassageHit
 from indexing.errors import InvalidRequest
-from indexing.loading import document
-from rag_app.evaluation.facts import facts
-from rag_app.evaluation.haystack import Haystack
-from rag_app.evaluation.probes import PARTS, Material, Probe, make
-from rag_app.evaluation.waiting import counted
+from indexing.files import document
+from rag_app.datasets.facts import facts
+from rag_app.datasets.haystack import Haystack
+from rag_app.datasets.probes import PARTS, Material, Probe, make
+from rag_app.progress import counted
 
 _ROOM = 1000  # tokens for questions, instructions and titles
 

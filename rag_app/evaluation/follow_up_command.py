@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_app.options import DECODINGS, print_result, with_json
+from rag_app.cli.options import DECODINGS, print_result, with_json
 
 if TYPE_CHECKING:
     from rag_app.evaluation.follow_up import FollowUpReport
@@ -36,12 +36,12 @@ def follow_up(  # noqa: PLR0913, PLR0917 - one argument for each flag
     """How soon a second question over the same evidence is answered, and whether alike."""
     import torch
 
-    from generator.model import CausalModel
-    from indexing.encoder import Encoder, EncoderSettings
-    from indexing.weights import DEFAULT_GENERATOR
+    from generator.lm.causal_lm import CausalModel
+    from indexing.encoder.encoder import Encoder, EncoderSettings
+    from indexing.models.files import DEFAULT_GENERATOR
+    from rag_app.corpus.embedding_cache import Remembering
+    from rag_app.datasets.haystack import haystack
     from rag_app.evaluation import follow_up as measuring
-    from rag_app.evaluation.haystack import haystack
-    from rag_app.remembering import Remembering
 
     model = CausalModel.load(
         generator or DEFAULT_GENERATOR,

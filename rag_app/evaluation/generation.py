@@ -13,15 +13,15 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from generator.model import CausalModel, Sampling
-from generator.ms_poe import MsPoE
-from generator.prefix_cache import PrefixCache
-from generator.rotary_layers import recognise
+from generator.lm.causal_lm import CausalModel, Sampling
+from generator.lm.prefix_cache import PrefixCache
+from generator.ms_poe.architectures import recognise
+from generator.ms_poe.method import MsPoE
 from indexing.errors import UnsupportedModel
-from indexing.gguf import silenced
-from indexing.weights import DEFAULT_GENERATOR, generator_weights
+from indexing.models.files import DEFAULT_GENERATOR, generator_weights
+from indexing.models.gguf import silenced
 from rag_app.evaluation import llama_cpp
-from rag_app.evaluation.waiting import counted
+from rag_app.progress import counted
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_app.options import numbers, print_result, with_json
+from rag_app.cli.options import numbers, print_result, with_json
 
 if TYPE_CHECKING:
     from rag_app.evaluation.generation import GenerationReport
@@ -28,7 +28,7 @@ def generation(
     as_json: bool,
 ) -> None:
     """How quickly a model reads and writes, beside transformers, and llama.cpp if it is here."""
-    from indexing.weights import DEFAULT_GENERATOR
+    from indexing.models.files import DEFAULT_GENERATOR
     from rag_app.evaluation import generation as measuring
 
     report = measuring.evaluate(

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from indexing.lexicon import FUNCTION_WORDS, Lexicon
+from indexing.text.vocabulary import FUNCTION_WORDS, Lexicon
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from rag_app.evaluation.waiting import counted
+from rag_app.progress import counted
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")

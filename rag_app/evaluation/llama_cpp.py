@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from indexing.weights import DEFAULT_GENERATOR
+from indexing.models.files import DEFAULT_GENERATOR
 
 Engine = Callable[[list[int], int], tuple[float, float]]
 """Token ids of a prompt and how many tokens to write -> tokens a second, read and written."""

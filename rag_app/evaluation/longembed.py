@@ -18,15 +18,16 @@ from statistics import fmean
 from time import perf_counter
 from typing import TypeVar
 
-from indexing.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.fingerprint import Recipe
 from indexing.errors import InvalidRequest
-from indexing.recipe import Recipe
-from rag_app.evaluation import metrics, qmsum, synthetic
+from rag_app.datasets import qmsum, synthetic
+from rag_app.datasets.haystack import haystack
+from rag_app.datasets.hub import HUB_TASKS, load
+from rag_app.datasets.task import Task, TaskQuery
+from rag_app.evaluation import metrics
 from rag_app.evaluation.collection import Collection, collected
-from rag_app.evaluation.haystack import haystack
-from rag_app.evaluation.hub import HUB_TASKS, load
-from rag_app.evaluation.task import Task, TaskQuery
-from rag_app.evaluation.waiting import counted
+from rag_app.progress import counted
 
 Number = TypeVar("Number", int, float)
 

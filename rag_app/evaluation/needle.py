@@ -19,18 +19,18 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.documents import Document
-from indexing.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.fingerprint import Recipe
 from indexing.errors import InvalidRequest
-from indexing.loading import document
-from indexing.recipe import Recipe
-from rag_app.corpus import Corpus
+from indexing.files import document
+from rag_app.corpus.corpus import Corpus
+from rag_app.datasets.facts import Fact, facts
+from rag_app.datasets.haystack import Haystack, plant
+from rag_app.datasets.synthetic import words_of
+from rag_app.datasets.task import Task, TaskQuery
 from rag_app.evaluation import metrics
 from rag_app.evaluation.collection import Collection, collected
-from rag_app.evaluation.facts import Fact, facts
-from rag_app.evaluation.haystack import Haystack, plant
-from rag_app.evaluation.synthetic import words_of
-from rag_app.evaluation.task import Task, TaskQuery
-from rag_app.evaluation.waiting import counted
+from rag_app.progress import counted
 
 LENGTHS = (512, 2048, 8192, 32768)
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from indexing.vectors import VectorIndex, require_faiss
+from indexing.index.faiss_index import VectorIndex, require_faiss
 from rag_app.evaluation.latency import Latency, latency, timed
 from retriever.dense import LARGE_DEPTH
 

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from generator.decoding import Limits, Marginal, Request
+from generator.decoding.base import Limits, Marginal, Request
 from generator.generator import DECODINGS
-from generator.model import CausalModel, Sampling
-from generator.ms_poe import MsPoE
+from generator.lm.causal_lm import CausalModel, Sampling
+from generator.ms_poe.method import MsPoE
 from indexing.errors import InvalidRequest
+from rag_app.datasets.probes import Probe, places
 from rag_app.evaluation import bootstrap
+from rag_app.evaluation.answer_likelihood import forced
 from rag_app.evaluation.bootstrap import Outcomes
-from rag_app.evaluation.forced import forced
-from rag_app.evaluation.probes import Probe, places
-from rag_app.evaluation.waiting import counted
+from rag_app.progress import counted
 
 METHODS = ("off", "ms-poe", "calibrated")
 _WRITTEN_TOKENS = 40
@@ -166,7 +166,7 @@ def parsed(name: str, model: CausalModel) -> MsPoE | None:
     Raises:
         InvalidRequest: It is none of these.
     """
-    from generator.verdict import verdict_for
+    from generator.lm.calibration_record import verdict_for
 
     kind, _, numbers = name.partition(":")
     if kind not in METHODS or (numbers and kind != "ms-poe"):

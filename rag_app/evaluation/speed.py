@@ -20,19 +20,19 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from indexing.inversion import BLOCK, Words
-from indexing.lexicon import Lexicon
-from indexing.postings import Postings
-from indexing.snapshot import Snapshot
-from indexing.speakers import Speakers
-from indexing.store import Store
-from indexing.vectors import VectorIndex
+from indexing.index.bm25 import Postings
+from indexing.index.bm25_builder import BLOCK, Words
+from indexing.index.faiss_index import VectorIndex
+from indexing.index.snapshot import Snapshot
+from indexing.index.speakers import Speakers
+from indexing.store.store import Store
+from indexing.text.vocabulary import Lexicon
 from rag_app.evaluation.imitation import DIMENSION, WORDS, Asked, Imitation
 from rag_app.evaluation.latency import Latency, latency, timed
 from rag_app.evaluation.memory import held, watched
 from rag_app.evaluation.neighbours import RECALL_AT, Searched, searched
 from rag_app.evaluation.table import grid
-from rag_app.evaluation.waiting import counted
+from rag_app.progress import counted
 from retriever.fusion import RANKINGS
 from retriever.lexical import passage_pairs, passage_stems
 from retriever.query import Query

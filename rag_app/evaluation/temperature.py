@@ -14,14 +14,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 
-from generator.decoding import Marginal
+from generator.decoding.base import Marginal
+from generator.decoding.rag import log_prior
 from generator.evidence import Span, offered
-from generator.marginalize import log_prior
 from indexing.errors import InvalidRequest
-from rag_app.answering import EVIDENCE_DOCUMENTS, EVIDENCE_PASSAGES
-from rag_app.corpus import Corpus
+from rag_app.corpus.answering import EVIDENCE_DOCUMENTS, EVIDENCE_PASSAGES
+from rag_app.corpus.corpus import Corpus
 from rag_app.evaluation.answers import Asked, asked_of, holds, kept
-from rag_app.evaluation.waiting import counted
+from rag_app.progress import counted
 from retriever.filters import Filter
 
 TEMPERATURES = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_app.evaluation.answers_command import with_questions
-from rag_app.options import print_result, with_json
+from rag_app.cli.evaluate_answers import with_questions
+from rag_app.cli.options import print_result, with_json
 
 if TYPE_CHECKING:
     from rag_app.evaluation.temperature import TemperatureReport

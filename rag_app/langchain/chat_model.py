@@ -23,13 +23,13 @@ from langchain_core.messages import (
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from pydantic import ConfigDict, Field, PrivateAttr
 
-from generator.chat import Message, Rendered, Role
-from generator.model import CausalModel, Sampling
-from generator.ms_poe import MsPoE
-from generator.positions import Positions, applied, settled
-from generator.remote import is_remote, needs_internals
+from generator.lm.causal_lm import CausalModel, Sampling
+from generator.lm.ms_poe_policy import Positions, applied, settled
+from generator.lm.openai_server import is_remote, needs_internals
+from generator.ms_poe.method import MsPoE
+from generator.prompt.chat_template import Message, Rendered, Role
 from indexing.errors import InvalidRequest
-from indexing.weights import DEFAULT_GENERATOR
+from indexing.models.files import DEFAULT_GENERATOR
 
 ROLES: dict[type[BaseMessage], Role] = {
     SystemMessage: "system",
@@ -55,7 +55,7 @@ class ChatRagApp(BaseChatModel):
         max_tokens: Most tokens of an answer.
         stop: Texts that end an answer and are not part of it.
         timeout: Seconds after which an answer ends as it is; None for no limit.
-        ms_poe: When Ms-PoE is on: one of `generator.positions.MS_POE`, "calibrated" for where
+        ms_poe: When Ms-PoE is on: one of `ms_poe_policy.MS_POE`, "calibrated" for where
             `rag-app calibrate` found it to help; or settings of your own.
         device: "cpu", "cuda" or "mps"; None for the best there is.
         streaming: Whether `invoke` hands on pieces to callbacks as well.

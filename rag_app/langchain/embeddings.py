@@ -6,9 +6,9 @@ import threading
 
 from langchain_core.embeddings import Embeddings
 
-from indexing.decoding import clean
 from indexing.documents import Document
-from indexing.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.loaders.charset import clean
 
 
 class RagAppEmbeddings(Embeddings):

@@ -13,8 +13,8 @@ from pydantic import Field
 
 from indexing.documents import Hit, PassageHit
 from indexing.errors import InvalidRequest
-from rag_app.answering import EVIDENCE_DOCUMENTS
-from rag_app.corpus import Corpus
+from rag_app.corpus.answering import EVIDENCE_DOCUMENTS
+from rag_app.corpus.corpus import Corpus
 from retriever.filters import Filter
 
 

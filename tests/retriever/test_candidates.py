@@ -11,15 +11,15 @@ import numpy.typing as npt
 import pytest
 
 from indexing.documents import Hit
-from indexing.encoder import Encoder, EncoderSettings
-from indexing.vectors import VectorIndex
-from rag_app.corpus import Corpus
+from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.index.faiss_index import VectorIndex
+from rag_app.corpus.corpus import Corpus
 from retriever import candidates
 from retriever.candidates import KNOWN_DOCUMENTS, KNOWN_PASSAGES, SIMILAR_PASSAGES, Selection
+from retriever.features import DOCUMENT_PARTS, PASSAGE_PARTS
 from retriever.filters import Filter
 from retriever.fusion import RANKINGS, Scored
-from retriever.interaction import means_in_a_row, moving_average
-from retriever.parts import DOCUMENT_PARTS, PASSAGE_PARTS
+from retriever.late_interaction import means_in_a_row, moving_average
 from retriever.query import Query
 from retriever.retriever import Retriever
 
@@ -243,7 +243,7 @@ def test_a_large_corpus_from_end_to_end(
             return corpus.search("ferry and steel", k=3)
 
     small = found(".small")
-    monkeypatch.setattr("indexing.vectors.FLAT_BELOW", 16)
+    monkeypatch.setattr("indexing.index.faiss_index.FLAT_BELOW", 16)
     hits = found(".large")
     assert [hit.title for hit in small] == [hit.title for hit in hits]
     (folder,) = (tmp_path / ".large" / ".index").glob("g*")

@@ -12,17 +12,17 @@ import numpy.typing as npt
 import pytest
 
 from indexing.documents import Hit
-from indexing.encoder import Encoder
+from indexing.encoder.encoder import Encoder
 from indexing.errors import DocumentNotFound, InvalidRequest
-from indexing.store import Store
-from rag_app.corpus import Corpus
+from indexing.store.store import Store
+from rag_app.corpus.corpus import Corpus
 from retriever.dense import similarities
+from retriever.diversity import repetition
+from retriever.features import DOCUMENT_PARTS, PASSAGE_PARTS
 from retriever.filters import Filter
 from retriever.fusion import BY_SENTENCE, RANKINGS, fuse, standardise
-from retriever.interaction import moving_average, sum_of_best
-from retriever.parts import DOCUMENT_PARTS, PASSAGE_PARTS
+from retriever.late_interaction import moving_average, sum_of_best
 from retriever.query import Query
-from retriever.repetition import repetition
 
 FloatArray = npt.NDArray[np.float32]
 INF = np.float32(-np.inf)
@@ -297,7 +297,7 @@ def test_dense_parts_are_products_of_vectors(corpus: Corpus, encoder: Encoder) -
 
 
 def test_similarities_are_exact_within_their_depth(monkeypatch: pytest.MonkeyPatch) -> None:
-    from indexing.vectors import VectorIndex
+    from indexing.index.faiss_index import VectorIndex
 
     draw = np.random.default_rng(0)
     vectors, queries = (draw.normal(size=(n, 8)).astype(np.float32) for n in (50, 3))

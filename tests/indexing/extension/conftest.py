@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 import torch
-from extension_models import CONFIGS, build
-from extension_oracle import Oracle
 from sentence_transformers import SentenceTransformer
+
+from tests.indexing.extension.extension_models import CONFIGS, build
+from tests.indexing.extension.extension_oracle import Oracle
 
 
 @pytest.fixture(scope="session")

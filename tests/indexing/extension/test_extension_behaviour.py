@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from extension_models import ABSOLUTE, CONFIGS, ROTARY, WINDOW, build, states, text
 from sentence_transformers import SentenceTransformer
 
 from indexing.errors import InvalidRequest, UnsupportedModel
@@ -28,6 +27,15 @@ from indexing.extension import (
     selftest,
 )
 from indexing.extension.ntk import base_factor
+from tests.indexing.extension.extension_models import (
+    ABSOLUTE,
+    CONFIGS,
+    ROTARY,
+    WINDOW,
+    build,
+    states,
+    text,
+)
 
 Models = dict[str, SentenceTransformer]
 
@@ -311,7 +319,7 @@ def test_a_model_without_known_positions_has_windows_only(tmp_path: Path) -> Non
 
     torch.manual_seed(0)
     transformers.T5EncoderModel(config).save_pretrained(tmp_path)
-    from extension_models import tokenizer
+    from tests.indexing.extension.extension_models import tokenizer
 
     tokenizer().save_pretrained(tmp_path)
     model = SentenceTransformer(modules=[Transformer(str(tmp_path)), Pooling(32)], device="cpu")

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 import torch
-from extension_models import text
 from sentence_transformers import SentenceTransformer
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from indexing.extension import EntropyScaling, SelfExtend, banded
+from tests.indexing.extension.extension_models import text
 
 
 class Largest(TorchDispatchMode):
@@ -52,9 +52,9 @@ def test_no_matrix_of_n_by_n(
 def test_32k_tokens_in_2_gib(family: str, tmp_path: Path) -> None:
     script = f"""
 import resource, sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
+sys.path.insert(0, {str(Path(__file__).parents[3])!r})
 from pathlib import Path
-from extension_models import CONFIGS, build, text
+from tests.indexing.extension.extension_models import CONFIGS, build, text
 from indexing.extension import extend
 config = CONFIGS[{family!r}]()
 config.num_attention_heads = config.num_key_value_heads = 2

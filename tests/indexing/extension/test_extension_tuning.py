@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from extension_models import WINDOW, build, ids_of, states, text
-from extension_oracle import Oracle, Setting
 from safetensors import safe_open
 from safetensors.torch import save_file
 from sentence_transformers import SentenceTransformer
-from test_extension_behaviour import same, snapshot
 
 from indexing.errors import InvalidRequest, UnreadableFile, UnsupportedModel
 from indexing.extension import EntropyScaling, InterpolatedPositions, extend, restore
 from indexing.extension.tuning import Tuned, TunedPositions, Tuning, adjacent_spans, tune
+from tests.indexing.extension.extension_models import WINDOW, build, ids_of, states, text
+from tests.indexing.extension.extension_oracle import Oracle, Setting
+from tests.indexing.extension.test_extension_behaviour import same, snapshot
 
 pytest.importorskip("datasets")
 

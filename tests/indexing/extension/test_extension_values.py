@@ -6,18 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from extension_models import (
-    ABSOLUTE,
-    CAUSAL,
-    CONFIGS,
-    ROTARY,
-    WINDOW,
-    build,
-    ids_of,
-    states,
-    text,
-)
-from extension_oracle import Oracle, Setting
 from sentence_transformers import SentenceTransformer
 
 from indexing.extension import (
@@ -32,6 +20,18 @@ from indexing.extension import (
     restore,
     supported,
 )
+from tests.indexing.extension.extension_models import (
+    ABSOLUTE,
+    CAUSAL,
+    CONFIGS,
+    ROTARY,
+    WINDOW,
+    build,
+    ids_of,
+    states,
+    text,
+)
+from tests.indexing.extension.extension_oracle import Oracle, Setting
 
 Models = dict[str, SentenceTransformer]
 Oracles = dict[str, Oracle]

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from served_corpus import Served
 
-from rag_app.corpus import Corpus
+from rag_app.corpus.corpus import Corpus
+from tests.rag_app.chat.served_corpus import Served
 
 SAMPLES = Path(__file__).resolve().parents[3] / "data" / "samples"
 SERVED = ("heron-5-field-trial.vtt", "heron-6-last-of-the-year.txt")

@@ -10,12 +10,12 @@ from typing import Any
 
 from generator.answer import Answer
 from generator.position_check import PositionCheck, Variant
-from rag_app.chat import view
-from rag_app.chat.asking import Asking, Question
-from rag_app.chat.chats import Chats, new_key
+from rag_app.chat.answer_jobs import Runs
 from rag_app.chat.conversation import Chat, Checked, Exchange, from_json, to_json
-from rag_app.chat.runs import Runs
-from rag_app.corpus import Corpus
+from rag_app.chat.conversation_store import Chats, new_key
+from rag_app.chat.page import html as view
+from rag_app.chat.question_queue import Asking, Question
+from rag_app.corpus.corpus import Corpus
 
 USUAL = Answer("Why?", "It rained.", mode="free", made={"Ms-PoE": "off (as asked)"})
 OTHER = Answer("Why?", "It <b>snowed</b>.", mode="free", made={"Ms-PoE": "on (as asked)"})

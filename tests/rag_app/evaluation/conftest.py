@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from evaluation_meetings import meeting, query
 
-from indexing.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder, EncoderSettings
+from tests.rag_app.evaluation.evaluation_meetings import meeting, query
 
 
 @pytest.fixture(autouse=True)

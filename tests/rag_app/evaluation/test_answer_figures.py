@@ -11,10 +11,10 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from generator.answer import Citation
 from indexing.errors import InvalidRequest
-from rag_app.cli import main
+from rag_app.cli.main import main
+from rag_app.datasets.qmsum import meetings
 from rag_app.evaluation import answers
 from rag_app.evaluation.answers import KINDS, Gold, evaluate
-from rag_app.evaluation.qmsum import meetings
 
 FERRY = "The ferry sails at nine o'clock in the morning. It carries forty cars and a dog."
 SOUP = "Soup is served at noon in the small kitchen. Bread is baked on Fridays by the cook."

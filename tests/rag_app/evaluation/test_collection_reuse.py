@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexing.encoder import Encoder, EncoderSettings
-from indexing.loading import document
-from rag_app.corpus import Corpus
+from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.files import document
+from rag_app.corpus.corpus import Corpus
+from rag_app.datasets.task import Task, TaskQuery
 from rag_app.evaluation.collection import collected
-from rag_app.evaluation.task import Task, TaskQuery
 
 TEXTS = {
     "boats": "The ferry crosses the river at dawn. The pilot watches the tide.",
@@ -106,8 +106,8 @@ def test_a_corpus_of_something_else_is_left_alone(
 def test_a_corpus_that_was_indexed_by_hand_is_used(
     tmp_path: Path, encoder: Encoder, meetings_file: Path
 ) -> None:
+    from rag_app.datasets.qmsum import meetings
     from rag_app.evaluation.longembed import qmsum_task
-    from rag_app.evaluation.qmsum import meetings
 
     with Corpus(tmp_path, encoder=encoder) as corpus:
         corpus.add([meetings_file])

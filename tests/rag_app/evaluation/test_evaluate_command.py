@@ -10,10 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from indexing.extension import METHODS
-from rag_app.cli import main
-from rag_app.corpus import Corpus
-from rag_app.evaluation import command, longembed, needle, table
-from rag_app.evaluation.facts import facts
+from rag_app.cli import evaluate as command
+from rag_app.cli.main import main
+from rag_app.corpus.corpus import Corpus
+from rag_app.datasets.facts import facts
+from rag_app.evaluation import longembed, needle, table
 from retriever.fusion import RANKINGS
 
 SMALL = ["--extension", "none", "--max-length", "32"]

@@ -17,13 +17,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from evaluation_meetings import WORDS
 
-from indexing.encoder import EncoderSettings
-from indexing.loading import read
-from indexing.passages import split
+from indexing.encoder.encoder import EncoderSettings
+from indexing.files import read
+from indexing.text.chunking import split
 from rag_app.evaluation import evidence
 from rag_app.evaluation.longembed import Method
+from tests.rag_app.evaluation.evaluation_meetings import WORDS
 
 
 def test_every_turn_is_a_passage(meetings_file: Path) -> None:

@@ -8,15 +8,15 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from generator.model import CausalModel
-from indexing.encoder import Encoder, EncoderSettings
+from generator.lm.causal_lm import CausalModel
+from indexing.encoder.encoder import Encoder, EncoderSettings
 from indexing.errors import InvalidRequest
-from rag_app.cli import main
+from rag_app.cli.main import main
+from rag_app.corpus.embedding_cache import Remembering
+from rag_app.datasets.haystack import haystack
+from rag_app.datasets.probes import PARTS, Material, make
 from rag_app.evaluation.follow_up import evaluate
-from rag_app.evaluation.haystack import haystack
 from rag_app.evaluation.positions import evaluate as positions
-from rag_app.evaluation.probes import PARTS, Material, make
-from rag_app.remembering import Remembering
 
 READ = ("concat", "rag-token")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from indexing.errors import UnreadableFile
-from rag_app.evaluation import hub
+from rag_app.datasets import hub
 
 
 def write(folder: Path, **files: list[dict[str, str]]) -> Path:
@@ -54,7 +54,7 @@ def test_what_is_not_whole_is_refused(tmp_path: Path, files: dict[str, list]) ->
 def test_out_of_reach_says_what_to_do(tmp_path: Path) -> None:
     words = ["evaluate", "longembed", "--task", "summscreenfd"]
     run = subprocess.run(
-        [sys.executable, "-c", f"from rag_app.cli import main; main({words})"],
+        [sys.executable, "-c", f"from rag_app.cli.main import main; main({words})"],
         env=os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)},
         capture_output=True,
         text=True,

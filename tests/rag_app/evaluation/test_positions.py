@@ -10,16 +10,16 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from generator.model import CausalModel
-from generator.ms_poe import MsPoE
-from generator.verdict import Verdict, keep
+from generator.lm.calibration_record import Verdict, keep
+from generator.lm.causal_lm import CausalModel
+from generator.ms_poe.method import MsPoE
 from indexing.errors import InvalidRequest
-from rag_app.cli import main
+from rag_app.cli.main import main
+from rag_app.datasets.haystack import haystack
+from rag_app.datasets.probes import Material, make
 from rag_app.evaluation import bootstrap
-from rag_app.evaluation.forced import continued, forced
-from rag_app.evaluation.haystack import haystack
+from rag_app.evaluation.answer_likelihood import continued, forced
 from rag_app.evaluation.positions import curve, evaluate, outcomes, parsed
-from rag_app.evaluation.probes import Material, make
 
 
 @pytest.fixture(scope="module")

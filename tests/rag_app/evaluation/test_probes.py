@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from generator.chat import Chat
-from generator.prompt import arranged, in_order
+from generator.prompt.builder import arranged, in_order
+from generator.prompt.chat_template import Chat
 from indexing.errors import InvalidRequest, UnreadableFile
-from indexing.weights import generator_weights
-from rag_app.evaluation.haystack import haystack
-from rag_app.evaluation.probes import KINDS, Material, make, places, read_pairs, text_of
+from indexing.models.files import generator_weights
+from rag_app.datasets.haystack import haystack
+from rag_app.datasets.probes import KINDS, Material, make, places, read_pairs, text_of
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_other_files_are_refused(text: str, tmp_path: Path) -> None:
 
 
 def test_text_of_a_corpus(samples_corpus: object, tmp_path: Path) -> None:
-    from rag_app.corpus import Corpus
+    from rag_app.corpus.corpus import Corpus
 
     assert isinstance(samples_corpus, Corpus)
     assert len(text_of(samples_corpus.folder).spans) > 10_000

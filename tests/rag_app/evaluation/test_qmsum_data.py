@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from indexing.errors import UnreadableFile
+from rag_app.datasets.qmsum import meetings
 from rag_app.evaluation.longembed import qmsum_task
-from rag_app.evaluation.qmsum import meetings
 
 
 def write(path: Path, *found: dict[str, object]) -> Path:

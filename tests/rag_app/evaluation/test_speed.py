@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from indexing.lexicon import FUNCTION_WORDS
-from rag_app.cli import main
+from indexing.text.vocabulary import FUNCTION_WORDS
+from rag_app.cli.main import main
 from rag_app.evaluation import speed
 from rag_app.evaluation.imitation import VOCABULARY, Imitation, word
 from rag_app.evaluation.latency import Latency

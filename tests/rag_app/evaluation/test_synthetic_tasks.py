@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from indexing.errors import InvalidRequest, UnreadableFile
-from rag_app.evaluation import synthetic
-from rag_app.evaluation.facts import PATTERNS, PLACES, TRADES, facts
-from rag_app.evaluation.haystack import Haystack, haystack, plant
-from rag_app.evaluation.task import Task
+from rag_app.datasets import synthetic
+from rag_app.datasets.facts import PATTERNS, PLACES, TRADES, facts
+from rag_app.datasets.haystack import Haystack, haystack, plant
+from rag_app.datasets.task import Task
 
 Make = Callable[..., Task]
 
@@ -120,6 +120,6 @@ def test_a_haystack_is_read_from_what_the_user_names(tmp_path: Path) -> None:
 def test_without_samples_a_haystack_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rag_app.evaluation.haystack.SAMPLES", tmp_path / "none")
+    monkeypatch.setattr("rag_app.datasets.haystack.SAMPLES", tmp_path / "none")
     with pytest.raises(InvalidRequest, match="--haystack"):
         haystack(None)

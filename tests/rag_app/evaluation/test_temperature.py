@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from generator.evidence import Span
 from indexing.errors import InvalidRequest
-from indexing.loading import document
-from rag_app.cli import main
+from indexing.files import document
+from rag_app.cli.main import main
 from rag_app.evaluation.temperature import _log_shares, evaluate
 
 ONE = document("The ferry sails at nine.", name="one")

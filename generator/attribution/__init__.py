@@ -1,0 +1,1 @@
+"""A sentence of an answer and the evidence in, the verbatim span that supports it out, or none."""

@@ -1,0 +1,1 @@
+"""A language model and evidence in, an answer out: one way of decoding over documents a file."""

@@ -1,0 +1,108 @@
+"""What every way of decoding over documents takes and gives."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+
+from generator.answer import ContextEntry, Responsibility
+from generator.evidence import Offer, Span
+from generator.lm.causal_lm import CausalModel, Sampling
+from generator.prompt.follow_up import Turn
+from indexing.errors import InvalidRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Marginal:
+    """How an answer is made from several passages at once.
+
+    Attributes:
+        passages: Most passages that are read.
+        temperature: What retrieval scores are divided by before they are shares; fitted on the
+            gold turns of QMSum's training questions (`rag-app evaluate temperature`).
+        empty: p(z|x) of the empty document; 0 leaves it out.
+        prune: Under RAG-Sequence, a passage with less posterior than this is read no further.
+        thorough: RAG-Sequence answers of at most so many tokens are chosen among what each
+            passage alone would have answered.
+    """
+
+    passages: int = 6
+    temperature: float = 3.0
+    empty: float = 0.0
+    prune: float = 1e-4
+    thorough: int = 24
+
+    def __post_init__(self) -> None:
+        if self.passages < 1 or self.temperature <= 0:
+            raise InvalidRequest("passages must be at least 1, and temperature more than 0")
+        if not 0 <= self.empty < 1 or not 0 <= self.prune < 1:
+            raise InvalidRequest("empty and prune must be in [0, 1)")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a model reads and writes.
+
+    Attributes:
+        prompt: Most tokens of a prompt; the model's window may allow fewer.
+        answer: Most tokens of an answer.
+        sampling: How tokens are chosen.
+        marginal: How several passages make one answer.
+        history: Most tokens that earlier turns of a conversation add to a prompt.
+        arrangement: The order of the evidence in one prompt, a key of `ARRANGEMENTS`.
+    """
+
+    prompt: int
+    answer: int
+    sampling: Sampling
+    marginal: Marginal = field(default_factory=Marginal)
+    history: int = 1000
+    arrangement: str = "ends"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be answered.
+
+    Attributes:
+        question: Complete in itself.
+        offer: The evidence for it.
+        limits: How much is read and written.
+        stop: Set by another thread to end the answer early.
+        history: The conversation so far, oldest turn first.
+    """
+
+    question: str
+    offer: Offer
+    limits: Limits
+    stop: threading.Event | None = None
+    history: Sequence[Turn] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A model at work on an answer.
+
+    Attributes:
+        spans: The evidence it was shown.
+        context: The ledger, in the order of the hits.
+        pieces: The answer as it is written; closing it ends the work.
+        responsibility: What each passage gave to what is written so far; None where all of them
+            stood in one prompt.
+        remember: Told the whole answer, keeps the conversation for the next question.
+    """
+
+    spans: tuple[Span, ...]
+    context: tuple[ContextEntry, ...]
+    pieces: Generator[str]
+    responsibility: Callable[[], Responsibility | None] = lambda: None
+    remember: Callable[[Turn], None] = lambda _: None
+
+
+Decoding = Callable[[CausalModel, Request], Reading]
+
+
+def room_for(model: CausalModel, limits: Limits) -> int:
+    """Most tokens of one prompt."""
+    return min(limits.prompt, model.window - min(limits.answer, model.window // 2))

@@ -1,0 +1,78 @@
+"""One prompt with all the evidence: the simplest way to decode over documents."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import replace
+
+from generator.answer import ContextEntry
+from generator.decoding.base import Reading, Request, room_for
+from generator.evidence import Span
+from generator.lm.causal_lm import CausalModel
+from generator.prompt.builder import Prompt, build, continued, conversation, ledger
+from generator.prompt.follow_up import Said, Turn
+
+
+def concatenate(model: CausalModel, request: Request) -> Reading:
+    """Read all the evidence at once and write the answer.
+
+    A further question of a conversation goes on after the prompt before it and its answer, with
+    only the evidence that is new: what the model has read is not read again (`prefix_cache`).
+    Where that is not known any more, or the conversation outgrew its budget, its latest turns that
+    fit are quoted in a new prompt.
+
+    Raises:
+        InvalidRequest: The question alone does not fit.
+    """
+    prompt, entries = _prompt(model, request)
+    limits = request.limits
+    written: list[int] = []
+    limit = min(limits.answer, model.window - len(prompt.ids))
+    tokens = _noted(model.tokens(prompt.ids, sampling=limits.sampling, limit=limit), written)
+    pieces = model.spelled(tokens, stop=request.stop, stops=prompt.stops)
+
+    def remember(turn: Turn) -> None:
+        said = Said((*prompt.ids, *written), prompt.spans)
+        model.conversations.put((*request.history, turn), said)
+
+    whole = {span.document.id: span for span in request.offer.whole}
+    for span in prompt.spans:  # documents of earlier turns
+        document = span.document
+        whole.setdefault(document.id, Span(document, 0, len(document.text), span.score))
+    context = ledger([*whole.values()], prompt.spans, model.count)
+    return Reading(prompt.spans, (*context, *entries), pieces, remember=remember)
+
+
+def _prompt(model: CausalModel, request: Request) -> tuple[Prompt, tuple[ContextEntry, ...]]:
+    """What the model reads, and the conversation's line of the ledger, if there is one."""
+    question, offer = request.question, request.offer
+    limits, history = request.limits, request.history
+    room = room_for(model, limits)
+    if not history:
+        return build(
+            question, offer, chat=model.chat, room=room, arrangement=limits.arrangement
+        ), ()
+    usual = limits.arrangement == "ends"
+    said = model.conversations.get(history) if usual else None
+    longest = room_for(model, replace(limits, prompt=limits.prompt + limits.history))
+    tokens = sum(model.count(each.question + each.answer) for each in history)
+    if said is not None and tokens <= limits.history:
+        prompt = continued(question, offer, said, chat=model.chat, room=longest)
+        if prompt is not None:
+            return prompt, (ContextEntry("", "the conversation", tokens, tokens, 0),)
+    turns = [(each.question, each.answer) for each in history]
+    earlier, entry = conversation(turns, count=model.count, room=min(limits.history, room // 3))
+    longest = min(longest, room + entry.kept)
+    return build(
+        question, offer, chat=model.chat, room=longest, earlier=earlier,
+        arrangement=limits.arrangement,
+    ), (entry,)  # fmt: skip
+
+
+def _noted(tokens: Generator[int], written: list[int]) -> Generator[int]:
+    """The same tokens, written down."""
+    with closing(tokens):
+        for token in tokens:
+            written.append(token)
+            yield token

@@ -1,0 +1,248 @@
+"""Each piece of evidence in a prompt of its own, and one answer from all of them together.
+
+RAG-Token and RAG-Sequence (Lewis et al. 2020, arXiv 2005.11401); `mixture` has the arithmetic. A
+"document" of that paper is a passage here. No passage stands before another, so none can be
+overlooked for its place, but nothing is inferred across passages either. What was read of a
+passage is kept, and is not read again for the next question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from generator.answer import Responsibility, ShownPassage, TokenShares
+from generator.decoding.base import Limits, Marginal, Reading, Request, room_for
+from generator.decoding.mixture import (
+    Batch,
+    Rule,
+    Step,
+    advance,
+    log_likelihoods,
+    log_probability,
+    read,
+    steps,
+)
+from generator.evidence import Span
+from generator.lm.causal_lm import CausalModel, Chooser
+from generator.lm.prefix_cache import Layers, joined, reusable, rows
+from generator.ms_poe.method import active
+from generator.prompt.builder import Divided, divided, ledger
+from indexing.errors import UnsupportedModel
+
+if TYPE_CHECKING:
+    import torch
+
+_BATCH = 8  # passages that are read at once
+
+
+def rag_token(model: CausalModel, request: Request) -> Reading:
+    """Every token from all passages, each weighed by its retrieval score throughout.
+
+    Of a conversation only the question is read, completed from it.
+
+    Raises:
+        InvalidRequest: The question alone does not fit.
+        UnsupportedModel: The model does not take positions, so rows cannot be padded.
+    """
+    return _marginal(model, request, "token")
+
+
+def rag_sequence(model: CausalModel, request: Request) -> Reading:
+    """An answer from all passages, each weighed by how well it explains what is written so far.
+
+    An answer of at most `Marginal.thorough` tokens is chosen among what each passage alone would
+    have answered, every one of them under every passage ("thorough decoding", section 2.5).
+
+    Raises:
+        InvalidRequest: The question alone does not fit.
+        UnsupportedModel: The model does not take positions, so rows cannot be padded.
+    """
+    return _marginal(model, request, "sequence")
+
+
+def log_prior(spans: Sequence[Span | None], how: Marginal) -> list[float]:
+    """Returns log p(z|x) of each passage from its retrieval score; None is the empty document."""
+    import torch
+
+    shown = [span.score for span in spans if span is not None]
+    logs = (torch.tensor(shown, dtype=torch.float64) / how.temperature).log_softmax(dim=0)
+    empty = torch.tensor([how.empty] * (len(spans) - len(shown)), dtype=torch.float64)
+    logs = torch.cat([logs + torch.log1p(-empty.sum()), empty.log()])
+    found: list[float] = logs.tolist()
+    return found
+
+
+def _marginal(model: CausalModel, request: Request, rule: Rule) -> Reading:
+    _check(model)
+    limits, how = request.limits, request.limits.marginal
+    prompts = list(_fitting(model, request))
+    spans: list[Span | None] = [prompt.span for prompt in prompts]
+    if how.empty > 0:
+        room = room_for(model, limits)
+        prompts.append(divided(request.question, None, chat=model.chat, room=room))
+        spans.append(None)
+    shown = tuple(span for span in spans if span is not None)
+    work = _Work(model, prompts, log_prior(spans, how), rule, limits)
+    record = _Record(model, spans, work.prior)
+    pieces = model.spelled(record.watched(work.tokens()), stop=request.stop, stops=prompts[0].stops)
+    return Reading(shown, ledger(request.offer.whole, shown, model.count), pieces, record.finished)
+
+
+def _check(model: CausalModel) -> None:
+    import inspect
+
+    if "position_ids" not in inspect.signature(model.model.forward).parameters:
+        raise UnsupportedModel(
+            f"{model.name} takes no positions, so that prompts of several lengths cannot be read "
+            "side by side; use --decoding concat"
+        )
+
+
+def _fitting(model: CausalModel, request: Request) -> Iterator[Divided]:
+    """The best passages' prompts, as many as are wanted and as the budget holds, at least one."""
+    limits = request.limits
+    room, spent = room_for(model, limits), 0
+    chosen = request.offer.passages[: limits.marginal.passages] or [None]
+    for i, span in enumerate(chosen):
+        prompt = divided(request.question, span, chat=model.chat, room=room)
+        spent += len(prompt)
+        if i and spent > limits.prompt:
+            return
+        yield prompt
+
+
+@dataclass
+class _Work:
+    """One answer over k prompts."""
+
+    model: CausalModel
+    prompts: Sequence[Divided]
+    prior: Sequence[float]
+    rule: Rule
+    limits: Limits
+
+    def tokens(self) -> Generator[Step]:
+        """Steps up to the token that ends the answer (left out)."""
+        import torch
+
+        how, model = self.limits.marginal, self.model
+        prior = torch.tensor(self.prior, dtype=torch.float32, device=model.device)
+        limit = min(self.limits.answer, model.window - max(map(len, self.prompts)))
+        if self.rule == "sequence" and limit <= how.thorough:
+            yield from self._best(prior, limit)
+            return
+        choose = Chooser(self.limits.sampling, model.device)
+        batch = self.batch()
+        loop = steps(model.model, batch, prior, rule=self.rule, choose=choose, prune=how.prune)
+        for _, step in zip(range(limit), loop, strict=False):
+            if step.token in model.ends:
+                return
+            yield step
+
+    def batch(self) -> Batch:
+        """All prompts, read; of passages that were read before only what follows them."""
+        if active(self.model.model) is not None:
+            return read(self.model.model, [prompt.ids for prompt in self.prompts])
+        layers = self._prefixes()
+        if layers is None:
+            return read(self.model.model, [prompt.ids for prompt in self.prompts])
+        before = joined(layers)
+        suffixes = [prompt.suffix for prompt in self.prompts]
+        return read(self.model.model, suffixes, cache=before.cache, mask=before.mask)
+
+    def _prefixes(self) -> list[Layers] | None:
+        """Keys and values of every prompt up to the question; None where they cannot be kept."""
+        kept = self.model.rows
+        known = {prompt.prefix: kept.get(prompt.prefix) for prompt in self.prompts}
+        found = {ids: layers for ids, layers in known.items() if layers is not None}
+        new = sorted((ids for ids in known if ids not in found), key=len)
+        for start in range(0, len(new), _BATCH):
+            some = new[start : start + _BATCH]
+            cache = read(self.model.model, some).cache
+            if not reusable(cache):
+                return None
+            for ids, layers in zip(some, rows(cache, [*map(len, some)]), strict=True):
+                found[ids] = layers
+                kept.put(ids, layers)
+        return [found[prompt.prefix] for prompt in self.prompts]
+
+    def _best(self, prior: torch.Tensor, limit: int) -> Generator[Step]:
+        """The likeliest of the answers that single passages give, whole."""
+        answers = self._candidates(limit)
+        if not answers:
+            return
+        prompts = [prompt.ids for prompt in self.prompts]
+        found = [log_likelihoods(self.model.model, prompts, answer) for answer in answers]
+        scores = [float(log_probability(each, prior, self.rule)) for each in found]
+        best = max(range(len(scores)), key=scores.__getitem__)
+        weights = prior.log_softmax(dim=0)
+        for token, given in zip(answers[best], found[best].T, strict=True):
+            weights = (weights + given).log_softmax(dim=0)
+            shares = tuple(weights.exp().tolist())
+            if token not in self.model.ends:
+                yield Step(token, shares, shares)
+
+    def _candidates(self, limit: int) -> list[list[int]]:
+        """What each prompt alone answers, greedily, with the token that ends it; each once."""
+        model, batch = self.model, self.batch()
+        written: list[list[int]] = [[] for _ in self.prompts]
+        over = [False] * len(written)
+        for _ in range(limit):
+            nexts = batch.scores.argmax(dim=-1)
+            for row, token in enumerate(nexts.tolist()):
+                if not over[row]:
+                    written[row].append(token)
+                    over[row] = token in model.ends
+            if all(over):
+                break
+            batch = advance(model.model, batch, nexts)
+        return [list(each) for each in dict.fromkeys(map(tuple, written)) if each]
+
+
+@dataclass
+class _Record:
+    """What each passage gave to an answer, token by token."""
+
+    model: CausalModel
+    spans: Sequence[Span | None]
+    prior: Sequence[float]
+    steps: list[Step] = field(default_factory=list)
+
+    def watched(self, found: Generator[Step]) -> Generator[int]:
+        """The tokens of steps, which are remembered."""
+        try:
+            for step in found:
+                self.steps.append(step)
+                yield step.token
+        finally:
+            found.close()
+
+    def finished(self) -> Responsibility:
+        """The passages with their shares, and the shares of every token."""
+        import math
+
+        count = max(1, len(self.steps))
+        mean = [sum(step.shares[i] for step in self.steps) / count for i in range(len(self.spans))]
+        shown = tuple(
+            ShownPassage(
+                document=span.document.id if span else "",
+                title=span.document.title if span else "no document",
+                start=span.start if span else 0,
+                end=span.end if span else 0,
+                prior=round(math.exp(self.prior[i]), 4),
+                posterior=round(self.steps[-1].posterior[i], 4) if self.steps else 0.0,
+                share=round(mean[i], 4),
+            )
+            for i, span in enumerate(self.spans)
+        )
+        return Responsibility(
+            shown,
+            tuple(
+                TokenShares(
+                    self.model.decode([step.token]), tuple(round(s, 4) for s in step.shares)
+                )
+                for step in self.steps
+            ),
+        )

@@ -1,0 +1,1 @@
+"""Question and evidence in, verbatim quotes or an abstention out."""

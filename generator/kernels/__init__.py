@@ -1,0 +1,1 @@
+"""Arrays in, arrays out: compiled C code for single tokens and rotations."""

@@ -1,0 +1,126 @@
+"""What a calibration found for a model: whether Ms-PoE helps it, and whether its words hold true.
+
+A verdict belongs to a model's name and revision. A person's own verdicts lie in the user's data
+folder and come first; that of the packaged model ships with this program.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from generator.answer import Mode
+from generator.ms_poe.method import MsPoE
+from indexing.errors import InvalidRequest
+
+SHIPPED = Path(__file__).parent / "calibration_records"
+_FORM = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome of a calibration.
+
+    Attributes:
+        model: The name that the model was asked for by.
+        revision: What pins its files.
+        method: Settings that helped, or None: leave the model as it is.
+        reason: Why, in a sentence; "" where that was not measured.
+        held_out: Figures on the probes that the choice was not made on, by what they are of.
+        tried: The best settings that were found, whether they helped or not.
+        answer: How the model answers when nobody says; None where that was not measured.
+        answer_reason: Why, in a sentence.
+        answers: The figures, by way to answer.
+    """
+
+    model: str
+    revision: str
+    method: MsPoE | None = None
+    reason: str = ""
+    held_out: dict[str, Any] = field(default_factory=dict)
+    tried: MsPoE | None = None
+    answer: Mode | None = None
+    answer_reason: str = ""
+    answers: dict[str, Any] = field(default_factory=dict)
+
+
+def verdict_for(model: str, revision: str) -> Verdict | None:
+    """What is known of a model, or None where it was never calibrated."""
+    for folder in (user_folder(), SHIPPED):
+        found = _read(folder / _file_name(model, revision))
+        if found is not None and (found.model, found.revision) == (model, revision):
+            return found
+    return None
+
+
+def verdicts_of(model: str) -> list[Verdict]:
+    """What is known of a model by its name, of any revision; a person's own verdicts first."""
+    files = [file for folder in (user_folder(), SHIPPED) for file in sorted(folder.glob("*.json"))]
+    found = [_read(file) for file in files]
+    return [each for each in found if each is not None and each.model == model]
+
+
+def keep(verdict: Verdict, folder: Path | None = None) -> Path:
+    """Write a verdict to the user's folder, or another; what was there is replaced.
+
+    Raises:
+        InvalidRequest: The folder cannot be written to.
+    """
+    path = (folder or user_folder()) / _file_name(verdict.model, verdict.revision)
+    values = {"form": _FORM, **asdict(verdict)}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(values, indent=2) + "\n", "utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise InvalidRequest(
+            f"{path}: cannot be written ({error.strerror}); set $RAG_APP_DATA to another folder"
+        ) from error
+    return path
+
+
+def user_folder() -> Path:
+    """Where a person's verdicts lie: `$RAG_APP_DATA`, else the platform's folder for data."""
+    from platformdirs import user_data_dir
+
+    base = os.environ.get("RAG_APP_DATA") or user_data_dir("rag-app", appauthor=False)
+    return Path(base) / "calibration_records"
+
+
+def _file_name(model: str, revision: str) -> str:
+    safe = re.sub(r"[^\w.-]+", "_", f"{Path(model).name}-{revision}", flags=re.ASCII)
+    return f"{safe[:150]}.json"
+
+
+def _read(path: Path) -> Verdict | None:
+    """A verdict from a file; None where there is none, or not one of ours."""
+    try:
+        values = json.loads(path.read_text("utf-8"))
+        if values["form"] != _FORM:
+            return None
+        return Verdict(
+            str(values["model"]), str(values["revision"]), _method(values["method"]),
+            str(values["reason"]), dict(values["held_out"]), _method(values.get("tried")),
+            _mode(values.get("answer")), str(values.get("answer_reason", "")),
+            dict(values.get("answers", {})),
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, InvalidRequest):
+        return None
+
+
+def _mode(value: object) -> Mode | None:
+    if value not in {"quote", "free", None}:
+        raise ValueError(value)
+    return "quote" if value == "quote" else "free" if value == "free" else None
+
+
+def _method(values: dict[str, Any] | None) -> MsPoE | None:
+    if values is None:
+        return None
+    places = tuple(tuple(map(float, row)) for row in values["places"])
+    return MsPoE(**{**values, "places": places})

@@ -1,0 +1,283 @@
+"""A causal language model, its tokenizer, and where they run."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from generator.lm.decode_step import forward, stepping
+from generator.lm.detokenizer import TextStream
+from generator.lm.prefix_cache import PrefixCache, RowCache
+from generator.ms_poe.method import active
+from generator.prompt.chat_template import Chat
+from generator.prompt.follow_up import Conversations
+from indexing.errors import InvalidRequest, UnsupportedModel
+from indexing.models.device import best_device, best_dtype
+from indexing.models.files import DEFAULT_GENERATOR, Weights, generator_weights
+from indexing.models.gguf import Notify, silenced
+from indexing.models.runtime import keep_memory
+
+if TYPE_CHECKING:
+    import torch
+
+_UNKNOWN_WINDOW = 2048  # tokens, for models that state no limit
+_LOADING_ERRORS = (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError)
+_SANE_WINDOW = 10_000_000  # tokenizers without a limit state 1e30
+_GROUPED = "TRANSFORMERS_SDPA_FORCE_GQA"
+"""Makes transformers read shared keys where they lie. Otherwise they are copied for every head that
+shares them, in each layer, where a text goes on after a cache or rows are padded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the next token is chosen; the default always takes the likeliest.
+
+    Attributes:
+        temperature: 0 for the likeliest token; higher is more varied.
+        top_p: Samples among the likeliest tokens that hold this share of the probability.
+        seed: Equal seeds give equal answers on one machine.
+    """
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.temperature < 0 or not 0 < self.top_p <= 1:
+            raise InvalidRequest("temperature must be 0 or more, and top_p in (0, 1]")
+
+    def __str__(self) -> str:
+        """In a few words."""
+        if self.temperature == 0:
+            return "0 (the likeliest token)"
+        return f"{self.temperature:g} (top-p {self.top_p:g}, seed {self.seed})"
+
+
+class CausalModel:
+    """Any transformers causal language model: text in, text out, one token at a time.
+
+    Attributes:
+        name: The name it was asked for by.
+        revision: What pins its files.
+        chat: Its template and tokenizer.
+        window: Most tokens of prompt and answer together.
+        ends: Token ids that end an answer.
+        prefixes: Keys and values of what was read, for prompts that begin in the same way.
+        rows: Keys and values of single documents.
+        conversations: What it was shown in conversations.
+        steps: How it takes single tokens.
+        device: Where it runs.
+        dtype: What it computes in.
+    """
+
+    def __init__(self, weights: Weights, model: Any, tokenizer: Any) -> None:  # noqa: ANN401
+        self.name, self.revision = weights.name, weights.revision
+        self.model, self.tokenizer = model, tokenizer
+        self.chat = Chat(tokenizer)
+        self.window = _window(model.config, tokenizer)
+        self.device: torch.device = model.device
+        self.dtype: torch.dtype = model.dtype
+        self.ends = _end_tokens(model, tokenizer)
+        self._held = ExitStack()  # for as long as there is a model
+        self.steps = self._held.enter_context(stepping(model))
+        self.prefixes = PrefixCache()
+        self.rows = RowCache()
+        self.conversations = Conversations()
+
+    @classmethod
+    def load(
+        cls,
+        name: str = DEFAULT_GENERATOR,
+        *,
+        device: str | None = None,
+        dtype: torch.dtype | None = None,
+        notify: Notify | None = None,
+    ) -> CausalModel:
+        """Find the model's files and load them.
+
+        Args:
+            name: A packaged name, a folder, a `.gguf` file, or a hub name.
+            device: "cpu", "cuda" or "mps"; None for the best there is.
+            dtype: None for bfloat16 where the device is fast in it, else float32.
+            notify: Told, in one line, about anything that takes long.
+
+        Raises:
+            ModelNotFound: No weights by that name.
+            UnsupportedModel: They cannot be loaded as a causal language model.
+            InvalidRequest: It is a server's model, which can only be asked.
+        """
+        import torch
+        from safetensors import SafetensorError
+
+        from generator.lm.openai_server import (  # these are made of models too
+            is_remote,
+            needs_internals,
+        )
+
+        if is_remote(name):
+            raise needs_internals("this", name, "a folder or a hub name")
+        weights = generator_weights(name, notify=notify)
+        if best_device().type == "cpu":  # there is no device in this process that it would slow
+            os.environ.setdefault(_GROUPED, "1")
+        where = torch.device(device) if device else best_device()
+        if where.type == "cpu":
+            keep_memory()
+        try:
+            model, tokenizer = _from_folder(weights, dtype or best_dtype(where))
+            return cls(weights, model.to(where).eval(), tokenizer)
+        except (*_LOADING_ERRORS, SafetensorError) as error:
+            why = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise UnsupportedModel(
+                f"{name} ({weights.folder}) cannot be loaded as a causal language model: {why}; "
+                "choose another model, or fetch this one again"
+            ) from error
+
+    def count(self, text: str) -> int:
+        """How many tokens a text takes in a prompt."""
+        return len(self.chat.content(text))
+
+    def stream(
+        self,
+        prompt: Sequence[int],
+        *,
+        max_new_tokens: int,
+        sampling: Sampling | None = None,
+        stop: threading.Event | None = None,
+        stops: Sequence[str] = (),
+    ) -> Generator[str]:
+        """The answer to a prompt, in pieces that are never taken back.
+
+        Closing the iterator ends the decoding, and so does setting `stop`, before the next token.
+
+        Args:
+            prompt: Token ids.
+            max_new_tokens: Most tokens to write.
+            sampling: How tokens are chosen; the likeliest by default.
+            stop: Set by another thread to end the answer early.
+            stops: Texts that end the answer and are not part of it.
+
+        Raises:
+            InvalidRequest: The prompt leaves no room in the window.
+        """
+        room = self.window - len(prompt)
+        if room < 1 or not prompt:
+            raise InvalidRequest(
+                f"a prompt of {len(prompt)} tokens does not fit {self.name} ({self.window} tokens)"
+            )
+        tokens = self.tokens(
+            prompt, sampling=sampling or Sampling(), limit=min(max_new_tokens, room)
+        )
+        yield from self.spelled(tokens, stop=stop, stops=stops)
+
+    def spelled(
+        self,
+        tokens: Generator[int],
+        *,
+        stop: threading.Event | None = None,
+        stops: Sequence[str] = (),
+    ) -> Generator[str]:
+        """Tokens as pieces of text that are never taken back; arguments as in `stream`."""
+        text = TextStream(self.decode, stops=stops)
+        with closing(tokens):
+            for token in tokens:
+                if stop is not None and stop.is_set():
+                    break
+                if piece := text.push(token):
+                    yield piece
+                if text.stopped:
+                    break
+        if rest := text.finish():
+            yield rest
+
+    def tokens(self, prompt: Sequence[int], *, sampling: Sampling, limit: int) -> Generator[int]:
+        """Token ids of an answer, up to `limit` or to the token that ends it (left out).
+
+        What `prefixes` holds of the prompt is not read again.
+        """
+        import torch
+
+        choose = Chooser(sampling, self.device)
+        tag = active(self.model)
+        again = tag is None or tag.order != "prompt"  # else ratios belong to one prompt
+        cache, known = self.prefixes.take(prompt, tag=tag) if again else (None, 0)
+        read, fed = list(prompt[:known]), list(prompt[known:])
+        try:
+            for _ in range(limit):
+                ids = torch.tensor([fed], device=self.device)
+                scores, cache = forward(self.model, ids, cache)
+                token = choose(scores[0, -1].float())
+                read += fed
+                fed = [token]
+                if token in self.ends:
+                    return
+                yield token
+        finally:
+            if again:
+                self.prefixes.keep(read, cache, tag=tag)
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Token ids to text, control tokens left out."""
+        return str(
+            self.tokenizer.decode(
+                list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False
+            )
+        )
+
+
+class Chooser:
+    """The next token, given the scores of all, float32 (V,)."""
+
+    def __init__(self, sampling: Sampling, device: torch.device) -> None:
+        import torch
+
+        self.sampling = sampling
+        self.random = torch.Generator(device).manual_seed(sampling.seed)
+
+    def __call__(self, scores: torch.Tensor) -> int:
+        """The token chosen among (V,) scores or log probabilities."""
+        if self.sampling.temperature == 0:
+            # Not PyTorch's: its threads would wait busily through the next token.
+            return int(scores.cpu().numpy().argmax())
+        shares, order = (scores / self.sampling.temperature).softmax(-1).sort(descending=True)
+        shares[shares.cumsum(0) - shares >= self.sampling.top_p] = 0  # the first always stays
+        return int(order[shares.multinomial(1, generator=self.random)])
+
+
+def _from_folder(weights: Weights, dtype: torch.dtype) -> tuple[Any, Any]:
+    """Model and tokenizer; nothing is fetched, unpickled or run from the folder."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    with silenced():
+        tokenizer = AutoTokenizer.from_pretrained(
+            weights.folder, local_files_only=True, trust_remote_code=False
+        )
+        model = AutoModelForCausalLM.from_pretrained(
+            weights.folder,
+            dtype=dtype,
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+        )
+    if model.config.is_encoder_decoder or getattr(model, "_is_stateful", False):
+        raise ValueError(f"{model.config.model_type} keeps no key/value cache to decode with")
+    return model, tokenizer
+
+
+def _window(config: Any, tokenizer: Any) -> int:  # noqa: ANN401
+    limits = [
+        getattr(config.get_text_config(), "max_position_embeddings", None),
+        tokenizer.model_max_length,
+    ]
+    sane = [int(limit) for limit in limits if limit and 0 < limit < _SANE_WINDOW]
+    return min(sane, default=_UNKNOWN_WINDOW)
+
+
+def _end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:  # noqa: ANN401
+    """Every token that ends an answer: a model may have several, its tokenizer names one."""
+    ends = model.generation_config.eos_token_id
+    several = ends if isinstance(ends, list) else [ends]
+    return frozenset(token for token in [*several, tokenizer.eos_token_id] if token is not None)

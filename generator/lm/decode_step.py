@@ -1,0 +1,163 @@
+"""Steps of one token on a processor, quicker than the model's own.
+
+A prompt is bound by arithmetic, and PyTorch is good at that. A single token is bound by the reading
+of all weights and by some thousand small calls. Models of the Llama kind take it in one call of
+compiled code (`c/step.c`), in float32 throughout, with the model's own cache. The weights of a
+model that was distributed in few bits (GGUF Q4_0, Q4_1, Q8_0) still lie on their levels after
+unpacking to bfloat16: those are found again and read instead, the same weights in a quarter to a
+half of the bytes. Weights that lie on no levels are read as they are; none is ever rounded.
+
+Whatever this does not know, it leaves to the model: other architectures, devices and caches, hooks
+other than those of Ms-PoE, machines without a compiler.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from generator.kernels.library import Unavailable, expected
+from generator.lm.compiled_llama import KINDS, Compiled
+from generator.lm.growing_cache import roomy
+from generator.lm.prefix_cache import reusable
+from indexing.nn.hooks import attribute
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+_MARK = "_rag_app_steps"
+_FEW = 4  # tokens that are sooner read one by one than as a matrix
+
+
+@contextmanager
+def stepping(model: nn.Module) -> Iterator[Steps]:
+    """Lets `forward` take single tokens in compiled code."""
+    steps = Steps(model)
+    with attribute(model, _MARK, steps):
+        yield steps
+
+
+def forward(
+    model: Any,  # noqa: ANN401 - any transformers model
+    ids: Tensor,
+    cache: Any,  # noqa: ANN401
+    *,
+    mask: Tensor | None = None,
+    last: bool = True,
+) -> tuple[Tensor, Any]:
+    """Reads tokens after those of a cache.
+
+    Args:
+        model: Changed by `stepping`, or not.
+        ids: (B, n) int64.
+        cache: What is before them, or None.
+        mask: (B, all before and n) int64, 0 where a row is padded; None without padding.
+        last: Whether only the scores after the last token are wanted.
+
+    Returns:
+        Scores (B, 1 or n, V), and the cache, which has grown.
+    """
+    import torch
+
+    steps: Steps | None = getattr(model, _MARK, None)
+    with torch.inference_mode():
+        if steps is not None and ids.shape[1] <= _FEW:
+            scores = steps.scores(ids, cache, mask)
+            if scores is not None:
+                return (scores[:, -1:] if last else scores), cache
+        places: dict[str, Tensor] = {}
+        if mask is not None:
+            at = (mask.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
+            places = {"attention_mask": mask, "position_ids": at}
+        out = model(
+            input_ids=ids,
+            past_key_values=cache,
+            use_cache=True,
+            **places,
+            **(last_only(model) if last else {}),
+        )
+        return out.logits, roomy(out.past_key_values)
+
+
+def engine_here() -> str:
+    """Which code takes single tokens on this machine's processor; nothing is compiled to know."""
+    try:
+        return f"compiled by {expected()}, for models of the kinds {', '.join(KINDS)}"
+    except Unavailable as error:
+        return f"transformers ({error})"
+
+
+def last_only(model: Any) -> dict[str, int]:  # noqa: ANN401
+    """The argument that keeps a model from scoring every token of a prompt, where it has one."""
+    import inspect
+
+    takes = inspect.signature(model.forward).parameters
+    return {"logits_to_keep": 1} if "logits_to_keep" in takes else {}
+
+
+@dataclass(eq=False)
+class Steps:
+    """How a model takes single tokens.
+
+    Attributes:
+        model: A transformers causal language model.
+    """
+
+    model: Any
+    _compiled: Compiled | None = None
+    _reason: str | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Steps:
+        return Steps(copy.deepcopy(self.model, memo))
+
+    def scores(self, ids: Tensor, cache: Any, mask: Tensor | None) -> Tensor | None:  # noqa: ANN401
+        """Scores (B, n, V) after few tokens, or None where the model has to read them itself."""
+        import torch
+
+        if cache is None or not reusable(cache) or not cache.get_seq_length():
+            return None
+        compiled = self.compiled()
+        if compiled is None or not compiled.untouched():
+            return None
+        starts = _starts(ids, mask)
+        turns = compiled.turns(cache, len(ids))
+        if starts is None or turns is None:
+            return None
+        return torch.stack(
+            [compiled.step(token, cache, starts, turns) for token in ids.unbind(1)], 1
+        )
+
+    def compiled(self) -> Compiled | None:
+        """Made on first use; None where it cannot be."""
+        with self._lock:
+            if self._compiled is None and self._reason is None:
+                try:
+                    self._compiled = Compiled.of(self.model)
+                except Unavailable as error:
+                    self._reason = str(error)
+        return self._compiled
+
+    def leave(self, reason: str) -> None:
+        """Leaves single tokens to the model from now on."""
+        with self._lock:
+            self._compiled, self._reason = None, reason
+
+    def engine(self) -> str:
+        """Which code takes single tokens, and why not the compiled one; prepares it."""
+        compiled = self.compiled()
+        if compiled is None:
+            return f"transformers ({self._reason})"
+        return f"compiled, {compiled.levels} of {compiled.matrices} matrices by their levels"
+
+
+def _starts(ids: Tensor, mask: Tensor | None) -> Tensor | None:
+    """(B,) the first token of each row that is no padding; None if some padding is elsewhere."""
+    if mask is None:
+        return ids.new_zeros(len(ids))
+    starts = mask.shape[1] - mask.sum(dim=1)
+    return starts if bool((mask.argmax(dim=1) == starts).all()) else None

@@ -1,0 +1,211 @@
+"""Where a causal model turns its queries and keys: the architectures known to do it in one way.
+
+A list of what was read and tested, by `config.model_type`. Anything else is refused: a model that
+turns neighbouring pairs of dimensions, or keeps compressed keys, has modules of the same names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from indexing.errors import UnsupportedModel
+from indexing.nn.architecture import FULL, SLIDING, Rotary
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the last states before the rotation come from.
+
+    Attributes:
+        query: The module of an attention layer whose output is the queries.
+        key: The same for keys; the same module where they are fused (queries, keys, values).
+        shape: "flat" for (B, n, heads * D), "tokens" for (B, n, heads, D), "heads" for
+            (B, heads, n, D).
+    """
+
+    query: str
+    key: str
+    shape: Literal["flat", "tokens", "heads"]
+
+
+_PLAIN = Layout("q_proj", "k_proj", "flat")
+
+LAYOUTS = {
+    "gemma": _PLAIN,
+    "gemma2": _PLAIN,
+    "gemma3_text": Layout("q_norm", "k_norm", "heads"),
+    "granite": _PLAIN,
+    "llama": _PLAIN,
+    "ministral": _PLAIN,
+    "mistral": _PLAIN,
+    "mixtral": _PLAIN,
+    "olmo2": Layout("q_norm", "k_norm", "flat"),
+    "phi": _PLAIN,
+    "phi3": Layout("qkv_proj", "qkv_proj", "flat"),
+    "qwen2": _PLAIN,
+    "qwen3": Layout("q_norm", "k_norm", "tokens"),
+    "qwen3_moe": Layout("q_norm", "k_norm", "tokens"),
+    "smollm3": _PLAIN,
+    "stablelm": _PLAIN,
+    "starcoder2": _PLAIN,
+}
+"""By `config.model_type`. Tests go through this table."""
+
+_INTERLEAVED = "it turns neighbouring pairs of dimensions"
+_COMPRESSED = "its keys are compressed (multi-head latent attention)"
+REFUSED = {
+    "cohere": _INTERLEAVED,
+    "cohere2": _INTERLEAVED,
+    "glm": _INTERLEAVED,
+    "glm4": _INTERLEAVED,
+    "gptj": _INTERLEAVED,
+    "deepseek_v2": _COMPRESSED,
+    "deepseek_v3": _COMPRESSED,
+    "minicpm3": _COMPRESSED,
+    "gpt2": "its positions are learned vectors",
+    "opt": "its positions are learned vectors",
+    "bloom": "its positions are distances added to the scores",
+    "mpt": "its positions are distances added to the scores",
+}
+"""Why some well-known architectures are not in `LAYOUTS`."""
+
+_NORMS_UNREAD = (
+    "q_layernorm",
+    "query_layernorm",
+)  # between projection and rotation (Phi, StableLM)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RotaryLayer:
+    """One attention layer that turns its queries and keys.
+
+    Attributes:
+        index: Its number in the model, from 0.
+        attention: The whole layer.
+        query: The module whose output is the queries.
+        key: The module whose output is the keys.
+        window: How many tokens back it sees, or None for all.
+    """
+
+    index: int
+    attention: nn.Module
+    query: nn.Module
+    key: nn.Module
+    window: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RotaryModel:
+    """What a method that works on rotations must know of a model.
+
+    Attributes:
+        architecture: The class of the model, such as "LlamaForCausalLM".
+        model: The model itself.
+        rotary: Where cosines and sines are made.
+        layers: The attention layers that turn, without those that see only a window where the
+            model has others too.
+        layout: Where queries and keys come from.
+        groups: K, the heads of the keys.
+        heads: H, the heads of the queries; head h reads the keys of group h // (H / K).
+        size: D, the dimensions of a head.
+    """
+
+    architecture: str
+    model: Any
+    rotary: Rotary
+    layers: tuple[RotaryLayer, ...]
+    layout: Layout
+    groups: int
+    heads: int
+    size: int
+
+    def inverse(self) -> Tensor:
+        """The frequencies in use now, float32 (d / 2,)."""
+        return self.rotary.spectrum(FULL)[0].float()
+
+    def states(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Views of a layer's queries (B, n, K, H / K, D) and keys (B, n, K, 1, D)."""
+        size, groups, each = self.size, self.groups, self.heads // self.groups
+        if self.layout.query == self.layout.key:
+            first, second = self.heads * size, (self.heads + groups) * size
+            queries, keys = queries[..., :first], keys[..., first:second]
+        if self.layout.shape == "flat":
+            shape = queries.shape[:2]
+            return queries.view(*shape, groups, each, size), keys.view(*shape, groups, 1, size)
+        if self.layout.shape == "heads":
+            queries, keys = queries.transpose(1, 2), keys.transpose(1, 2)
+        shape = queries.shape[:2]
+        return queries.view(*shape, groups, each, size), keys.unsqueeze(3)
+
+
+def recognise(model: Any) -> RotaryModel:  # noqa: ANN401 - any transformers model
+    """The rotary layers of a causal language model.
+
+    Raises:
+        UnsupportedModel: Its architecture is not among those known, or its settings forbid it.
+    """
+    config = model.config.get_text_config()
+    layout = LAYOUTS.get(config.model_type)
+    if layout is None:
+        reason = REFUSED.get(config.model_type, "it is not among those that were tested")
+        raise _refused(model, reason)
+    if model.config._attn_implementation == "flex_attention":
+        raise _refused(model, "flex attention hides its mask; load it with another attention")
+    decoder = model.get_decoder()
+    layers = _layers(model, decoder, layout)
+    first = layers[0].attention
+    return RotaryModel(
+        architecture=type(model).__name__,
+        model=model,
+        rotary=_rotary(model, decoder),
+        layers=layers,
+        layout=layout,
+        groups=config.num_key_value_heads or config.num_attention_heads,
+        heads=config.num_attention_heads,
+        size=int(first.head_dim),  # type: ignore[arg-type]  # a number set by its constructor
+    )
+
+
+def _layers(model: Any, decoder: Any, layout: Layout) -> tuple[RotaryLayer, ...]:  # noqa: ANN401
+    config = decoder.config
+    kinds = getattr(config, "layer_types", None) or [None] * len(decoder.layers)
+    mixed = FULL in kinds and SLIDING in kinds
+    found = []
+    for index, (kind, layer) in enumerate(zip(kinds, decoder.layers, strict=False)):
+        attention = layer.self_attn
+        if (mixed and kind != FULL) or not getattr(attention, "use_rope", True):
+            continue
+        children = dict(attention.named_children())
+        if layout.query not in children or any(name in children for name in _NORMS_UNREAD):
+            raise _refused(model, "its attention has other parts than known models of its kind")
+        window = None if kind == FULL else getattr(config, "sliding_window", None)
+        query, key = children[layout.query], children[layout.key]
+        found.append(RotaryLayer(index, attention, query, key, window))
+    if not found:
+        raise _refused(model, "no layer of it turns queries and keys")
+    return tuple(found)
+
+
+def _rotary(model: Any, decoder: Any) -> Rotary:  # noqa: ANN401
+    module = getattr(decoder, "rotary_emb", None)
+    kinds: Any = getattr(module, "rope_type", None)
+    if module is None or kinds is None:
+        raise _refused(model, "its rotations are made where no known model makes them")
+    by_type = dict(kinds) if isinstance(kinds, dict) else {FULL: str(kinds)}
+    if any("dynamic" in kind for kind in by_type.values()):
+        reason = "its frequencies change with the length of the text (dynamic NTK)"
+        raise _refused(model, reason)
+    return Rotary(module, by_type)
+
+
+def _refused(model: Any, reason: str) -> UnsupportedModel:  # noqa: ANN401
+    known = ", ".join(sorted(LAYOUTS))
+    kind = model.config.get_text_config().model_type
+    return UnsupportedModel(
+        f"positions cannot be rescaled in {type(model).__name__} ({kind}): {reason}; "
+        f"switch the method off, or use a model of these kinds: {known}"
+    )

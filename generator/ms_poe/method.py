@@ -1,0 +1,385 @@
+"""Ms-PoE: each head reads the positions on a scale of its own, so that fewer are far away.
+
+Zhang et al., "Found in the Middle: How Language Models Use Long Contexts Better via Plug-and-Play
+Positional Encoding", arXiv 2403.04797, section 3. Position m becomes m / r, with r from `r_min` for
+the heads that single out most keys to `r_max` for those that single out fewest.
+
+No code of the model is copied. Rotations add up: turning queries and keys by m * theta * (1/r - 1)
+where they leave their projections, before the model turns them by m * theta, gives m * theta / r.
+The model's own attention kernel, mask and cache stay as they are. All heads that share keys share
+a ratio (the mean S_P of the group decides), without which scores would stop depending on distance.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from generator.ms_poe.architectures import RotaryLayer, RotaryModel, recognise
+from generator.ms_poe.position_awareness import awareness, last_seen, ranks, ratios
+from generator.ms_poe.rotation import OneToken, Waves, query_keys, turn_
+from indexing.errors import InvalidRequest, UnsupportedModel
+from indexing.nn.architecture import FULL
+from indexing.nn.hooks import after, attribute, before
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Order = Literal["prompt", "calibrated", "uniform"]
+AnyModel = TypeVar("AnyModel")
+
+_MARK = "_rag_app_ms_poe"  # on a model while it is changed, and on a cache that was filled then
+
+
+@dataclass(frozen=True, kw_only=True)
+class MsPoE:
+    """Applied by `with MsPoE(...)(model):`, undone on leaving, even by an exception.
+
+    Attributes:
+        r_min: Ratio of the groups that single out most keys.
+        r_max: Ratio of those that single out fewest.
+        first_layer: Layers before this one keep their positions.
+        last_layer: Layers after this one keep them too; None for no such layers.
+        order: What decides which group gets which ratio. "prompt": S_P at the end of the prompt,
+            anew for each conversation and each row of a batch. "calibrated": `places`, the same for
+            every prompt, so that caches of shared prefixes can be used again. "uniform": all
+            groups have the mean of r_min and r_max.
+        places: For "calibrated", the mean place of each group, by layer (layers, K), as
+            `usual_places` gives it.
+    """
+
+    r_min: float = 1.2
+    r_max: float = 1.8
+    first_layer: int = 2
+    last_layer: int | None = None
+    order: Order = "prompt"
+    places: tuple[tuple[float, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (0 < self.r_min < float("inf") and 0 < self.r_max < float("inf")):
+            raise InvalidRequest(f"ratios must be positive: {self.r_min}, {self.r_max}")
+        if self.order not in {"prompt", "calibrated", "uniform"}:
+            raise InvalidRequest(f"no order {self.order!r}; use prompt, calibrated or uniform")
+        if (self.order == "calibrated") != bool(self.places):
+            raise InvalidRequest("places go with order 'calibrated', and only with it")
+
+    @contextmanager
+    def __call__(self, model: AnyModel) -> Iterator[AnyModel]:
+        """Changes a transformers model, or the one inside a `CausalModel`.
+
+        The ratios of a conversation stay with its cache: several can take turns.
+
+        Raises:
+            UnsupportedModel: The architecture is not known, or the self-test on it failed.
+            InvalidRequest: The settings do not fit the model, or it is changed already.
+        """
+        from generator.ms_poe.selftest import prove
+
+        inner: Any = model if hasattr(model, "get_decoder") else getattr(model, "model", None)
+        if not hasattr(inner, "get_decoder"):
+            raise UnsupportedModel(
+                "Ms-PoE needs the inside of a model: use a folder or a hub name, no server's model"
+            )
+        rotary = recognise(inner)
+        self.check(rotary)
+        prove(rotary)
+        with self.applied(rotary):
+            yield model
+
+    def check(self, rotary: RotaryModel) -> None:
+        """Raises InvalidRequest where the settings do not fit the model."""
+        if not self.layers(rotary):
+            raise InvalidRequest(f"no rotary layer from {self.first_layer} to {self.last_layer}")
+        depth = max(layer.index for layer in rotary.layers) + 1
+        if self.places and (
+            len(self.places) < depth or any(len(row) != rotary.groups for row in self.places)
+        ):
+            raise InvalidRequest(
+                f"places must have {depth} rows of {rotary.groups}; calibrate this very model"
+            )
+
+    def layers(self, rotary: RotaryModel) -> tuple[RotaryLayer, ...]:
+        """The layers that are changed."""
+        last = float("inf") if self.last_layer is None else self.last_layer
+        return tuple(layer for layer in rotary.layers if self.first_layer <= layer.index <= last)
+
+    @contextmanager
+    def applied(self, rotary: RotaryModel) -> Iterator[None]:
+        """Changes the model without proving it first."""
+        if _MARK in rotary.model.__dict__:
+            raise InvalidRequest("Ms-PoE is already applied to this model; leave that first")
+        applied = _Applied(self, rotary)
+        with ExitStack() as stack:
+            stack.enter_context(attribute(rotary.model, _MARK, self))
+            stack.enter_context(after(rotary.rotary.module, applied.positions))
+            first = applied.layers[0]
+            stack.enter_context(before(first.attention, applied.begin))
+            for number, layer in enumerate(applied.layers):
+                for module, hook in applied.hooks(number, layer):
+                    stack.enter_context(after(module, hook))
+            yield
+
+
+def active(model: Any) -> MsPoE | None:  # noqa: ANN401 - any transformers model
+    """The settings that a model is changed by now, or None."""
+    found: MsPoE | None = getattr(model, _MARK, None)
+    return found
+
+
+@dataclass(eq=False)
+class Held:
+    """The places of a conversation's groups, kept on its cache: copies of the cache have them too.
+
+    Attributes:
+        settings: What they were decided with.
+        places: Int64 (layers, B, K), by changed layer.
+    """
+
+    settings: MsPoE
+    places: Tensor
+
+
+def held(cache: object) -> Held | None:
+    """What a cache that was filled under Ms-PoE holds, or None."""
+    return getattr(cache, _MARK, None)
+
+
+def scales(rotary: RotaryModel, cache: object) -> Tensor | None:
+    """What a conversation that has begun multiplies its positions by.
+
+    Returns:
+        Float32 (layers, B or 1, K), by layer and group; None where the cache was not filled under
+        the settings that the model is changed by now.
+    """
+    import torch
+
+    settings, kept = active(rotary.model), held(cache)
+    if settings is None or kept is None or kept.settings != settings:
+        return None
+    layers = settings.layers(rotary)
+    count = 1 if settings.order == "uniform" else rotary.groups
+    shares = 1 / torch.tensor(ratios(settings.r_min, settings.r_max, count))
+    depth = max(layer.index for layer in rotary.layers) + 1
+    found = torch.ones(depth, *kept.places.shape[1:])
+    found[[layer.index for layer in layers]] = shares[kept.places.cpu()]
+    return found
+
+
+def keep_rows(cache: Any, rows: Tensor) -> None:  # noqa: ANN401 - any transformers cache
+    """Drops rows of a cache's batch, and their places with them.
+
+    Args:
+        cache: A transformers cache.
+        rows: Int64, the rows to keep, in order.
+    """
+    cache.batch_select_indices(rows)
+    kept = held(cache)
+    if kept is not None and kept.places.shape[1] > 1:
+        kept.places = kept.places[:, rows]
+
+
+class _Pass(threading.local):
+    """One forward pass of one thread."""
+
+    waves: tuple[Tensor, Tensor]  # the model's own, (B or 1, n, d)
+    halves: Waves  # the same, float32 (B or 1, n, 1, d / 2)
+    end: tuple[Tensor, Tensor]  # the same after the last token of each row, (B, 1, 1, d)
+    turns: tuple[Tensor, Tensor]  # cosines and sines of each ratio's turn, (B or 1, n, R, d / 2)
+    token: OneToken | None = None  # the same for a pass of one token
+    places: Tensor  # (layers, B or 1, K)
+    deciding: bool = False
+    last: tuple[Tensor, Tensor]  # (B,) rows, and the last token of each
+    seen: Tensor | None  # bool (B, n) by that token, None for all
+    queries: Tensor
+
+
+@dataclass(eq=False)
+class _Applied:
+    """Ms-PoE on one model."""
+
+    settings: MsPoE
+    rotary: RotaryModel
+    layers: tuple[RotaryLayer, ...] = ()
+    now: _Pass = field(default_factory=_Pass)
+
+    def __post_init__(self) -> None:
+        import torch
+
+        self.layers = self.settings.layers(self.rotary)
+        one = self.settings.order == "uniform"
+        count = 1 if one else self.rotary.groups
+        scales = ratios(self.settings.r_min, self.settings.r_max, count)
+        self.shifts = torch.tensor([1 / r - 1 for r in scales], dtype=torch.float32)
+        self.fixed: Tensor | None = None
+        if self.settings.order == "calibrated":
+            rows = torch.tensor([self.settings.places[layer.index] for layer in self.layers])
+            self.fixed = rows.argsort(dim=-1, stable=True).argsort(dim=-1)[:, None]
+        if one:
+            self.fixed = torch.zeros(len(self.layers), 1, self.rotary.groups, dtype=torch.int64)
+
+    def positions(
+        self,
+        _: object,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        output: tuple[Tensor, Tensor],
+    ) -> None:
+        """After the model made its waves: those of the turns, for the same positions."""
+        named = ("x", "position_ids", "layer_type")
+        given = {**dict(zip(named, args, strict=False)), **kwargs}
+        if given.get("layer_type", FULL) != FULL:
+            return
+        at: Tensor = given["position_ids"]
+        inverse = self.rotary.inverse().to(at.device)
+        steps = self.shifts.to(at.device)[:, None] * inverse  # (R, d / 2)
+        angles = at[..., None, None].float() * steps
+        self.now.waves = output
+        self.now.turns = angles.cos(), angles.sin()
+
+    def begin(self, _: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Before the first changed layer: the places of this conversation, if they are known."""
+        hidden: Tensor = kwargs["hidden_states"] if "hidden_states" in kwargs else args[0]
+        rows, n = hidden.shape[:2]
+        places = self._places(kwargs.get("past_key_values"), rows, hidden)
+        self.now.places = places
+        if self.now.deciding:
+            self._look_at_end(kwargs.get("attention_mask"), hidden)
+        alone = n == 1 and not self.now.deciding
+        self.now.token = self._one_token(places) if alone else None
+
+    def _look_at_end(self, mask: Tensor | None, hidden: Tensor) -> None:
+        """What all layers need to decide by: the last token of each row, and what it sees."""
+        import torch
+
+        rows, n = hidden.shape[:2]
+        last, seen = last_seen(mask, rows, n, self.layers[0].window)
+        row, last = torch.arange(rows, device=hidden.device), last.to(hidden.device)
+        now = self.now
+        one, two = (wave.expand(rows, n, -1)[row, last][:, None, None] for wave in now.waves)
+        now.last, now.end = (row, last), (one, two)
+        now.seen = None if bool(seen.all()) else seen.to(hidden.device)
+        now.halves = _halves(*now.waves, self.rotary.groups)
+
+    def hooks(self, number: int, layer: RotaryLayer) -> Iterator[tuple[Any, Any]]:
+        """What to run after which module of a layer."""
+
+        def keep(_: object, __: object, ___: object, output: Tensor) -> None:
+            self.now.queries = output
+
+        def turn(_: object, __: object, ___: object, output: Tensor) -> None:
+            self.turn(number, layer, output)
+
+        yield layer.query, keep
+        yield layer.key, turn
+
+    def turn(self, number: int, layer: RotaryLayer, output: Tensor) -> None:
+        """After the keys, which come last: turns queries and keys where they lie."""
+        now = self.now
+        queries, keys = self.rotary.states(now.queries, output)
+        if now.deciding:
+            now.places[number] = self._decided(layer, queries, keys)
+        if now.token is not None:
+            now.token.turn(number, queries, keys)
+            return
+        waves = Waves(*now.turns, now.places[number])
+        turn_(queries, waves)
+        turn_(keys, waves)
+
+    def _places(self, cache: Any, rows: int, hidden: Tensor) -> Tensor:  # noqa: ANN401
+        """(layers, B or 1, K), to be filled in this pass where a conversation begins."""
+        begun = cache is not None and int(cache.get_seq_length(self.layers[0].index)) > 0
+        self.now.deciding = not begun and self.fixed is None
+        if begun:
+            kept = held(cache)
+            if kept is None or kept.settings != self.settings:
+                raise InvalidRequest(
+                    "this cache was filled without Ms-PoE, or with other settings of it; "
+                    "start with an empty one"
+                )
+            if kept.places.shape[1] not in {1, rows}:
+                raise InvalidRequest(
+                    f"a cache of {kept.places.shape[1]} rows is used for {rows}; take rows out "
+                    "with ms_poe.keep_rows, or use the order 'calibrated'"
+                )
+            return kept.places
+        places = self.fixed
+        if places is None:
+            places = hidden.new_zeros(len(self.layers), rows, self.rotary.groups).long()
+        places = places.to(hidden.device)
+        if cache is not None:
+            setattr(cache, _MARK, Held(self.settings, places))
+        return places
+
+    def _decided(self, layer: RotaryLayer, queries: Tensor, keys: Tensor) -> Tensor:
+        """The places of a layer's groups by its own attention at the end of the prompt: (B, K)."""
+        from indexing.nn.rope import rotate
+
+        rows, n, groups, each, _ = queries.shape
+        last = rotate(queries[self.now.last].float(), *self.now.end)  # (B, K, g, D)
+        scores = query_keys(last, keys, self.now.halves).reshape(rows, groups * each, n)
+        scores = _scaled(scores, layer.attention)
+        found = awareness(scores, self.now.seen).view(rows, groups, each).sum(dim=-1)
+        return ranks(found)
+
+    def _one_token(self, places: Tensor) -> OneToken:
+        """The turns of every layer at once."""
+        import torch
+
+        each = self.rotary.heads // self.rotary.groups
+        place = torch.cat((places.repeat_interleave(each, dim=-1), places), dim=-1)  # (L, B, H + K)
+        cosines, sines = (wave[:, 0] for wave in self.now.turns)  # (B or 1, R, d / 2)
+        if len(self.shifts) == 1:
+            place = place[:1, :1]
+        rows = torch.arange(max(place.shape[1], len(cosines)), device=place.device)
+        row = rows[:, None] if len(cosines) > 1 else torch.zeros_like(rows)[:, None]
+        cosine, sine = cosines[row, place], sines[row, place]  # (L, B, H + K, d / 2)
+        return OneToken(
+            torch.cat((cosine, cosine), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
+            torch.cat((-sine, sine), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
+        )
+
+
+def _halves(cosines: Tensor, sines: Tensor, groups: int) -> Waves:
+    """The first half of a model's waves (B or 1, n, d), one for all groups."""
+    half = cosines.shape[-1] // 2
+    one, two = (wave[:, :, None, :half].float().contiguous() for wave in (cosines, sines))
+    return Waves(one, two, one.new_zeros(1, groups).long())
+
+
+def _scaled(scores: Tensor, attention: Any) -> Tensor:  # noqa: ANN401 - any attention layer
+    """Scores scaled as the layer does, with the soft cap of those that have one (Gemma 2)."""
+    scores = scores * attention.scaling
+    cap = getattr(attention, "attn_logit_softcapping", None)
+    return scores if cap is None else (scores / cap).tanh() * cap
+
+
+def usual_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, ...], ...]:  # noqa: ANN401
+    """The mean place of each group over prompts in the untouched model, for a static order.
+
+    Args:
+        model: A transformers model or a `CausalModel`.
+        prompts: Token ids.
+
+    Returns:
+        One row a layer; zeros for layers that do not turn.
+    """
+    import torch
+
+    inner = model if hasattr(model, "get_decoder") else model.model
+    rotary = recognise(inner)
+    watching = MsPoE(r_min=1.0, r_max=1.0, first_layer=0)
+    depth = max(layer.index for layer in rotary.layers) + 1
+    total = torch.zeros(depth, rotary.groups)
+    with watching(inner), torch.inference_mode():
+        for prompt in prompts:
+            ids = torch.tensor([prompt], device=inner.device)
+            cache = inner.get_decoder()(input_ids=ids, use_cache=True).past_key_values
+            found = held(cache)
+            assert found is not None
+            for layer, places in zip(watching.layers(rotary), found.places[:, 0], strict=True):
+                total[layer.index] += places.cpu()
+    rows: list[list[float]] = (total / len(prompts)).tolist()
+    return tuple(tuple(round(place, 4) for place in row) for row in rows)

@@ -1,0 +1,1 @@
+"""A question, evidence and history in, token ids of a prompt out."""

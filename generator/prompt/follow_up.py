@@ -1,0 +1,152 @@
+"""A conversation: whether a question leans on the turns before it, and what it asks when it does.
+
+"And who disagreed?" names nothing that can be looked for. Such a question is completed with the
+words of the question that it follows. English words and forms only; in another language every
+question stands by itself unless it has hardly any words.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.text.terms import topic_words
+
+if TYPE_CHECKING:
+    from generator.evidence import Span
+
+_FURTHEST = 4  # turns that a question can be completed from, through follow-ups of follow-ups
+_FEW = 1  # words that say what is asked about; with more of them a question stands by itself
+
+# Beginnings that go on with what was said.
+_GOES_ON = re.compile(
+    r"(and|but|or|so|then|also|plus|what about|how about|what else|who else|where else|why else"
+    r"|why not|how so|how come|since when|what if|go on|tell me more|more)\b",
+    re.IGNORECASE,
+)
+# Words that point at something said before, whatever else the question names.
+_POINTS = re.compile(
+    r"\b(else|instead|(this|that|the (same|other|former|latter|first|second|third|last)) one"
+    r"|the (same|others?|former|latter)(?=\W*$))\b|\bsuch an? \w+\W*$"
+    r"|\b(that|this|these|those|there)\W*$",
+    re.IGNORECASE,
+)
+# Words that stand for a person or a thing; "it" not where it is empty ("is it true that").
+_STANDS_FOR = re.compile(
+    r"\b(he|him|his|she|her|hers|they|them|their|theirs|its|these|those|the (same|other))\b"
+    r"|(?<!\bis )(?<!\bwas )\bit\b|\bit(?!( \w+)? (that|to)\b)"
+    r"|\b(is|was|did|does|do|has|had|would|could|can|should) (that|this)\b",
+    re.IGNORECASE,
+)
+# What they can stand for within the question itself.
+_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][\w'-]+")
+_NAMED = re.compile(r"\b(the|an?|our|your|my|each|every|any|some|which|what)\s+([\w'-]+)|\w{3,}s\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question of a conversation, and the answer it got."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a model read and wrote in the last turn of a conversation.
+
+    Attributes:
+        ids: Token ids of its prompt and its answer.
+        spans: The evidence in the prompt.
+    """
+
+    ids: tuple[int, ...]
+    spans: tuple[Span, ...]
+
+
+class Conversations:
+    """What models were shown in conversations, so that these go on where they were.
+
+    The least recently used are forgotten first. A conversation that is forgotten is not lost: its
+    next question shows its evidence anew.
+
+    Args:
+        most: How many are remembered.
+    """
+
+    def __init__(self, most: int = 32) -> None:
+        self._most = most
+        self._said: OrderedDict[tuple[Turn, ...], Said] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, history: Sequence[Turn]) -> Said | None:
+        """What was shown and said up to the end of these turns."""
+        with self._lock:
+            found = self._said.get(tuple(history))
+            if found is not None:
+                self._said.move_to_end(tuple(history))
+            return found
+
+    def put(self, history: Sequence[Turn], said: Said) -> None:
+        """Remember a conversation that has come to the end of these turns."""
+        with self._lock:
+            self._said[tuple(history)] = said
+            self._said.move_to_end(tuple(history))
+            while len(self._said) > self._most:
+                self._said.popitem(last=False)
+
+
+def leans(question: str) -> bool:
+    """Whether a question can only be understood from what was said before it.
+
+    It does when it begins by going on ("And ..."), when it says nothing of what it is about
+    ("Who disagreed?"), or when it has a word that stands for something ("it", "they") with nothing
+    before that word in the question that it could stand for.
+    """
+    text = " ".join(question.split())
+    if _GOES_ON.match(text):
+        return True
+    if len(topic_words(text)) <= _FEW and not _NAME.search(text):
+        return True
+    if _POINTS.search(text):
+        return True
+    found = _STANDS_FOR.search(text)
+    return found is not None and not _named_before(text[: found.start()])
+
+
+def _named_before(text: str) -> bool:
+    """Whether the part of a question before a pronoun has something that it can stand for."""
+    named = (match.group() for match in _NAMED.finditer(text))
+    return bool(_NAME.search(text)) or any(topic_words(each) for each in named)
+
+
+def complete(question: str, history: Sequence[Turn]) -> str:
+    """The question as it is to be looked up: itself, or completed with what it follows on.
+
+    Args:
+        question: As asked.
+        history: The conversation so far, oldest turn first.
+    """
+    question = question.strip()
+    if not history or not leans(question):
+        return question
+    known = set(topic_words(question))
+    words: list[str] = []
+    for turn in reversed(history[-_FURTHEST:]):
+        new = [word for word in _spelled(turn.question) if word.lower() not in known]
+        words = [*new, *words]
+        known.update(word.lower() for word in new)
+        if not leans(turn.question):
+            break
+    return f"{question} ({' '.join(words)})" if words else question
+
+
+def _spelled(question: str) -> list[str]:
+    """The words that say what a question is about, in order, with their capitals."""
+    about = set(topic_words(question))
+    found = re.findall(r"[^\W_]+(?:['’.-][^\W_]+)*", question)  # noqa: RUF001
+    return list(dict.fromkeys(word for word in found if word.lower().replace("’", "'") in about))  # noqa: RUF001

@@ -1,0 +1,1 @@
+"""A document in, its vector and the vectors of its passages out."""

@@ -1,0 +1,372 @@
+"""A whole document in, its vector and its passages' vectors out, in one pass.
+
+The token stream is split into context windows (parallel context windows, PCW: Zhu et al.,
+arXiv 2404.12096, section 4.1). Each window is run once. The document's vector is the mean of the
+windows' pooled vectors; a passage's vector is the mean of its own token states, which have seen the
+window around them (late chunking, Günther et al., arXiv 2409.04701). Both are L2-normalised.
+
+A batch holds windows of one document only, and these are all of one length. So nothing is ever
+padded, and a document's vectors do not depend, to the last bit, on what else is encoded: matrix
+products of another number of rows may round in another way. Queries are many and short, so these
+are padded, each to a length that follows from its own, in batches that are filled up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.documents import Document, Passage
+from indexing.encoder.fingerprint import Recipe
+from indexing.encoder.packed import packed
+from indexing.encoder.pooling import PassagePooling, token_spans
+from indexing.encoder.tokenizer import Tokens
+from indexing.errors import InvalidRequest, ModelError, UnsupportedModel
+from indexing.extension import METHODS, extend, method_named, recognise, supported
+from indexing.extension.pcw import windows
+from indexing.models.device import best_device, best_dtype
+from indexing.models.files import DEFAULT_ENCODER, Weights, encoder_weights
+from indexing.models.gguf import silenced
+
+if TYPE_CHECKING:
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int64]
+
+TOKENS_PER_BATCH = 4096
+QUERY_TOKENS = 192  # a processor gains little from more
+DTYPES = ("auto", "float32", "bfloat16")
+WITHIN_MODEL = ("none", "pcw")  # these leave the model as it is; the others let it read further
+EXTENDED_LENGTH = 4096  # tokens of a window under the methods that extend the model, by default
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderSettings:
+    """What a person may choose about encoding.
+
+    Attributes:
+        model: A packaged name, a folder, or a name on the model hub.
+        extension: A context-extension method, or "none" to cut documents at `max_length`.
+        max_length: Tokens of one window, special tokens included; None takes the model's own.
+        dtype: "float32", "bfloat16", or "auto": bfloat16 where the processor has it.
+        device: "cpu", "cuda", "mps", or "auto".
+    """
+
+    model: str = DEFAULT_ENCODER
+    extension: str = "pcw"
+    max_length: int | None = None
+    dtype: str = "auto"
+    device: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedDocument:
+    """The vectors of one document.
+
+    Attributes:
+        vector: (d,) float32, unit length.
+        passages: (passages, d) float32; unit rows, or zero rows for passages past a truncation.
+        tokens: Tokens of the whole text.
+        encoded: Tokens that went through the model; less than `tokens` only under "none".
+    """
+
+    vector: FloatArray
+    passages: FloatArray
+    tokens: int
+    encoded: int
+
+
+class Encoder:
+    """A sentence-transformers model applied to whole documents.
+
+    Attributes:
+        recipe: How its vectors are made.
+        packed: How many of its layers have their weights laid out for the processor.
+
+    Args:
+        settings: Which model, and how.
+        notify: Called with a sentence when something takes long (loading, converting).
+
+    Raises:
+        ModelNotFound: No such model here.
+        ModelError: Its files cannot be loaded.
+        UnsupportedModel: It cannot read that far, has no pooling, or no character offsets.
+        InvalidRequest: A setting that does not exist, or windows without room for text.
+    """
+
+    def __init__(
+        self,
+        settings: EncoderSettings | None = None,
+        *,
+        notify: Callable[[str], None] | None = None,
+    ) -> None:
+        self.settings = settings or EncoderSettings()
+        _check(self.settings)
+        self.weights: Weights = encoder_weights(self.settings.model, notify=notify)
+        self.model, self.dtype = _load(self.weights, self.settings)
+        self._held = ExitStack()  # for as long as there is an encoder
+        self.packed = self._held.enter_context(packed(self.model, rows=TOKENS_PER_BATCH))
+        self._tokens = Tokens.of(self.model)
+        self.max_length = _window_length(self.model, self.settings)
+        around = max(self._tokens.around_document, self._tokens.around_query)
+        windows(1, self.max_length - around)  # refuses windows without room
+        if self.settings.extension not in WITHIN_MODEL:
+            extend(self.model, self.settings.extension, max_length=self.max_length)
+        self.recipe = Recipe(
+            model=_lasting_name(self.weights),
+            revision=self.weights.revision,
+            extension=self.settings.extension,
+            max_length=self.max_length,
+            pooling=_pooling_name(self.model),
+            dtype=self.dtype,
+            dimension=int(self.model.get_embedding_dimension() or 0),
+        )
+
+    def encode(
+        self,
+        documents: Sequence[tuple[Document, Sequence[Passage]]],
+        *,
+        progress: Callable[[int], None] | None = None,
+    ) -> list[EncodedDocument]:
+        """Encode documents, each as if it were the only one.
+
+        A text in which the tokenizer finds nothing gets the vector of the empty text, and its
+        passages get zero rows.
+
+        Args:
+            documents: Each with its passages, in order.
+            progress: Called with the number of tokens just encoded.
+        """
+        return [self._encode(one, passages, progress) for one, passages in documents]
+
+    def _encode(
+        self,
+        document: Document,
+        passages: Sequence[Passage],
+        progress: Callable[[int], None] | None,
+    ) -> EncodedDocument:
+        ids, offsets = self._tokens.ids(document.text)
+        spans = self._windows(len(ids))
+        pooling = PassagePooling.over(token_spans(offsets, passages), spans, self._width)
+        total = np.zeros(self.recipe.dimension, np.float32)
+        skip, size = self._tokens.before_document, spans[0][1] - spans[0][0]
+        for batch in _batches(spans, max(1, TOKENS_PER_BATCH // max(size, 1))):
+            pooled, states = self._forward(
+                np.stack([self._tokens.document(ids[start:end]) for start, end in batch]), skip
+            )
+            total += pooled.sum(axis=0)
+            for (start, end), state in zip(batch, states, strict=True):
+                pooling.add(start, state[skip : skip + end - start])
+            if progress:
+                progress(len(batch) * size)
+        return EncodedDocument(
+            vector=_unit(total[None] / len(spans))[0],
+            passages=_unit(self._after_pooling(pooling.means())),
+            tokens=len(ids),
+            encoded=max(end for _, end in spans),
+        )
+
+    def encode_queries(self, texts: Sequence[str]) -> FloatArray:
+        """Encode queries, (n, d) float32 with unit rows. A query is never windowed, only cut.
+
+        A text's vector does not depend on its company, to the last bit: it runs in a batch whose
+        shape follows from its own length, filled up where there are fewer texts.
+        """
+        if not texts:
+            return np.zeros((0, self.recipe.dimension), np.float32)
+        rows = [self._tokens.query(self._tokens.ids(text)[0], self.max_length) for text in texts]
+        vectors = np.zeros((len(rows), self.recipe.dimension), np.float32)
+        at_once = QUERY_TOKENS if self.model.device.type == "cpu" else TOKENS_PER_BATCH
+        width = [_query_width(len(row), self.max_length) for row in rows]
+        order = sorted(range(len(rows)), key=width.__getitem__)
+        for length, group in groupby(order, key=width.__getitem__):
+            same, size = list(group), max(1, at_once // length)
+            for at in range(0, len(same), size):
+                some = same[at : at + size]
+                vectors[some] = self._queries([rows[i] for i in some], (size, length))
+        return _unit(vectors)
+
+    def _queries(self, rows: Sequence[IntArray], shape: tuple[int, int]) -> FloatArray:
+        """Pooled vectors of token rows, run as a batch of this shape."""
+        ids = np.full(shape, self.model.tokenizer.pad_token_id or 0, np.int64)
+        mask = np.zeros(shape, np.int64)
+        mask[:, 0] = 1
+        for i, row in enumerate(rows):
+            ids[i, : len(row)], mask[i, : len(row)] = row, 1
+        return self._forward(ids, self._tokens.before_query, mask)[0][: len(rows)]
+
+    def offsets_of(self, text: str) -> IntArray:
+        """The characters (n, 2) of each token of a text, special tokens left out."""
+        return self._tokens.ids(text)[1]
+
+    @property
+    def window_tokens(self) -> int:
+        """Tokens of text in a window, without special tokens and prompt."""
+        return self.max_length - self._tokens.around_document
+
+    def _windows(self, n_tokens: int) -> list[tuple[int, int]]:
+        """The windows over a document, at least one, all of the same length."""
+        spans = windows(n_tokens, self.window_tokens) or [(0, 0)]
+        return spans[:1] if self.settings.extension == "none" else spans
+
+    @property
+    def _width(self) -> int:
+        """h, the dimension of token states."""
+        return int(self.model[0].get_embedding_dimension())
+
+    def _forward(
+        self, ids: IntArray, skip: int, mask: IntArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Pooled vectors (B, d), not normalised, and token states (B, T, h) of token rows (B, T).
+
+        A model that leaves its prompt out of the pooling leaves out the first `skip` tokens.
+        """
+        import torch
+
+        rows = torch.from_numpy(ids).to(self.model.device)
+        real = torch.ones_like(rows) if mask is None else torch.from_numpy(mask).to(rows.device)
+        features: dict[str, Any] = {"input_ids": rows, "attention_mask": real}
+        if skip > len(self._tokens.head):
+            features["prompt_length"] = skip
+        if "token_type_ids" in self.model.tokenizer.model_input_names:
+            features["token_type_ids"] = torch.zeros_like(rows)
+        before, after = _modules(self.model)
+        with torch.inference_mode():
+            for module in (*before, *after):
+                features = module(features)
+            pooled = features["sentence_embedding"].float().cpu().numpy()
+            states = features["token_embeddings"].float().cpu().numpy()
+        return pooled, states
+
+    def _after_pooling(self, means: FloatArray) -> FloatArray:
+        """Mean token states (p, h) to where the model's vectors lie, (p, d)."""
+        import torch
+
+        _, after = _modules(self.model)
+        if not after:
+            return means
+        rows = torch.from_numpy(means).to(self.model.device, self.model.dtype)
+        features = {"sentence_embedding": rows}
+        with torch.inference_mode():
+            for module in after:
+                features = module(features)
+        vectors: FloatArray = features["sentence_embedding"].float().cpu().numpy()
+        vectors[~means.any(axis=1)] = 0
+        return vectors
+
+
+def _load(weights: Weights, settings: EncoderSettings) -> tuple[SentenceTransformer, str]:
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    device = _device(settings.device)
+    if settings.dtype == "auto":
+        dtype = best_dtype(device)
+    else:
+        dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16}[settings.dtype]
+    try:
+        with silenced():
+            model = SentenceTransformer(
+                str(weights.folder),
+                device=str(device),
+                trust_remote_code=False,
+                local_files_only=True,
+                model_kwargs={"use_safetensors": True},
+            )
+    except Exception as error:  # whatever a damaged folder makes the libraries raise
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise ModelError(
+            f"{settings.model} cannot be loaded as an encoder ({said}); "
+            "name a sentence-transformers model with safetensors weights"
+        ) from error
+    for parameter in model.parameters():  # not the buffers: rotary frequencies need float32
+        parameter.data = parameter.data.to(dtype)
+    return model.eval(), str(dtype).removeprefix("torch.")
+
+
+def _check(settings: EncoderSettings) -> None:
+    """Refuse what no encoder has, before one is loaded.
+
+    Raises:
+        InvalidRequest: An unknown extension or dtype.
+    """
+    if settings.extension not in METHODS:
+        method_named(settings.extension, max_length=1)
+    if settings.dtype not in DTYPES:
+        raise InvalidRequest(f"no dtype {settings.dtype!r} here; there are: {', '.join(DTYPES)}")
+
+
+def _device(name: str) -> torch.device:
+    import torch
+
+    try:
+        return best_device() if name == "auto" else torch.device(name)
+    except RuntimeError as error:
+        raise InvalidRequest(f"no device {name!r}; name auto, cpu, cuda or mps") from error
+
+
+def _lasting_name(weights: Weights) -> str:
+    """A name under which the same weights are found from any working folder."""
+    return weights.name if weights.source != "folder" else str(Path(weights.name).resolve())
+
+
+def _window_length(model: SentenceTransformer, settings: EncoderSettings) -> int:
+    """Tokens of one window: the person's choice, or what suits model and method."""
+    if settings.extension not in WITHIN_MODEL:
+        return settings.max_length or EXTENDED_LENGTH
+    limit = recognise(model).original
+    chosen = settings.max_length or min(int(model.max_seq_length or limit), limit)
+    if chosen > limit:
+        further = [name for name in supported(model) if name not in WITHIN_MODEL]
+        raise UnsupportedModel(
+            f"{settings.model} reads at most {limit} tokens at once, not {chosen}; choose "
+            f"--max-length {limit} or less, or one of --extension {', '.join(further)}"
+        )
+    return chosen
+
+
+def _pooling_name(model: SentenceTransformer) -> str:
+    before, _ = _modules(model)
+    return str(before[-1].pooling_mode)
+
+
+def _modules(model: SentenceTransformer) -> tuple[list[Any], list[Any]]:
+    """The modules up to the pooling, and those after it; without those that normalise.
+
+    Raises:
+        UnsupportedModel: There is no pooling.
+    """
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
+
+    parts = [module for module in model if not isinstance(module, Normalize)]
+    for at, module in enumerate(parts, 1):
+        if isinstance(module, Pooling):
+            return parts[:at], parts[at:]
+    raise UnsupportedModel("this encoder has no pooling layer; name a sentence-transformers model")
+
+
+def _batches(spans: list[tuple[int, int]], size: int) -> Iterator[list[tuple[int, int]]]:
+    """So many windows at a time, in order."""
+    for at in range(0, len(spans), size):
+        yield spans[at : at + size]
+
+
+def _query_width(tokens: int, most: int) -> int:
+    """The length that a query of so many tokens is padded to: by half at most."""
+    step = 1 << max(0, tokens.bit_length() - 2)
+    return min(-(-tokens // step) * step, max(tokens, most))
+
+
+def _unit(rows: npt.NDArray[np.floating[Any]]) -> FloatArray:
+    """Rows divided by their L2 norms; a zero row stays zero."""
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(norms, 1e-12), np.float32)

@@ -1,0 +1,134 @@
+"""A text's tokens and where they stand, and what goes around them in a window."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.errors import UnsupportedModel
+from indexing.loaders.charset import printable
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+IntArray = npt.NDArray[np.int64]
+
+STRETCH = 1 << 18  # characters given to the tokenizer at once: it takes 160 bytes for each
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A model's tokenizer, and the special tokens and prompts that surround a text.
+
+    Attributes:
+        tokenizer: A fast tokenizer, which knows the characters of each token.
+        head: Special tokens before a text.
+        tail: Special tokens after it.
+        for_documents: The model's prompt for documents, after the head.
+        for_queries: The model's prompt for queries, after the head.
+    """
+
+    tokenizer: Any
+    head: tuple[int, ...]
+    tail: tuple[int, ...]
+    for_documents: tuple[int, ...]
+    for_queries: tuple[int, ...]
+    _turn: threading.Lock = field(default_factory=threading.Lock)  # it refuses two at once
+
+    @classmethod
+    def of(cls, model: SentenceTransformer) -> Tokens:
+        """Read special tokens off an example and prefixes off the model's prompts.
+
+        Raises:
+            UnsupportedModel: The tokenizer gives no character offsets.
+        """
+        tokenizer = model.tokenizer
+        if not getattr(tokenizer, "is_fast", False):
+            raise UnsupportedModel(
+                "this encoder's tokenizer gives no character offsets, which citations need; "
+                "choose a model with a tokenizer.json"
+            )
+        bare = tokenizer("a", add_special_tokens=False)["input_ids"]
+        full = tokenizer("a")["input_ids"]
+        at = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
+
+        def prefix(*names: str) -> tuple[int, ...]:
+            text = next((model.prompts[name] for name in names if model.prompts.get(name)), "")
+            return tuple(tokenizer(text, add_special_tokens=False)["input_ids"]) if text else ()
+
+        return cls(
+            tokenizer=tokenizer,
+            head=tuple(full[:at]),
+            tail=tuple(full[at + len(bare) :]),
+            for_documents=prefix("document", "passage"),
+            for_queries=prefix("query"),
+        )
+
+    @property
+    def before_document(self) -> int:
+        """Tokens before the text of a document."""
+        return len(self.head) + len(self.for_documents)
+
+    @property
+    def before_query(self) -> int:
+        """Tokens before the text of a query."""
+        return len(self.head) + len(self.for_queries)
+
+    @property
+    def around_document(self) -> int:
+        """Tokens around the text of a document."""
+        return self.before_document + len(self.tail)
+
+    @property
+    def around_query(self) -> int:
+        """Tokens around the text of a query."""
+        return self.before_query + len(self.tail)
+
+    def ids(self, text: str) -> tuple[IntArray, IntArray]:
+        """Token ids (n,) without special tokens, and their character offsets (n, 2).
+
+        What looks like a special token in the text is text. No thread waits for long: a text is
+        given to the tokenizer in stretches.
+        """
+        ids, offsets = [], []
+        for start, piece in _stretches(printable(text)):
+            with self._turn:
+                encoded = self.tokenizer(
+                    piece,
+                    add_special_tokens=False,
+                    return_offsets_mapping=True,
+                    split_special_tokens=True,
+                    verbose=False,
+                )
+            ids.append(np.asarray(encoded["input_ids"], np.int64))
+            places = np.asarray(encoded["offset_mapping"], np.int64).reshape(-1, 2)
+            offsets.append(places + start)
+        return np.concatenate(ids), np.concatenate(offsets)
+
+    def document(self, ids: IntArray) -> IntArray:
+        """A window of a document with what surrounds it."""
+        return np.array([*self.head, *self.for_documents, *ids, *self.tail], np.int64)
+
+    def query(self, ids: IntArray, limit: int) -> IntArray:
+        """A query with what surrounds it, cut to so many tokens."""
+        kept = ids[: limit - self.around_query]
+        return np.array([*self.head, *self.for_queries, *kept, *self.tail], np.int64)
+
+
+def _stretches(text: str) -> Iterator[tuple[int, str]]:
+    """Pieces of at most STRETCH characters, with their start; cut before a space if there is one.
+
+    All but very long documents are one piece.
+    """
+    start = 0
+    while len(text) - start > STRETCH:
+        space = text.rfind(" ", start + 1, start + STRETCH)
+        end = space if space > 0 else start + STRETCH
+        yield start, text[start:end]
+        start = end
+    yield start, text[start:]

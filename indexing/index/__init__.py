@@ -1,0 +1,1 @@
+"""The store in, indexes derived from it out: nearest vectors, BM25, speakers."""

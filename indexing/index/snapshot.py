@@ -1,0 +1,220 @@
+"""Everything a search needs beside the store: FAISS and BM25 over one generation of a corpus.
+
+Derived and disposable. A snapshot is a folder `g<generation>` written under another name and
+renamed when it is whole. It is taken only if its stamp is the store's, its manifest is there and
+every file has the length and checksum that the manifest names; else it is made again.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.index.bm25 import Postings
+from indexing.index.bm25_builder import BLOCK, Words, empty_vectors
+from indexing.index.faiss_index import FLAT_BELOW, VectorIndex
+from indexing.index.speakers import Speakers
+from indexing.store.store import Store
+from indexing.text.vocabulary import Lexicon
+
+FloatArray = npt.NDArray[np.float32]
+
+FORMAT = 4
+POSTINGS = ("passages", "passage_pairs", "documents", "document_pairs")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One generation of a corpus, ready to be searched. Passages stand in document order.
+
+    Attributes:
+        generation: The store's generation this was made from.
+        stamp: The store's stamp at that time, which no other state of it has.
+        document_rows: (documents,) int64 row numbers in the store, ascending.
+        passage_rows: (passages,) int64 row numbers in the store.
+        owner: (passages,) int64 position of each passage's document.
+        document_vectors: FAISS over (documents, d).
+        passage_vectors: FAISS over (passages, d).
+        lexicon: Stems to numbers.
+        passages: BM25 of stems over passages.
+        passage_pairs: BM25 of stem bigrams over passages.
+        documents: BM25 of stems over whole documents.
+        document_pairs: BM25 of stem bigrams over whole documents.
+        speakers: Who speaks in which passage.
+    """
+
+    generation: int
+    stamp: str
+    document_rows: npt.NDArray[np.int64]
+    passage_rows: npt.NDArray[np.int64]
+    owner: npt.NDArray[np.int64]
+    document_vectors: VectorIndex
+    passage_vectors: VectorIndex
+    lexicon: Lexicon
+    passages: Postings
+    passage_pairs: Postings
+    documents: Postings
+    document_pairs: Postings
+    speakers: Speakers
+
+    @cached_property
+    def starts(self) -> npt.NDArray[np.int64]:
+        """(documents,) position of each document's first passage."""
+        return np.searchsorted(self.owner, np.arange(len(self.document_rows)))
+
+    @cached_property
+    def beside(self) -> npt.NDArray[np.float32]:
+        """(3, passages) whether the passage one, two, three places before is of the document."""
+        same = np.zeros((3, len(self.owner)), np.float32)
+        for steps in (1, 2, 3):
+            same[steps - 1, steps:] = self.owner[steps:] == self.owner[:-steps]
+        return same
+
+    @classmethod
+    def build(cls, store: Store, *, progress: Callable[[int, int], None] | None = None) -> Snapshot:
+        """Make one from the store; `progress(done, total)` counts documents."""
+        with store.reading():
+            generation, stamp = store.generation, store.stamp
+            spans, speakers = store.passage_spans(), store.passage_speakers()
+            document_rows, bounds = np.unique(spans[:, 1], return_index=True)
+            document_vectors, passage_vectors = _vectors(store, len(document_rows), len(spans))
+            lexicon, words = _words(store, spans, np.append(bounds, len(spans)), progress)
+        return cls(
+            generation=generation,
+            stamp=stamp,
+            document_rows=document_rows,
+            passage_rows=spans[:, 0].copy(),
+            owner=np.searchsorted(document_rows, spans[:, 1]),
+            document_vectors=VectorIndex.build(document_vectors),
+            passage_vectors=VectorIndex.build(passage_vectors),
+            lexicon=lexicon,
+            **words.postings(len(spans), len(document_rows)),
+            speakers=Speakers.of(speakers),
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write to `folder/g<generation>` at once or not at all, and drop older snapshots.
+
+        One process at a time: the caller holds a lock.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        target = folder / f"g{self.generation}"
+        draft = folder / "draft"
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir()
+        for name in ("document_rows", "passage_rows", "owner"):
+            np.save(draft / f"{name}.npy", getattr(self, name))
+        self.document_vectors.save(draft / "documents.faiss")
+        self.passage_vectors.save(draft / "passages.faiss")
+        self.lexicon.save(draft / "lexicon.txt")
+        for name in POSTINGS:
+            getattr(self, name).save(draft, name)
+        self.speakers.save(draft)
+        files = {file.name: _seal(file) for file in sorted(draft.iterdir())}
+        manifest = {"format": FORMAT, "stamp": self.stamp, "files": files}
+        (draft / "manifest.json").write_text(json.dumps(manifest, indent=1), "utf-8")
+        shutil.rmtree(target, ignore_errors=True)
+        draft.rename(target)
+        for other in folder.glob("g*"):
+            if not other.name[1:].isdecimal() or int(other.name[1:]) < self.generation:
+                shutil.rmtree(other, ignore_errors=True)
+
+    @classmethod
+    def load(cls, folder: Path, store: Store) -> Snapshot | None:
+        """Read the snapshot of a store as it is now; None when missing, stale or damaged."""
+        with store.reading():
+            generation, stamp = store.generation, store.stamp
+        source = folder / f"g{generation}"
+        try:
+            manifest = json.loads((source / "manifest.json").read_text("utf-8"))
+            if (manifest["format"], manifest["stamp"]) != (FORMAT, stamp):
+                return None
+            if any(_seal(source / name) != seal for name, seal in manifest["files"].items()):
+                return None
+            return cls._read(source, generation, stamp)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError):
+            return None
+
+    @classmethod
+    def _read(cls, source: Path, generation: int, stamp: str) -> Snapshot:
+        arrays = {
+            name: np.load(source / f"{name}.npy", allow_pickle=False)
+            for name in ("document_rows", "passage_rows", "owner")
+        }
+        sizes = {"passages": len(arrays["owner"]), "documents": len(arrays["document_rows"])}
+        postings: dict[str, Any] = {
+            name: Postings.load(source, name, sizes[f"{name.split('_')[0].rstrip('s')}s"])
+            for name in POSTINGS
+        }
+        return cls(
+            generation=generation,
+            stamp=stamp,
+            **arrays,
+            document_vectors=VectorIndex.load(source / "documents.faiss"),
+            passage_vectors=VectorIndex.load(source / "passages.faiss"),
+            lexicon=Lexicon.load(source / "lexicon.txt"),
+            **postings,
+            speakers=Speakers.load(source, sizes["passages"]),
+        )
+
+
+def _vectors(store: Store, documents: int, passages: int) -> tuple[FloatArray, FloatArray]:
+    """(documents, d) and (passages, d), in files where there are many."""
+    dimension = next((len(vector) for _, vector, _ in store.vectors()), 1)
+    wholes = empty_vectors(documents, dimension, in_memory=documents < FLAT_BELOW)
+    parts = empty_vectors(passages, dimension, in_memory=passages < FLAT_BELOW)
+    start = 0
+    for number, (_, whole, own) in enumerate(store.vectors()):
+        wholes[number] = whole
+        parts[start : start + len(own)] = own
+        start += len(own)
+    return wholes, parts
+
+
+def _words(
+    store: Store,
+    spans: npt.NDArray[np.int64],
+    bounds: npt.NDArray[np.int64],
+    progress: Callable[[int, int], None] | None,
+) -> tuple[Lexicon, Words]:
+    """Every passage's stems. `bounds` (documents + 1,) is where the spans of a document begin."""
+    lexicon, words = Lexicon(), Words()
+    chunks: list[npt.NDArray[np.int64]] = []
+    first = waiting = 0
+    for number, (_, text) in enumerate(store.texts()):
+        own = spans[bounds[number] : bounds[number + 1], 2:].tolist()
+        chunks += [np.array(lexicon.learn(text[start:end]), np.int64) for start, end in own]
+        waiting += sum(map(len, chunks[-len(own) :]))
+        if waiting >= BLOCK or number == len(bounds) - 2:
+            passage = np.arange(bounds[first], bounds[number + 1], dtype=np.int32)
+            document = np.repeat(np.arange(first, number + 1), np.diff(bounds[first : number + 2]))
+            lengths = [len(chunk) for chunk in chunks]
+            words.add(
+                np.concatenate(chunks),
+                np.repeat(passage, lengths),
+                np.repeat(document.astype(np.int32), lengths),
+                lexicon.is_function(),
+            )
+            chunks, first, waiting = [], number + 1, 0
+        if progress:
+            progress(number + 1, len(bounds) - 1)
+    return lexicon, words
+
+
+def _seal(file: Path) -> list[int]:
+    """Length and CRC-32 of a file."""
+    checksum, length = 0, 0
+    with file.open("rb") as stream:
+        while block := stream.read(1 << 22):
+            checksum = zlib.crc32(block, checksum)
+            length += len(block)
+    return [length, checksum]

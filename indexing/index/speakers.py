@@ -1,0 +1,118 @@
+"""Who speaks in which passage: derived from the store, searched by name."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.index.bm25 import Postings
+from indexing.text.vocabulary import FUNCTION_WORDS
+
+IntArray = npt.NDArray[np.int64]
+
+OF_A_PERSON = 3  # words; longer names hold offices and places too
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Speakers:
+    """The speakers of a corpus, by number, and the passages in which each speaks.
+
+    Attributes:
+        names: As the files spell them, each once.
+        turns: For each speaker, their passages; the weight is 1/n for the n-th by words said.
+    """
+
+    names: tuple[str, ...]
+    turns: Postings
+
+    @classmethod
+    def of(cls, passages: Sequence[tuple[str, ...]]) -> Speakers:
+        """From everyone who speaks in each passage, most words first."""
+        names = tuple(sorted({name for spoken in passages for name in spoken}))
+        number = {name: at for at, name in enumerate(names)}
+        entries = sorted(
+            (number[name], unit, 1 / place)
+            for unit, spoken in enumerate(passages)
+            for place, name in enumerate(spoken, start=1)
+        )
+        keys = np.array([key for key, _, _ in entries], np.int64)
+        bounds = np.searchsorted(keys, np.arange(len(names) + 1))
+        return cls(
+            names,
+            Postings(
+                keys=np.arange(len(names)),
+                bounds=bounds.astype(np.int64),
+                units=np.array([unit for _, unit, _ in entries], np.int32),
+                weights=np.array([weight for _, _, weight in entries], np.float32),
+                size=len(passages),
+            ),
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write to `speakers.*` in a folder."""
+        (folder / "speakers.json").write_text(json.dumps(self.names), "utf-8")
+        self.turns.save(folder, "speakers")
+
+    @classmethod
+    def load(cls, folder: Path, passages: int) -> Speakers:
+        """Read what `save` wrote, over that many passages."""
+        names = json.loads((folder / "speakers.json").read_text("utf-8"))
+        return cls(tuple(names), Postings.load(folder, "speakers", passages))
+
+    @cached_property
+    def by_name(self) -> dict[str, tuple[int, ...]]:
+        """Numbers of the speakers of each full name, in lower case without punctuation."""
+        return _table((spelled(name), number) for number, name in enumerate(self.names))
+
+    @cached_property
+    def by_part(self) -> dict[str, tuple[int, ...]]:
+        """The same by parts of names.
+
+        Two words of a longer name in a row, neither of them a function word, and a name without
+        its initials ("Professor" for "Professor B").
+        """
+        return _table(
+            (part, number) for number, name in enumerate(self.names) for part in _parts(name)
+        )
+
+    @cached_property
+    def by_word(self) -> dict[str, tuple[int, ...]]:
+        """The same by single words of a name of two or three, of three letters or more."""
+        return _table(
+            (word, number)
+            for number, name in enumerate(self.names)
+            if 1 < len(spelled(name).split()) <= OF_A_PERSON
+            for word in dict.fromkeys(spelled(name).split())
+            if len(word) > 2
+        )
+
+
+def spelled(text: str) -> str:
+    """A name or a question in lower case, its words one space apart."""
+    return " ".join(_WORD.findall(text.lower()))
+
+
+def _parts(name: str) -> list[str]:
+    words = spelled(name).split()
+    long = [word for word in words if len(word) > 1]
+    pairs = pairwise(words) if len(words) > 2 else ()
+    parts = [f"{a} {b}" for a, b in pairs if not {a, b} & FUNCTION_WORDS]
+    return parts + ([" ".join(long)] if 0 < len(long) < len(words) else [])
+
+
+def _table(pairs: Iterable[tuple[str, int]]) -> dict[str, tuple[int, ...]]:
+    table: dict[str, list[int]] = {}
+    for name, number in pairs:
+        if name:
+            table.setdefault(name, []).append(number)
+    return {name: tuple(numbers) for name, numbers in table.items()}

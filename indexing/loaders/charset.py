@@ -1,0 +1,151 @@
+"""Bytes to text: which encoding a file is in, and text that is safe to count characters in.
+
+The order is: byte order mark, UTF-8, then a guess by charset-normalizer among the encodings that
+people still have on disk. A guess is only taken when the whole file decodes without an error.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path
+
+from indexing.errors import UnreadableFile
+from indexing.loaders.magic import refuse_other_kind
+
+# What a guess may be. Where two score the same, the earlier one wins.
+CANDIDATES = (
+    "cp1252", "cp1251", "cp932", "euc_jp", "gb18030", "big5", "euc_kr", "koi8_r",
+    "cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257",
+)  # fmt: skip
+# What a file may declare that is read as a wider encoding, as browsers do (WHATWG Encoding, 4.2).
+ALIASES = {"iso8859-1": "cp1252", "ascii": "cp1252", "shift_jis": "cp932", "gb2312": "gb18030"}
+DECLARABLE = {codecs.lookup(name).name for name in CANDIDATES} | {"utf-8", "iso8859-15"}
+
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+SAMPLE = 64 * 1024  # bytes that a guess looks at
+CONTROL_SHARE = 0.03  # more control characters than this is not text
+
+_NEWLINES = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_UNSAFE = re.compile("[\x00\ud800-\udfff]")
+_CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\x1b") + b"\x7f"
+
+SAVE_AS_UTF8 = "open it in a text editor and save it as UTF-8"
+
+
+def read_text(path: Path) -> str:
+    """The text of a file that should be plain text, ready for counting characters.
+
+    Raises:
+        UnreadableFile: It is of another kind, binary, or in no encoding that can be recognised.
+    """
+    data = path.read_bytes()
+    refuse_other_kind(path, data, "text")
+    return clean(decode(path, data))
+
+
+def decode(path: Path, data: bytes, *, declared: str | None = None) -> str:
+    """Bytes as text, newlines untouched.
+
+    Args:
+        path: Named in the error.
+        data: The whole file.
+        declared: What the file says about itself, such as an HTML `charset`; tried after a mark.
+
+    Raises:
+        UnreadableFile: The bytes are binary or in no encoding that can be recognised.
+    """
+    text = _marked(path, data)
+    if text is not None:
+        return text
+    controls = len(data) - len(data.translate(None, _CONTROLS))
+    if b"\0" in data or controls > CONTROL_SHARE * len(data):
+        raise UnreadableFile(path, "is binary, not text", "remove it, or convert it to text first")
+    text = _declared(data, declared) or _utf8(data) or _guess(data)
+    if text is None:
+        raise UnreadableFile(path, "is in no encoding that can be recognised", SAVE_AS_UTF8)
+    return text
+
+
+def clean(text: str) -> str:
+    """Newlines as line feeds; no NUL, no lone surrogate, no leading byte order mark.
+
+    What cannot stay becomes U+FFFD, so that nothing disappears unseen.
+    """
+    return printable(_NEWLINES.sub("\n", text).removeprefix("\ufeff"))
+
+
+def printable(text: str) -> str:
+    """The same number of characters, with NUL and lone surrogates as U+FFFD."""
+    return _UNSAFE.sub("\ufffd", text)
+
+
+def _marked(path: Path, data: bytes) -> str | None:
+    """Text with a byte order mark, or UTF-16 that lost it; None when neither."""
+    codec = next((codec for mark, codec in MARKS if data.startswith(mark)), None) or _wide(data)
+    if codec is None:
+        return None
+    try:
+        return data.decode(codec)
+    except UnicodeDecodeError:
+        if codec == "utf-8-sig":
+            return _utf8(data.removeprefix(codecs.BOM_UTF8))
+        reason = f"is {codec.upper()} but damaged or cut short"
+        raise UnreadableFile(path, reason, "copy it again, or save it as UTF-8") from None
+
+
+def _wide(data: bytes) -> str | None:
+    """UTF-16 without a mark: every second byte of Western text is NUL and the others never are."""
+    head = data[:4096]
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if even == 0 and odd > len(head) // 4:
+        return "utf-16-le"
+    if odd == 0 and even > len(head) // 4:
+        return "utf-16-be"
+    return None
+
+
+def _declared(data: bytes, name: str | None) -> str | None:
+    """Text in the encoding that the file names, if that is one we know and it holds."""
+    try:
+        codec = codecs.lookup(name or "").name
+        codec = ALIASES.get(codec, codec)
+        return data.decode(codec) if codec in DECLARABLE else None
+    except (LookupError, UnicodeDecodeError):
+        return None
+
+
+def _utf8(data: bytes) -> str | None:
+    """UTF-8, also with a rare damaged byte (one in twenty of its characters beyond ASCII)."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    sound = len(text) - len(text.encode("ascii", "ignore")) - broken
+    return text if sound >= 20 * broken else None
+
+
+def _guess(data: bytes) -> str | None:
+    """The most plausible encoding in which every byte means something."""
+    from charset_normalizer import from_bytes
+
+    telling = b"\n".join(line for line in data.splitlines() if not line.isascii())
+    matches = list(from_bytes(telling[:SAMPLE], cp_isolation=list(CANDIDATES)))
+    matches.sort(key=lambda match: (match.chaos, -match.coherence, _rank(match.encoding)))
+    for match in matches:
+        try:
+            return data.decode(match.encoding)
+        except UnicodeDecodeError:
+            continue
+    return None
+
+
+def _rank(encoding: str) -> int:
+    return CANDIDATES.index(encoding) if encoding in CANDIDATES else len(CANDIDATES)

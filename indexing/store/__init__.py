@@ -1,0 +1,1 @@
+"""Documents, passages and vectors in, the same out after any crash: one SQLite file."""

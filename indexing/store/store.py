@@ -1,0 +1,397 @@
+"""The truth: one SQLite file (WAL) with documents, passages, vectors, and how they were made.
+
+A document and everything about it commit in one transaction. Row numbers are never used twice, so
+a passage row means the same passage for ever or nothing at all. Every commit raises `generation`,
+and draws a new `stamp`, by which derived indexes know whether they are current.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.change_detection import Held
+from indexing.documents import Document, Page, Passage, Turn
+from indexing.encoder.encoder import EncodedDocument
+from indexing.encoder.fingerprint import Recipe, check_recipe
+from indexing.errors import CorpusNotFound, DocumentNotFound
+from indexing.store.database import Database, make_folder
+
+FILE_NAME = "corpus.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEntry:
+    """What a list of documents shows: everything but text and vectors."""
+
+    id: str
+    path: str
+    part: str
+    title: str
+    format: str
+    characters: int
+    words: int
+    tokens: int
+    passages: int
+    added: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentName:
+    """What a hit says of its document."""
+
+    id: str
+    path: str
+    part: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    """A stored passage, with the row number of its document."""
+
+    row: int
+    document: int
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What a file looked like when it was last read."""
+
+    size: int
+    mtime_ns: int
+
+
+class Store:
+    """One corpus database.
+
+    Args:
+        folder: The corpus folder.
+        create: Make it when it does not exist.
+
+    Raises:
+        CorpusNotFound: There is none, and `create` is false.
+        CorpusTooNew: A later version wrote it.
+        CorpusDamaged: The file is not a sound database.
+    """
+
+    def __init__(self, folder: Path, *, create: bool = False) -> None:
+        self.folder = folder
+        self.path = folder / FILE_NAME
+        if not self.path.exists():
+            if not create:
+                raise CorpusNotFound(
+                    f"{folder}: no corpus here; make one with: rag-app index PATH --corpus {folder}"
+                )
+            make_folder(folder)
+        self._database = Database(self.path)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Everything read inside sees the corpus at one moment, whatever is written meanwhile."""
+        return self._database.reading()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One transaction, which raises the generation."""
+        with self._database.writing():
+            yield
+            self._database.run(
+                "UPDATE meta SET value = CASE key WHEN 'stamp' THEN lower(hex(randomblob(8)))"
+                " ELSE CAST(value AS INTEGER) + 1 END WHERE key IN ('generation', 'stamp')"
+            )
+
+    # How vectors are made
+
+    @property
+    def generation(self) -> int:
+        """Raised by every commit that changes documents."""
+        return int(self._meta("generation") or 0)
+
+    @property
+    def stamp(self) -> str:
+        """Drawn anew by every commit: no two states share it, not even after a restored backup."""
+        return self._meta("stamp") or ""
+
+    def recipe(self) -> Recipe | None:
+        """How the vectors here were made; None before the first document."""
+        value = self._meta("recipe")
+        return Recipe(**json.loads(value)) if value else None
+
+    def set_recipe(self, recipe: Recipe) -> None:
+        """Fix the recipe of an empty corpus, or check it against that of a filled one.
+
+        Raises:
+            EncoderMismatch: The vectors here were made in another way.
+        """
+        check_recipe(self.recipe(), recipe, self.folder)
+        self._set_meta("recipe", _recipe_key(recipe))
+
+    def _meta(self, key: str) -> str | None:
+        rows = self._database.rows("SELECT value FROM meta WHERE key = ?", [key])
+        return str(rows[0][0]) if rows else None
+
+    def _set_meta(self, key: str, value: str) -> None:
+        self._database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
+
+    # Writing
+
+    def put(
+        self,
+        document: Document,
+        passages: Sequence[Passage],
+        encoded: EncodedDocument,
+        *,
+        added: str,
+    ) -> None:
+        """Add a document with its passages, one at least, or replace the one of the same id."""
+        assert len(passages) == len(encoded.passages) > 0, "search counts on a passage in each"
+        with self._writing():
+            self._database.run("DELETE FROM documents WHERE id = ?", [document.id])
+            row = self._database.run(
+                "INSERT INTO documents (id, path, part, title, format, digest, text, turns, pages,"
+                " breaks, metadata, words, tokens, vector, added)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    *(document.id, document.path, document.part, document.title),
+                    *(document.format, document.digest, document.text),
+                    json.dumps(
+                        [[t.start, t.end, t.said, t.speaker, t.time] for t in document.turns]
+                    ),
+                    json.dumps([[p.start, p.end, p.number] for p in document.pages]),
+                    *(json.dumps(document.breaks), document.metadata),
+                    *(len(document.text.split()), encoded.tokens, _blob(encoded.vector), added),
+                ],
+            )
+            self._database.run_all(
+                'INSERT INTO passages (document, start, "end", speakers, time, page)'
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                [[row, p.start, p.end, json.dumps(p.speakers), p.time, p.page] for p in passages],
+            )
+            self._database.run(
+                "INSERT INTO passage_vectors VALUES (?, ?)", [row, _blob(encoded.passages)]
+            )
+
+    def remove(self, ids: Iterable[str]) -> int:
+        """Remove documents and all that belongs to them; how many there were."""
+        with self._writing():
+            found = [id_ for id_ in dict.fromkeys(ids) if self.digest(id_) is not None]
+            for id_ in found:
+                self._database.run(
+                    "DELETE FROM files WHERE path = (SELECT path FROM documents WHERE id = ?)",
+                    [id_],
+                )
+                self._database.run("DELETE FROM documents WHERE id = ?", [id_])
+        return len(found)
+
+    def move(self, to: Held) -> None:
+        """Note that a document has another path, part or title now."""
+        with self._writing():
+            self._database.run(
+                "UPDATE documents SET path = ?, part = ?, title = ? WHERE id = ?",
+                [to.path, to.part, to.title, to.id],
+            )
+
+    # Encoding anew: side by side, then all at once
+
+    def put_reencoded(self, id_: str, encoded: EncodedDocument, recipe: Recipe) -> None:
+        """Keep a document's vectors under another recipe until `adopt` makes them the ones."""
+        self._database.run(
+            "INSERT OR REPLACE INTO reencoded SELECT row, ?, ?, ? FROM documents WHERE id = ?",
+            [_recipe_key(recipe), _blob(encoded.vector), _blob(encoded.passages), id_],
+        )
+
+    def not_reencoded(self, recipe: Recipe) -> list[str]:
+        """Ids of the documents that have no vectors under that recipe yet, in order."""
+        rows = self._database.rows(
+            "SELECT id FROM documents LEFT JOIN reencoded"
+            " ON reencoded.document = documents.row AND reencoded.recipe = ?"
+            " WHERE reencoded.document IS NULL ORDER BY documents.row",
+            [_recipe_key(recipe)],
+        )
+        return [id_ for (id_,) in rows]
+
+    def adopt(self, recipe: Recipe) -> None:
+        """Make the vectors of that recipe the corpus's own, in one transaction."""
+        with self._writing():
+            self._database.run(
+                "UPDATE documents SET vector ="
+                " (SELECT vector FROM reencoded WHERE document = documents.row)"
+            )
+            self._database.run(
+                "UPDATE passage_vectors SET vectors = (SELECT vectors FROM reencoded"
+                " WHERE reencoded.document = passage_vectors.document)"
+            )
+            self._database.run("DELETE FROM reencoded")
+            self._set_meta("recipe", _recipe_key(recipe))
+
+    def remember_file(self, path: str, state: FileState) -> None:
+        """Note that a file was read whole in this state, so that it can be skipped next time."""
+        self._database.run(
+            "INSERT OR REPLACE INTO files VALUES (?, ?, ?)", [path, state.size, state.mtime_ns]
+        )
+
+    # Reading
+
+    def file_state(self, path: str) -> FileState | None:
+        """The state in which a file was last read whole."""
+        rows = self._database.rows("SELECT size, mtime_ns FROM files WHERE path = ?", [path])
+        return FileState(*rows[0]) if rows else None
+
+    def passages_of(self, id_: str) -> list[Passage]:
+        """The passages of a document, in order."""
+        rows = self._database.rows(
+            'SELECT start, "end", speakers, passages.time, page FROM passages'
+            " JOIN documents ON documents.row = passages.document"
+            " WHERE documents.id = ? ORDER BY start",
+            [id_],
+        )
+        return [Passage(a, b, tuple(json.loads(who)), t, page) for a, b, who, t, page in rows]
+
+    def digest(self, id_: str) -> str | None:
+        """The content digest of a document; None when there is none by that id."""
+        rows = self._database.rows("SELECT digest FROM documents WHERE id = ?", [id_])
+        return str(rows[0][0]) if rows else None
+
+    def held(self) -> list[Held]:
+        """Every document as a catalogue knows it, by row."""
+        statement = "SELECT id, path, part, title, digest FROM documents ORDER BY row"
+        return [Held(*row) for row in self._database.rows(statement)]
+
+    def digests(self) -> dict[str, tuple[str, str]]:
+        """For each content digest: the id and path of the document that holds it."""
+        rows = self._database.each("SELECT digest, id, path FROM documents")
+        return {digest: (id_, path) for digest, id_, path in rows}
+
+    def entries(self) -> list[DocumentEntry]:
+        """All documents, in the order they were added."""
+        rows = self._database.rows(
+            "SELECT id, path, part, title, format, length(text), words, tokens,"
+            " (SELECT count(*) FROM passages WHERE document = documents.row), added"
+            " FROM documents ORDER BY row"
+        )
+        return [DocumentEntry(*row) for row in rows]
+
+    def document(self, id_: str) -> Document:
+        """A whole document.
+
+        Raises:
+            DocumentNotFound: There is none by that id.
+        """
+        rows = self._database.rows(
+            "SELECT id, path, part, title, format, digest, text, turns, pages, breaks, metadata"
+            " FROM documents WHERE id = ?",
+            [id_],
+        )
+        if not rows:
+            raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
+        id_, path, part, title, format_, digest, text, turns, pages, breaks, metadata = rows[0]
+        return Document(
+            id=id_,
+            path=path,
+            part=part,
+            title=title,
+            format=format_,
+            digest=digest,
+            text=text,
+            turns=tuple(Turn(*turn) for turn in json.loads(turns)),
+            pages=tuple(Page(*page) for page in json.loads(pages)),
+            breaks=tuple(json.loads(breaks)),
+            metadata=metadata,
+        )
+
+    def document_rows(self) -> list[tuple[int, str, str, str, str, int]]:
+        """(row, id, path, part, title, words) of every document, by row."""
+        statement = "SELECT row, id, path, part, title, words FROM documents ORDER BY row"
+        return self._database.rows(statement)
+
+    def metadata(self) -> Iterator[tuple[int, str]]:
+        """(row, metadata) of every document, by row."""
+        return self._database.each("SELECT row, metadata FROM documents ORDER BY row")
+
+    def documents_at(self, rows: Sequence[int]) -> list[DocumentName]:
+        """The names of documents by row, in the order asked."""
+        statement = "SELECT id, path, part, title FROM documents WHERE row = ?"
+        return [DocumentName(*self._database.rows(statement, [row])[0]) for row in rows]
+
+    def passages_at(self, rows: Sequence[int]) -> list[tuple[Passage, str]]:
+        """Passages by row with their text, in the order asked."""
+        statement = (
+            'SELECT start, "end", speakers, time, page, substr(text, start + 1, "end" - start)'
+            " FROM passages JOIN documents ON documents.row = passages.document"
+            " WHERE passages.row = ?"
+        )
+        found = [self._database.rows(statement, [row])[0] for row in rows]
+        return [
+            (Passage(start, end, tuple(json.loads(who)), time, page), text)
+            for start, end, who, time, page, text in found
+        ]
+
+    def passages_spoken_by(self, speaker: str) -> npt.NDArray[np.int64]:
+        """Rows of the passages in which someone speaks whose name holds these words."""
+        wanted = speaker.casefold()
+        rows = self._database.rows("SELECT row, speakers FROM passages WHERE speakers != '[]'")
+        hits = [r for r, who in rows if any(wanted in w.casefold() for w in json.loads(who))]
+        return np.array(hits, np.int64)
+
+    def texts(self) -> Iterator[tuple[int, str]]:
+        """(row, text) of every document, by row."""
+        return self._database.each("SELECT row, text FROM documents ORDER BY row")
+
+    def passage_rows(self) -> list[PassageRow]:
+        """Every passage, by document row and position."""
+        rows = self._database.rows(
+            'SELECT row, document, start, "end", speakers, time, page FROM passages'
+            " ORDER BY document, start"
+        )
+        return [
+            PassageRow(row, document, Passage(start, end, tuple(json.loads(who)), time, page))
+            for row, document, start, end, who, time, page in rows
+        ]
+
+    def passage_spans(self) -> npt.NDArray[np.int64]:
+        """(passages, 4): row, row of its document, start and end, by document and position."""
+        statement = 'SELECT row, document, start, "end" FROM passages ORDER BY document, start'
+        numbers = chain.from_iterable(self._database.each(statement))
+        return np.fromiter(numbers, np.int64).reshape(-1, 4)
+
+    def passage_speakers(self) -> list[tuple[str, ...]]:
+        """Who speaks in every passage, most words first, by document row and position."""
+        read = lru_cache(4096)(lambda names: tuple(json.loads(names)))
+        rows = self._database.each("SELECT speakers FROM passages ORDER BY document, start")
+        return [read(names) for (names,) in rows]
+
+    def vectors(self) -> Iterator[tuple[int, npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
+        """(row, document vector (d,), passage vectors (p, d)) of every document, by row."""
+        rows = self._database.each(
+            "SELECT documents.row, vector, vectors FROM documents"
+            " JOIN passage_vectors ON passage_vectors.document = documents.row"
+            " ORDER BY documents.row"
+        )
+        for row, whole, parts in rows:
+            vector = np.frombuffer(whole, "<f4")
+            yield row, vector, np.frombuffer(parts, "<f4").reshape(-1, len(vector))
+
+    def check(self) -> list[str]:
+        """What SQLite's own integrity check complains of; empty for a sound file."""
+        return [line for (line,) in self._database.rows("PRAGMA integrity_check") if line != "ok"]
+
+
+def _recipe_key(recipe: Recipe) -> str:
+    return json.dumps(recipe.as_dict(), sort_keys=True)
+
+
+def _blob(array: npt.NDArray[np.float32]) -> bytes:
+    return np.ascontiguousarray(array, "<f4").tobytes()

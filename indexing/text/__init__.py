@@ -1,0 +1,1 @@
+"""Text in, spans out: sentences, passages, utterances, terms."""

@@ -1,0 +1,115 @@
+"""Text to terms: lower-cased words, stemmed, as numbers of one vocabulary.
+
+Two kinds of terms are counted: stems without function words, and pairs of neighbouring stems
+(bigrams, function words included), which catch names and set phrases that single words miss.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.text.english import snowball
+
+IntArray = npt.NDArray[np.int64]
+
+# Words, numbers and single ideographs: a script without spaces has no better unit here.
+_WORD = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u9fff]+|[\u3040-\u30ff\u3400-\u9fff]")
+
+# The English stop words of Lucene's standard analyser.
+FUNCTION_WORDS = frozenset(
+    word
+    for line in (
+        "a an and are as at be but by for if in into is it no not of on or such",
+        "that the their then there these they this to was will with",
+    )
+    for word in line.split()
+)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, lower-cased, in order."""
+    return _WORD.findall(text.lower())
+
+
+@dataclass(slots=True)
+class Lexicon:
+    """Stems and their numbers.
+
+    Attributes:
+        stems: The stem of each number.
+    """
+
+    stems: list[str] = field(default_factory=list)
+    _numbers: dict[str, int] = field(default_factory=dict)
+    _by_word: dict[str, int] = field(default_factory=dict)
+    _function: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._numbers = {stem: number for number, stem in enumerate(self.stems)}
+        self._function = {self._numbers[w] for w in FUNCTION_WORDS if w in self._numbers}
+
+    @classmethod
+    def load(cls, path: Path) -> Lexicon:
+        """Read a lexicon that `save` wrote."""
+        return cls(path.read_text("utf-8").split("\n")[:-1])
+
+    def save(self, path: Path) -> None:
+        """Write one stem a line."""
+        path.write_text("".join(f"{stem}\n" for stem in self.stems), "utf-8", newline="\n")
+
+    def learn(self, text: str) -> list[int]:
+        """Numbers of the text's words, new stems entered."""
+        found = words(text)
+        unknown = {word for word in found if word not in self._by_word}
+        if unknown:
+            self._enter(sorted(unknown))
+        by_word = self._by_word
+        return [by_word[word] for word in found]
+
+    def numbers(self, text: str) -> list[int]:
+        """Numbers of the text's words, -1 for a stem that no document has."""
+        return [self._numbers.get(stem, -1) for stem in stems(words(text))]
+
+    def _enter(self, new: list[str]) -> None:
+        for word, stem in zip(new, stems(new), strict=True):
+            number = self._numbers.setdefault(stem, len(self.stems))
+            if number == len(self.stems):
+                self.stems.append(stem)
+                if stem in FUNCTION_WORDS:
+                    self._function.add(number)
+            self._by_word[word] = number
+
+    def unigrams(self, numbers: Iterable[int]) -> IntArray:
+        """Keys of the content words among these numbers, unknown ones left out."""
+        keep = [n for n in numbers if n >= 0 and n not in self._function]
+        return np.array(keep, np.int64)
+
+    def bigrams(self, numbers: Iterable[int]) -> IntArray:
+        """Keys of the neighbouring pairs among these numbers, pairs with unknown ones left out."""
+        row = np.fromiter(numbers, np.int64)
+        first, second = row[:-1], row[1:]
+        known = (first >= 0) & (second >= 0)
+        return pair_keys(first[known], second[known])
+
+    def is_function(self) -> npt.NDArray[np.bool_]:
+        """(stems,) which numbers are function words."""
+        mask = np.zeros(len(self.stems), np.bool_)
+        mask[list(self._function)] = True
+        return mask
+
+
+def pair_keys(first: IntArray, second: IntArray) -> IntArray:
+    """One number for two, each below 2**31."""
+    return (first << 31) | second
+
+
+def stems(found: list[str]) -> list[str]:
+    """Stems of words. Function words keep their form."""
+    stemmed = snowball(found)
+    return [w if w in FUNCTION_WORDS else s for w, s in zip(found, stemmed, strict=True)]

@@ -1,0 +1,1 @@
+"""A language model in, what suits it out: Ms-PoE or not, quotes or generated answers."""

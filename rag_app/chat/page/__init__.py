@@ -1,0 +1,1 @@
+"""Conversations and documents in, the page in the browser out."""

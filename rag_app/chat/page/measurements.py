@@ -1,0 +1,141 @@
+"""What the page measures: needles, and accuracy by place. One run at a time; questions go on."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from indexing.errors import InvalidRequest, RagAppError, UnsupportedModel
+from rag_app.chat.page import html as view
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from generator.lm.causal_lm import CausalModel
+    from rag_app.datasets.probes import Probe
+    from rag_app.evaluation.positions import PositionReport
+
+LOOK = 0.5
+PLACES = 5  # of the evidence: first, middle, last, and between these
+LENGTHS = (500, 1000, 2000)  # tokens of evidence
+MOST = 20  # questions
+
+Notify = Callable[[str], None]
+Work = Callable[[Notify], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a language model is asked at every place.
+
+    Attributes:
+        probe: The kind of questions, a key of `rag_app.datasets.probes.KINDS`.
+        count: How many, at most `MOST`.
+        lengths: Tokens of evidence, of `LENGTHS`.
+    """
+
+    probe: str
+    count: int
+    lengths: tuple[int, ...]
+
+
+class Measuring:
+    """Runs one kind of measurement, and keeps what came of the latest.
+
+    Args:
+        turn: Held by whatever is measured, so that two measurements never share the processor.
+    """
+
+    def __init__(self, turn: threading.Lock) -> None:
+        self._turn, self._mine = turn, threading.Lock()
+        self._said, self._shown = "", ""
+
+    def shown(self) -> str:
+        """The latest report as HTML, or what went wrong."""
+        return self._shown
+
+    async def run(self, work: Work) -> AsyncIterator[str]:
+        """Measure; yields what is being done, then what came of it, as HTML.
+
+        Whoever comes while a run goes on, watches that.
+        """
+        if self._mine.acquire(blocking=False):
+            self._said, self._shown = "Waiting for another measurement", ""
+            threading.Thread(target=self._measure, args=[work], name="measure", daemon=True).start()
+        while self._mine.locked():
+            said = f"{self._said} … this takes minutes; questions go on meanwhile."
+            yield view.notice(said)
+            await asyncio.sleep(LOOK)
+        yield self._shown
+
+    def _measure(self, work: Work) -> None:
+        try:
+            with self._turn:
+                self._notify("Making ready")
+                self._shown = work(self._notify)
+        except RagAppError as error:
+            self._shown = view.notice(str(error), kind="error")
+        except Exception as error:
+            said = f"failed unexpectedly ({type(error).__name__}: {error})"
+            self._shown = view.notice(said, kind="error")
+        finally:
+            self._mine.release()
+
+    def _notify(self, line: str) -> None:
+        self._said = line[:1].upper() + line[1:]
+
+
+def needles(corpus: Path, each: int, extensions: Sequence[str], notify: Notify) -> str:
+    """Facts hidden in copies of the documents, as `rag-app evaluate needle` does it."""
+    from rag_app.evaluation import needle
+
+    chosen = [one for one in needle.EXTENSIONS if one in extensions]
+    report = needle.evaluate(
+        corpus,
+        needle.Grid(each=min(max(each, 1), 8)),
+        compared=needle.combined(chosen or needle.EXTENSIONS[:1]),
+        notify=notify,
+    )
+    return view.needles(report)
+
+
+def positions(corpus: Path, generator: str, asked: Asked, notify: Notify) -> str:
+    """Accuracy by place of the evidence, as `rag-app evaluate lost-in-the-middle` does it.
+
+    The model is loaded a second time, so that the one that answers stays as it is.
+    """
+    from generator.lm.calibration_record import verdict_for
+    from generator.lm.causal_lm import CausalModel
+    from generator.lm.openai_server import is_remote, needs_internals
+    from rag_app.datasets.probes import Material, make, text_of
+
+    if is_remote(generator):
+        raise needs_internals("Accuracy by place", generator, "the packaged model")
+    hay, model = text_of(corpus), CausalModel.load(generator, notify=notify)
+    reports: list[PositionReport] = []
+    for length in [each for each in LENGTHS if each in asked.lengths] or LENGTHS[:1]:
+        probes = make(asked.probe, min(asked.count, MOST), Material(hay, model.count, length))
+        if max(len(one.prompt(model.chat, 0.0).ids) for one in probes) >= model.window:
+            raise InvalidRequest(f"{model.name} reads {model.window:,} tokens; choose less text")
+        reports += _reports(model, {length: probes}, notify)
+    curves = tuple(curve for report in reports for curve in report.curves)
+    verdict = verdict_for(model.name, model.revision)
+    return view.places(replace(reports[0], curves=curves), verdict)
+
+
+def _reports(
+    model: CausalModel, probes: dict[int, list[Probe]], notify: Notify
+) -> Iterator[PositionReport]:
+    """One of the model as it is, one with Ms-PoE where that is defined for it."""
+    from generator.ms_poe.method import MsPoE
+    from rag_app.evaluation.positions import evaluate
+
+    methods: dict[str, MsPoE | None] = {"off": None, "on, as published": MsPoE()}
+    for name, method in methods.items():
+        notify(f"asking with about {next(iter(probes)):,} tokens of text, Ms-PoE {name}")
+        with suppress(UnsupportedModel):
+            yield evaluate(model, probes, methods={f"Ms-PoE {name}": method}, positions=PLACES)

@@ -1,0 +1,1 @@
+"""HTTP in, HTTP out: the server, its API, tools and access control."""

@@ -1,0 +1,185 @@
+"""The documents as a model: OpenAI's chat completions, with the citations in fields of their own.
+
+Any client of that API works. The last message is the question. What else the answer rests on comes
+in `citations` and `rag_app`, beside `choices`; in a stream, with the last piece.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Literal
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, StreamingResponse
+from pydantic import BaseModel, Field
+
+from generator.answer import Answer, AnswerReady, TextDelta, as_json
+from generator.prompt.follow_up import Turn
+from indexing.errors import Busy, DocumentNotFound, InputError, RagAppError
+from rag_app.chat.question_queue import Asking, Question
+from rag_app.corpus.answering import EVIDENCE_DOCUMENTS
+from retriever.filters import Filter
+
+if TYPE_CHECKING:
+    from generator.answer import Mode
+    from rag_app.chat.application import Application
+
+MODELS: dict[str, Mode | None] = {"rag-app": None, "rag-app-quote": "quote", "rag-app-free": "free"}
+
+Json = dict[str, Any]
+
+
+class Part(BaseModel):
+    """A part of a message; other kinds than text are refused."""
+
+    type: Literal["text"]
+    text: str
+
+
+class Message(BaseModel):
+    """What somebody has said."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    content: str | list[Part] | None = None
+
+    @property
+    def text(self) -> str:
+        """All of its text."""
+        if isinstance(self.content, list):
+            return "\n".join(part.text for part in self.content)
+        return self.content or ""
+
+
+class Completion(BaseModel):
+    """A request; fields of the API that are not here, such as `temperature`, change nothing."""
+
+    model: str
+    messages: list[Message] = Field(min_length=1, max_length=500)
+    stream: bool = False
+    user: str = ""
+    k: int = Field(EVIDENCE_DOCUMENTS, ge=1, le=100)
+    documents: list[str] = []
+    path: str | None = None
+    speaker: str | None = None
+
+
+def add(web: FastAPI, app: Application) -> None:
+    """Offer /v1/models and /v1/chat/completions."""
+
+    async def models() -> Json:
+        shared = {"object": "model", "created": 0, "owned_by": "rag-app"}
+        return {"object": "list", "data": [{"id": name, **shared} for name in MODELS]}
+
+    async def complete(request: Request, wanted: Completion) -> JSONResponse | StreamingResponse:
+        if wanted.model not in MODELS:
+            said = f"no model {wanted.model!r}; there are: {', '.join(MODELS)}"
+            return _refused(said, 404, "model_not_found")
+        if wanted.messages[-1].role != "user":
+            return _refused("the last message must be the user's: the question", 400)
+        question = _question(wanted, MODELS[wanted.model] or app.answer)
+        who = wanted.user or (request.client.host if request.client else "")
+        reply = _Reply(wanted.model, app.asking, question, f"api {who}")
+        try:
+            return await (reply.streamed() if wanted.stream else reply.whole())
+        except RagAppError as error:
+            return _refused(str(error), _status(error))
+
+    async def malformed(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        faults = [f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors()]
+        return _refused("; ".join(faults), 400)
+
+    web.add_api_route("/v1/models", models, methods=["GET"])
+    web.add_api_route("/v1/chat/completions", complete, methods=["POST"], response_model=None)
+    web.add_exception_handler(RequestValidationError, malformed)
+
+
+def _question(wanted: Completion, mode: Mode) -> Question:
+    where = Filter(tuple(wanted.documents), wanted.path, wanted.speaker)
+    *before, last = wanted.messages
+    return Question(last.text, mode, wanted.k, where, tuple(_turns(before)))
+
+
+def _turns(messages: Sequence[Message]) -> Iterator[Turn]:
+    """Each message of the user with what it was answered, if it was."""
+    for message, following in zip_longest(messages, messages[1:]):
+        if message.role == "user":
+            answered = following is not None and following.role == "assistant"
+            yield Turn(message.text, following.text if answered else "")
+
+
+class _Reply:
+    """The answer to one request, in the shapes of the API."""
+
+    def __init__(self, model: str, asking: Asking, question: Question, who: str) -> None:
+        self._asking, self._question, self._who = asking, question, who
+        self._shared = {
+            "id": f"chatcmpl-{secrets.token_hex(12)}",
+            "created": int(time.time()),
+            "model": model,
+        }
+
+    async def whole(self) -> JSONResponse:
+        answer = await self._asking.answer(self._question, who=self._who)
+        message = {"role": "assistant", "content": answer.text, "refusal": None}
+        choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+        shape = {**self._shared, "object": "chat.completion", "choices": [choice]}
+        return JSONResponse({**shape, **_beside(answer)})
+
+    async def streamed(self) -> StreamingResponse:
+        """A stream that has begun: what goes wrong before the first piece is still an error."""
+        events = self._asking.stream_async(self._question, who=self._who)
+        first = await anext(events)
+
+        async def pieces() -> AsyncIterator[str]:
+            yield self._piece({"role": "assistant", "content": ""})
+            try:
+                event = first
+                while not isinstance(event, AnswerReady):
+                    if isinstance(event, TextDelta):
+                        yield self._piece({"content": event.text})
+                    event = await anext(events)
+                yield self._piece({}, finish="stop", **_beside(event.answer))
+            except RagAppError as error:
+                yield _line({"error": _error(str(error), "server_error")})
+            finally:
+                await events.aclose()
+            yield "data: [DONE]\n\n"
+
+        return StreamingResponse(pieces(), media_type="text/event-stream")
+
+    def _piece(self, delta: Json, *, finish: str | None = None, **beside: object) -> str:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        shape = {**self._shared, "object": "chat.completion.chunk", "choices": [choice]}
+        return _line({**shape, **beside})
+
+
+def _beside(answer: Answer) -> Json:
+    """What the API has no field for."""
+    values = as_json(answer)
+    citations = values.pop("citations")
+    return {"citations": citations, "rag_app": values}
+
+
+def _line(values: Json) -> str:
+    return f"data: {json.dumps(values, ensure_ascii=False)}\n\n"
+
+
+def _status(error: RagAppError) -> int:
+    if isinstance(error, Busy):
+        return 429
+    return 400 if isinstance(error, InputError | DocumentNotFound) else 500
+
+
+def _error(said: str, kind: str) -> Json:
+    return {"message": said, "type": kind, "param": None, "code": None}
+
+
+def _refused(said: str, status: int, code: str | None = None) -> JSONResponse:
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    return JSONResponse({"error": {**_error(said, kind), "code": code}}, status)

@@ -1,0 +1,177 @@
+"""One web application: the page, the way in for files, and, when asked for, tools and an API."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexing.errors import InvalidRequest, MissingDependency
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from rag_app.chat.application import Application
+
+STATIC = Path(__file__).parents[1] / "page" / "static"
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """How an application is served.
+
+    Attributes:
+        host: Address to listen on.
+        port: Port; 0 takes a free one.
+        api: Whether programs may ask at /v1.
+        mcp: Whether tools are offered at /mcp.
+        login: "user:password", or None.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 7860
+    api: bool = False
+    mcp: bool = False
+    login: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.login is not None and not all(self.login.partition(":")[::2]):
+            raise InvalidRequest("a login is user:password, neither of them empty")
+        if self.login is None and not self.private:
+            raise InvalidRequest(
+                f"at {self.host} everybody in the network could read and remove documents; set "
+                "RAG_APP_AUTH to user:password, or name a file that holds it with --auth-file"
+            )
+
+    @property
+    def private(self) -> bool:
+        """Whether only this machine can reach it."""
+        from rag_app.chat.web.auth import LOOPBACK
+
+        return self.host in LOOPBACK
+
+
+def require_gradio() -> None:
+    """Ask for what the page is made with.
+
+    Raises:
+        MissingDependency: It is not installed.
+    """
+    from importlib.util import find_spec
+
+    for library in ("gradio", "mcp"):
+        if find_spec(library) is None:
+            raise MissingDependency(library, "Serving", 'pip install "rag-app[chat]"')
+
+
+def assembled(app: Application, serving: Serving) -> ASGIApp:
+    """The whole web application, guarded."""
+    _quiet(app.corpus.folder)
+    import gradio as gr
+    from fastapi import FastAPI
+    from fastapi.staticfiles import StaticFiles
+
+    from rag_app.chat.page import page
+    from rag_app.chat.web import upload_route as files
+    from rag_app.chat.web.auth import LOOPBACK, Guard
+
+    web = FastAPI(title="rag-app", docs_url=None, redoc_url=None, openapi_url=None)
+    web.mount("/look", StaticFiles(directory=STATIC))
+    files.add(web, app)
+    if serving.api:
+        from rag_app.chat.web import openai_api as api
+
+        api.add(web, app)
+    if serving.mcp:
+        from rag_app.chat.web import mcp_tools as tools
+
+        tools.add(web, app)
+    gr.mount_gradio_app(
+        web,
+        page.build(app),
+        path="/",
+        footer_links=[],
+        run_history=False,
+        show_error=False,
+        max_file_size=1,
+        ssr_mode=False,
+        enable_monitoring=False,
+        pwa=False,
+        mcp_server=False,
+        theme=page.theme(),
+        head=page.head(),
+    )
+    hosts = {*LOOPBACK, serving.host} if serving.private else None
+    return Guard(web, hosts=hosts, login=serving.login)
+
+
+def listen(serving: Serving) -> socket.socket:
+    """A socket at the address.
+
+    Raises:
+        InvalidRequest: It is taken, or not this machine's.
+    """
+    family = socket.AF_INET6 if ":" in serving.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((serving.host, serving.port))
+    except (OSError, OverflowError) as error:
+        listening.close()
+        said = getattr(error, "strerror", None) or error
+        raise InvalidRequest(
+            f"cannot listen at {serving.host}, port {serving.port} ({said}); "
+            "name another with --port, or --port 0 for a free one"
+        ) from error
+    return listening
+
+
+def serve(
+    app: Application, serving: Serving, *, ready: Callable[[str], None] | None = None
+) -> None:
+    """Serve until interrupted.
+
+    Args:
+        app: What to serve.
+        serving: How.
+        ready: Told the address when the first request can come.
+
+    Raises:
+        InvalidRequest: The address cannot be had.
+    """
+    import uvicorn
+
+    with listen(serving) as listening:
+        web = assembled(app, serving)
+        config = uvicorn.Config(
+            web, log_level="warning", access_log=False, timeout_graceful_shutdown=2, ws="none"
+        )
+        logging.getLogger("uvicorn.error").addFilter(_worth_saying)
+        listening.listen()
+        threading.Thread(target=app.warm, name="warm", daemon=True).start()
+        host = f"[{serving.host}]" if ":" in serving.host else serving.host
+        if ready is not None:
+            ready(f"http://{host}:{listening.getsockname()[1]}")
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _worth_saying(record: logging.LogRecord) -> bool:
+    """Not that pages were still open when the server was told to end."""
+    kind = record.exc_info[0] if record.exc_info else None
+    ended = kind is not None and issubclass(kind, asyncio.CancelledError)
+    return not ended and not str(record.msg).startswith("Cancel %s running task")
+
+
+def _quiet(folder: Path) -> None:
+    """What Gradio must know before it is loaded: send nothing, and write nowhere else."""
+    if "gradio" not in sys.modules:
+        os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+        os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+        os.environ["GRADIO_TEMP_DIR"] = str(folder / ".gradio")

@@ -1,0 +1,1 @@
+"""Command lines in, text or JSON out: a command a file."""

@@ -1,0 +1,166 @@
+"""`rag-app batch`: many questions of a corpus into one file, and a page to read them on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rag_app.cli.options import (
+    generator_settings,
+    print_result,
+    with_corpus,
+    with_generator,
+    with_json,
+)
+
+if TYPE_CHECKING:
+    from rag_app.batch.run import Step, Summary
+
+SOME_FAILED = 3
+A_WHILE = 3600.0  # seconds of questions from which the time left is estimated
+AnyFile = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.argument("questions", type=click.Path(path_type=Path, exists=True))
+@with_corpus
+@click.option("--out", type=AnyFile, required=True, help="The file of answers, one JSON a line.")
+@with_generator
+@click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="Documents.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Questions at once."
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Ask so many questions in this run.")
+@click.option("--retry-failed", is_flag=True, help="Ask those again that failed.")
+@click.option(
+    "--changed",
+    type=click.Choice(["stop", "keep", "ask"]),
+    default="stop",
+    show_default=True,
+    help="What to do with answers from other settings or documents.",
+)
+@click.option("--report", type=AnyFile, help="Write all answers as one HTML page, too.")
+@with_json
+def batch(
+    questions: Path,
+    folder: Path,
+    out: Path,
+    answer: Any,  # noqa: ANN401 - a Mode, whose type lives in a heavy module
+    generator: str | None,
+    decoding: str | None,
+    quotes: str | None,
+    ms_poe: str | None,
+    max_tokens: int | None,
+    k: int,
+    workers: int,
+    limit: int | None,
+    retry_failed: bool,
+    changed: Any,  # noqa: ANN401
+    report: Path | None,
+    as_json: bool,
+) -> None:
+    """Ask every question of a file, and keep each answer at once.
+
+    QUESTIONS is a .txt with a question a line, a .csv with the columns question, id and document, a
+    .jsonl of objects with these names, or QMSum's .json or .jsonl, whose queries are asked of their
+    own meetings. Run it again to go on where it was stopped or killed.
+    """
+    from rag_app.batch import run
+    from rag_app.batch.interrupt import stopping
+    from rag_app.batch.questions import read_questions
+    from rag_app.corpus.corpus import Corpus
+
+    settings = generator_settings(generator, decoding, quotes, ms_poe, max_tokens)
+    options = run.BatchOptions(answer, k, workers, limit, retry_failed, changed)
+    asked = read_questions(questions)
+    with (
+        Corpus(folder, generator=settings, notify=_notify) as corpus,
+        _bar() as advance,
+        stopping() as stop,
+    ):
+        summary = run.run(
+            corpus, asked, out, options=options, progress=advance, notify=_notify, stop=stop
+        )
+    if report:
+        from rag_app.batch.answer_file import read_answers
+        from rag_app.batch.report import write
+
+        write(report, read_answers(out))
+    print_result(as_json, summary.as_dict(), lambda: _say(summary, report))
+    if stop():
+        _notify("stopped; the same command goes on with the questions that are left")
+        raise SystemExit(stop.status)
+    if summary.failed:
+        raise SystemExit(SOME_FAILED)
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[Step], None]]:
+    """A bar on standard error that counts questions, with the time left."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("Asking"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    console = Console(stderr=True)
+    with Progress(
+        *columns,
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        speed_estimate_period=A_WHILE,
+    ) as bar:
+        task = bar.add_task("Asking", total=None, note="")
+
+        def advance(step: Step) -> None:
+            note = f"{step.failed} failed" if step.failed else ""
+            bar.update(task, completed=step.done, total=step.total, note=note)
+
+        yield advance
+
+
+def _say(summary: Summary, report: Path | None) -> None:
+    from rag_app.cli.printing import counted, say
+
+    counts = {
+        "asked": summary.asked,
+        "kept from before": summary.kept,
+        "failed": summary.failed,
+        "still to be asked": summary.left,
+    }
+    said = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    pace = f" ({summary.per_hour:,.0f} an hour)" if summary.asked else ""
+    say(f"{counted(summary.questions, 'question')}: {said or 'nothing to do'}{pace}")
+    silent = (
+        f"; {summary.abstained:,} of them: the documents do not say" if summary.abstained else ""
+    )
+    say(f"{counted(summary.answered, 'answer')} in {summary.out}{silent}")
+    if report:
+        say(f"the page is {report}")
+    for failure in summary.failures[:10]:
+        _notify(f"rag-app: {failure.id}: {failure.message}")
+    if len(summary.failures) > 10:
+        _notify(f"rag-app: and {len(summary.failures) - 10} more; each line's `error` says why")
+    if summary.failed:
+        _notify("ask them again with --retry-failed")
+
+
+def _notify(line: str) -> None:
+    from rag_app.cli.printing import say
+
+    say(line, error=True)

@@ -1,0 +1,187 @@
+"""`rag-app calibrate`. Heavy imports wait until it is called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from indexing.errors import InvalidRequest
+from rag_app.cli.options import AnyPath, Folder, numbers, print_result, with_json
+
+if TYPE_CHECKING:
+    from generator.lm.calibration_record import Verdict
+    from rag_app.calibration.ms_poe import Calibration, Plan
+
+
+@click.command()
+@click.option("--model", "name", help="Packaged name, folder or hub name.  [default: packaged]")
+@click.option(
+    "--part", type=click.Choice(["positions", "answers", "both"]), default="both",
+    show_default=True,
+    help="Whether Ms-PoE helps; whether it may answer in its own words.",
+)  # fmt: skip
+@click.option(
+    "--corpus", "folder", type=Folder,
+    help="Make the probes of positions of this corpus.  [default: the sample documents]",
+)  # fmt: skip
+@click.option("--lengths", callback=numbers(), help="Tokens of evidence.  [default: 800]")
+@click.option(
+    "--searched", type=click.IntRange(min=1, max=144), default=4, show_default=True,
+    help="Probes of each kind and length to choose on.",
+)  # fmt: skip
+@click.option(
+    "--judged", type=click.IntRange(min=1, max=144), default=12, show_default=True,
+    help="Other probes of each kind and length, to judge on.",
+)  # fmt: skip
+@click.option("--positions", type=click.IntRange(min=2), default=5, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--plot", type=AnyPath, help="Draw accuracy by place into a PNG.")
+@click.option(
+    "--data", type=AnyPath,
+    help="Questions to answer, as `evaluate answers` takes them.  [default: the samples']",
+)  # fmt: skip
+@click.option("--questions", type=click.IntRange(min=1), help="At most so many of them.")
+@with_json
+def calibrate(  # noqa: PLR0913, PLR0917 - one argument for each flag
+    name: str | None,
+    part: str,
+    folder: Path | None,
+    lengths: tuple[int, ...] | None,
+    searched: int,
+    judged: int,
+    positions: int,
+    seed: int,
+    plot: Path | None,
+    data: Path | None,
+    questions: int | None,
+    as_json: bool,
+) -> None:
+    """Find out what suits a language model; `ask` goes by the outcome from then on.
+
+    Two parts: does Ms-PoE help it to find what lies in the middle, and are answers in its own words
+    faithful enough to be the default? May be stopped at any time: the same command goes on there.
+    """
+    if plot:
+        from rag_app.evaluation.heatmap import require_matplotlib
+
+        require_matplotlib()
+    from indexing.models.files import DEFAULT_GENERATOR
+    from rag_app.calibration.ms_poe import Plan
+
+    model = name or DEFAULT_GENERATOR
+    values: dict[str, Any] = {}
+    says: list[Callable[[], None]] = []
+    if part != "answers":
+        plan = Plan(lengths or Plan().lengths, searched, judged, positions, seed)
+        found, path = _positions(model, plan, folder, plot)
+        values = {**found.as_dict(), "kept": str(path)}
+        says.append(lambda: _say(found, path))
+    if part != "positions":
+        verdict, kept = _answers(model, data, questions)
+        values |= {"answer": asdict(verdict), "kept": str(kept)}
+        says.append(lambda: _say_answers(verdict, kept))
+
+    def say() -> None:
+        for each in says:
+            each()
+
+    print_result(as_json, values, say)
+
+
+def _positions(
+    name: str, plan: Plan, folder: Path | None, plot: Path | None
+) -> tuple[Calibration, Path]:
+    from generator.lm.calibration_record import keep
+    from generator.lm.causal_lm import CausalModel
+    from generator.lm.openai_server import is_remote, needs_internals
+    from rag_app.calibration.ms_poe import calibrate as run
+    from rag_app.datasets.probes import text_of
+
+    if is_remote(name):
+        raise needs_internals("Ms-PoE", name, "--part answers")
+    model = CausalModel.load(name, notify=_notify)
+    of = f"{Path(model.name).name}-{model.revision}-{model.dtype}"
+    found = run(model, text_of(folder), plan, kept=_scores(of))
+    if plot:
+        from rag_app.evaluation.position_plot import draw
+
+        draw(f"{model.name}, probes held out", found.places, found.curves, plot)
+        _notify(f"the picture is in {plot}")
+    return found, keep(found.verdict)
+
+
+def _answers(name: str, data: Path | None, questions: int | None) -> tuple[Verdict, Path]:
+    from generator.generator import GeneratorSettings
+    from generator.lm.calibration_record import keep
+    from rag_app.calibration import faithfulness
+    from rag_app.datasets.haystack import SAMPLES
+    from rag_app.evaluation.cache_files import home
+
+    chosen = data or SAMPLES / "questions.jsonl"
+    if not chosen.exists():
+        raise InvalidRequest(f"{chosen}: there are no questions; name some with --data")
+    folder = home() / f"answers-{chosen.resolve().parent.name}"
+    verdict = faithfulness.measure(
+        chosen,
+        GeneratorSettings(model=name),
+        folder=folder,
+        kept=_scores(f"{Path(name).name}-answers"),
+        questions=questions,
+        notify=_notify,
+    )
+    return verdict, keep(verdict)
+
+
+def _scores(of: str) -> Path:
+    """The file that keeps the scores of a model."""
+    from indexing.models.gguf import cache_folder
+
+    safe = re.sub(r"[^\w.-]+", "_", of)
+    return cache_folder() / "calibration" / f"{safe[:150]}.jsonl"
+
+
+def _say_answers(verdict: Verdict, path: Path) -> None:
+    from rag_app.evaluation.table import grid
+
+    columns = ("questions", "supported", "rightly_withheld", "wrongly_withheld")
+    rows = [
+        [mode, *(_cell(figures[name]) for name in columns)]
+        for mode, figures in verdict.answers.items()
+    ]
+    click.echo(grid(["answers", *(name.replace("_", " ") for name in columns)], rows) + "\n")
+    click.echo(f"Verdict: {verdict.answer}. {verdict.answer_reason}.")
+    click.echo(f"Kept in {path}")
+
+
+def _cell(value: float | None) -> str:
+    return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.1%}"
+
+
+def _notify(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def _say(found: Calibration, path: Path) -> None:
+    from generator.lm.ms_poe_policy import spelled
+    from rag_app.evaluation.table import grid
+
+    rows = [
+        [spelled(one.method), str(one.probes)]
+        + [f"{value:+.3f}" for value in (one.gain, one.worst, one.least)]
+        for one in found.trials
+    ]
+    click.echo("Gain in log-probability of the answers, on the probes to choose on:\n")
+    click.echo(grid(["settings", "probes", "mean", "at off's worst", "least"], rows) + "\n")
+    head = ["held out", *(f"{place:.0%}" for place in found.places), "mean", "worst"]
+    rows = [
+        [one.method, *(f"{each.value:.1%}" for each in (*one.accuracy, one.mean, one.worst))]
+        for one in found.curves
+    ]
+    click.echo(grid(head, rows) + "\n")
+    click.echo(f"Verdict: {'on' if found.verdict.method else 'off'}. {found.verdict.reason}.")
+    click.echo(f"Kept in {path}")

@@ -1,0 +1,320 @@
+"""`rag-app evaluate`: the commands that measure. Heavy imports wait until one is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from indexing.errors import InvalidRequest
+from rag_app.cli.evaluate_answers import answers
+from rag_app.cli.evaluate_positions import lost_in_the_middle
+from rag_app.cli.options import (
+    EXTENSIONS,
+    RETRIEVERS,
+    AnyPath,
+    Folder,
+    encoder_settings,
+    numbers,
+    print_result,
+    together,
+    with_corpus,
+    with_encoder,
+    with_json,
+    with_retriever,
+)
+from rag_app.evaluation.follow_up_command import follow_up
+from rag_app.evaluation.generation_command import generation
+from rag_app.evaluation.temperature_command import temperature
+
+if TYPE_CHECKING:
+    from indexing.encoder.encoder import EncoderSettings
+    from rag_app.evaluation.longembed import Method
+
+TASKS = ["qmsum", "passkey", "needle", "narrativeqa", "summscreenfd", "2wikimqa"]
+
+with_kept = click.option(
+    "--corpus",
+    "folder",
+    type=Folder,
+    help="Keep the encoded documents here, and use them if they are.  [default: user's cache]",
+)
+
+with_generated = together(
+    click.option("--lengths", callback=numbers(), help="Of generated documents, in tokens."),
+    click.option("--haystack", type=AnyPath, help="Documents to hide needles in."),
+    click.option("--seed", type=int, default=0, show_default=True),
+)
+
+
+@click.group()
+def evaluate() -> None:
+    """Measure retrieval, answers and speed, on benchmarks and on your own documents."""
+
+
+evaluate.add_command(lost_in_the_middle)
+evaluate.add_command(generation)
+
+
+@evaluate.command()
+@click.option("--task", type=click.Choice(TASKS), required=True)
+@click.option("--data", type=AnyPath, help="QMSum's .json or .jsonl, or a folder of them.")
+@with_generated
+@with_encoder
+@with_retriever
+@with_kept
+@with_json
+def longembed(
+    task: str,
+    data: Path | None,
+    lengths: tuple[int, ...] | None,
+    haystack: Path | None,
+    seed: int,
+    encoder: str | None,
+    extension: str | None,
+    max_length: int | None,
+    dtype: str | None,
+    retriever: str,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Which of many long documents answers a query: a task of LongEmbed."""
+    from rag_app.evaluation import longembed as measuring
+
+    source = measuring.Source(data, haystack, lengths or measuring.Source().lengths, seed)
+    method = _method(encoder, extension, max_length, dtype, retriever)
+    report = measuring.evaluate(task, source, method, folder=folder, notify=_notify)
+    print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
+
+
+@evaluate.command()
+@click.option("--data", type=AnyPath, required=True, help="QMSum's .json or .jsonl, or a folder.")
+@with_encoder
+@with_retriever
+@with_kept
+@with_json
+def evidence(
+    data: Path,
+    encoder: str | None,
+    extension: str | None,
+    max_length: int | None,
+    dtype: str | None,
+    retriever: str,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """The meeting, and the turns, that answer QMSum's short questions."""
+    from rag_app.evaluation import evidence as measuring
+
+    method = _method(encoder, extension, max_length, dtype, retriever)
+    report = measuring.evaluate(data, method, folder=folder, notify=_notify)
+    print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
+
+
+@evaluate.command()
+@click.option("--data", type=AnyPath, required=True, help="Files that can be indexed, or a folder.")
+@click.option("--documents", type=click.IntRange(min=1), default=8, show_default=True)
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True)
+@with_encoder
+@with_json
+def encoding(
+    data: Path,
+    documents: int,
+    rounds: int,
+    encoder: str | None,
+    extension: str | None,
+    max_length: int | None,
+    dtype: str | None,
+    as_json: bool,
+) -> None:
+    """How quickly documents are encoded, beside plain SentenceTransformer.encode."""
+    from rag_app.evaluation import encoding as measuring
+
+    settings = _settings(encoder, extension, max_length, dtype)
+    report = measuring.evaluate(data, settings, documents=documents, rounds=rounds, notify=_notify)
+    print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
+
+
+@evaluate.command()
+@click.option("--dry-run", is_flag=True, help="Only say what is there.")
+@with_json
+def clear(dry_run: bool, as_json: bool) -> None:
+    """Remove the encoded documents that past evaluations left in the user's cache."""
+    from rag_app.evaluation import cache_files as kept
+
+    removed, busy = ([], kept.kept()) if dry_run else kept.clear()
+    lists = {"removed": removed, "kept": busy}
+
+    def say() -> None:
+        for name, some in lists.items():
+            for each in some:
+                click.echo(f"{name} {each.folder} ({each.bytes / 1e6:,.1f} MB)")
+        if not removed and not busy:
+            click.echo(f"nothing is kept in {kept.home()}")
+
+    values = {name: [each.as_dict() for each in some] for name, some in lists.items()}
+    print_result(as_json, values, say)
+
+
+@evaluate.command()
+@click.option(
+    "--passages",
+    "sizes",
+    callback=numbers(),
+    default="10000,100000,1000000",
+    show_default=True,
+    help="Sizes to measure; a million takes six minutes, 1 GB of memory and 16 GB of disk.",
+)
+@click.option("--queries", type=click.IntRange(min=2), default=100, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@with_json
+def speed(sizes: tuple[int, ...], queries: int, seed: int, as_json: bool) -> None:
+    """What indexes cost and how quickly they are searched, by size; on drawn vectors and words."""
+    from rag_app.evaluation import speed as measuring
+
+    if min(sizes) < 1000:
+        raise InvalidRequest("ask for 1,000 passages or more: less is searched in no time")
+    reports = measuring.evaluate(sizes, queries=queries, seed=seed, notify=_notify)
+    print_result(as_json, measuring.as_dict(reports), lambda: click.echo(measuring.text(reports)))
+
+
+@evaluate.command()
+@with_corpus
+@click.option(
+    "--lengths", callback=numbers(), help="Of the copies, in tokens.  [default: what fits]"
+)
+@click.option("--depths", callback=numbers(least=0), help="In percent.  [default: 0,25,50,75,100]")
+@click.option("--each", type=click.IntRange(min=1), default=4, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--encoder", help="Packaged name, folder or hub name.  [default: the corpus's]")
+@click.option("--extension", "extensions", type=click.Choice(EXTENSIONS), multiple=True)
+@click.option("--retriever", "retrievers", type=click.Choice(RETRIEVERS), multiple=True)
+@click.option("--heatmap", type=AnyPath, default=Path("needle.png"), show_default=True)
+@click.option("--no-heatmap", is_flag=True, help="Draw nothing.")
+@with_json
+def needle(
+    folder: Path,
+    lengths: tuple[int, ...] | None,
+    depths: tuple[int, ...] | None,
+    each: int,
+    seed: int,
+    encoder: str | None,
+    extensions: tuple[str, ...],
+    retrievers: tuple[str, ...],
+    heatmap: Path,
+    no_heatmap: bool,
+    as_json: bool,
+) -> None:
+    """Hide facts in copies of your own documents: which method finds them, at which depth?"""
+    from indexing.encoder.encoder import EncoderSettings
+    from rag_app.evaluation import needle as measuring
+    from rag_app.evaluation.heatmap import draw, require_matplotlib
+
+    if not no_heatmap:
+        require_matplotlib()
+    if depths and not all(0 <= depth <= 100 for depth in depths):
+        raise InvalidRequest("depths are percent of a document; ask for numbers from 0 to 100")
+    shares = tuple(depth / 100 for depth in depths) if depths else measuring.DEPTHS
+    report = measuring.evaluate(
+        folder,
+        measuring.Grid(lengths or (), shares, each, seed),
+        compared=measuring.combined(
+            extensions or measuring.EXTENSIONS, retrievers or measuring.RANKINGS
+        ),
+        encoder=EncoderSettings(model=encoder) if encoder else None,
+        notify=_notify,
+    )
+    if not no_heatmap:
+        draw(report, heatmap)
+        _notify(f"the heatmap is in {heatmap}")
+    print_result(as_json, report.as_dict(), lambda: _say_needles(report))
+
+
+@evaluate.command()
+@click.option("--data", type=AnyPath, help="QMSum's .json or .jsonl, or a folder of them.")
+@click.option("--task", "tasks", multiple=True, type=click.Choice([*TASKS, "evidence"]))
+@click.option("--method", "methods", multiple=True, metavar="EXTENSION[:TOKENS]/RETRIEVER")
+@click.option("--encoder", help="Packaged name, folder or hub name.  [default: packaged]")
+@with_generated
+@click.option("--out", type=AnyPath, help="Put the tables into this Markdown file.")
+@with_json
+def table(
+    data: Path | None,
+    tasks: tuple[str, ...],
+    methods: tuple[str, ...],
+    encoder: str | None,
+    lengths: tuple[int, ...] | None,
+    haystack: Path | None,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Methods by tasks, as Markdown."""
+    from rag_app.evaluation import table as tables
+    from rag_app.evaluation.longembed import Source
+
+    tasks, methods = tasks or tables.DEFAULT_TASKS, methods or tables.DEFAULT_METHODS
+    source = Source(data, haystack, lengths or Source().lengths, seed)
+    settings = _settings(encoder, None, None, None)
+    rows = tables.evaluate(methods, tasks, source, encoder=settings, notify=_notify)
+    section = tables.markdown(rows, tables.command_line(tasks, methods, source, encoder))
+    if out:
+        tables.write(out, section)
+    print_result(as_json, {"rows": [row.as_dict() for row in rows]}, lambda: click.echo(section))
+
+
+evaluate.add_command(answers)
+evaluate.add_command(follow_up)
+evaluate.add_command(temperature)
+
+
+def _settings(
+    model: str | None, extension: str | None, max_length: int | None, dtype: str | None
+) -> EncoderSettings:
+    from indexing.encoder.encoder import EncoderSettings
+
+    return encoder_settings(model, extension, max_length, dtype) or EncoderSettings()
+
+
+def _method(
+    model: str | None,
+    extension: str | None,
+    max_length: int | None,
+    dtype: str | None,
+    retriever: str,
+) -> Method:
+    from rag_app.evaluation.longembed import Method
+
+    return Method(_settings(model, extension, max_length, dtype), retriever)
+
+
+def _notify(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def _say_report(values: dict[str, object]) -> None:
+    """One value a line; what belongs together, on one line."""
+    for name, value in values.items():
+        parts = value.items() if isinstance(value, dict) else [("", value)]
+        click.echo(f"{name:22} {', '.join(f'{key} {_short(each)}'.strip() for key, each in parts)}")
+
+
+def _short(value: object) -> str:
+    if isinstance(value, dict):
+        kept = {k: v for k, v in value.items() if k in ("recall", "hit", "ndcg_at_10", "acc_at_1")}
+        return "(" + " ".join(f"{key} {each:.3f}" for key, each in kept.items()) + ")"
+    return f"{value:.3f}" if isinstance(value, float) else f"{value}"
+
+
+def _say_needles(report: Any) -> None:  # noqa: ANN401 - the type lives in a heavy module
+    from rag_app.evaluation.table import grid
+
+    for found in report.found:
+        click.echo(f"{found.name}: {found.mean:.1%} found\n")
+        rows = [
+            [f"depth {depth:.0%}", *(f"{share:.0%}" for share in shares)]
+            for depth, shares in zip(report.depths, found.shares, strict=True)
+        ]
+        click.echo(grid(["", *(f"{length:,} tokens" for length in report.lengths)], rows) + "\n")
+    click.echo(f"Recommended for these documents: {report.recommended.name}")

@@ -1,0 +1,107 @@
+"""`rag-app evaluate answers`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rag_app.cli.options import DECODINGS, AnyPath, Folder, print_result, together, with_json
+
+COLUMNS = {
+    "ROUGE-1/2/L": ("rouge1", "rouge2", "rougeL"),
+    "supported": ("supported",),
+    "evidence cited": ("evidence_cited",),
+    "citations in evidence": ("citations_in_evidence",),
+    "citations": ("citations",),
+    "wrongly withheld": ("wrongly_withheld",),
+    "rightly withheld": ("rightly_withheld",),
+    "words": ("words",),
+    "seconds": ("seconds",),
+}
+FORMS = {
+    **dict.fromkeys(("rouge1", "rouge2", "rougeL", "words"), ".1f"),
+    "citations": ".0f",
+    "seconds": ".2f",
+}
+"""How figures are shown that are not shares."""
+
+
+with_questions = together(
+    click.option(
+        "--data",
+        type=AnyPath,
+        required=True,
+        help="QMSum's .json or .jsonl, or your own questions as JSON lines beside their documents.",
+    ),
+    click.option("--questions", type=click.IntRange(min=1), help="At most so many."),
+    click.option(
+        "--corpus",
+        "folder",
+        type=Folder,
+        help="Keep the indexed documents here, and use them if they are.",
+    ),
+)
+
+
+@click.command()
+@with_questions
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(["quote", "decoded", "free", "lead", "oracle", "reference"]),
+    help="Ways to answer.  [default: all]",
+)
+@click.option("--generator", help="Language model: packaged, folder or hub name.")
+@click.option("--decoding", type=click.Choice(DECODINGS))
+@click.option("--skip", type=click.IntRange(min=0), default=0, help="Leave out the first.")
+@with_json
+def answers(
+    data: Path,
+    kinds: tuple[str, ...],
+    generator: str | None,
+    decoding: str | None,
+    questions: int | None,
+    skip: int,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Answers beside references: ROUGE, what is supported, what is evidence, what is withheld."""
+    from generator.generator import GeneratorSettings
+    from rag_app.evaluation import answers as measured
+
+    default = GeneratorSettings()
+    report = measured.evaluate(
+        data,
+        kinds=kinds or measured.KINDS,
+        settings=replace(
+            default, model=generator or default.model, decoding=decoding or default.decoding
+        ),
+        folder=folder,
+        questions=questions,
+        skip=skip,
+        notify=lambda line: click.echo(line, err=True),
+    )
+    print_result(as_json, report, lambda: _say(report))
+
+
+def _say(report: dict[str, Any]) -> None:
+    from rag_app.evaluation.table import grid
+
+    rows = [
+        [kind, *("/".join(_cell(figures, name) for name in names) for names in COLUMNS.values())]
+        for kind, figures in report["answers"].items()
+    ]
+    click.echo(grid([f"{report['questions']} questions", *COLUMNS], rows))
+
+
+def _cell(figures: dict[str, float | None], name: str) -> str:
+    value = figures[name]
+    if value is None:
+        return "-"
+    if name in FORMS:
+        return format(value, FORMS[name])
+    return f"{100 * value:.1f} %"

@@ -1,0 +1,75 @@
+"""What `--json` prints: plain values with the names that are promised to other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from indexing.documents import Hit, PassageHit, clock
+
+if TYPE_CHECKING:
+    from indexing.documents import Document
+    from indexing.indexer import IndexReport
+    from indexing.store.store import DocumentEntry
+    from rag_app.cli.settings import Setting
+    from rag_app.corpus.info import CorpusInfo
+
+Json = dict[str, Any]
+
+
+def hits(found: Sequence[Hit], *, explain: bool = False) -> list[Json]:
+    """Documents, best first, each with its passages."""
+    return [
+        {
+            "document": hit.document,
+            "title": hit.title,
+            "path": hit.path,
+            "part": hit.part,
+            "score": hit.score,
+            **({"parts": hit.parts} if explain else {}),
+            "passages": [_passage(passage, explain) for passage in hit.passages],
+        }
+        for hit in found
+    ]
+
+
+def _passage(passage: PassageHit, explain: bool) -> Json:
+    return {
+        "start": passage.start,
+        "end": passage.end,
+        "text": passage.text,
+        "score": passage.score,
+        "speaker": passage.speaker,
+        "speakers": list(passage.speakers),
+        "time": clock(passage.time),
+        "page": passage.page,
+        **({"parts": passage.parts} if explain else {}),
+    }
+
+
+def report(done: IndexReport) -> Json:
+    """What an index run did."""
+    return asdict(done)
+
+
+def entries(documents: Sequence[DocumentEntry]) -> list[Json]:
+    """A list of documents."""
+    return [asdict(entry) for entry in documents]
+
+
+def document(whole: Document) -> Json:
+    """A whole document; turns with their time stamps."""
+    values = asdict(whole)
+    values["turns"] = [{**turn, "time": clock(turn["time"])} for turn in values["turns"]]
+    return values
+
+
+def info(about: CorpusInfo) -> Json:
+    """What a corpus holds, and how it was made."""
+    return asdict(about)
+
+
+def settings(chosen: Sequence[Setting]) -> list[Json]:
+    """Every setting, and where it comes from."""
+    return [{**asdict(each), "value": str(each.value)} for each in chosen]

@@ -1,0 +1,316 @@
+"""Commands: parse, call, print. Nothing heavy is imported before a command needs it.
+
+Exit status: 0 done; 1 refused or failed, the reason on standard error; 2 wrong usage; 3 done, but
+some files could not be read or some questions not answered (each is named); 130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from indexing.errors import InvalidRequest, RagAppError
+from rag_app.cli import settings
+from rag_app.cli.options import (
+    encoder_settings,
+    filters,
+    generator_settings,
+    print_result,
+    with_corpus,
+    with_encoder,
+    with_filters,
+    with_generator,
+    with_json,
+    with_max_file,
+    with_retriever,
+)
+
+if TYPE_CHECKING:
+    from rag_app.corpus.corpus import Corpus
+
+SOME_FILES_FAILED = 3
+STOPPED = 130  # as shells call the end by Ctrl-C
+
+
+# Commands that live in a file of their own, and where.
+ELSEWHERE = {
+    "batch": "rag_app.cli.batch",
+    "serve": "rag_app.cli.serve",
+    "evaluate": "rag_app.cli.evaluate",
+    "calibrate": "rag_app.cli.calibrate",
+}
+
+
+class Commands(click.Group):
+    """Commands that report errors of ours in one line, and are loaded when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The order in which people need them."""
+        return ["index", "search", "ask", "list", "show", "remove", "info", *ELSEWHERE]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command by name; its options listen to environment variables."""
+        command: click.Command | None
+        if cmd_name in ELSEWHERE:
+            command = getattr(import_module(ELSEWHERE[cmd_name]), cmd_name)
+        else:
+            command = super().get_command(ctx, cmd_name)
+        for below in settings.leaves(command, ctx).values() if command else ():
+            settings.listen(below)
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
+        """Run a command; an error of ours becomes one line and exit status 1, Ctrl-C 130."""
+        try:
+            return super().invoke(ctx)
+        except RagAppError as error:
+            click.echo(f"rag-app: {error}", err=True)
+            ctx.exit(1)
+        except KeyboardInterrupt:
+            click.echo("rag-app: stopped", err=True)
+            ctx.exit(STOPPED)
+        except BrokenPipeError:  # the reader of our output has gone: `rag-app list | head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(1)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="rag-app")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    envvar="RAG_APP_CONFIG",
+    help="Settings for all commands.  [default: rag-app.toml here, if there is one]",
+)
+@click.pass_context
+def main(context: click.Context, config: Path | None) -> None:
+    """Ask questions of long documents, offline, with citations you can check."""
+    file = settings.find(config)
+    if file is not None:
+        commands = settings.leaves(main, context)
+        context.default_map = settings.default_map(file, commands, named=config is not None)
+        context.obj = file
+
+
+@main.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@with_corpus
+@with_encoder
+@click.option("--reencode", is_flag=True, help="Encode every document anew with these settings.")
+@with_max_file
+@with_json
+def index(
+    paths: tuple[Path, ...],
+    folder: Path,
+    encoder: str | None,
+    extension: str | None,
+    max_length: int | None,
+    dtype: str | None,
+    reencode: bool,
+    max_file_mb: int,
+    as_json: bool,
+) -> None:
+    """Add or update files and folders; what has not changed is skipped.
+
+    Reads txt, md, pdf, docx, html, vtt, srt, and QMSum json and jsonl.
+    """
+    from rag_app.cli import json_output as shapes
+    from rag_app.cli import printing
+
+    if bool(paths) == reencode:
+        raise InvalidRequest("name the files or folders to index, or --reencode, but not both")
+    settings = encoder_settings(encoder, extension, max_length, dtype)
+    with _corpus(folder, encoder=settings) as corpus:
+        if reencode:
+            with printing.progress("Encoding", "documents") as advance:
+                done = corpus.reencode(progress=advance)
+            said = f"{printing.counted(done, 'document')} encoded"
+            print_result(as_json, {"reencoded": done}, lambda: printing.say(said))
+            return
+        with printing.progress("Indexing", "bytes") as advance:
+            report = corpus.add(paths, progress=advance, max_bytes=max_file_mb << 20)
+    print_result(as_json, shapes.report(report), lambda: printing.report(report))
+    if report.failures:
+        for failure in report.failures:
+            click.echo(f"rag-app: {failure}", err=True)
+        raise SystemExit(SOME_FILES_FAILED)
+
+
+@main.command()
+@click.argument("query")
+@click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="Documents.")
+@click.option(
+    "--passages", type=click.IntRange(min=1), default=3, show_default=True, help="Of each document."
+)
+@with_retriever
+@click.option("--explain", is_flag=True, help="Show what each part gave to the scores.")
+@with_filters
+@with_corpus
+@with_json
+def search(
+    query: str,
+    k: int,
+    passages: int,
+    retriever: str,
+    explain: bool,
+    documents: tuple[str, ...],
+    pattern: str | None,
+    speaker: str | None,
+    folder: Path,
+    as_json: bool,
+) -> None:
+    """Documents for a query, best first, each with its best passages."""
+    from rag_app.cli import json_output as shapes
+    from rag_app.cli import printing
+
+    where = filters(documents, pattern, speaker)
+    with _corpus(folder) as corpus:
+        hits = corpus.search(query, k=k, passages=passages, where=where, ranking=retriever)
+    print_result(as_json, shapes.hits(hits, explain=explain), lambda: printing.hits(hits, explain))
+
+
+@main.command()
+@click.argument("question")
+@with_generator
+@click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="Documents.")
+@click.option("--explain", is_flag=True, help="Show what was on, and what each passage gave.")
+@click.option(
+    "--check-position", is_flag=True,
+    help="Ask again with the evidence in other orders, Ms-PoE on and off: does the answer change?",
+)  # fmt: skip
+@with_filters
+@with_corpus
+@with_json
+def ask(
+    question: str,
+    answer: str | None,
+    generator: str | None,
+    decoding: str | None,
+    quotes: str | None,
+    ms_poe: str | None,
+    max_tokens: int | None,
+    k: int,
+    explain: bool,
+    check_position: bool,
+    documents: tuple[str, ...],
+    pattern: str | None,
+    speaker: str | None,
+    folder: Path,
+    as_json: bool,
+) -> None:
+    """Answer a question with citations: [1] [2] in the answer, then the quotes they stand for."""
+    from generator.answer import AnswerReady, TextDelta
+    from generator.answer import as_json as shape
+    from rag_app.cli import printing
+
+    chosen = generator_settings(generator, decoding, quotes, ms_poe, max_tokens)
+    mode: Any = answer
+    where = filters(documents, pattern, speaker)
+    with _corpus(folder, generator=chosen) as corpus:
+        for event in corpus.stream(question, answer=mode, k=k, where=where):
+            if isinstance(event, TextDelta) and not as_json:
+                printing.piece(event.text)
+            elif isinstance(event, AnswerReady):
+                result = event.answer
+        if not as_json:
+            printing.sources(result, explain=explain)
+        check = None
+        if check_position:
+            with printing.steps("Asking again") as progress:
+                check = corpus.check_position(
+                    question, answer=mode, k=k, where=where, usual=result, progress=progress
+                )
+    values = {**shape(result), **({"position_check": check.as_json()} if check else {})}
+    print_result(as_json, values, lambda: printing.position_check(check) if check else None)
+
+
+@main.command("list")
+@with_corpus
+@with_json
+def list_(folder: Path, as_json: bool) -> None:
+    """The documents of a corpus."""
+    from rag_app.cli import json_output as shapes
+    from rag_app.cli import printing
+
+    with _corpus(folder) as corpus:
+        documents = corpus.documents()
+    print_result(as_json, shapes.entries(documents), lambda: printing.entries(documents))
+
+
+@main.command()
+@click.argument("name")
+@click.option("--start", type=click.IntRange(min=0), default=0, help="First character.")
+@click.option("--end", type=click.IntRange(min=0), help="One past the last character.")
+@with_corpus
+@with_json
+def show(name: str, start: int, end: int | None, folder: Path, as_json: bool) -> None:
+    """The extracted text of a document, by id, path or title: what citations point into."""
+    from rag_app.cli import json_output as shapes
+
+    with _corpus(folder) as corpus:
+        document = corpus.document(name)
+    text = document.text[start:end]
+    print_result(as_json, shapes.document(document), lambda: click.echo(text))
+
+
+@main.command()
+@click.argument("names", nargs=-1)
+@click.option("--missing", is_flag=True, help="Documents whose file is gone.")
+@with_corpus
+@with_json
+def remove(names: tuple[str, ...], missing: bool, folder: Path, as_json: bool) -> None:
+    """Remove documents by id, file, folder or title. Your own files are never touched."""
+    from rag_app.cli import printing
+
+    if bool(names) == missing:
+        raise InvalidRequest("name the documents to remove, or --missing, but not both")
+    with _corpus(folder) as corpus:
+        wanted = [entry.id for entry in corpus.missing()] if missing else list(names)
+        removed = corpus.remove(wanted) if wanted else 0
+    said = f"{printing.counted(removed, 'document')} removed"
+    print_result(as_json, {"removed": removed}, lambda: printing.say(said))
+
+
+@main.command()
+@with_corpus
+@with_json
+@click.pass_context
+def info(context: click.Context, folder: Path, as_json: bool) -> None:
+    """What a corpus holds and how it was made, and every setting with where it comes from."""
+    from generator.answer_mode import usual
+    from generator.lm.decode_step import engine_here
+    from rag_app.cli import json_output as shapes
+    from rag_app.cli import printing
+
+    top = context.find_root()
+    chosen = settings.overview(top.obj, top.default_map or {}, settings.leaves(main, top))
+    if not as_json:
+        printing.settings(chosen)
+    with _corpus(folder) as corpus:
+        about = corpus.info()
+        gone = corpus.missing()
+        answers = str(usual(corpus.generator_settings.model))
+    tokens = engine_here()
+    values = {
+        **shapes.info(about),
+        "answers": answers,
+        "single_tokens": tokens,
+        "missing": [entry.path for entry in gone],
+        "settings": shapes.settings(chosen),
+    }
+    print_result(as_json, values, lambda: printing.info(about, gone, answers, tokens))
+
+
+@contextmanager
+def _corpus(folder: Path, **settings: Any) -> Iterator[Corpus]:  # noqa: ANN401 - passed through
+    from rag_app.corpus.corpus import Corpus
+
+    with Corpus(folder, notify=lambda line: click.echo(line, err=True), **settings) as corpus:
+        yield corpus

@@ -1,0 +1,195 @@
+"""Options that commands share, and what comes of their values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from generator.generator import GeneratorSettings
+    from retriever.filters import Filter
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Option = Callable[[Command], Command]
+
+Folder = click.Path(path_type=Path, file_okay=False)
+AnyPath = click.Path(path_type=Path)
+
+# Written out, so that help loads no library; `test_options.py` compares the tables.
+DECODINGS = ["concat", "rag-token", "rag-sequence"]
+EXTENSIONS = ["none", "pcw", "gp", "rp", "pi", "ntk", "self-extend"]
+RETRIEVERS = ["default", "dense", "bm25"]
+
+
+def together(*options: Option[Any]) -> Option[Any]:
+    """Several options as one decorator; help shows them in this order."""
+
+    def added(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return added
+
+
+Numbers = tuple[int, ...] | None
+
+
+def numbers(*, least: int = 1) -> Callable[[click.Context, click.Parameter, str | None], Numbers]:
+    """A callback that reads whole numbers with commas between them, each once."""
+
+    def read(context: click.Context, option: click.Parameter, value: str | None) -> Numbers:
+        words = value.split(",") if value else []
+        try:
+            found = tuple(dict.fromkeys(map(int, words)))
+        except ValueError:
+            found = (least - 1,)
+        if found and min(found) < least:
+            raise click.BadParameter(f"{value!r} is not a list such as 256,1024")
+        return found or None
+
+    return read
+
+
+with_corpus = click.option(
+    "--corpus",
+    "folder",
+    type=Folder,
+    envvar="RAG_APP_CORPUS",
+    show_envvar=True,
+    default=".rag-app",
+    show_default=True,
+    help="The folder that holds the corpus.",
+)
+
+with_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+with_retriever = click.option(
+    "--retriever",
+    type=click.Choice(RETRIEVERS),
+    default="default",
+    show_default=True,
+    help="How documents and passages are ranked.",
+)
+
+with_encoder = together(
+    click.option("--encoder", help="Packaged name, folder or hub name.  [default: packaged]"),
+    click.option(
+        "--extension",
+        type=click.Choice(EXTENSIONS),
+        help="How documents longer than the model's window are read.  [default: pcw]",
+    ),
+    click.option("--max-length", type=click.IntRange(min=8), help="Tokens of one window."),
+    click.option(
+        "--dtype",
+        type=click.Choice(["auto", "float32", "bfloat16"]),
+        help="What it computes in.  [default: auto]",
+    ),
+)
+
+with_max_file = click.option(
+    "--max-file-mb",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Larger files are refused.",
+)
+
+with_generator = together(
+    click.option(
+        "--answer",
+        type=click.Choice(["quote", "free"]),
+        help="Quotes, or own words.  [default: what was measured to suit the model]",
+    ),
+    click.option(
+        "--generator",
+        help="Language model for free answers: packaged, folder, hub name, or "
+        "openai:BASE_URL#MODEL.  [default: packaged]",
+    ),
+    click.option(
+        "--decoding",
+        type=click.Choice(DECODINGS),
+        help="How a free answer reads the evidence: as one prompt, or each passage by itself.  "
+        "[default: concat]",
+    ),
+    click.option(
+        "--quotes",
+        type=click.Choice(["ranked", "decoded"]),
+        help="Who chooses quotes: their rank, or the language model, writing only what is there.  "
+        "[default: ranked]",
+    ),
+    click.option(
+        "--ms-poe",
+        type=click.Choice(["calibrated", "on", "off"]),
+        help="Positions on several scales, for what lies in the middle.  [default: calibrated]",
+    ),
+    click.option(
+        "--max-tokens", type=click.IntRange(min=1), help="Of a free answer, 200 by default."
+    ),
+)
+
+with_filters = together(
+    click.option(
+        "--document", "documents", multiple=True, help="Only this id or title; may be repeated."
+    ),
+    click.option("--path", "pattern", help='Only files like this, for example "minutes/*.vtt".'),
+    click.option("--speaker", help="Only passages in which they speak."),
+)
+
+
+def encoder_settings(
+    model: str | None, extension: str | None, max_length: int | None, dtype: str | None
+) -> Any:  # noqa: ANN401 - the type lives in a heavy module
+    """Settings from flags; None when no flag was given, so that the corpus's own count."""
+    from indexing.encoder.encoder import EncoderSettings
+
+    if not (model or extension or max_length or dtype):
+        return None  # the settings that the corpus was made with
+    default = EncoderSettings()
+    return EncoderSettings(
+        model=model or default.model,
+        extension=extension or default.extension,
+        max_length=max_length,
+        dtype=dtype or default.dtype,
+    )
+
+
+def generator_settings(
+    model: str | None,
+    decoding: str | None,
+    quotes: str | None,
+    ms_poe: str | None,
+    max_tokens: int | None,
+) -> GeneratorSettings:
+    """Settings from flags; defaults where no flag was given."""
+    from generator.generator import GeneratorSettings
+
+    default = GeneratorSettings()
+    return replace(
+        default,
+        model=model or default.model,
+        decoding=decoding or default.decoding,
+        quotes=quotes or default.quotes,
+        ms_poe=ms_poe or default.ms_poe,
+        max_new_tokens=max_tokens or default.max_new_tokens,
+    )
+
+
+def filters(documents: tuple[str, ...], pattern: str | None, speaker: str | None) -> Filter:
+    """The limits of a search from flags."""
+    from retriever.filters import Filter
+
+    return Filter(documents=documents, path=pattern, speaker=speaker)
+
+
+def print_result(as_json: bool, values: object, print_text: Callable[[], None]) -> None:
+    """Print values as JSON, or let the text be printed."""
+    if as_json:
+        click.echo(json.dumps(values, ensure_ascii=False, indent=2))
+    else:
+        print_text()

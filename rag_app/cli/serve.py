@@ -1,0 +1,101 @@
+"""`rag-app serve`. Nothing heavy is imported before it is called."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from indexing.errors import InvalidRequest
+from rag_app.cli.options import with_corpus, with_encoder, with_max_file
+
+LOGIN = "RAG_APP_AUTH"
+
+
+@click.command()
+@with_corpus
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=7860, show_default=True, help="0: a free one."
+)
+@click.option("--api", is_flag=True, help="Offer an OpenAI-compatible API at /v1.")
+@click.option("--mcp", is_flag=True, help="Offer tools to other programs at /mcp.")
+@click.option(
+    "--auth-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help=f"File that holds user:password.  [default: ${LOGIN}, else none]",
+)
+@click.option(
+    "--answer", type=click.Choice(["quote", "free"]), default="quote", show_default=True,
+    help="Quotes, or own words; the page offers both.",
+)  # fmt: skip
+@click.option("--generator", help="As in `rag-app ask`.")
+@with_encoder
+@with_max_file
+def serve(
+    folder: Path,
+    host: str,
+    port: int,
+    api: bool,
+    mcp: bool,
+    auth_file: Path | None,
+    answer: str,
+    generator: str | None,
+    encoder: str | None,
+    extension: str | None,
+    max_length: int | None,
+    dtype: str | None,
+    max_file_mb: int,
+) -> None:
+    """Chat in the browser; with --api and --mcp also for other programs. Ends with Ctrl-C.
+
+    Nothing is loaded from elsewhere, and nothing is sent there, unless --generator names a server.
+    """
+    from rag_app.chat.web import server
+
+    serving = server.Serving(host=host, port=port, api=api, mcp=mcp, login=_login(auth_file))
+    server.require_gradio()
+
+    from generator.generator import GeneratorSettings
+    from rag_app.chat.application import Application
+    from rag_app.cli.options import encoder_settings
+    from rag_app.corpus.corpus import Corpus
+
+    settings = GeneratorSettings(model=generator) if generator else GeneratorSettings()
+    encoding = encoder_settings(encoder, extension, max_length, dtype)
+    with Corpus(folder, encoder=encoding, generator=settings, notify=_notify) as corpus:
+        app = Application.over(
+            corpus,
+            answer="free" if answer == "free" else "quote",
+            generator=settings.model,
+            max_bytes=max_file_mb << 20,
+        )
+        server.serve(app, serving, ready=lambda address: _ready(address, serving))
+
+
+def _ready(address: str, serving: object) -> None:
+    click.echo(f"rag-app is at {address}")
+    for name, path in (("api", "/v1"), ("mcp", "/mcp")):
+        if getattr(serving, name):
+            click.echo(f"{name} at {address}{path}")
+
+
+def _login(file: Path | None) -> str | None:
+    """The login from a file or the environment; never from the command line, where others see it.
+
+    Raises:
+        InvalidRequest: The file cannot be read.
+    """
+    if file is None:
+        return os.environ.get(LOGIN)
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidRequest(
+            f"{file}: cannot be read ({error}); write user:password into it"
+        ) from error
+
+
+def _notify(line: str) -> None:
+    click.echo(line, err=True)

@@ -1,0 +1,1 @@
+"""Files and questions in, hits and answers out: the Python interface."""

@@ -1,0 +1,370 @@
+"""Corpus: a folder of indexed documents, to be searched and asked. The only wiring of all parts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from indexing.documents import Document, Hit
+from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.errors import DocumentNotFound, InvalidRequest
+from indexing.files import MAX_BYTES
+from indexing.files import document as text_document
+from indexing.indexer import Indexer, IndexReport, Progress, reencode
+from indexing.store.store import DocumentEntry, Store
+from rag_app.corpus.answering import (
+    EVIDENCE_DOCUMENTS,
+    EVIDENCE_PASSAGES,
+    Evidence,
+    answered,
+    position_checked,
+)
+from rag_app.corpus.document_names import named, removable
+from rag_app.corpus.info import CorpusInfo, corpus_info
+from rag_app.corpus.models import Models
+from rag_app.corpus.snapshots import Moment, Snapshots
+from rag_app.corpus.stores import Stores
+from retriever.filters import Filter
+from retriever.fusion import RANKINGS
+from retriever.retriever import Retriever
+
+if TYPE_CHECKING:
+    from generator.answer import Answer, Event, Mode
+    from generator.generator import Generator, GeneratorSettings
+    from generator.position_check import PositionCheck
+    from generator.prompt.follow_up import Turn
+
+DEFAULT_FOLDER = ".rag-app"
+
+
+class Corpus:
+    """A corpus on disk.
+
+    Nothing is read or made before it is needed: a corpus comes into being with the first `add`,
+    the encoder is loaded with the first `add` or `search`, the language model only for answers in
+    its own words.
+
+    Threads may share one: each gets a connection of its own, so a search goes on beside an `add`
+    and sees the corpus at one moment.
+
+    Args:
+        folder: Where the corpus lies; None takes $RAG_APP_CORPUS, else `.rag-app` here.
+        encoder: How to encode, or an encoder that is loaded already. None takes what the corpus was
+            made with, or the packaged default.
+        generator: How to answer.
+        notify: Told in a sentence about anything that takes long.
+
+    Raises:
+        EncoderMismatch: By whatever needs vectors, when the corpus was encoded in another way.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path | None = None,
+        *,
+        encoder: EncoderSettings | Encoder | None = None,
+        generator: GeneratorSettings | None = None,
+        notify: Callable[[str], None] | None = None,
+    ) -> None:
+        self.folder = Path(folder or os.environ.get("RAG_APP_CORPUS") or DEFAULT_FOLDER).resolve()
+        self._stores = Stores(self.folder)
+        self._snapshots = Snapshots(self.folder, notify)
+        self._models = Models(self.folder, encoder=encoder, generator=generator, notify=notify)
+
+    def __enter__(self) -> Corpus:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of files and models; using the corpus again opens them again."""
+        for part in (self._stores, self._snapshots, self._models):
+            part.close()
+
+    # Changing
+
+    def add(
+        self,
+        paths: Iterable[str | Path],
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        max_bytes: int = MAX_BYTES,
+    ) -> IndexReport:
+        """Add or update files and folders; what has not changed is skipped.
+
+        A file that cannot be read is in the report's `failures`, and what a file holds beside its
+        text, such as scanned pages, in `unread`; all the rest goes on.
+
+        Raises:
+            CorpusLocked: Another process is writing.
+            EncoderMismatch: The corpus was encoded in another way.
+        """
+        if isinstance(paths, str | Path):
+            paths = [paths]
+        with self.writing() as store:
+            indexer = self._indexer(store, progress, max_bytes)
+            report = indexer.add([Path(path) for path in paths])
+            self._snapshots.refresh(store)
+        return report
+
+    def add_text(self, text: str, *, name: str, title: str | None = None) -> IndexReport:
+        """Add or update a text that is no file, under a name.
+
+        Raises:
+            InvalidRequest: The text is empty.
+        """
+        return self.add_documents([text_document(text, name=name, title=title)])
+
+    def add_documents(self, documents: Iterable[Document]) -> IndexReport:
+        """Add or update documents that somebody else has read or made; those known are skipped.
+
+        Args:
+            documents: Taken one by one, a little ahead of the encoding, so that a generator of them
+                can count how far it has come.
+        """
+        with self.writing() as store:
+            report = self._indexer(store, None, MAX_BYTES).add_documents(documents)
+            self._snapshots.refresh(store)
+        return report
+
+    def remove(self, names: Iterable[str | Path]) -> int:
+        """Remove documents by id or title, or all documents of a file or folder; how many.
+
+        Raises:
+            DocumentNotFound: A name fits no document; nothing is removed then.
+            InvalidRequest: A title fits several; nothing is removed then.
+        """
+        if isinstance(names, str | Path):
+            names = [names]
+        self._stores.here()  # an absent corpus is an error, not an empty one
+        with self.writing() as store:
+            entries = store.entries()
+            ids = [id_ for name in names for id_ in removable(str(name), entries)]
+            removed = store.remove(ids)
+            self._snapshots.refresh(store)
+        return removed
+
+    def missing(self) -> list[DocumentEntry]:
+        """Documents whose file is no longer where it was."""
+        return [
+            entry
+            for entry in self.documents()
+            if Path(entry.path).is_absolute() and not Path(entry.path).exists()
+        ]
+
+    def reencode(self, *, progress: Callable[[Progress], None] | None = None) -> int:
+        """Encode every document anew with the settings of this object; how many in this run."""
+        self._stores.here()
+        with self.writing() as store:
+            encoder = self._models.new_encoder()
+            if store.recipe() == encoder.recipe:
+                return 0
+            done = reencode(store, encoder, progress=progress)
+            self._models.adopt(encoder)
+            self._snapshots.refresh(store)
+        return done
+
+    # Reading
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int = 5,
+        passages: int = 3,
+        where: Filter | None = None,
+        ranking: str = "default",
+    ) -> list[Hit]:
+        """The k best documents, best first, each with its best passages.
+
+        Args:
+            query: A question or a description, of any length.
+            k: Documents at most.
+            passages: Passages of each document at most.
+            where: Limits by document, path and speaker.
+            ranking: A name from `retriever.fusion.RANKINGS`.
+
+        Raises:
+            InvalidRequest: An empty query or an impossible number or name.
+            CorpusNotFound: There is no corpus in the folder.
+        """
+        with self.retriever(ranking) as retriever:
+            return retriever.search(query, k=k, passages=passages, where=where)
+
+    @contextmanager
+    def retriever(self, ranking: str = "default") -> Iterator[Retriever]:
+        """What `search` asks: scores of everything, over the corpus as it is at one moment.
+
+        Raises:
+            InvalidRequest: There is no ranking by that name.
+            CorpusNotFound: There is no corpus in the folder.
+        """
+        if ranking not in RANKINGS:
+            raise InvalidRequest(f"no ranking {ranking!r}; there are: {', '.join(RANKINGS)}")
+        with self.reading() as now:
+            encoder = self._models.encoder(now.store.recipe())
+            yield Retriever(now.store, now.snapshot, encoder.encode_queries, RANKINGS[ranking])
+
+    def stream(
+        self,
+        question: str,
+        *,
+        answer: Mode | None = None,
+        k: int = EVIDENCE_DOCUMENTS,
+        where: Filter | None = None,
+        history: Sequence[Turn] = (),
+    ) -> Iterator[Event]:
+        """Answer a question, event by event: ContextReady, TextDelta (many), AnswerReady.
+
+        Args:
+            question: What to answer.
+            answer: "quote" for verbatim sentences only, "free" for the model's own words; None
+                takes the settings' choice.
+            k: Documents to take evidence from, at most.
+            where: Limits by document, path and speaker.
+            history: The conversation so far, oldest turn first. A question that leans on it ("And
+                who disagreed?") is completed from it before evidence is looked for.
+
+        Raises:
+            InvalidRequest: An empty question.
+            CorpusNotFound: There is no corpus in the folder.
+        """
+        return answered(
+            question,
+            find=lambda query: self._evidence(query, k, where),
+            generator=self._answering,
+            answer=answer,
+            history=history,
+        )
+
+    def ask(
+        self,
+        question: str,
+        *,
+        answer: Mode | None = None,
+        k: int = EVIDENCE_DOCUMENTS,
+        where: Filter | None = None,
+        history: Sequence[Turn] = (),
+    ) -> Answer:
+        """Answer a question; arguments and errors as in `stream`."""
+        from generator.answer import AnswerReady
+
+        for event in self.stream(question, answer=answer, k=k, where=where, history=history):
+            if isinstance(event, AnswerReady):
+                return event.answer
+        raise AssertionError("a stream ends with its answer")
+
+    def check_position(  # noqa: PLR0913 - as in `ask`, and two more
+        self,
+        question: str,
+        *,
+        answer: Mode | None = None,
+        k: int = EVIDENCE_DOCUMENTS,
+        where: Filter | None = None,
+        history: Sequence[Turn] = (),
+        usual: Answer | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> PositionCheck:
+        """Whether an answer stays the same with its evidence in other orders, Ms-PoE on and off.
+
+        Nothing else may be asked of this corpus meanwhile.
+
+        Args:
+            question: What to answer.
+            answer: As in `stream`, as all that follows and is not explained here.
+            k: Documents at most.
+            where: Limits.
+            history: The conversation so far.
+            usual: The answer, if it was given already; else it is made first.
+            progress: Told how many variants are done, of how many.
+        """
+        return position_checked(
+            question,
+            find=lambda query: self._evidence(query, k, where),
+            generator=self._answering,
+            answer=answer,
+            history=history,
+            usual=usual,
+            progress=progress,
+        )
+
+    def documents(self) -> list[DocumentEntry]:
+        """All documents, in the order they were added."""
+        return self._stores.here().entries()
+
+    def document(self, name: str) -> Document:
+        """A whole document with its text, by id, path or title.
+
+        Raises:
+            DocumentNotFound: The name fits no document, or several.
+        """
+        store = self._stores.here()
+        with store.reading():
+            found = named(name, store.entries())
+            if len(found) > 1:
+                raise DocumentNotFound(f"{name}: {len(found)} documents; give an id: rag-app list")
+            return store.document(found[0])
+
+    def info(self) -> CorpusInfo:
+        """What the corpus holds and how it was made."""
+        store = self._stores.here()
+        with store.reading():
+            return corpus_info(self.folder, store, kept=self._snapshots.are_kept(store))
+
+    @property
+    def generator_settings(self) -> GeneratorSettings:
+        """How it answers."""
+        return self._models.generator_settings
+
+    # For whoever brings vectors of their own
+
+    @contextmanager
+    def reading(self) -> Iterator[Moment]:
+        """The corpus as it is now, whatever is written meanwhile.
+
+        Raises:
+            CorpusNotFound: There is no corpus in the folder.
+        """
+        store = self._stores.here()
+        with store.reading():
+            yield Moment(store, self._snapshots.current)
+
+    @contextmanager
+    def writing(self) -> Iterator[Store]:
+        """The store, while no other process can write to it.
+
+        Raises:
+            CorpusLocked: Another process is writing.
+            CorpusError: The folder cannot be written to.
+        """
+        with self._stores.writing() as store:
+            yield store
+
+    # Wiring
+
+    def _indexer(
+        self, store: Store, progress: Callable[[Progress], None] | None, max_bytes: int
+    ) -> Indexer:
+        encoder = self._models.encoder(store.recipe())
+        store.set_recipe(encoder.recipe)
+        return Indexer(store, encoder, progress, max_bytes)
+
+    def _evidence(self, query: str, k: int, where: Filter | None) -> Evidence:
+        """What is found for a query, and the documents it is in, as they are at one moment."""
+        store = self._stores.here()
+        with store.reading():
+            hits = self.search(query, k=k, passages=EVIDENCE_PASSAGES, where=where)
+            return Evidence(hits, {hit.document: store.document(hit.document) for hit in hits})
+
+    def _answering(self) -> Generator:
+        return self._models.generator(self._stores.here().recipe())

@@ -1,0 +1,47 @@
+"""The documents that a person means by a name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from indexing.change_detection import Held
+from indexing.errors import DocumentNotFound, InvalidRequest
+from indexing.store.store import DocumentEntry
+
+
+def named(name: str, entries: Sequence[DocumentEntry | Held]) -> list[str]:
+    """Ids of the documents a name stands for: an id, a path, a folder, or a title.
+
+    Raises:
+        DocumentNotFound: None.
+    """
+    try:
+        path = Path(name).expanduser().resolve().as_posix()
+    except (OSError, RuntimeError, ValueError):  # "~nobody", a loop of links, a NUL
+        path = name
+    for fits in (
+        lambda e: e.id == name,
+        lambda e: e.path in (name, path),
+        lambda e: e.path.startswith(f"{path}/"),
+        lambda e: name in (e.title, e.part),
+    ):
+        if name.strip() and (found := [entry.id for entry in entries if fits(entry)]):
+            return found
+    raise DocumentNotFound(f"{name}: no such document in this corpus; see: rag-app list")
+
+
+def removable(name: str, entries: Sequence[DocumentEntry]) -> list[str]:
+    """As `named`, but a title that several documents share stands for none of them.
+
+    Raises:
+        DocumentNotFound: The name stands for nothing.
+        InvalidRequest: It is such a title.
+    """
+    found = named(name, entries)
+    titled = [entry.id for entry in entries if entry.id in found and name == entry.title]
+    if len(titled) > 1 and titled == found:
+        raise InvalidRequest(
+            f"{name}: {len(found)} documents have this title; give ids: rag-app list"
+        )
+    return found

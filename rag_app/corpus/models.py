@@ -1,0 +1,113 @@
+"""The two models of a corpus, each loaded once and when it is needed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.fingerprint import Recipe, check_recipe, refuse_others
+from rag_app.corpus.embedding_cache import Remembering
+
+if TYPE_CHECKING:
+    from generator.generator import Generator, GeneratorSettings
+
+
+class Models:
+    """What encodes for a corpus, and what answers from it.
+
+    Args:
+        corpus: The folder of the corpus, for messages.
+        encoder: How to encode, or an encoder that is loaded already. None takes what the corpus was
+            made with, or the packaged default.
+        generator: How to answer.
+        notify: Told in a sentence about anything that takes long.
+    """
+
+    def __init__(
+        self,
+        corpus: Path,
+        *,
+        encoder: EncoderSettings | Encoder | None,
+        generator: GeneratorSettings | None,
+        notify: Callable[[str], None] | None,
+    ) -> None:
+        self._corpus = corpus
+        self._encoder = encoder if isinstance(encoder, Encoder) else None
+        self._encoder_settings = encoder.settings if isinstance(encoder, Encoder) else encoder
+        self._generator: Generator | None = None
+        self._generator_settings = generator
+        self._notify = notify
+        self._loading = threading.RLock()
+
+    @property
+    def generator_settings(self) -> GeneratorSettings:
+        """How it answers."""
+        from generator.generator import GeneratorSettings
+
+        return self._generator_settings or GeneratorSettings()
+
+    def close(self) -> None:
+        """Let go of both."""
+        self._encoder = self._generator = None
+
+    def encoder(self, stored: Recipe | None) -> Encoder:
+        """The encoder that made the corpus, or the one asked for where it is empty.
+
+        Args:
+            stored: How the vectors of the corpus were made; None while it is empty.
+
+        Raises:
+            EncoderMismatch: They were made in another way than the one asked for.
+        """
+        refuse_others(stored, self._corpus)
+        with self._loading:
+            if self._encoder is None or self._reencoded(stored):
+                chosen = self._encoder_settings or _settings(stored)
+                self._encoder = Encoder(chosen, notify=self._notify)
+                self._generator = None  # it embeds with the encoder
+            encoder = self._encoder
+        check_recipe(stored, encoder.recipe, self._corpus)
+        return encoder
+
+    def new_encoder(self) -> Encoder:
+        """The encoder asked for, whatever the corpus was made with."""
+        return Encoder(self._encoder_settings, notify=self._notify)
+
+    def adopt(self, encoder: Encoder) -> None:
+        """Go on with an encoder with which the corpus was encoded anew."""
+        self._encoder = encoder
+        self._generator = None
+
+    def generator(self, stored: Recipe | None) -> Generator:
+        """The generator, its sentences embedded by the corpus's own encoder; as in `encoder`."""
+        from generator.generator import Generator, load_model
+
+        encoder = self.encoder(stored)
+        with self._loading:
+            if self._generator is None:
+                settings = self.generator_settings
+                self._generator = Generator(
+                    settings,
+                    embed=Remembering(encoder.encode_queries),
+                    load=lambda: load_model(settings.model, notify=self._notify),
+                )
+            return self._generator
+
+    def _reencoded(self, stored: Recipe | None) -> bool:
+        """Whether somebody has encoded the corpus anew, and this object takes what is there."""
+        follows = self._encoder_settings is None and stored is not None
+        return follows and self._encoder is not None and self._encoder.recipe != stored
+
+
+def _settings(recipe: Recipe | None) -> EncoderSettings:
+    if recipe is None:
+        return EncoderSettings()
+    return EncoderSettings(
+        model=recipe.model,
+        extension=recipe.extension,
+        max_length=recipe.max_length,
+        dtype=recipe.dtype,
+    )

@@ -1,0 +1,86 @@
+"""The indexes derived from a corpus: at hand, from disk, or made now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import filelock
+
+from indexing.index.snapshot import Snapshot
+from indexing.store.store import Store
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A corpus at one moment.
+
+    Attributes:
+        store: Its truth.
+        derive: Gives the indexes derived from it, made now where there are none.
+    """
+
+    store: Store
+    derive: Callable[[Store], Snapshot]
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The indexes."""
+        return self.derive(self.store)
+
+
+class Snapshots:
+    """The latest snapshot of a corpus, and the one that is kept on disk.
+
+    Args:
+        corpus: The folder of the corpus.
+        notify: Told when one cannot be kept.
+    """
+
+    def __init__(self, corpus: Path, notify: Callable[[str], None] | None) -> None:
+        self._folder = corpus / ".index"  # hidden, so that indexing "." passes it over
+        self._lock = corpus / "index.lock"
+        self._notify = notify
+        self._latest: Snapshot | None = None
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._latest = None
+
+    def are_kept(self, store: Store) -> bool:
+        """Whether the snapshot of the store's generation is on disk."""
+        return Snapshot.load(self._folder, store) is not None
+
+    def current(self, store: Store) -> Snapshot:
+        """The snapshot of the store's generation: at hand, from disk, or made now."""
+        snapshot = self._latest
+        if snapshot is None or snapshot.stamp != store.stamp:
+            snapshot = Snapshot.load(self._folder, store)
+        if snapshot is None:
+            snapshot = Snapshot.build(store)
+            self._keep(snapshot)
+        self._latest = snapshot
+        return snapshot
+
+    def refresh(self, store: Store) -> None:
+        """After a change: make it anew while the lock of writers is held."""
+        if Snapshot.load(self._folder, store) is None:
+            self._latest = Snapshot.build(store)
+            self._keep(self._latest, patience=60)
+
+    def _keep(self, snapshot: Snapshot, *, patience: float = 0) -> None:
+        """Save a snapshot, one process at a time; where it cannot be, it is made again next time.
+
+        A lock of its own: a search that saves must not make an `add` fail.
+        """
+        lock = filelock.FileLock(self._lock, timeout=patience)
+        try:
+            with lock:
+                snapshot.save(self._folder)
+        except filelock.Timeout:  # somebody else is saving one
+            return
+        except (OSError, RuntimeError) as error:  # FAISS raises the latter
+            if self._notify is not None:
+                self._notify(f"{self._folder}: cannot be kept ({error}); each search makes it")

@@ -1,0 +1,1 @@
+"""Files of benchmarks in, documents and questions with gold evidence out."""

@@ -1,0 +1,88 @@
+"""Text of a given number of words to hide something in, and the hiding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from indexing.documents import Document
+from indexing.errors import InvalidRequest, UnreadableFile
+from indexing.files import Failure, read, walk
+
+SAMPLES = Path(__file__).resolve().parents[2] / "data" / "samples"
+
+_WORD = re.compile(r"\S+")
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+|\n+")
+
+
+@dataclass(frozen=True)
+class Haystack:
+    """Text with its words, a word being a run without white space.
+
+    Attributes:
+        text: The whole text.
+        spans: Start and end of each word.
+    """
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Haystack:
+        """Texts one after the other."""
+        text = "\n\n".join(texts)
+        return cls(text, tuple(match.span() for match in _WORD.finditer(text)))
+
+    def cut(self, first: int, words: int) -> str:
+        """`words` words from word `first` on, as they stand; past the end it begins again."""
+        pieces = []
+        while words > 0:
+            first %= len(self.spans)
+            last = min(first + words, len(self.spans))
+            pieces.append(self.text[self.spans[first][0] : self.spans[last - 1][1]])
+            words -= last - first
+            first = last
+        return "\n\n".join(pieces)
+
+
+def plant(text: str, needle: str, depth: float) -> str:
+    """The text with a needle between two of its sentences, on a line of its own.
+
+    Args:
+        text: At least a sentence.
+        needle: What to hide.
+        depth: Where, as a share of the text's characters: 0 before all of it, 1 after. The nearest
+            end of a sentence or line is taken.
+    """
+    places = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
+    at = min(places, key=lambda place: abs(place - depth * len(text)))
+    before, after = text[:at].rstrip(), text[at:].lstrip()
+    return "\n".join(part for part in (before, needle, after) if part)
+
+
+def haystack(path: Path | None) -> Haystack:
+    """The documents of a file or folder, or the sample documents that come with the source.
+
+    Raises:
+        InvalidRequest: No path, and no samples here.
+        UnreadableFile: Nothing to read under the path.
+    """
+    if path is None and not SAMPLES.is_dir():
+        raise InvalidRequest(
+            "the sample documents are not here to hide needles in; name your own: --haystack PATH"
+        )
+    source = path or SAMPLES
+    texts = [one.text for file in _files(source) for one in read(file) if isinstance(one, Document)]
+    if not texts:
+        raise UnreadableFile(source, "holds no document", "name another: --haystack PATH")
+    return Haystack.of(texts)
+
+
+def _files(source: Path) -> list[Path]:
+    found = list(walk([source]))
+    for one in found:
+        if isinstance(one, Failure) and len(found) == 1:
+            raise UnreadableFile(one.path, one.reason, one.remedy)
+    return [one for one in found if isinstance(one, Path)]

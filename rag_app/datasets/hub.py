@@ -1,0 +1,104 @@
+"""The tasks of LongEmbed that are not rebuilt here: NarrativeQA, SummScreenFD, 2WikiMultihopQA.
+
+They come from the data set that MTEB scores on, at the same revision, as JSON lines: `corpus`
+(doc_id, text), `queries` (qid, text) and `qrels` (qid, doc_id). A folder with these three files
+serves as well.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from indexing.errors import UnreadableFile
+from indexing.files import document
+from rag_app.datasets.task import Task, TaskQuery
+
+REPOSITORY = "dwzhu/LongEmbed"
+REVISION = "6e346642246bfb4928c560ee08640dc84d074e8c"  # the one that MTEB pins
+FILES = ("corpus.jsonl", "queries.jsonl", "qrels.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class HubTask:
+    """Where a task lies on the hub, and what MTEB calls it.
+
+    Attributes:
+        configuration: The folder in the repository.
+        mteb: The task's name in MTEB.
+        split: The split that MTEB reports.
+    """
+
+    configuration: str
+    mteb: str
+    split: str = "test"
+
+
+HUB_TASKS = {
+    "narrativeqa": HubTask("narrativeqa", "LEMBNarrativeQARetrieval"),
+    "summscreenfd": HubTask("summ_screen_fd", "LEMBSummScreenFDRetrieval", "validation"),
+    "2wikimqa": HubTask("2wikimqa", "LEMBWikimQARetrieval"),
+}
+
+
+def load(name: str, folder: Path | None = None) -> Task:
+    """A task, from a folder with its three files or from the hub.
+
+    Raises:
+        UnreadableFile: The files cannot be had, or are not what they should be.
+    """
+    corpus, queries, qrels = (_rows(file) for file in _files(HUB_TASKS[name], folder))
+    documents = [
+        document(_field(row, "text"), name=f"{name}/{_field(row, 'doc_id')}") for row in corpus
+    ]
+    position = {_field(row, "doc_id"): number for number, row in enumerate(corpus)}
+    gold = {_field(row, "qid"): _field(row, "doc_id") for row in qrels}
+    asked = [(_field(row, "text"), gold.get(_field(row, "qid"))) for row in queries]
+    if not documents or any(answer not in position for _, answer in asked):
+        raise UnreadableFile(folder or REPOSITORY, "is not whole", "fetch all three files again")
+    return Task(name, tuple(documents), tuple(TaskQuery(t, position[str(d)]) for t, d in asked))
+
+
+def _files(task: HubTask, folder: Path | None) -> list[Path]:
+    if folder is not None:
+        return [folder / file for file in FILES]
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    try:
+        return [
+            Path(
+                hf_hub_download(
+                    REPOSITORY,
+                    f"{task.configuration}/{file}",
+                    repo_type="dataset",
+                    revision=REVISION,
+                )
+            )
+            for file in FILES
+        ]
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        raise UnreadableFile(
+            f"{REPOSITORY} ({task.configuration})",
+            f"is not in the cache of the model hub and cannot be fetched ({type(error).__name__})",
+            f"connect to the network, or give --data a folder with {', '.join(FILES)}",
+        ) from error
+
+
+def _rows(file: Path) -> list[dict[str, object]]:
+    try:
+        lines = file.read_text("utf-8").split("\n")
+        rows = [json.loads(line) for line in lines if line.strip()]
+    except (OSError, ValueError) as error:
+        raise UnreadableFile(file, f"cannot be read ({error})", "fetch it again") from error
+    if not all(isinstance(row, dict) for row in rows):
+        raise UnreadableFile(file, "holds lines that are not objects", "fetch it again")
+    return rows
+
+
+def _field(row: dict[str, object], name: str) -> str:
+    value = row.get(name)
+    if not isinstance(value, str | int):
+        raise UnreadableFile(REPOSITORY, f"has a line without `{name}`", "fetch it again")
+    return str(value)

@@ -1,0 +1,132 @@
+"""QMSum's meetings with their queries: `.json` holds one meeting, `.jsonl` one a line.
+
+Zhong et al., NAACL 2021. Documents come from the loader that `rag-app index` uses; this adds what
+only an evaluation needs. A file with a damaged meeting is refused as a whole: numbers over a part
+of the data would look like numbers over all of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from indexing.documents import Document
+from indexing.errors import UnreadableFile
+from indexing.files import Failure, read, walk
+from indexing.loaders.charset import decode, printable
+
+SUFFIXES = (".json", ".jsonl")
+RELEASE = "fetch the file again from the QMSum release"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query of a meeting.
+
+    Attributes:
+        text: What is asked.
+        answer: The summary that answers it.
+        turns: Numbers of the gold turns, from 0, ascending; empty for a query about the whole.
+    """
+
+    text: str
+    answer: str
+    turns: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A meeting and what is asked of it.
+
+    Attributes:
+        document: Its text, "speaker: content" a line, and its turns.
+        general: Queries about the whole meeting.
+        specific: Queries with gold turns.
+    """
+
+    document: Document
+    general: tuple[Question, ...]
+    specific: tuple[Question, ...]
+
+
+def meetings(path: Path) -> list[Meeting]:
+    """The meetings of a file, or of a folder and all below it; of equal ones only the first.
+
+    Raises:
+        UnreadableFile: There is no such path, no meeting in it, or a meeting that is damaged.
+    """
+    found: dict[str, Meeting] = {}
+    for file in _files(path):
+        documents = _documents(file, named=file == path.resolve())
+        for document, values in zip(documents, _objects(file) if documents else (), strict=True):
+            found.setdefault(document.text, _meeting(file, document, values))
+    if not found:
+        raise UnreadableFile(path, "holds no QMSum meeting", "name a QMSum .json or .jsonl file")
+    return list(found.values())
+
+
+def _files(path: Path) -> Iterator[Path]:
+    for file in walk([path]):
+        if isinstance(file, Failure):
+            raise UnreadableFile(file.path, file.reason, file.remedy)
+        if file.suffix.lower() in SUFFIXES:
+            yield file
+
+
+def _documents(file: Path, *, named: bool) -> list[Document]:
+    """The meetings of a file; none when a folder holds a file of another kind."""
+    found = read(file)
+    failures = [one for one in found if isinstance(one, Failure)]
+    if not named and len(failures) == len(found) and all(one.other_kind for one in failures):
+        return []
+    for failure in failures:
+        raise UnreadableFile(failure.path, failure.reason, failure.remedy)
+    return [one for one in found if isinstance(one, Document)]
+
+
+def _objects(file: Path) -> list[dict[str, object]]:
+    """The JSON objects of a file that the loader has found to be sound."""
+    text = decode(file, file.read_bytes()).removeprefix("\ufeff")
+    if file.suffix.lower() == ".json":
+        return [json.loads(text)]
+    return [json.loads(line) for line in text.split("\n") if line.strip()]
+
+
+def _meeting(file: Path, document: Document, values: dict[str, object]) -> Meeting:
+    turns = len(document.turns)
+    return Meeting(
+        document,
+        general=tuple(_questions(file, values, "general_query_list", turns)),
+        specific=tuple(_questions(file, values, "specific_query_list", turns)),
+    )
+
+
+def _questions(file: Path, values: dict[str, object], name: str, turns: int) -> Iterator[Question]:
+    listed = values.get(name, [])
+    if not isinstance(listed, list):
+        raise UnreadableFile(file, f"has a `{name}` that is not a list", RELEASE)
+    for entry in listed:
+        fields = entry if isinstance(entry, dict) else {}
+        query, answer = fields.get("query"), fields.get("answer")
+        if not isinstance(query, str) or not isinstance(answer, str):
+            reason = f"has an entry in `{name}` without the strings `query` and `answer`"
+            raise UnreadableFile(file, reason, RELEASE)
+        gold = _gold(file, fields.get("relevant_text_span", []), turns)
+        yield Question(printable(query), printable(answer), gold)
+
+
+def _gold(file: Path, spans: object, turns: int) -> tuple[int, ...]:
+    """Turn numbers of inclusive spans such as ["19", "89"]; what lies past the end is dropped."""
+    reason = "has a `relevant_text_span` that is not a list of pairs of turn numbers"
+    if not isinstance(spans, list):
+        raise UnreadableFile(file, reason, RELEASE)
+    gold: set[int] = set()
+    for span in spans:
+        try:
+            first, last = (int(number) for number in span)
+        except (TypeError, ValueError):
+            raise UnreadableFile(file, reason, RELEASE) from None
+        gold.update(range(max(0, first), min(last, turns - 1) + 1))
+    return tuple(sorted(gold))

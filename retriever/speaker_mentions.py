@@ -1,0 +1,54 @@
+"""Which speakers a question names: what they say is likelier to be what is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.index.speakers import Speakers, spelled
+from indexing.text.vocabulary import FUNCTION_WORDS
+from retriever.query import QUESTION_WORDS
+
+LONGEST = 6  # words of a name that are looked for
+
+_ORDINARY = FUNCTION_WORDS | QUESTION_WORDS
+# A capital that no sentence asks for: the word before it ends without a full stop.
+_CAPITAL = re.compile(r"(?<=[\w,;:] )[A-Z]\w*")
+
+
+def named_speakers(question: str, speakers: Speakers) -> npt.NDArray[np.int64]:
+    """Numbers of the speakers that a question names, ascending; none where it names nobody.
+
+    Full names count in any case of letters. Where there are none, so do names without their
+    initials and two words of a longer name, and then single words of a short name that the question
+    writes with a capital. A name within a longer one does not count, nor does an ordinary word of
+    questions ("Will", "Me").
+    """
+    words = spelled(question).split()
+    for table in (speakers.by_name, speakers.by_part):
+        if found := _found(words, table):
+            return _numbers(found, table)
+    capitals = {spelled(word) for word in _CAPITAL.findall(question)} - _ORDINARY
+    return _numbers(capitals & speakers.by_word.keys(), speakers.by_word)
+
+
+def _numbers(names: set[str], table: Mapping[str, tuple[int, ...]]) -> npt.NDArray[np.int64]:
+    return np.array(sorted({number for name in names for number in table[name]}), np.int64)
+
+
+def _found(words: list[str], table: Mapping[str, tuple[int, ...]]) -> set[str]:
+    """The longest names in a row of words; a name within one of these is passed over."""
+    found, at = set(), 0
+    while at < len(words):
+        for length in range(min(LONGEST, len(words) - at), 0, -1):
+            name = " ".join(words[at : at + length])
+            if name in table and name not in _ORDINARY and len(name) > 1:
+                found.add(name)
+                at += length
+                break
+        else:
+            at += 1
+    return found

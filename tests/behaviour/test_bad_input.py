@@ -1,0 +1,280 @@
+"""Every bad file gives one line that names it, says what is wrong and what to do."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from indexing.documents import Document
+from indexing.errors import InvalidRequest
+from indexing.files import Failure, document, read
+from indexing.loaders import LOADERS
+
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(64))
+OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(1024)
+MEETING = {"meeting_transcripts": [{"speaker": "A", "content": "Hello."}]}
+
+
+def pdf(text: str = "Some words on a page.", *, password: str = "") -> bytes:
+    from fpdf import FPDF
+    from pypdf import PdfReader, PdfWriter
+
+    made = FPDF()
+    made.add_page()
+    made.set_font("Helvetica", size=12)
+    if text:
+        made.cell(text=text)
+    data = bytes(made.output())
+    if not password:
+        return data
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(data)))
+    writer.encrypt(password, algorithm="AES-256")
+    sealed = io.BytesIO()
+    writer.write(sealed)
+    return sealed.getvalue()
+
+
+def docx(text: str = "Some words.") -> bytes:
+    from docx import Document as Word
+
+    made = Word()
+    made.add_paragraph(text)
+    data = io.BytesIO()
+    made.save(data)
+    return data.getvalue()
+
+
+def archive(name: str, data: bytes) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr(name, data)
+    return made.getvalue()
+
+
+def only_failure(path: Path, data: bytes) -> Failure:
+    path.write_bytes(data)
+    (failure,) = read(path)
+    assert isinstance(failure, Failure)
+    assert failure.path == str(path.resolve())
+    assert failure.reason and failure.remedy
+    assert "\n" not in str(failure) and "Traceback" not in str(failure)
+    return failure
+
+
+CASES = {
+    "empty text": ("a.txt", b"", "is empty"),
+    "blank text": ("a.txt", b" \n\t\n ", "holds no text"),
+    "picture named text": ("a.txt", PNG, "is a PNG picture, not text"),
+    "PDF named text": ("a.txt", pdf(), "is a PDF document, not text"),
+    "ZIP named Markdown": ("a.md", archive("x", b"x"), "is a ZIP archive, not text"),
+    "NUL in text": ("a.txt", b"some words\0and more", "is binary"),
+    "control characters": ("a.txt", random.Random(1).randbytes(4000).replace(b"\0", b""), "binary"),
+    "undecodable": ("a.txt", bytes(range(128, 256)) * 8, "no encoding that can be recognised"),
+    "half of UTF-16": ("a.txt", "some words".encode("utf-16")[:-1], "damaged or cut short"),
+    "ZIP named PDF": ("a.pdf", archive("x", b"x"), "is a ZIP archive, not a PDF"),
+    "text named PDF": ("a.pdf", b"just words", "does not begin as a PDF does"),
+    "truncated PDF": ("a.pdf", pdf()[: len(pdf()) // 2], "cut short"),
+    "PDF of nothing": ("a.pdf", b"%PDF-1.7\n%%EOF\n", "PDF"),
+    "password": ("a.pdf", pdf(password="secret"), "protected by a password"),
+    "pictures only": ("a.pdf", pdf(""), "no text"),
+    "HTML named Word": ("a.docx", b"<html><p>words</p></html>", "not a Word document"),
+    "old Word": ("a.docx", OLD_OFFICE, "is an old Microsoft Office document"),
+    "sealed Word": (
+        "a.docx",
+        OLD_OFFICE + "EncryptedPackage".encode("utf-16-le"),
+        "protected by a password",
+    ),
+    "truncated Word": ("a.docx", docx()[:5000], "damaged or cut short"),
+    "other ZIP": ("a.docx", archive("readme.txt", b"words"), "not a Word document"),
+    "PNG named Word": ("a.docx", PNG, "is a PNG picture, not a Word document"),
+    "picture named HTML": ("a.html", PNG, "is a PNG picture, not HTML"),
+    "only scripts": ("a.html", b"<script>words()</script>", "holds no text"),
+    "no WEBVTT": ("a.vtt", b"00:01.000 --> 00:02.000\nwords\n", "does not begin with WEBVTT"),
+    "damaged cue": (
+        "a.vtt",
+        b"WEBVTT\n\n00:01.000 --> 00:02.000\na\n\n00:xx --> 00:04.000\nb\n",
+        "1 damaged cues among 2",
+    ),
+    "no captions": ("a.vtt", b"WEBVTT\n", "holds no text"),
+    "not SubRip": ("a.srt", b"just words\n", "SubRip"),
+    "damaged SubRip": (
+        "a.srt",
+        b"1\n00:00:01,000 --> 00:00:02,000\na\n\n2\n00:00:0x --> 00:00:04,000\nb\n\n"
+        b"3\n00:00:05,000 --> 00:00:06,000\nc\n",
+        None,
+    ),
+    "not JSON": ("a.json", b'{"meeting_transcripts": [', "is not valid JSON"),
+    "other JSON": ("a.json", b'{"name": "package"}', "not a QMSum meeting"),
+    "list of numbers": ("a.json", b"[1, 2]", "not a QMSum meeting"),
+    "deep JSON": ("a.json", b"[" * 200_000, "JSON"),
+    "huge number": ("a.json", b'{"a": ' + b"9" * 5000 + b"}", "JSON"),
+    "no speaker": (
+        "a.json",
+        b'{"meeting_transcripts": [{"content": "words"}]}',
+        "has a turn (number 0 from 0) without",
+    ),
+    "nobody speaks": ("a.json", b'{"meeting_transcripts": []}', "nobody speaks"),
+    "other JSON lines": ("a.jsonl", b'{"a": 1}\n{"a": 2}\n', "holds no QMSum meeting"),
+    "no ending": ("notes", b"words", "has no ending"),
+    "other ending": ("a.xlsx", b"words", "ends in .xlsx, which no loader reads"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_bad_file_is_one_line(case: str, tmp_path: Path) -> None:
+    name, data, reason = CASES[case]
+    failure = only_failure(tmp_path / name, data)
+    assert (reason or "damaged") in failure.reason
+
+
+@pytest.mark.parametrize("suffix", LOADERS)
+def test_noise_under_any_name_is_a_failure(suffix: str, tmp_path: Path) -> None:
+    noise = random.Random(7)
+    for number in range(10):
+        only_failure(tmp_path / f"{number}{suffix}", noise.randbytes(2000))
+
+
+@pytest.mark.parametrize(("suffix", "data"), [(".pdf", pdf()), (".docx", docx())])
+def test_damage_never_raises(suffix: str, data: bytes, tmp_path: Path) -> None:
+    noise = random.Random(3)
+    path = tmp_path / f"a{suffix}"
+    for _ in range(60):
+        broken = bytearray(data)
+        for _ in range(noise.randrange(1, 40)):
+            broken[noise.randrange(8, len(broken))] = noise.randrange(256)
+        path.write_bytes(bytes(broken))
+        (found,) = read(path)
+        assert isinstance(found, Document | Failure)
+
+
+def test_too_large_names_size_limit_and_flag(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("word " * 500_000)
+    (failure,) = read(path, max_bytes=1024 * 1024)
+    assert isinstance(failure, Failure)
+    assert failure.reason == "is 2.4 MiB, over the limit of 1.0 MiB"
+    assert "--max-file-mb 3" in failure.remedy
+    (found,) = read(path, max_bytes=3 * 1024 * 1024)
+    assert isinstance(found, Document)
+
+
+def test_a_zip_bomb_is_not_unpacked(tmp_path: Path) -> None:
+    made = io.BytesIO(docx())
+    with (
+        zipfile.ZipFile(made, "a", zipfile.ZIP_DEFLATED) as packed,
+        packed.open("word/media/image1.bin", "w") as part,
+    ):
+        for _ in range(520):
+            part.write(bytes(1024 * 1024))
+    failure = only_failure(tmp_path / "a.docx", made.getvalue())
+    assert "unpacks to 520 MiB, over the limit of 512 MiB" in failure.reason
+
+
+def test_entities_are_not_expanded(tmp_path: Path) -> None:
+    bomb = '<!DOCTYPE b [<!ENTITY a "aaaaaaaaaa">' + "".join(
+        f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9)
+    )
+    body = (
+        f'<?xml version="1.0"?>{bomb}]><w:document xmlns:w="http://schemas.openxmlformats.org/'
+        'wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>x &j;</w:t></w:r></w:p></w:body>'
+        "</w:document>"
+    )
+    made, source = io.BytesIO(), zipfile.ZipFile(io.BytesIO(docx()))
+    with zipfile.ZipFile(made, "w") as packed:
+        for part in source.namelist():
+            packed.writestr(part, body if part == "word/document.xml" else source.read(part))
+    path = tmp_path / "a.docx"
+    path.write_bytes(made.getvalue())
+    (found,) = read(path)
+    assert isinstance(found, Failure) or len(found.text) < 100
+
+
+def test_a_broken_line_leaves_the_other_meetings(tmp_path: Path) -> None:
+    path = tmp_path / "m.jsonl"
+    good = json.dumps(MEETING | {"title": "é"}, ensure_ascii=False).encode()
+    path.write_bytes(b'{"broken"\n' + good + b"\n\n" + b'{"id": "\xff"}\n' + good)
+    first, one, second, other = read(path)
+    assert isinstance(first, Failure) and first.reason.startswith("line 1 is not valid JSON")
+    assert isinstance(second, Failure) and second.reason == "line 4 is not UTF-8"
+    assert first.path == second.path == str(path.resolve())
+    assert isinstance(one, Document) and isinstance(other, Document)
+    assert (one.part, other.part) == ("line-2", "line-5")
+    assert one.text == other.text == "A: Hello."
+
+
+def test_names_in_a_file_are_made_unique(tmp_path: Path) -> None:
+    path = tmp_path / "m.jsonl"
+    names = ["a", "a", "a-2", "", "a"]
+    path.write_text("\n".join(json.dumps(MEETING | {"id": name}) for name in names))
+    parts = [found.part for found in read(path) if isinstance(found, Document)]
+    assert parts == ["a", "a-2", "a-2-2", "line-4", "a-3"]
+
+
+def test_a_lone_surrogate_does_not_reach_the_text(tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    path.write_text('{"meeting_transcripts": [{"speaker": "A\\u0000", "content": "x\\ud83dy"}]}')
+    (found,) = read(path)
+    assert isinstance(found, Document)
+    assert found.text == "A\ufffd: x\ufffdy"
+
+
+def test_a_missing_file_and_a_folder_are_failures(tmp_path: Path) -> None:
+    (gone,) = read(tmp_path / "gone.txt")
+    assert isinstance(gone, Failure) and gone.reason == "does not exist"
+    folder = tmp_path / "folder.txt"
+    folder.mkdir()
+    (found,) = read(folder)
+    assert isinstance(found, Failure) and found.reason == "is not a regular file"
+
+
+def test_a_pdf_encrypted_without_a_password_opens(tmp_path: Path) -> None:
+    from pypdf import PdfReader, PdfWriter
+
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf())))
+    writer.encrypt("", owner_password="owner", algorithm="AES-128")
+    path = tmp_path / "a.pdf"
+    writer.write(path)
+    (found,) = read(path)
+    assert isinstance(found, Document)
+    assert found.text == "Some words on a page."
+
+
+def test_text_that_never_was_a_file() -> None:
+    made = document("Alice: Hi.\r\nBob: Hello.\r\nAlice: Bye.", name="chat")
+    assert made.text == "Alice: Hi.\nBob: Hello.\nAlice: Bye."
+    assert [turn.speaker for turn in made.turns] == ["Alice", "Bob", "Alice"]
+    assert (made.path, made.title, made.part) == ("chat", "chat", "")
+    assert document("x", name="chat").id == made.id
+    assert document("x\ud800\0", name="c", title="T").text == "x\ufffd\ufffd"
+    for text, name in (("", "a"), (" \n", "a"), ("a", " ")):
+        with pytest.raises(InvalidRequest, match="blank"):
+            document(text, name=name)
+
+
+HOSTILE = {
+    "a.srt": "1" * 200_000 + " -->",
+    "b.srt": "1\n" + " " * 300_000 + "\nx -->",
+    "c.vtt": "WEBVTT\n\n00:01.000 --> 00:02.000\n" + "<v " * 200_000,
+    "d.md": "# " + "[](" * 100_000,
+    "e.md": "# " + "a " * 200_000 + "#",
+    "f.txt": (" " * 300_000 + "\n") * 2 + "x",
+    "g.txt": "Al: " * 200_000,
+    "h.html": "<div>" * 30_000,
+    "i.html": "<meta " * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_text_made_to_keep_a_pattern_busy(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(HOSTILE[name])
+    begun = time.perf_counter()
+    (found,) = read(path)
+    assert isinstance(found, Document | Failure)
+    assert time.perf_counter() - begun < 15  # takes a second; the square would take minutes

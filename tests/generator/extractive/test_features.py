@@ -1,0 +1,84 @@
+"""A question beside its evidence: likeness of words against a loop, kinds of questions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from generator.evidence import Embed, Vectors, evidence_sentences
+from generator.extractive.answer_type import asked, holds
+from generator.extractive.features import Reading, WordVectors
+from indexing.text.terms import Rarity, content_stems, content_words, stem, topic_words
+from tests.generator.conftest import prose, span
+
+REPORT = prose("The budget was cut in May. Two sponsors left us. Okay. The lunch is cheap.")
+QUESTION = "What did the team say about the money that was cut?"
+
+
+def test_coverage_is_what_a_loop_over_words_gives(embed: Embed) -> None:
+    found = evidence_sentences([span(REPORT)])
+    reading = Reading.of(QUESTION, found, WordVectors(embed))
+    wanted = ["money", "cut"]
+    assert topic_words(QUESTION) == wanted
+    rarity = Rarity([content_stems(sentence.text) for sentence in found])
+    weights = [rarity.of(stem(word)) for word in wanted]
+    best = np.array([[_likeness(w, s.text, embed) for w in wanted] for s in found])
+    assert reading.coverage == pytest.approx(best @ weights / sum(weights), abs=1e-4)
+    near = [best[max(0, i - 1) : i + 2].max(axis=0) for i in range(len(found))]
+    expected = np.array(near) @ weights / sum(weights)
+    assert reading.coverage_nearby == pytest.approx(expected, abs=1e-4)
+    assert reading.coverage[2] == 0  # "Okay." has no word that means anything
+    assert best[0, 1] == 1
+    assert 0 < best[0, 0] < 1  # "budget" is like "money"
+
+
+def _likeness(word: str, text: str, embed: Embed) -> float:
+    """The best word of a text for one word of the question."""
+    best = 0.0
+    for other in content_words(text):
+        one, two = embed([word, other])
+        like = 1.0 if stem(word) == stem(other) else (float(one @ two) - 0.4) / 0.6
+        best = max(best, like)
+    return best
+
+
+def test_words_are_embedded_once(embed: Embed) -> None:
+    asked_for: list[str] = []
+
+    def counting(texts: list[str]) -> Vectors:
+        asked_for.extend(texts)
+        return embed(texts)
+
+    words = WordVectors(counting)
+    found = evidence_sentences([span(REPORT)])
+    first = Reading.of("Who left?", found, words)
+    assert asked_for.count("sponsors") == 1
+    again = Reading.of("Who left?", found, words)
+    assert asked_for.count("sponsors") == 1
+    assert again.coverage == pytest.approx(first.coverage, abs=1e-5)
+
+
+def test_a_question_without_words_or_evidence_is_read(embed: Embed) -> None:
+    found = evidence_sentences([span(REPORT)])
+    assert not Reading.of("?", found, WordVectors(embed)).coverage.any()
+    assert Reading.of("Who left?", [], WordVectors(embed)).coverage.shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "answer", "no_answer"),
+    [
+        ("Why was it cut?", "reason", "Because they left.", "They left."),
+        ("For what reason did he go?", "reason", "He was owing rent.", "He is gone."),
+        ("When does it open?", "time", "On the sixteenth of March.", "It may open."),
+        ("At what time was it stopped?", "time", "We stopped at 07:51.", "We stopped it."),
+        ("How much does it cost?", "quantity", "Ninety-two pounds.", "A lot of money."),
+        ("Who asked for it?", "person", "I did.", "It was asked for."),
+        ("What colour is it?", None, "", ""),
+    ],
+)
+def test_what_is_asked(question: str, kind: str | None, answer: str, no_answer: str) -> None:
+    found = asked(question)
+    assert found == kind
+    if found:
+        assert holds(found, answer)
+        assert not holds(found, no_answer)

@@ -1,0 +1,139 @@
+"""Sentences read in their stretch: against the encoder itself, changed by hand."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+from transformers import AutoModel, AutoTokenizer
+
+from generator.evidence import Embed, evidence_sentences
+from generator.extractive.features import Reading, WordVectors
+from generator.extractive.late_chunking import CHANGES, LAYERS, Context
+from generator.extractive.selector import QuoteLength, chosen
+from indexing.models.files import encoder_weights
+from tests.generator.conftest import prose, span, transcript
+
+STORY = prose(
+    "The ferry was built in 1911. It was painted red every spring. The mill stood on the other "
+    "bank. It burned down in one night. Nobody rebuilt it."
+)
+QUESTION = "When did the mill burn down?"
+
+
+@cache
+def encoder() -> tuple[Any, Any]:
+    folder = encoder_weights().folder
+    return AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+
+
+def changes() -> dict[str, Tensor]:
+    """Small ones, of every layer that may be changed."""
+    torch.manual_seed(3)
+    made = {"scale": torch.tensor(7.0)}
+    for name, layer in encoder()[0].named_modules():
+        if isinstance(layer, torch.nn.Linear) and name.endswith(LAYERS) and "encoder" in name:
+            made[f"{name}.a"] = torch.randn(2, layer.in_features) / 20
+            made[f"{name}.b"] = torch.randn(layer.out_features, 2) / 20
+    return made
+
+
+def expected(question: str, text: str, spans: list[tuple[int, int]]) -> Tensor:
+    """Cosines by the untouched model, its layers' outputs changed by hooks."""
+    model, tokenizer = encoder()
+    made = changes()
+    handles = [
+        layer.register_forward_hook(
+            lambda _, given, out, a=made[f"{name}.a"], b=made[f"{name}.b"]: (
+                out + given[0] @ a.T @ b.T
+            )
+        )
+        for name, layer in model.named_modules()
+        if f"{name}.a" in made
+    ]
+    try:
+        with torch.no_grad():
+            asked = model(**tokenizer(question, return_tensors="pt")).last_hidden_state[0].mean(0)
+            read = tokenizer(text, return_tensors="pt", return_offsets_mapping=True)
+            places = read.pop("offset_mapping")[0].tolist()
+            states = model(**read).last_hidden_state[0]
+    finally:
+        for handle in handles:
+            handle.remove()
+    means = [
+        states[[i for i, (a, b) in enumerate(places) if start <= a < b <= end]].mean(0)
+        for start, end in spans
+    ]
+    return torch.stack([torch.cosine_similarity(mean, asked, dim=0) for mean in means])
+
+
+def test_values() -> None:
+    found = evidence_sentences([span(STORY)])
+    assert len(found) == 5
+    cosines = expected(QUESTION, STORY.text, [(one.start, one.end) for one in found])
+    wanted = 7 * (cosines - cosines.max())
+    got = Context(changes(), dtype=torch.float32).closeness(QUESTION, found)
+    np.testing.assert_allclose(got, wanted.numpy(), atol=2e-4)
+    assert np.ptp(wanted.numpy()) > 0.1  # there is something to tell apart
+    some = [found[i] for i in (4, 1, 3, 0, 2)]
+    again = Context(changes(), dtype=torch.float32).closeness(QUESTION, some)
+    np.testing.assert_allclose(again, got[[4, 1, 3, 0, 2]], atol=2e-4)
+
+
+def test_what_ships_changes_every_layer() -> None:
+    shipped = load_file(CHANGES)
+    layers = {name.rpartition(".")[0] for name in shipped if name != "scale"}
+    assert layers == {name.rpartition(".")[0] for name in changes() if name != "scale"}
+    assert len(layers) == 36 and shipped["scale"] > 0
+    assert all(torch.isfinite(each).all() for each in shipped.values())
+
+
+def test_a_sentence_is_read_among_its_neighbours() -> None:
+    """The same words are closer to the question where they are about the mill."""
+    context = Context(dtype=torch.float32)
+    said = "It burned down in one night."
+    mill = prose(f"The mill stood on the bank. {said} We talked of the tea.", name="mill")
+    barn = prose(f"The barn stood on a hill. {said} We talked of the tea.", name="barn")
+    found = evidence_sentences([span(mill), span(barn)])
+    close = dict(
+        zip(
+            ((one.document.id, one.text) for one in found),
+            context.closeness(QUESTION, found),
+            strict=True,
+        )
+    )
+    assert close["mill", said] > close["barn", said]
+    assert max(close.values()) == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["word " * 3000, "x" * 9000, "\u200b", "A. " * 400, "你好。" * 500]
+)
+def test_any_text_can_be_read(text: str) -> None:
+    document = prose(f"The mill burned down in May. {text}")
+    found = evidence_sentences([span(document)])
+    close = Context().closeness(QUESTION, found)
+    assert close.shape == (len(found),) and np.isfinite(close).all()
+    assert Context().closeness(QUESTION, []).shape == (0,)
+
+
+def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    Context().closeness(QUESTION, evidence_sentences([span(STORY)]))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_quotes_follow_the_context(embed: Embed) -> None:
+    """Of sentences that are equally good, the one that a reader of the whole prefers."""
+    meeting = transcript([("Ann", "It was sold in May."), ("Bob", "It was sold in June.")])
+    found = evidence_sentences([span(meeting)])
+    reading = Reading.of("When was the ferry sold?", found, WordVectors(embed))
+    one = QuoteLength(quotes=1, words=1)
+    for best in (0, 1):
+        said = np.array([0.0 if i == best else -30.0 for i in range(2)], np.float32)
+        (quote,) = chosen(reading.in_context(lambda *_: said), length=one)  # noqa: B023
+        assert quote.text == found[best].text

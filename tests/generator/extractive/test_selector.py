@@ -1,0 +1,130 @@
+"""Answers made of quotes: verbatim, on the question, without repetition, speaker named."""
+
+from __future__ import annotations
+
+from generator.evidence import Embed, Sentence, Span, evidence_sentences
+from generator.extractive.features import Reading, WordVectors
+from generator.extractive.selector import QuoteLength, chosen, cited, line
+from tests.generator.conftest import prose, span, transcript
+
+MEETING = transcript(
+    [
+        ("Project Manager", "Good morning . {vocalsound} Okay ."),
+        ("Project Manager", "How much may the remote control cost in the shops ?"),
+        ("Marketing", "Twenty five Euro , not a cent more ."),
+        ("Industrial Designer", "I want the case to be made of rubber . It feels soft ."),
+        ("Marketing", "Hmm ."),
+        ("User Interface", "Speech recognition is too expensive for us ."),
+        ("Marketing", "People find rubber fashionable this year ."),
+        ("Project Manager", "The weather is nice ; lunch is at noon ."),
+        ("Industrial Designer", "I want the case to be made of rubber ."),
+    ]
+)
+
+
+def ask(question: str, embed: Embed, *, length: QuoteLength | None = None) -> list[Sentence]:
+    found = evidence_sentences([span(MEETING)])
+    reading = Reading.of(question, found, WordVectors(embed))
+    return chosen(reading, length=length or QuoteLength())
+
+
+def test_sentences_belong_to_one_utterance_and_leave_labels_out() -> None:
+    found = evidence_sentences([span(MEETING)])
+    for sentence in found:
+        turn = MEETING.turn_at(sentence.start)
+        assert turn is not None
+        assert turn.said <= sentence.start < sentence.end <= turn.end
+        assert (sentence.speaker, sentence.time) == (turn.speaker, turn.time)
+    joined = "".join(sentence.text for sentence in found)
+    said = "".join(MEETING.text[turn.said : turn.end] for turn in MEETING.turns)
+    assert "".join(joined.split()) == "".join(said.split())
+
+
+def test_overlapping_passages_give_each_sentence_once() -> None:
+    length = len(MEETING.text)
+    spans = [Span(MEETING, 0, length, 2.0), Span(MEETING, MEETING.turns[3].start, length, 1.0)]
+    assert evidence_sentences(spans) == evidence_sentences(spans[:1])
+    inside = MEETING.turns[2].said + 4  # a passage that starts in the middle of an utterance
+    first = evidence_sentences([Span(MEETING, inside, length, 1.0)])[0]
+    assert (first.start, first.speaker) == (inside + 4, "Marketing") or first.start == inside
+
+
+def test_the_reply_follows_its_question(embed: Embed) -> None:
+    texts = [sentence.text for sentence in ask("What may the remote control cost?", embed)]
+    assert "Twenty five Euro , not a cent more ." in texts
+
+
+def test_named_speaker_comes_first(embed: Embed) -> None:
+    one = QuoteLength(quotes=1)
+    question = "What did the {} say about rubber?"
+    assert ask(question.format("marketing"), embed, length=one)[0].speaker == "Marketing"
+    best = ask(question.format("industrial designer"), embed, length=one)[0]
+    assert best.speaker == "Industrial Designer"
+
+
+def test_nothing_is_said_twice_and_fillers_are_left_out(embed: Embed) -> None:
+    all_of_it = QuoteLength(quotes=50, words=1000, drop=10.0)
+    texts = [sentence.text for sentence in ask("What about rubber?", embed, length=all_of_it)]
+    assert len(texts) == len(set(texts))
+    assert not {"Hmm .", "Okay .", "{vocalsound} Okay ."} & set(texts)
+
+
+def test_reading_order_and_length(embed: Embed) -> None:
+    short = QuoteLength(quotes=3, words=15, drop=10.0)
+    found = ask("What about rubber cases?", embed, length=short)
+    assert [sentence.start for sentence in found] == sorted(sentence.start for sentence in found)
+    assert 0 < len(found) <= 3
+    assert sum(len(sentence.text.split()) for sentence in found) <= 15 * 1.25
+
+
+def test_citations_are_the_document(embed: Embed) -> None:
+    for marker, sentence in enumerate(ask("What about rubber?", embed), start=1):
+        shown = line(sentence, marker)
+        citation = cited(sentence, marker, shown)
+        assert MEETING.text[citation.start : citation.end] == citation.quote
+        assert shown == f"{citation.speaker}: {citation.quote} [{marker}]"
+        assert citation.verified
+    assert not cited(sentence, 1, "Somebody: something else [1]").verified
+
+
+def test_hard_wrapped_sentences_stay_verbatim_in_the_citation() -> None:
+    document = prose("The tenant shall pay the\nrent on the first day\nof each month, in advance.")
+    sentence = evidence_sentences([span(document)])[0]
+    citation = cited(sentence, 1, line(sentence, 1))
+    assert citation.quote == document.text
+    assert "\n" not in line(sentence, 1)
+    assert citation.verified
+
+
+def test_no_sentence_with_content_is_still_an_answer(embed: Embed) -> None:
+    found = evidence_sentences([span(prose("Okay. Yes. Hmm."))])
+    reading = Reading.of("Is it okay?", found, WordVectors(embed))
+    assert chosen(reading, length=QuoteLength())
+
+
+def test_sentences_in_a_row_are_one_quote(embed: Embed) -> None:
+    document = transcript([("Ann", "We chose rubber. Rubber feels soft."), ("Bo", "I like tea.")])
+    found = evidence_sentences([span(document)])
+    reading = Reading.of("Why is rubber chosen?", found, WordVectors(embed))
+    (quote,) = chosen(reading, length=QuoteLength(words=6, drop=10.0))
+    assert quote.text == "We chose rubber. Rubber feels soft."
+    assert (quote.speaker, quote.turn) == ("Ann", 0)
+    paragraphs = evidence_sentences([span(prose("We chose rubber.\n\nRubber feels soft."))])
+    apart = Reading.of("Why is rubber chosen?", paragraphs, WordVectors(embed))
+    assert len(chosen(apart, length=QuoteLength(drop=10.0))) == 2
+
+
+def test_part_of_a_name_names_its_only_bearer(embed: Embed) -> None:
+    said = [(name, "The rubber case is soft.") for name in ("Ann Lee", "Bob Lee", "Cyd Day")]
+    found = evidence_sentences([span(transcript(said))])
+    for name, speaker in (("Cyd", "Cyd Day"), ("Bob Lee", "Bob Lee")):
+        reading = Reading.of(f"What did {name} say?", found, WordVectors(embed))
+        assert chosen(reading, length=QuoteLength(quotes=1))[0].speaker == speaker
+
+
+def test_a_time_is_quoted_when_asked_when(embed: Embed) -> None:
+    document = prose("The bakery opens for customers soon. The bakery opens on Monday the ninth.")
+    found = evidence_sentences([span(document)])
+    reading = Reading.of("When does the bakery open?", found, WordVectors(embed))
+    (quote,) = chosen(reading, length=QuoteLength(quotes=1, words=5))
+    assert quote.text == "The bakery opens on Monday the ninth."

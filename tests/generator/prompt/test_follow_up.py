@@ -1,0 +1,96 @@
+"""Follow-up questions: which lean on what was said before, and what they are completed with."""
+
+from __future__ import annotations
+
+import pytest
+
+from generator.prompt.follow_up import Turn, complete, leans
+
+FOLLOW_UPS = [
+    "And who disagreed?",
+    "and by how much?",
+    "But why?",
+    "Why?",
+    "Who disagreed?",
+    "What about the price?",
+    "Who found it out?",
+    "Why had nobody noticed it before?",
+    "How much do they have now?",
+    "What was his name?",
+    "Why did they change it?",
+    "How deep is it?",
+    "Which clause did they use for that?",
+    "What fee is due for that?",
+    "What single measure would have prevented that?",
+    "How far apart are they?",
+    "When else is it forbidden?",
+    "What else did Greta ask for?",
+    "Where did that happen?",
+    "Why did it wipe readings of live accounts?",
+    "Couldn't it be pulled forward?",
+    "Is it cheaper?",
+    "Which one?",
+    "Who said this?",
+    "Did Ben agree with those?",
+    "And the others?",
+]
+STAND_ALONE = [
+    "Why was the budget cut?",
+    "What is Heron?",
+    "What did Greta Nowak say about her batteries?",
+    "What did the team think about the remote when they tested it?",
+    "Why did the meters die in the cold although they had been charged?",
+    "How do people get stored readings out of the meter?",
+    "Is it true that the ferry sank?",
+    "Is there a lift in the building?",
+    "Who said that the ferry is too slow?",
+    "What did the Project Manager decide about that remote control's case?",
+    "When must carried-over holiday be used up?",
+    "Which fish pass does the Trust now recommend at Brayle Mill and which did it want before?",
+    "Is wading allowed in winter?",
+    "Summarize the discussion about the marketing strategy.",
+    "Did Priya change her mind about battery doors, and what convinced her?",
+]
+
+
+@pytest.mark.parametrize("question", FOLLOW_UPS)
+def test_follow_ups_lean(question: str) -> None:
+    assert leans(question)
+
+
+@pytest.mark.parametrize("question", STAND_ALONE)
+def test_whole_questions_stand_alone(question: str) -> None:
+    assert not leans(question)
+    assert complete(question, [Turn("Why was it cut?", "Because.")]) == question
+
+
+def test_a_follow_up_is_completed_with_what_it_follows() -> None:
+    history = [
+        Turn("What is the ferry's top speed?", "Nine knots."),
+        Turn("Why was the budget cut?", ""),
+    ]
+    assert complete("And who disagreed?", history) == "And who disagreed? (budget cut)"
+    assert complete("And who disagreed?", []) == "And who disagreed?"
+
+
+def test_a_chain_goes_back_to_the_question_that_stands_alone() -> None:
+    history = [
+        Turn("What is the ferry's top speed?", ""),
+        Turn("Why did Brackendale lose the contract?", ""),
+        Turn("And who disagreed?", ""),
+    ]
+    wanted = "How often? (Brackendale lose contract disagreed)"
+    assert complete(" How often? ", history) == wanted
+
+
+def test_nothing_is_said_twice() -> None:
+    history = [Turn("Why was the budget cut?", "")]
+    assert complete("Who wanted it cut?", history) == "Who wanted it cut? (budget)"
+    assert complete("Was it the budget that they cut?", history).count("budget") == 1
+
+
+def test_chains_end() -> None:
+    history = [Turn("Why?", "")] * 100
+    assert complete("And then?", history) == "And then?"
+    long = [Turn(f"And word{i}?", "") for i in range(100)]
+    assert complete("And then?", long) == "And then? (word96 word97 word98 word99)"

@@ -1,0 +1,83 @@
+"""Postings made block by block are those made at once."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from indexing.encoder.encoder import Encoder
+from indexing.index import bm25_builder as inversion
+from indexing.index import snapshot
+from indexing.index.bm25 import Postings
+from indexing.index.bm25_builder import Inversion
+from indexing.index.snapshot import POSTINGS, Snapshot
+from indexing.store.store import Store
+from indexing.text.vocabulary import pair_keys
+from rag_app.corpus.corpus import Corpus
+
+PARTS = ("keys", "bounds", "units", "weights")
+
+
+def occurrences(
+    count: int, *, terms: int, seed: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Terms and ascending units, some of which hold none."""
+    draw = np.random.default_rng(seed)
+    units = np.sort(draw.choice(np.arange(0, 3 * count // 40, 2), count)).astype(np.int32)
+    return draw.zipf(1.2, count) % terms, units
+
+
+@pytest.mark.parametrize("shift", [0, 1 << 20, 1 << 30])
+@pytest.mark.parametrize("blocks", [1, 2, 7])
+def test_blocks_make_no_difference(
+    shift: int, blocks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Single terms and pairs; numbers that fit into one for sorting, and others; all to the bit."""
+    monkeypatch.setattr(inversion, "IN_MEMORY", 1000 if blocks == 7 else 1 << 20)
+    if blocks > 1:
+        monkeypatch.setattr(inversion, "MERGED", 300)
+        monkeypatch.setattr(inversion, "SAMPLED", 7)
+    terms, units = occurrences(6000, terms=500, seed=blocks)
+    keys = pair_keys(terms + shift, terms[::-1] + shift) if shift else terms
+    size = int(units[-1]) + 5
+    edges = [len(units) * number // blocks for number in range(blocks)]
+    edges = [int(np.searchsorted(units, units[edge])) for edge in edges] + [len(units)]
+    made = Inversion()
+    for first, last in pairwise(edges):
+        made.add(keys[first:last], units[first:last])
+    expected, found = Postings.build(keys, units, size), made.postings(size)
+    for part in PARTS:
+        one, two = getattr(expected, part), getattr(found, part)
+        assert one.dtype == two.dtype
+        assert np.array_equal(one, two), part
+    assert isinstance(found.units, np.memmap) == (blocks == 7)
+
+
+@pytest.mark.parametrize("size", [0, 3])
+def test_no_words(size: int) -> None:
+    made = Inversion()
+    made.add(np.zeros(0, np.int64), np.zeros(0, np.int32))
+    assert made.postings(size).score(np.array([1])).tolist() == [0.0] * size
+
+
+def test_a_snapshot_in_blocks_is_the_snapshot(
+    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Corpus(tmp_path, encoder=encoder) as corpus:
+        for name in ("one", "two", "three"):
+            corpus.add_text(f"A {name} fell. " + f"{name} again and again. " * 120, name=name)
+    store = Store(tmp_path)
+    whole = Snapshot.build(store)
+    monkeypatch.setattr(snapshot, "BLOCK", 1)
+    seen: list[tuple[int, int]] = []
+    parts = Snapshot.build(store, progress=lambda *counts: seen.append(counts))
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    assert parts.lexicon.stems == whole.lexicon.stems
+    for name in POSTINGS:
+        for part in PARTS:
+            one, two = (getattr(getattr(each, name), part) for each in (whole, parts))
+            assert np.array_equal(one, two)

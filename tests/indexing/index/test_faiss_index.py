@@ -1,0 +1,191 @@
+"""FAISS against brute force."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from indexing.index.faiss_index import GPU_DEPTH, VectorIndex
+
+FloatArray = npt.NDArray[np.float32]
+
+
+def unit(rows: int, *, seed: int, d: int = 32) -> FloatArray:
+    made = np.random.default_rng(seed).normal(size=(rows, d)).astype(np.float32)
+    return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), np.float32)
+
+
+def brute(
+    vectors: FloatArray, query: FloatArray, k: int, allowed: npt.NDArray[np.bool_] | None
+) -> tuple[list[float], list[int]]:
+    """Every product by itself, sorted."""
+    scored = [
+        (float(sum(float(a) * float(b) for a, b in zip(vector, query, strict=True))), at)
+        for at, vector in enumerate(vectors)
+        if allowed is None or allowed[at]
+    ]
+    best = sorted(scored, key=lambda one: (-one[0], one[1]))[:k]
+    return [score for score, _ in best], [at for _, at in best]
+
+
+@pytest.mark.parametrize("share", [None, 0.5, 0.02])
+@pytest.mark.parametrize("k", [1, 7, 500])
+def test_the_nearest_are_those_of_brute_force(k: int, share: float | None) -> None:
+    vectors, queries = unit(200, seed=0), unit(3, seed=1)
+    allowed = None if share is None else np.random.default_rng(2).random(200) < share
+    scores, positions = VectorIndex.build(vectors).search(queries, k, allowed=allowed)
+    assert scores.shape == positions.shape
+    for query, some, places in zip(queries, scores, positions, strict=True):
+        expected = brute(vectors, query, k, allowed)
+        assert places.tolist() == expected[1]
+        np.testing.assert_allclose(some, expected[0], atol=1e-6)
+
+
+def test_nothing_allowed_and_nothing_there() -> None:
+    index, query = VectorIndex.build(unit(5, seed=0)), unit(2, seed=1)
+    for scores, positions in (
+        index.search(query, 3, allowed=np.zeros(5, np.bool_)),
+        VectorIndex.build(np.zeros((0, 32), np.float32)).search(query, 3),
+        index.search(query[:0], 3),
+    ):
+        assert scores.size == positions.size == 0
+        assert scores.dtype == np.float32 and positions.dtype == np.int64
+    assert index.search(query, 3, allowed=np.zeros(5, np.bool_))[0].shape == (2, 0)
+
+
+@pytest.mark.parametrize("rows", [0, 50])
+def test_saved_and_loaded(rows: int, tmp_path: Path) -> None:
+    built, query = VectorIndex.build(unit(rows, seed=3)), unit(2, seed=4)
+    built.save(tmp_path / "index.faiss")
+    loaded = VectorIndex.load(tmp_path / "index.faiss")
+    assert len(loaded) == len(built) == rows
+    for one, two in zip(built.search(query, 9), loaded.search(query, 9), strict=True):
+        assert np.array_equal(one, two)
+
+
+@pytest.mark.parametrize("data", [b"", b"garbage" * 99])
+def test_a_damaged_file_is_a_runtime_error(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "index.faiss").write_bytes(data)
+    with pytest.raises(RuntimeError):
+        VectorIndex.load(tmp_path / "index.faiss")
+
+
+# ---- large: by codes, and by the vectors behind them ----
+
+
+def clustered(rows: int, *, seed: int, d: int = 32) -> FloatArray:
+    """Unit vectors around 40 centres."""
+    draw = np.random.default_rng(seed)
+    centres = draw.normal(size=(40, d))[draw.integers(0, 40, rows)]
+    made = centres + 0.7 * draw.normal(size=(rows, d))
+    return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), np.float32)
+
+
+@pytest.fixture(scope="module")
+def pair() -> tuple[VectorIndex, VectorIndex]:
+    vectors = clustered(3000, seed=6)
+    return VectorIndex.build(vectors), VectorIndex.build(vectors, flat_below=0)
+
+
+@pytest.mark.parametrize("k", [1, 10, 200, 3000, 9999])
+@pytest.mark.parametrize("share", [None, 0.6, 0.01])
+def test_a_large_index_finds_what_a_flat_one_finds(
+    k: int,
+    share: float | None,
+    pair: tuple[VectorIndex, VectorIndex],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All scores are those of the flat one; of its neighbours, at least 97 in 100 are found."""
+    monkeypatch.setattr("indexing.index.faiss_index.FLAT_BELOW", 100)
+    flat, large = pair
+    allowed = None if share is None else np.random.default_rng(7).random(3000) < share
+    queries = unit(20, seed=8)
+    exact, nearest = flat.search(queries, k, allowed=allowed)
+    scores, found = large.search(queries, k, allowed=allowed)
+    assert large.large and not flat.large
+    assert found.shape == nearest.shape
+    there = found >= 0
+    assert there.mean() > 0.97 and (allowed is None or allowed[found[there]].all())
+    assert np.isneginf(scores[~there]).all()
+    for query, row, places in zip(queries, scores, found, strict=True):
+        kept = places[places >= 0]
+        assert len(set(kept.tolist())) == len(kept) and (np.diff(row) <= 0).all()
+        np.testing.assert_allclose(row[: len(kept)], large.vectors[kept] @ query, atol=1e-6)
+    shared = [len(np.intersect1d(a, b)) / len(a) for a, b in zip(nearest, found, strict=True)]
+    assert np.mean(shared) >= (1.0 if share == 0.01 or k >= 3000 else 0.97)
+    np.testing.assert_allclose(scores[:, 0], exact[:, 0], atol=1e-6)
+
+
+def test_few_that_are_allowed_are_all_looked_at(pair: tuple[VectorIndex, VectorIndex]) -> None:
+    flat, large = pair
+    allowed = np.random.default_rng(9).random(3000) < 0.5
+    queries = unit(5, seed=10)
+    for one, two in zip(
+        flat.search(queries, 700, allowed=allowed),
+        large.search(queries, 700, allowed=allowed),
+        strict=True,
+    ):
+        np.testing.assert_allclose(one, two, atol=1e-6)
+
+
+def test_what_a_gpu_is_asked(pair: tuple[VectorIndex, VectorIndex]) -> None:
+    """A flat index stands for the GPU's: no filter, and no deeper than FAISS allows there."""
+    flat, large = pair
+    asked: list[int] = []
+
+    class Device:
+        def search(self, queries: FloatArray, k: int) -> object:
+            asked.append(k)
+            return flat.search(queries, k)
+
+    assert not flat.on_gpu
+    there = VectorIndex(large.master, large.vectors)
+    there.__dict__["_gpu"] = Device()
+    queries = unit(2, seed=13)
+    assert there.on_gpu
+    for k in (5, GPU_DEPTH, GPU_DEPTH + 1):
+        scores, _ = there.search(queries, k)
+        np.testing.assert_allclose(scores[:, :5], flat.search(queries, 5)[0], atol=1e-6)
+    there.search(queries, 5, allowed=np.ones(3000, np.bool_))
+    assert asked == [5, GPU_DEPTH]
+
+
+def test_products_of_spans(pair: tuple[VectorIndex, VectorIndex]) -> None:
+    large, queries = pair[1], unit(3, seed=11)
+    assert large.vectors is not None
+    places = [*range(5, 9), *range(100, 101), *range(2990, 3000)]
+    found = large.products(queries, [(5, 9), (100, 101), (2990, 3000)])
+    np.testing.assert_allclose(found, queries @ large.vectors[places].T, atol=1e-6)
+
+
+@pytest.mark.parametrize("d", [32, 7])
+def test_a_large_index_saved_and_loaded(d: int, tmp_path: Path) -> None:
+    built, queries = (
+        VectorIndex.build(clustered(500, seed=12, d=d), flat_below=9),
+        unit(4, seed=1, d=d),
+    )
+    built.save(tmp_path / "index.faiss")
+    loaded = VectorIndex.load(tmp_path / "index.faiss")
+    assert loaded.large and len(loaded) == 500
+    for one, two in zip(built.search(queries, 50), loaded.search(queries, 50), strict=True):
+        assert np.array_equal(one, two)
+    (tmp_path / "index.npy").unlink()
+    with pytest.raises(OSError, match=r"index\.npy"):
+        VectorIndex.load(tmp_path / "index.faiss")
+
+
+def test_a_handful_is_never_coded() -> None:
+    assert not VectorIndex.build(unit(15, seed=0), flat_below=0).large
+    assert VectorIndex.build(unit(16, seed=0), flat_below=0).large
+    assert not VectorIndex.build(unit(64, seed=0)).large
+
+
+def test_the_vectors_given_are_not_kept() -> None:
+    """A change to them later must not reach the index."""
+    vectors = unit(4, seed=5)
+    index, query = VectorIndex.build(vectors), vectors[:1].copy()
+    vectors[:] = 0
+    assert index.search(query, 1)[0][0, 0] == pytest.approx(1, abs=1e-6)

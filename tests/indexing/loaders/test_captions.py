@@ -1,0 +1,121 @@
+"""Captions: voices, labels, repetitions, and where a turn ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from indexing.documents import Document, Extract
+from indexing.files import read
+from indexing.loaders.captions import Cue, transcript
+
+
+def said(extract: Extract | Document) -> list[tuple[str | None, float | None, str]]:
+    return [(turn.speaker, turn.time, extract.text[turn.said : turn.end]) for turn in extract.turns]
+
+
+def loaded(tmp_path: Path, name: str, text: str) -> Document:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    (found,) = read(path)
+    assert isinstance(found, Document), found
+    return found
+
+
+def test_voices_of_webvtt(tmp_path: Path) -> None:
+    text = """WEBVTT - weekly
+
+STYLE
+::cue { color: red }
+
+NOTE nobody says this
+
+intro
+00:01.500 --> 00:03.000 align:start
+<v.loud Alice Müller>We should <i>cut</i> &amp; <c.red>paste</c></v>
+
+00:03.000 --> 00:04.000
+<v Alice Müller>the budget.</v>
+
+00:05.000 --> 00:07.000
+<v Bob>Why?</v>
+<v Alice Müller>Because<00:06.000> it rains.
+"""
+    found = loaded(tmp_path, "a.vtt", text)
+    assert said(found) == [
+        ("Alice Müller", 1.5, "We should cut & paste the budget."),
+        ("Bob", 5.0, "Why?"),
+        ("Alice Müller", 5.0, "Because it rains."),
+    ]
+    assert found.text.split("\n")[1] == "Bob: Why?"
+
+
+def test_labels_inside_of_subrip(tmp_path: Path) -> None:
+    text = """1
+00:00:01,000 --> 00:00:02,000
+{\\an8}<b>ALICE</b>: We should cut
+
+2
+00:00:02,000 --> 00:00:03,500
+the budget.
+
+3
+01:00:03,250 --> 01:00:05,000
+BOB: Why?
+ALICE: It rains.
+"""
+    assert said(loaded(tmp_path, "a.srt", text)) == [
+        ("ALICE", 1.0, "We should cut the budget."),
+        ("BOB", 3603.25, "Why?"),
+        ("ALICE", 3603.25, "It rains."),
+    ]
+
+
+def test_words_of_nobody_are_lines_of_sentences() -> None:
+    cues = [
+        Cue(0, 1, ("The answer",)),
+        Cue(1, 2, ("is this: forty-two.",)),
+        Cue(2, 3, ("Note: it may change.",)),
+    ]
+    extract = transcript(cues, title="t")
+    assert extract.text == "The answer is this: forty-two.\nNote: it may change."
+    assert [turn.time for turn in extract.turns] == [0, 2]
+    assert {turn.speaker for turn in extract.turns} == {None}
+
+
+def test_rolling_captions_are_said_once() -> None:
+    cues = [
+        Cue(0.0, 2.0, ("we should cut",)),
+        Cue(2.0, 2.01, ("we should cut",)),
+        Cue(2.01, 4.0, ("we should cut", "the whole budget")),
+        Cue(4.0, 4.01, ("the whole budget",)),
+        Cue(4.01, 6.0, ("the whole budget", "this year")),
+    ]
+    assert transcript(cues, title="t").text == "we should cut the whole budget this year"
+
+
+def test_growing_and_doubled_captions_are_said_once() -> None:
+    cues = [
+        Cue(0, 1, ("we should",)),
+        Cue(1, 2, ("we should cut",)),
+        Cue(2, 3, ("we should cut it.",)),
+        Cue(2, 3, ("we should cut it.",)),
+    ]
+    assert transcript(cues, title="t").text == "we should cut it."
+
+
+def test_what_is_said_again_after_a_pause_stays() -> None:
+    cues = [Cue(0, 1, ("No.",), "A"), Cue(3, 4, ("No.",), "A"), Cue(4, 5, ("No.",), "B")]
+    assert transcript(cues, title="t").text == "A: No. No.\nB: No."
+
+
+def test_a_long_speech_keeps_its_times_near() -> None:
+    cues = [Cue(n * 10, n * 10 + 9, (f"{n} " + "word " * 23 + "end.",), "A") for n in range(24)]
+    extract = transcript(cues, title="t")
+    words = extract.text.replace("A: ", "").split()
+    assert words == [word for cue in cues for word in cue.lines[0].split()]
+    assert [turn.time for turn in extract.turns] == [0, 60, 120, 180]
+
+
+def test_cues_are_put_in_order_of_time() -> None:
+    cues = [Cue(5, 6, ("two",), "B"), Cue(1, 2, ("one",), "A")]
+    assert transcript(cues, title="t").text == "A: one\nB: two"

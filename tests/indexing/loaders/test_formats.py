@@ -1,0 +1,294 @@
+"""Every suffix in the table of loaders reads a file made of known words, and its offsets hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from indexing.documents import Document
+from indexing.files import Failure, read
+from indexing.loaders import LOADERS
+from indexing.text.chunking import split
+
+HEADINGS = ("Über the budget", "Naïve plans")
+PARAGRAPHS = (
+    "The café costs €5 a day. It was “très bon”, said Zoë.",
+    "Nothing was decided in the second week; 東京 was too far away.",
+    "They met again in März and cut the budget by half.",
+)
+SPOKEN = (
+    ("Alice Müller", "We should cut the budget, I think.", 1.0),
+    ("Bob", "Why? The café is “très bon”.", 4.5),
+    ("Alice Müller", "Because 東京 is far away.", 62.25),
+)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a file was made of, by the document that it should become."""
+
+    title: str
+    words: tuple[str, ...] = ()
+    spoken: tuple[tuple[str, str, float | None], ...] = ()
+    pages: tuple[int, ...] = ()
+    headings: tuple[str, ...] = ()
+    part: str = ""
+
+
+def text(path: Path) -> list[Known]:
+    lines = [f"{name}: {words}" for name, words, _ in SPOKEN]
+    path.write_text("Weekly meeting\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return [Known(path.stem, spoken=tuple((name, words, None) for name, words, _ in SPOKEN))]
+
+
+def markdown(path: Path) -> list[Known]:
+    first, second = HEADINGS
+    body = f"# {first}\n\n{PARAGRAPHS[0]}\n\n## {second}\n\n{PARAGRAPHS[1]}\n\n{PARAGRAPHS[2]}\n"
+    path.write_text(body, encoding="utf-8")
+    return [Known(first, words=PARAGRAPHS, headings=(f"# {first}", f"## {second}"))]
+
+
+def pdf(path: Path) -> list[Known]:
+    from fpdf import FPDF
+
+    words = ("Cut the budget on page one.", "Keep the cafe on page two.", "The end on page four.")
+    document = FPDF()
+    document.set_title("Minutes of the week")
+    document.set_font("Helvetica", size=12)
+    for line in (words[0], words[1], "", words[2]):
+        document.add_page()
+        if line:
+            document.cell(text=line)
+    document.output(str(path))
+    return [Known("Minutes of the week", words=words, pages=(1, 2, 4))]
+
+
+def docx(path: Path) -> list[Known]:
+    from docx import Document as Word
+
+    document = Word()
+    document.core_properties.title = "Minutes"
+    document.add_heading(HEADINGS[0], level=1)
+    document.add_paragraph(PARAGRAPHS[0])
+    table = document.add_table(rows=2, cols=2)
+    for number, cell in enumerate(cell for row in table.rows for cell in row.cells):
+        cell.text = f"cell {number}"
+    document.add_heading(HEADINGS[1], level=2)
+    document.add_paragraph(PARAGRAPHS[1])
+    document.add_paragraph(PARAGRAPHS[2])
+    document.save(str(path))
+    rows = ("cell 0 | cell 1\ncell 2 | cell 3",)
+    words = (HEADINGS[0], PARAGRAPHS[0], *rows, HEADINGS[1], *PARAGRAPHS[1:])
+    return [Known("Minutes", words=words, headings=HEADINGS)]
+
+
+def html(path: Path) -> list[Known]:
+    first, second = HEADINGS
+    path.write_text(
+        "<!doctype html><html><head><meta charset='utf-8'><title>Weekly</title>"
+        "<style>p { color: red }</style><script>var budget = 1</script></head><body>"
+        f"<nav><a href='/'>Menu</a></nav><h1>{first}</h1><p>{PARAGRAPHS[0]}</p>"
+        f"<p hidden>secret</p><div style='display: none'>secret</div><h2>{second}</h2>"
+        f"<div>{PARAGRAPHS[1]}</div><!-- secret --><p>They met\n again in <b>März</b>"
+        " and cut the <i>bud</i>get by half.</p></body></html>",
+        encoding="utf-8",
+    )
+    words = (first, PARAGRAPHS[0], second, *PARAGRAPHS[1:])
+    return [Known("Weekly", words=words, headings=HEADINGS)]
+
+
+def _stamp(seconds: float, point: str) -> str:
+    return f"00:{int(seconds) // 60:02d}:{seconds % 60:06.3f}".replace(".", point)
+
+
+def vtt(path: Path) -> list[Known]:
+    cues = [
+        f"{_stamp(time, '.')} --> {_stamp(time + 2, '.')}\n<v {name}>{words}</v>\n"
+        for name, words, time in SPOKEN
+    ]
+    path.write_text("WEBVTT\n\n" + "\n".join(cues), encoding="utf-8")
+    return [Known(path.stem, spoken=SPOKEN)]
+
+
+def srt(path: Path) -> list[Known]:
+    cues = [
+        f"{number}\n{_stamp(time, ',')} --> {_stamp(time + 2, ',')}\n{name}: {words}\n"
+        for number, (name, words, time) in enumerate(SPOKEN, 1)
+    ]
+    path.write_text("\n".join(cues), encoding="utf-8")
+    return [Known(path.stem, spoken=SPOKEN)]
+
+
+def _meeting(name: str | None) -> dict[str, object]:
+    turns = [{"speaker": name, "content": f" {words}\t"} for name, words, _ in SPOKEN]
+    return {"meeting_transcripts": turns} | ({"id": name} if name else {})
+
+
+AS_IS = tuple((name, f" {words}\t", None) for name, words, _ in SPOKEN)
+
+
+def qmsum(path: Path) -> list[Known]:
+    path.write_text(json.dumps(_meeting(None)), encoding="utf-8")
+    return [Known(path.stem, spoken=AS_IS)]
+
+
+def qmsum_lines(path: Path) -> list[Known]:
+    names = ("ES2004a", None, "ES2004a")
+    path.write_text("\n".join(json.dumps(_meeting(name)) for name in names), encoding="utf-8")
+    return [Known(part, spoken=AS_IS, part=part) for part in ("ES2004a", "line-2", "ES2004a-2")]
+
+
+BUILDERS: dict[str, Callable[[Path], list[Known]]] = {
+    ".txt": text,
+    ".md": markdown,
+    ".markdown": markdown,
+    ".pdf": pdf,
+    ".docx": docx,
+    ".html": html,
+    ".htm": html,
+    ".vtt": vtt,
+    ".srt": srt,
+    ".json": qmsum,
+    ".jsonl": qmsum_lines,
+}
+
+
+@pytest.fixture(params=LOADERS)
+def loaded(request: pytest.FixtureRequest, tmp_path: Path) -> list[tuple[Document, Known]]:
+    """Each document of a file of each suffix beside what it was made of."""
+    path = tmp_path / f"weekly{request.param}"
+    known = BUILDERS[request.param](path)
+    documents = read(path)
+    assert not [each for each in documents if isinstance(each, Failure)]
+    return [
+        (document, one)
+        for document, one in zip(documents, known, strict=True)
+        if isinstance(document, Document)
+    ]
+
+
+def test_known_words_stand_in_the_text_in_order(loaded: list[tuple[Document, Known]]) -> None:
+    for document, known in loaded:
+        at = 0
+        for words in known.words:
+            start = document.text.find(words, at)
+            assert start >= 0, f"{words!r} is not in {document.text[at:]!r}"
+            at = start + len(words)
+        assert "secret" not in document.text
+        assert "Menu" not in document.text
+
+
+def test_turns_point_at_the_words_spoken(loaded: list[tuple[Document, Known]]) -> None:
+    for document, known in loaded:
+        spoken = tuple(
+            (turn.speaker, document.text[turn.said : turn.end], turn.time)
+            for turn in document.turns
+        )
+        assert spoken == known.spoken
+        for turn in document.turns:
+            label = document.text[turn.start : turn.said]
+            assert label == f"{turn.speaker}: "
+            assert document.turn_at(turn.said) == turn
+
+
+def test_title_part_format_and_identity(loaded: list[tuple[Document, Known]]) -> None:
+    for document, known in loaded:
+        assert (document.title, document.part) == (known.title, known.part)
+        assert document.format == LOADERS[Path(document.path).suffix].format
+    assert len({document.id for document, _ in loaded}) == len(loaded)
+
+
+def test_pages_are_those_of_the_viewer(loaded: list[tuple[Document, Known]]) -> None:
+    for document, known in loaded:
+        if not known.pages:
+            assert document.pages == ()
+            continue
+        found = [document.page_at(document.text.index(words)) for words in known.words]
+        assert tuple(found) == known.pages
+        assert [page.number for page in document.pages] == [1, 2, 3, 4]
+
+
+def test_breaks_are_the_headings(loaded: list[tuple[Document, Known]]) -> None:
+    for document, known in loaded:
+        if document.format == "pdf":
+            assert document.breaks == tuple(document.text.index(words) for words in known.words)
+            continue
+        assert len(document.breaks) == len(known.headings)
+        for at, heading in zip(document.breaks, known.headings, strict=True):
+            assert document.text.startswith(heading, at)
+
+
+def test_spans_are_ordered_and_the_text_is_clean(loaded: list[tuple[Document, Known]]) -> None:
+    for document, _ in loaded:
+        at = 0
+        for turn in document.turns:
+            assert at <= turn.start <= turn.said <= turn.end <= len(document.text)
+            at = turn.end
+        assert list(document.breaks) == sorted(set(document.breaks))
+        assert not set("\r\0\ufeff") & set(document.text)
+        document.text.encode("utf-8")
+
+
+def test_passages_hold_every_word(loaded: list[tuple[Document, Known]]) -> None:
+    for document, _ in loaded:
+        words = [
+            word
+            for passage in split(document)
+            for word in document.text[passage.start : passage.end].split()
+        ]
+        assert words == document.text.split()
+
+
+def test_reading_again_gives_the_same(loaded: list[tuple[Document, Known]]) -> None:
+    assert read(Path(loaded[0][0].path)) == [document for document, _ in loaded]
+
+
+def test_identity_is_the_hash_of_path_and_part(tmp_path: Path) -> None:
+    import hashlib
+
+    path = tmp_path / "a.jsonl"
+    qmsum_lines(path)
+    for document in read(path):
+        assert isinstance(document, Document)
+        key = f"{path.resolve().as_posix()}\0{document.part}".encode()
+        assert document.id == hashlib.sha256(key).hexdigest()[:12]
+
+
+def test_digest_follows_the_content_and_not_the_path(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.txt").write_text("Alice: Hi.\nBob: Hi.\nAlice: Bye.")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "a.txt").write_text("Alice: Hi.\nBob: Hi.\nAlice: Bye!")
+    one, two, other = (read(tmp_path / folder / "a.txt")[0] for folder in ("one", "two", "b"))
+    assert isinstance(one, Document) and isinstance(two, Document) and isinstance(other, Document)
+    assert one.digest == two.digest != other.digest
+    assert len({one.id, two.id, other.id}) == 3
+
+
+spoken = st.lists(
+    st.tuples(st.text(max_size=12), st.text(max_size=60)), min_size=1, max_size=8
+).filter(lambda turns: any(name.strip() or words.strip() for name, words in turns))
+
+
+@settings(max_examples=60, deadline=None)
+@given(spoken)
+def test_a_meeting_is_never_changed(
+    tmp_path_factory: pytest.TempPathFactory, turns: list[tuple[str, str]]
+) -> None:
+    path = tmp_path_factory.mktemp("qmsum") / "m.json"
+    given_turns = [{"speaker": name, "content": words} for name, words in turns]
+    path.write_text(json.dumps({"meeting_transcripts": given_turns}), encoding="utf-8")
+    (document,) = read(path)
+    assert isinstance(document, Document)
+    whole = "\n".join(f"{name}: {words}" for name, words in turns)
+    assert document.text == whole.replace("\0", "\ufffd")
+    assert [document.text[turn.said : turn.end] for turn in document.turns] == [
+        words.replace("\0", "\ufffd") for _, words in turns
+    ]

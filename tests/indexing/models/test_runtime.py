@@ -1,0 +1,68 @@
+"""Libraries that sleep when they are done, and memory that is kept: seen from fresh processes."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+
+import pytest
+
+WAITS = """
+import time
+import indexing
+import numpy
+
+a = numpy.ones((700, 700), numpy.float32)
+a @ a
+start = time.process_time()
+time.sleep(0.05)
+print(time.process_time() - start)
+"""
+HOLDS = """
+import resource
+from indexing.models.runtime import keep_memory
+
+def held():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+
+keep_memory()
+before = held()
+blocks = [bytearray(10 << 20) for _ in range(10)]
+for block in blocks:
+    block[::4096] = block[::4096]
+del blocks, block
+print((held() - before) / (100 << 20))
+"""
+
+
+def printed(code: str, **environment: str) -> float:
+    """What a fresh process prints, without the settings of this one."""
+    ours = ("OPENBLAS_", "MALLOC_", "GLIBC_TUNABLES", "OMP_NUM_THREADS")
+    others = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**others, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return float(done.stdout)
+
+
+def test_threads_of_numpy_do_not_wait_busily() -> None:
+    assert min(printed(WAITS) for _ in range(2)) < 0.02
+
+
+glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc is another one")
+
+
+@glibc
+def test_freed_memory_is_kept() -> None:
+    assert printed(HOLDS) > 0.9
+
+
+@glibc
+def test_what_the_environment_says_of_memory_stays() -> None:
+    assert printed(HOLDS, MALLOC_TRIM_THRESHOLD_="1048576") < 0.2

@@ -1,0 +1,371 @@
+"""The database: what goes in comes out, all of it or nothing, and what damages it is said."""
+
+from __future__ import annotations
+
+import shlex
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from indexing.change_detection import Held
+from indexing.documents import Document, Page, Passage, Turn
+from indexing.encoder.encoder import EncodedDocument
+from indexing.encoder.fingerprint import Recipe
+from indexing.errors import (
+    CorpusDamaged,
+    CorpusError,
+    CorpusLocked,
+    CorpusNotFound,
+    DocumentNotFound,
+    EncoderMismatch,
+)
+from indexing.store.store import FILE_NAME, FileState, Store
+
+RECIPE = Recipe("model", "r1", "pcw", 64, "mean", "float32", 4)
+TEXT = "Ana: Zoë saw 東京 \U0001f600 twice.\nBob: A probe, no more."
+
+
+def document(id_: str = "a" * 12, *, text: str = TEXT) -> Document:
+    """A document that has everything a document can have."""
+    return Document(
+        id=id_,
+        path=f"/notes/{id_}.vtt",
+        part="two 'quoted'",
+        title='A "title"; DROP TABLE documents',
+        format="vtt",
+        digest=f"digest of {text}",
+        text=text,
+        turns=(Turn(0, 25, 5, "Ana", 1.5), Turn(26, len(text), 31, None, None)),
+        pages=(Page(0, 25, 1), Page(26, len(text), 3)),
+        breaks=(0, 26),
+    )
+
+
+def passages(text: str = TEXT) -> list[Passage]:
+    return [Passage(0, 25, ("Ana", "Łukasz"), 1.5, 1), Passage(26, len(text), (), None, None)]
+
+
+def encoded(seed: int, count: int = 2) -> EncodedDocument:
+    draw = np.random.default_rng(seed)
+    whole, parts = draw.normal(size=4), draw.normal(size=(count, 4))
+    return EncodedDocument(whole.astype(np.float32), parts.astype(np.float32), 20 + seed, 20)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path / "corpus", create=True)
+    store.set_recipe(RECIPE)
+    return store
+
+
+def put(store: Store, id_: str, *, seed: int = 0, text: str = TEXT) -> None:
+    store.put(document(id_, text=text), passages(text), encoded(seed), added="now")
+
+
+# ---- what goes in comes out ----
+
+
+def test_everything_comes_back(store: Store) -> None:
+    put(store, "a" * 12)
+    reopened = Store(store.folder)
+    assert reopened.document("a" * 12) == document()
+    assert reopened.passages_of("a" * 12) == passages()
+    ((row, whole, parts),) = reopened.vectors()
+    assert np.array_equal(whole, encoded(0).vector)
+    assert np.array_equal(parts, encoded(0).passages)
+    assert reopened.document_rows() == [
+        (row, "a" * 12, document().path, document().part, document().title, len(TEXT.split()))
+    ]
+    (entry,) = reopened.entries()
+    assert (entry.characters, entry.tokens, entry.passages) == (len(TEXT), 20, 2)
+    assert (entry.words, entry.added) == (len(TEXT.split()), "now")
+    assert reopened.recipe() == RECIPE
+    assert reopened.held() == [
+        Held(*(getattr(document(), name) for name in ("id", "path", "part", "title", "digest")))
+    ]
+
+
+def test_passages_are_cut_by_characters(store: Store) -> None:
+    """SQLite counts characters, not bytes, beyond the basic plane too."""
+    put(store, "a" * 12)
+    rows = [one.row for one in store.passage_rows()]
+    found = store.passages_at(rows[::-1])
+    assert [text for _, text in found] == [TEXT[26:], TEXT[:25]]
+    assert [passage for passage, _ in found] == passages()[::-1]
+
+
+def test_speakers_are_found_by_part_of_a_name(store: Store) -> None:
+    put(store, "a" * 12)
+    first = store.passage_rows()[0].row
+    for name in ("ana", "ŁUKASZ", "kas"):
+        assert store.passages_spoken_by(name).tolist() == [first]
+    assert store.passages_spoken_by("Bob").tolist() == []
+    assert store.passages_spoken_by('"').tolist() == []
+
+
+def test_replacing_uses_new_rows(store: Store) -> None:
+    put(store, "a" * 12, seed=1)
+    put(store, "b" * 12, seed=2)
+    before = {one.row for one in store.passage_rows()}
+    put(store, "a" * 12, seed=3, text=TEXT + " More.")
+    after = store.passage_rows()
+    assert len(after) == 4 and len(before & {one.row for one in after}) == 2
+    assert [entry.id[0] for entry in store.entries()] == ["b", "a"]
+    vectors = [whole for _, whole, _ in store.vectors()]
+    assert np.array_equal(vectors, [encoded(2).vector, encoded(3).vector])
+
+
+def test_rows_are_never_used_again(store: Store) -> None:
+    put(store, "a" * 12)
+    rows = {one.row for one in store.passage_rows()}
+    assert store.remove(["a" * 12]) == 1
+    put(store, "b" * 12)
+    assert not rows & {one.row for one in store.passage_rows()}
+
+
+def test_removing_removes_all_of_it(store: Store) -> None:
+    put(store, "a" * 12)
+    put(store, "b" * 12)
+    store.remember_file(document("a" * 12).path, FileState(1, 2))
+    store.put_reencoded("a" * 12, encoded(5), replace(RECIPE, revision="r2"))
+    assert store.remove(["a" * 12, "never there", "a" * 12]) == 1
+    with pytest.raises(DocumentNotFound):
+        store.document("a" * 12)
+    assert store.file_state(document("a" * 12).path) is None
+    with closing(sqlite3.connect(store.path)) as database:
+        for table, count in (("passages", 2), ("passage_vectors", 1), ("reencoded", 0)):
+            assert database.execute(f"SELECT count(*) FROM {table}").fetchone() == (count,)
+
+
+def test_moving_keeps_everything_else(store: Store) -> None:
+    put(store, "a" * 12)
+    store.move(Held("a" * 12, "/else/where.vtt", "three", "New", document().digest))
+    moved = store.document("a" * 12)
+    assert moved == replace(document(), path="/else/where.vtt", part="three", title="New")
+    assert store.passages_of("a" * 12) == passages()
+
+
+def test_a_document_without_passages_is_refused(store: Store) -> None:
+    """Search counts on one at least."""
+    with pytest.raises(AssertionError):
+        store.put(document(), [], encoded(0, count=0), added="now")
+    assert store.entries() == []
+
+
+# ---- transactions ----
+
+
+class _Broken(Exception):
+    pass
+
+
+class _Unlucky(list[Passage]):
+    """Passages that break off after the first."""
+
+    def __iter__(self) -> Iterator[Passage]:
+        yield self[0]
+        raise _Broken
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_failing_put_leaves_what_was(there: bool, store: Store) -> None:
+    if there:
+        put(store, "a" * 12, seed=1)
+    generation, stamp, entries = store.generation, store.stamp, store.entries()
+    changed = document(text=TEXT + " More.")
+    with pytest.raises(_Broken):
+        store.put(changed, _Unlucky(passages()), encoded(2), added="later")
+    assert (store.generation, store.stamp, store.entries()) == (generation, stamp, entries)
+    assert store.check() == []
+    put(store, "b" * 12)  # and the connection is free again
+    assert len(store.entries()) == 1 + there
+
+
+def test_generation_and_stamp_follow_every_change(store: Store) -> None:
+    put(store, "b" * 12)
+    generations, stamps = [store.generation], [store.stamp]
+    for change in (
+        lambda: put(store, "a" * 12),
+        lambda: store.move(store.held()[0]),
+        lambda: store.remove(["a" * 12]),
+        lambda: store.put_reencoded("b" * 12, encoded(1), RECIPE),
+        lambda: store.adopt(RECIPE),
+    ):
+        change()
+        generations.append(store.generation)
+        stamps.append(store.stamp)
+    assert [generation - generations[0] for generation in generations] == [0, 1, 2, 3, 3, 4]
+    assert len(set(stamps)) == 5 and stamps[3] == stamps[4]
+    store.remember_file("/a", FileState(1, 2))
+    assert (store.generation, store.stamp) == (generations[-1], stamps[-1])
+
+
+def test_two_corpora_of_one_history_have_different_stamps(tmp_path: Path) -> None:
+    """So that the index of one is not taken for that of the other."""
+    one, two = (Store(tmp_path / name, create=True) for name in ("one", "two"))
+    assert one.stamp != two.stamp
+    for store in (one, two):
+        put(store, "a" * 12)
+    assert one.generation == two.generation and one.stamp != two.stamp
+
+
+def test_a_reader_sees_one_moment(store: Store) -> None:
+    put(store, "a" * 12)
+    reader = Store(store.folder)
+    with reader.reading():
+        before = reader.entries(), reader.generation
+        put(store, "b" * 12)
+        store.remove(["a" * 12])
+        with reader.reading():  # within one another, too
+            assert (reader.entries(), reader.generation) == before
+        assert reader.document("a" * 12) == document()
+        assert len(list(reader.vectors())) == 1
+    assert [entry.id for entry in reader.entries()] == ["b" * 12]
+
+
+def test_threads_have_transactions_of_their_own(store: Store) -> None:
+    put(store, "a" * 12)
+    written, seen = threading.Event(), []
+
+    def read() -> None:
+        own = Store(store.folder)
+        with own.reading():
+            seen.append(len(own.entries()))
+            written.wait(10)
+            seen.append(len(own.entries()))
+
+    thread = threading.Thread(target=read)
+    with store.reading():
+        thread.start()
+    while not seen:
+        pass
+    put(store, "b" * 12)
+    written.set()
+    thread.join()
+    assert seen == [1, 1]
+
+
+# ---- encoding anew ----
+
+
+def test_new_vectors_become_the_ones_all_at_once(store: Store) -> None:
+    for at, id_ in enumerate(("a" * 12, "b" * 12)):
+        put(store, id_, seed=at)
+    second, third = replace(RECIPE, revision="r2"), replace(RECIPE, revision="r3")
+    store.put_reencoded("a" * 12, encoded(10), second)
+    assert store.not_reencoded(second) == ["b" * 12]
+    assert store.not_reencoded(third) == ["a" * 12, "b" * 12]  # another recipe starts again
+    assert np.array_equal(next(store.vectors())[1], encoded(0).vector)
+    with pytest.raises(sqlite3.IntegrityError):  # one of them has no new vectors yet
+        store.adopt(second)
+    assert store.recipe() == RECIPE
+    store.put_reencoded("b" * 12, encoded(11), second)
+    store.adopt(second)
+    assert store.recipe() == second
+    for (_, whole, parts), seed in zip(store.vectors(), (10, 11), strict=True):
+        assert np.array_equal(whole, encoded(seed).vector)
+        assert np.array_equal(parts, encoded(seed).passages)
+    assert store.not_reencoded(second) == ["a" * 12, "b" * 12]  # nothing is kept beside them
+
+
+def test_another_recipe_is_refused_with_a_command(store: Store, tmp_path: Path) -> None:
+    put(store, "a" * 12)
+    store.set_recipe(RECIPE)
+    odd = Store(tmp_path / "my corpus's", create=True)
+    odd.set_recipe(RECIPE)
+    other = replace(RECIPE, model="/my models/x", revision="r2", max_length=32, dtype="bfloat16")
+    with pytest.raises(EncoderMismatch) as refused:
+        odd.set_recipe(other)
+    said = str(refused.value)
+    for difference in ("model model here, /my models/x asked for", "max_length 64 here, 32 asked"):
+        assert difference in said
+    command = shlex.split(said[said.index("rag-app index") :])
+    assert command == [
+        *("rag-app", "index", "--reencode", "--corpus", str(tmp_path / "my corpus's")),
+        *("--encoder", "/my models/x", "--extension", "pcw"),
+        *("--max-length", "32", "--dtype", "bfloat16"),
+    ]
+    from rag_app.cli.main import index
+
+    with index.make_context("index", command[2:]) as context:
+        assert context.params["reencode"] and context.params["max_length"] == 32
+    assert odd.recipe() == RECIPE
+
+
+# ---- files that are no database ----
+
+
+def test_no_corpus(tmp_path: Path) -> None:
+    with pytest.raises(CorpusNotFound, match="rag-app index PATH"):
+        Store(tmp_path / "nowhere")
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.parametrize(
+    "data", [b"garbage " * 4096, b"SQLite format 3\0" + bytes(range(256)) * 40]
+)
+def test_garbage_is_damaged(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(data)
+    with pytest.raises(CorpusDamaged, match=r"not a sound database.*run rag-app index again"):
+        Store(tmp_path).entries()
+    assert (tmp_path / FILE_NAME).read_bytes() == data
+
+
+def test_a_file_cut_short_is_damaged(store: Store) -> None:
+    """Wherever the damage shows first."""
+    for at in range(30):
+        put(store, f"{at:012}", text=TEXT + "x" * 9000)
+    store.close()
+    whole = store.path.read_bytes()
+    for share in (0.1, 0.3, 0.5, 0.7, 0.9):
+        store.path.write_bytes(whole[: int(len(whole) * share)])
+        with pytest.raises(CorpusDamaged):
+            cut = Store(store.folder)
+            for _ in cut.texts():
+                pass
+            list(cut.vectors())
+            cut.entries()
+
+
+def test_a_foreign_database_is_damaged(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / FILE_NAME)) as database:
+        database.execute("PRAGMA user_version = 1")
+        database.execute("CREATE TABLE songs (name TEXT)")
+    with pytest.raises(CorpusDamaged):
+        Store(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(CorpusError, match="cannot be made into a corpus folder"):
+        Store(tmp_path / "file", create=True)
+    (tmp_path / FILE_NAME).mkdir()
+    with pytest.raises(CorpusError, match="unable to open database file"):
+        Store(tmp_path)
+
+
+def test_another_program_that_holds_the_file(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("indexing.store.database.WAIT", 0.05)
+    hurried = Store(store.folder)
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(CorpusLocked, match="try again"):
+            put(hurried, "a" * 12)
+        assert hurried.entries() == []  # reading goes on
+        other.execute("ROLLBACK")
+    put(hurried, "a" * 12)
+
+
+def test_a_full_disk_is_not_called_damage(store: Store) -> None:
+    put(store, "a" * 12)
+    store._database.run("PRAGMA max_page_count = 1")  # the disk ends here
+    with pytest.raises(CorpusError, match="full") as refused:
+        put(store, "b" * 12, text=TEXT + "x" * 100_000)
+    assert not isinstance(refused.value, CorpusDamaged)
+    assert [entry.id for entry in store.entries()] == ["a" * 12]

@@ -1,0 +1,125 @@
+"""Which files a walk finds, in which order, and what it reports instead of following."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from indexing.files import Failure, read, walk
+
+NOBODY = 65534
+
+
+def touch(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("words")
+    return path.resolve()
+
+
+def failures(paths: list[Path]) -> list[Failure]:
+    return [each for each in walk(paths) if isinstance(each, Failure)]
+
+
+def test_folders_are_walked_in_order_without_hidden_names(tmp_path: Path) -> None:
+    wanted = [touch(tmp_path / name) for name in ("a/2.md", "a/b/1.txt", "a/c.TXT", "b.pdf")]
+    for name in (".hidden.txt", ".git/x.txt", ".rag-app/x.txt", "a/.rag-app/x.txt"):
+        touch(tmp_path / name)
+    skipped: Counter[str] = Counter()
+    for name in ("a/x.png", "y.png", "Makefile"):
+        touch(tmp_path / name)
+    assert list(walk([tmp_path], skipped=skipped)) == wanted
+    assert skipped == {".png": 2, "": 1}
+
+
+def test_a_file_is_found_once_however_it_is_named(tmp_path: Path) -> None:
+    file = touch(tmp_path / "a" / "x.txt")
+    named = [file, tmp_path / "a", tmp_path, tmp_path / "a" / ".." / "a" / "x.txt"]
+    assert list(walk(named)) == [file]
+    assert list(walk([tmp_path / "a", tmp_path])) == [file]
+
+
+def test_loops_of_links_end(tmp_path: Path) -> None:
+    file = touch(tmp_path / "a" / "x.txt")
+    (tmp_path / "a" / "up").symlink_to(tmp_path)
+    (tmp_path / "a" / "self").symlink_to(tmp_path / "a")
+    (tmp_path / "again.txt").symlink_to(file)
+    (tmp_path / "round.txt").symlink_to(tmp_path / "round.txt")
+    (tmp_path / "gone.txt").symlink_to(tmp_path / "nothing.txt")
+    found = list(walk([tmp_path]))
+    assert [each for each in found if isinstance(each, Path)] == [file]
+    reasons = {Path(each.path).name: each.reason for each in found if isinstance(each, Failure)}
+    assert set(reasons) == {"round.txt", "gone.txt"}
+    assert reasons["gone.txt"] == "is a link to something that is gone"
+
+
+def test_links_out_of_the_folder_are_reported(tmp_path: Path) -> None:
+    outside = touch(tmp_path / "outside" / "secret.txt")
+    file = touch(tmp_path / "in" / "x.txt")
+    (tmp_path / "in" / "link.txt").symlink_to(outside)
+    (tmp_path / "in" / "folder").symlink_to(outside.parent)
+    found = list(walk([tmp_path / "in"]))
+    assert [each for each in found if isinstance(each, Path)] == [file]
+    reported = [each for each in found if isinstance(each, Failure)]
+    assert [Path(each.path).name for each in reported] == ["folder", "link.txt"]
+    assert all("leads out of the folder" in each.reason for each in reported)
+    # Named by the person, it is followed; and so it is when the folder it leads to is named.
+    assert list(walk([tmp_path / "in" / "link.txt"])) == [outside]
+    both = list(walk([tmp_path / "in", tmp_path / "outside"]))
+    assert sorted(each for each in both if isinstance(each, Path)) == [file, outside]
+    assert failures([tmp_path / "in", tmp_path / "outside"]) == []
+
+
+def test_what_a_person_names_is_never_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    touch(tmp_path / "pictures" / "a.png")
+    named = [tmp_path / "gone.txt", touch(tmp_path / "a.xlsx"), tmp_path / "empty"]
+    gone, other, empty, pictures, strange = failures(
+        [*named, tmp_path / "pictures", tmp_path / "a\0b.txt"]
+    )
+    assert strange.reason == "is no possible name"
+    assert gone.reason == "does not exist"
+    assert "ends in .xlsx" in other.reason and ".docx" in other.remedy
+    assert empty.reason == "holds no file that can be read (0 of other kinds)"
+    assert pictures.reason == "holds no file that can be read (1 of other kinds)"
+    assert touch(tmp_path / ".notes.txt") in list(walk([tmp_path / ".notes.txt"]))
+
+
+def test_pipes_are_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    (failure,) = failures([tmp_path])
+    assert failure.reason == "is not a regular file"
+    assert failures([tmp_path / "pipe.txt"]) == [failure]
+
+
+def test_a_closed_folder_and_file_are_reported() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        touch(folder / "closed" / "x.txt")
+        touch(folder / "y.txt").chmod(0)
+        (folder / "closed").chmod(0)
+        user = os.geteuid()
+        try:
+            os.seteuid(NOBODY if user == 0 else user)  # root may read everything
+            (failure,) = failures([folder])
+            (unread,) = read(folder / "y.txt")
+        finally:
+            os.seteuid(user)
+            (folder / "closed").chmod(0o700)
+    assert failure.path == str(folder / "closed")
+    assert isinstance(unread, Failure)
+    for each in (failure, unread):
+        assert each.reason == "cannot be read (Permission denied)"
+        assert each.remedy == "give yourself the right to read it"
+
+
+def test_names_are_safe_to_print(tmp_path: Path) -> None:
+    (failure,) = failures([tmp_path / "a\x1b[2J\n.txt"])
+    assert failure.path.endswith(r"a\x1b[2J\n.txt")
+    raw = os.fsencode(tmp_path) + b"/\xff.txt"
+    Path(os.fsdecode(raw)).write_text("words")
+    (failure,) = failures([tmp_path])
+    assert failure.reason == "has a name that is not valid UTF-8"
+    failure.path.encode("utf-8")

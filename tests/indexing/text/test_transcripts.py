@@ -1,0 +1,137 @@
+"""What is taken for a transcript in plain text, and above all what is not."""
+
+# ruff: noqa: RUF001 - texts in other scripts
+
+from __future__ import annotations
+
+import pytest
+
+from indexing.text.transcripts import is_name, seconds, turns
+
+SPOKEN = [
+    ("Alice Smith", 751.0, "We should cut the budget.\nI mean it."),
+    ("Bob", 755.0, "Why?"),
+    ("Alice Smith", 3661.0, "Because it rains."),
+]
+CLOCKS = ["00:12:31", "00:12:35", "01:01:01"]
+
+
+def made(line: str) -> str:
+    return "".join(
+        line.format(name=name, clock=clock, words=words)
+        for (name, _, words), clock in zip(SPOKEN, CLOCKS, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[{clock}] {name}: {words}\n",
+        "({clock}) {name}: {words}\n\n",
+        "{clock} {name}: {words}\n",
+        "{clock} - {name}: {words}\n",
+        "[{clock} --> 01:02:03] {name}: {words}\n",
+        "{name} ({clock}): {words}\n",
+        "{name} [{clock}]: {words}\n\n",
+        "{name}  {clock}\n{words}\n\n",
+        "{name} ({clock})\n{words}\n",
+        "{name}\t{clock}\n{words}\n",
+        "**{name}** ({clock}): {words}\n\n",
+        "**[{clock}] {name}:** {words}\n\n",
+    ],
+)
+def test_time_stamps(line: str) -> None:
+    text = "Budget meeting\nDate: 3 May\n\n" + made(line)
+    found = turns(text)
+    assert [(turn.speaker, turn.time, text[turn.said : turn.end]) for turn in found] == SPOKEN
+    assert found[0].start == text.index("\n\n") + 2
+
+
+@pytest.mark.parametrize(
+    "line", ["{name}: {words}\n", "{name}: {words}\n\n", "**{name}:** {words}\n"]
+)
+def test_names_alone(line: str) -> None:
+    text = "Meeting: Budget\nAttendees: Alice, Bob\n\n" + made(line)
+    found = turns(text)
+    assert [(turn.speaker, turn.time, text[turn.said : turn.end]) for turn in found] == [
+        (name, None, words) for name, _, words in SPOKEN
+    ]
+
+
+def test_a_few_turns_are_enough_with_stamps() -> None:
+    text = "[00:00:05] Alice: Hello.\n[00:00:09] Bob: Hi."
+    assert [(turn.speaker, turn.time) for turn in turns(text)] == [("Alice", 5.0), ("Bob", 9.0)]
+    otter = "Alice  0:12\nHello there.\n\nBob  1:15\nHi.\n"
+    assert [(turn.speaker, turn.time) for turn in turns(otter)] == [("Alice", 12.0), ("Bob", 75.0)]
+
+
+def test_a_heading_ends_a_turn() -> None:
+    text = "**Alice:** One thing.\n\n## Item 2\n\n**Bob:** Another.\n\n---\n\n**Alice:** Yes.\n"
+    assert [text[turn.said : turn.end] for turn in turns(text)] == [
+        "One thing.",
+        "Another.",
+        "Yes.",
+    ]
+
+
+def test_full_width_colons_and_diarisation() -> None:
+    text = "田中：会議を始めます。\n鈴木：はい。\n田中：予算です。"
+    assert [turn.speaker for turn in turns(text)] == ["田中", "鈴木", "田中"]
+    text = "SPEAKER_00: So it begins.\nSPEAKER_01: It does.\nSPEAKER_00: Good."
+    assert [turn.speaker for turn in turns(text)] == ["SPEAKER_00", "SPEAKER_01", "SPEAKER_00"]
+
+
+NOT = {
+    "prose": "She had one rule: never ask.\nHe had another: always ask. And then: silence.\n" * 9,
+    "prose that quotes": "The report says little.\n" * 30 + "Alice: No.\nBob: Yes.\nAlice: No.\n",
+    "recipe": "Ingredients: flour, two eggs.\nStep 1: Mix the flour.\nStep 2: Add the eggs.\n"
+    "Note: Do not overmix.\nStep 1: Bake it.\nNote: Let it cool.\nServes: four people.\n",
+    "settings": "Host: example.com\nPort: 80\nPath: /a\nHost: example.org\nPort: 81\nPath: /b\n",
+    "contract": "Section 1: The Seller sells.\nSection 2: The Buyer pays.\nSection 1: As above.\n"
+    "Section 2: As above.\nClause 3: Nothing else.\nClause 3: Nothing.\n",
+    "parties": "Seller: Acme Limited.\nBuyer: Bolt Limited.\nDate: 3 May.\nPlace: Bonn.\n",
+    "glossary": "Budget: What may be spent.\nCafé: Where one eats.\nTerm: A word of it.\n",
+    "log": "ERROR: it failed.\nINFO: it goes on.\nERROR: it failed.\nINFO: it goes on.\n",
+    "timed log": "12:00:01 INFO: started.\n12:00:02 ERROR: it failed.\n12:00:03 INFO: done.\n",
+    "timetable": "London 10:15\nParis 12:30\nLondon 13:00\n",
+    "agenda": "09:00 Opening: welcome.\n10:00 Keynote: the future.\n12:00 Lunch: in the hall.",
+    "agenda below": "Keynote 9:00\nBy Dr Bolt.\n\nLunch 12:00\nIn the hall.\n",
+    "mail": "From: Alice\nTo: Bob\nSubject: The budget.\n\nDear Bob,\nFrom: Bob\nTo: Alice\n",
+    "minutes": "Decision: cut it.\nAction: Bob writes.\nDecision: keep it.\nAction: Al writes.\n",
+    "verses": "John 3:16 For God so loved.\nJohn 3:17 For God sent not.\nMark 1:1 The beginning.\n",
+    "addresses": "See http://a.example: it is good.\nSee http://b.example: it is bad.\n",
+    "records": "Alpha: 3\nBeta: 4\n\nAlpha: 5\nBeta: 6\n\nAlpha: 7\nBeta: 8\n",
+    "empty": "",
+    "colons": ":\n::\n: x\nx:\n",
+}
+
+
+@pytest.mark.parametrize("case", NOT)
+def test_what_is_no_transcript(case: str) -> None:
+    assert turns(NOT[case]) == ()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Alice", "Dr. J. K. Smith", "THE COURT", "Ludwig van der Berg", "Project Manager", "PhD D",
+        "Speaker 1", "speaker_0", "Zoë (Chair)", "O'Neil", "田中",
+    ],
+)  # fmt: skip
+def test_names(name: str) -> None:
+    assert is_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Section 1", "Next steps", "Warning", "Note", "the following", "Step II", "Clause 4.2", "42",
+     "He said that they must all go home", ""],
+)  # fmt: skip
+def test_no_names(name: str) -> None:
+    assert not is_name(name)
+
+
+def test_clocks() -> None:
+    assert [seconds(clock) for clock in ("0:12", "12:31", "1:02:03", "00:00:01,500")] == [
+        12.0, 751.0, 3723.0, 1.5,
+    ]  # fmt: skip

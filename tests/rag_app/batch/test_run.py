@@ -1,0 +1,493 @@
+"""Many questions into one file: read, asked, kept, resumed, and told about."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from indexing.encoder.encoder import Encoder
+from indexing.errors import CorpusNotFound, InputError, InvalidRequest, RagAppError, UnreadableFile
+from indexing.files import document
+from rag_app.batch.answer_file import AnswerFile, read_answers
+from rag_app.batch.questions import Question, read_questions
+from rag_app.batch.run import BatchOptions, Summary, run
+from rag_app.cli.main import main
+from rag_app.corpus.corpus import Corpus
+
+ROOT = Path(__file__).resolve().parents[3]
+TEXTS = {
+    f"lake {n}": f"Ana: Probe {n} fell into lake {n}.\nBob: Divers found it." for n in range(4)
+}
+ASKED = [Question(f"q{n}", f"Who found probe {n % 4}?", f"lake {n % 4}") for n in range(6)]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Iterator[Corpus]:
+    with Corpus(tmp_path_factory.mktemp("batch") / "corpus", encoder=encoder) as corpus:
+        corpus.add_documents(document(text, name=name) for name, text in TEXTS.items())
+        yield corpus
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    """The records of a file, timings aside."""
+    found = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [{name: value for name, value in each.items() if name != "seconds"} for each in found]
+
+
+# ---- files of questions ----
+
+
+def written(path: Path, text: str) -> list[Question]:
+    path.write_text(text, "utf-8")
+    return read_questions(path)
+
+
+def test_text_has_a_question_a_line(tmp_path: Path) -> None:
+    first = written(tmp_path / "q.txt", "\ufeffWhy?\r\n\n# a remark\n Wo? ünd\nWhy?\n")
+    assert [one.text for one in first] == ["Why?", "Wo? ünd", "Why?"]
+    assert len({one.id for one in first}) == 3
+    longer = written(tmp_path / "q.txt", "Before?\nWhy?\nWo? ünd\nWhy?\n")
+    assert longer[1:] == first  # lines may be added between two runs
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_tables_are_read_by_the_names_of_columns(mark: str, tmp_path: Path) -> None:
+    rows = [["Document", "note", "QUESTION", "id"], ["", "x", '"a; b,\tc?"', "1"], ["d", "", "e?"]]
+    found = written(tmp_path / "q.csv", "\n".join(mark.join(row) for row in rows))
+    assert [(one.id, one.text, one.document) for one in found] == [
+        ("1", "a; b,\tc?", None),
+        (found[1].id, "e?", "d"),
+    ]
+
+
+def test_json_lines_keep_what_cannot_be_asked(tmp_path: Path) -> None:
+    text = """{"id": 7, "question": "a?", "document": "d", "more": 1}
+{"question": ""}
+nonsense
+{"id": "x"}
+["q"]
+{"question": "b?", "document": 3}
+"""
+    found = written(tmp_path / "q.jsonl", text)
+    assert [(one.id, one.text, one.document) for one in found[:1]] == [("7", "a?", "d")]
+    assert [bool(one.problem) for one in found] == [False, True, True, True, True, True]
+    assert "line 3 is not JSON" in str(found[2].problem) and found[3].id == "x"
+
+
+def test_meetings_ask_their_own_queries(tmp_path: Path) -> None:
+    source = ROOT / "data" / "samples" / "heron-4-probes.json"
+    meeting = json.loads(source.read_text("utf-8"))
+    meeting["general_query_list"] = [{"query": "Summarize.", "answer": "It was short."}]
+    meeting["specific_query_list"] = [
+        {"query": f"Why {n}?", "answer": "So.", "relevant_text_span": []} for n in range(2)
+    ]
+    for name in ("m.json", "m.jsonl"):
+        found = written(tmp_path / name, json.dumps(meeting))
+        assert [one.text for one in found] == ["Summarize.", "Why 0?", "Why 1?"]
+        assert len({one.digest for one in found}) == 1 and found[0].digest
+        assert [one.id.rsplit("-", 2)[1:] for one in found][1:] == [
+            ["specific", "1"],
+            ["specific", "2"],
+        ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("q.pdf", "x", "no file of questions"),
+        ("q.txt", "\n#\n", "holds no question"),
+        ("q.csv", "a,b\n1,2\n", "no column `question`"),
+        ("q.csv", "", "no column `question`"),
+        ("q.jsonl", '{"id":"a","question":"x"}\n{"id":"a","question":"y"}', "twice"),
+        ("q.json", '{"question": "a?"}', "meeting"),
+    ],
+)
+def test_files_that_are_refused(name: str, text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFile, match=said):
+        written(tmp_path / name, text)
+    with pytest.raises(UnreadableFile, match="cannot be read"):
+        read_questions(tmp_path / "nowhere.txt")
+
+
+ROWS = [("k1", "Warum fiel die Büchse?"), ("k2", "Où est-elle ?")]
+FORMS = {
+    "q.csv": "id,question\n" + "".join(f"{id_},{text}\n\n" for id_, text in ROWS),
+    "q.jsonl": "\n".join(
+        json.dumps(dict(zip(("id", "question"), row, strict=True)), ensure_ascii=False) + "\n"
+        for row in ROWS
+    ),
+    "q.txt": "\n\n".join(text for _, text in ROWS),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_files_as_editors_save_them(name: str, encoding: str, end: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(FORMS[name].replace("\n", end).encode(encoding))
+    found = read_questions(tmp_path / name)
+    assert [one.text for one in found] == [text for _, text in ROWS]
+    assert name == "q.txt" or [one.id for one in found] == ["k1", "k2"]
+    assert not any(one.problem for one in found)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_meetings_as_editors_save_them(encoding: str, tmp_path: Path) -> None:
+    meetings(tmp_path / "plain.jsonl")
+    text = (tmp_path / "plain.jsonl").read_text("utf-8")
+    (tmp_path / "saved.jsonl").write_bytes(f"\n{text}\n\n".replace("\n", "\r\n").encode(encoding))
+    assert read_questions(tmp_path / "saved.jsonl") == read_questions(tmp_path / "plain.jsonl")
+
+
+# ---- asking ----
+
+
+def test_answers_are_those_of_asking_one_by_one(corpus: Corpus, tmp_path: Path) -> None:
+    from generator.answer import as_json
+    from retriever.filters import Filter
+
+    steps: list[int] = []
+    summary = run(
+        corpus, ASKED, tmp_path / "a.jsonl", progress=lambda step: steps.append(step.done)
+    )
+    found = lines(tmp_path / "a.jsonl")
+    assert [each["id"] for each in found] == [one.id for one in ASKED]
+    for question, each in zip(ASKED, found, strict=True):
+        alone = as_json(
+            corpus.ask(question.text, where=Filter(documents=(str(question.document),)))
+        )
+        for name in ("answer", "citations", "unsupported", "context", "abstained", "mode"):
+            assert each[name] == alone[name]
+        assert [one["title"] for one in each["documents"]] == [question.document]
+        assert each["error"] is None and each["settings"]["k"] == 5
+    assert steps == [1, 2, 3, 4, 5, 6]
+    assert (summary.asked, summary.answered, summary.failed, summary.left) == (6, 6, 0, 0)
+    assert summary.per_hour == pytest.approx(6 * 3600 / summary.seconds, rel=0.01)
+
+
+@pytest.mark.parametrize("workers", [2, 5])
+def test_workers_keep_the_order(workers: int, corpus: Corpus, tmp_path: Path) -> None:
+    run(corpus, ASKED, tmp_path / "one.jsonl")
+    run(corpus, ASKED, tmp_path / "many.jsonl", options=BatchOptions(workers=workers))
+    assert lines(tmp_path / "many.jsonl") == lines(tmp_path / "one.jsonl")
+    assert {path.name for path in tmp_path.iterdir()} == {"one.jsonl", "many.jsonl"}
+
+
+def test_nothing_is_asked_twice(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, asked = tmp_path / "a.jsonl", []
+    ask = corpus.ask
+    monkeypatch.setattr(corpus, "ask", lambda text, **rest: asked.append(text) or ask(text, **rest))
+    first = run(corpus, ASKED, out, options=BatchOptions(limit=2))
+    assert (first.asked, first.left) == (2, 4)
+    second = run(corpus, ASKED, out, options=BatchOptions(limit=3))
+    assert (second.asked, second.kept, second.left) == (3, 2, 1)
+    before = out.read_bytes()
+    assert run(corpus, ASKED, out).asked == 1 and run(corpus, ASKED, out).asked == 0
+    assert asked == [one.text for one in ASKED] and out.read_bytes().startswith(before)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_asked_to_stop_it_keeps_what_is_in_hand(
+    workers: int, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, asked = tmp_path / "a.jsonl", []
+    ask = corpus.ask
+    monkeypatch.setattr(corpus, "ask", lambda text, **rest: asked.append(text) or ask(text, **rest))
+    options = BatchOptions(workers=workers)
+    first = run(corpus, ASKED, out, options=options, stop=lambda: len(asked) >= 2)
+    assert 2 <= first.asked == len(asked) < 6 and first.left == 6 - first.asked
+    second = run(corpus, ASKED, out, options=options)
+    assert second.asked == first.left and len(asked) == 6
+    assert [each["id"] for each in lines(out)] == [one.id for one in ASKED]
+
+
+def test_bad_questions_do_not_stop_the_run(corpus: Corpus, tmp_path: Path) -> None:
+    out = tmp_path / "a.jsonl"
+    bad = [
+        Question("x", "Why?", "no such lake"),
+        Question("y", "", problem="line 2 is not JSON"),
+        Question("z", "Why?", "lake 0", digest="0" * 64),
+    ]
+    summary = run(corpus, [ASKED[0], *bad, ASKED[1]], out)
+    assert (summary.answered, summary.failed) == (2, 3)
+    assert [failure.id for failure in summary.failures] == ["x", "y", "z"]
+    kinds = [each["error"] and each["error"]["kind"] for each in lines(out)]
+    assert kinds == [None, "DocumentNotFound", "InvalidRequest", "DocumentNotFound", None]
+    again = run(corpus, [ASKED[0], *bad, ASKED[1]], out)
+    assert (again.asked, again.failed) == (0, 3)
+    retried = run(corpus, [ASKED[0], *bad, ASKED[1]], out, options=BatchOptions(retry_failed=True))
+    assert (retried.asked, retried.kept, retried.failed) == (3, 2, 3)
+    assert [each["id"] for each in lines(out)] == ["q0", "x", "y", "z", "q1"]
+
+
+def test_a_failure_of_any_kind_is_kept(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = corpus.ask
+
+    def sometimes(text: str, **rest: Any) -> Any:
+        if "probe 1" in text:
+            raise ZeroDivisionError("a bug")
+        return ask(text, **rest)
+
+    monkeypatch.setattr(corpus, "ask", sometimes)
+    assert run(corpus, ASKED, tmp_path / "a.jsonl").failed == 2
+    monkeypatch.undo()
+    mended = run(corpus, ASKED, tmp_path / "a.jsonl", options=BatchOptions(retry_failed=True))
+    assert (mended.asked, mended.failed) == (2, 0)
+    run(corpus, ASKED, tmp_path / "b.jsonl")
+    assert lines(tmp_path / "a.jsonl") == lines(tmp_path / "b.jsonl")
+
+
+def test_without_a_corpus_nothing_is_asked(tmp_path: Path, encoder: Encoder) -> None:
+    with pytest.raises(CorpusNotFound):
+        run(Corpus(tmp_path / "none", encoder=encoder), ASKED, tmp_path / "a.jsonl")
+    assert not (tmp_path / "a.jsonl").exists()
+
+
+# ---- what has changed since ----
+
+
+def changed(corpus: Corpus, questions: list[Question], out: Path, said: str, k: int = 5) -> Summary:
+    """Refused, then kept, and the refusal and the notice say why."""
+    told: list[str] = []
+    with pytest.raises(InvalidRequest, match=said):
+        run(corpus, questions, out, options=BatchOptions(k=k))
+    before = out.read_bytes()
+    kept = run(
+        corpus, questions, out, options=BatchOptions(k=k, changed="keep"), notify=told.append
+    )
+    assert out.read_bytes() == before and re.search(said, told[0])
+    return kept
+
+
+def test_other_settings_are_noticed(corpus: Corpus, tmp_path: Path) -> None:
+    out = tmp_path / "a.jsonl"
+    run(corpus, ASKED[:3], out)
+    assert (
+        changed(corpus, ASKED[:3], out, r"3 answers .*other settings \(k 5 then, 2 now\)", 2).asked
+        == 0
+    )
+    again = run(corpus, ASKED[:3], out, options=BatchOptions(k=2, changed="ask"))
+    assert (again.asked, again.kept) == (3, 0)
+    assert {each["settings"]["k"] for each in lines(out)} == {2} and len(lines(out)) == 3
+
+
+def test_other_documents_are_noticed(tmp_path: Path, encoder: Encoder) -> None:
+    corpus, out = Corpus(tmp_path / "c", encoder=encoder), tmp_path / "a.jsonl"
+    corpus.add_documents(document(text, name=name) for name, text in TEXTS.items())
+    questions = [*ASKED[:3], Question("all", "Who found probe 2?")]
+    run(corpus, questions, out)
+    corpus.add_text("Ana: Probe 1 was lost for ever.", name="lake 1")
+    changed(corpus, questions, out, "2 answers are from before the documents changed")
+    again = run(corpus, questions, out, options=BatchOptions(changed="ask"))
+    assert again.asked == 2 and "lost for ever" in lines(out)[1]["answer"]
+    assert [each["id"] for each in lines(out)] == ["q0", "q1", "q2", "all"]
+
+
+def test_other_questions_are_noticed(corpus: Corpus, tmp_path: Path) -> None:
+    out = tmp_path / "a.jsonl"
+    run(corpus, ASKED[:3], out)
+    edited = [ASKED[0], replace(ASKED[1], text="Who else?"), ASKED[2]]
+    with pytest.raises(InvalidRequest, match="1 answers are to questions that are not asked here"):
+        run(corpus, edited, out)
+    kept = run(corpus, edited, out, options=BatchOptions(changed="keep"))
+    assert kept.asked == 1 and [each["id"] for each in lines(out)] == ["q0", "q1", "q2", "q1"]
+    run(corpus, edited, out, options=BatchOptions(changed="ask"))
+    assert [each["question"] for each in lines(out)] == [one.text for one in edited]
+
+
+# ---- the file ----
+
+
+def record(question: Question, text: str = "ünd") -> dict[str, Any]:
+    return {
+        "id": question.id,
+        "question": question.text,
+        "document": question.document,
+        "error": None,
+        "answer": text,
+        "fingerprint": "a-b",
+    }
+
+
+KEYS = [one.key for one in ASKED]
+
+
+def test_a_file_that_is_cut_anywhere_is_mended(tmp_path: Path) -> None:
+    out = tmp_path / "a.jsonl"
+    with AnswerFile(out, KEYS) as file:
+        for question in ASKED:
+            file.add(question.key, record(question))
+    whole = out.read_bytes()
+    for cut in range(len(whole) + 1):
+        out.write_bytes(whole[:cut])
+        with AnswerFile(out, KEYS) as file:
+            there = [key for key in KEYS if key in file.kept]
+            assert len(there) == len([x for x in whole[:cut].split(b"\n") if x.endswith(b"}")])
+            for question in ASKED[len(there) :]:
+                file.add(question.key, record(question))
+        assert out.read_bytes() == whole
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+@pytest.mark.parametrize("order", [[5, 4, 3, 2, 1, 0], [1, 0, 3, 2, 5, 4], [2, 0, 1, 5, 4, 3]])
+def test_answers_ahead_of_their_turn_survive(order: list[int], tmp_path: Path) -> None:
+    """A kill after every one of them, by leaving the file as it stands then."""
+    for kept in range(len(order) + 1):
+        out = tmp_path / f"{kept}.jsonl"
+        file = AnswerFile(out, KEYS)
+        for n in order[:kept]:
+            file.add(KEYS[n], record(ASKED[n]))
+        file._lock.release()
+        with AnswerFile(out, KEYS) as file:
+            assert set(file.kept) == {KEYS[n] for n in order[:kept]}
+            for n in order[kept:]:
+                file.add(KEYS[n], record(ASKED[n]))
+        assert [each["id"] for each in lines(out)] == [one.id for one in ASKED]
+
+
+@pytest.mark.parametrize("text", ["mine", "mine\n", '{"a": 1}\n', "[]\n\n", '{"id": "x"}'])
+def test_a_file_of_something_else_is_left_alone(text: str, tmp_path: Path) -> None:
+    out = tmp_path / "notes.txt"
+    out.write_text(text)
+    with pytest.raises(InvalidRequest, match="name another --out"):
+        AnswerFile(out, KEYS)
+    assert out.read_text() == text
+
+
+def test_one_run_at_a_time(tmp_path: Path) -> None:
+    with AnswerFile(tmp_path / "a.jsonl", KEYS), pytest.raises(InvalidRequest, match="another run"):
+        AnswerFile(tmp_path / "a.jsonl", KEYS)
+    AnswerFile(tmp_path / "a.jsonl", KEYS).__exit__(None, None, None)
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="name another --out"):
+        AnswerFile(tmp_path / "file" / "a.jsonl", KEYS)
+    with pytest.raises(RagAppError):
+        read_answers(tmp_path / "file")
+
+
+# ---- the command, and kills ----
+
+
+def test_the_command(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"question": one.text, "document": one.document} for one in ASKED[:2]]
+    Path("q.jsonl").write_text("\n".join(map(json.dumps, [*rows, {"question": ""}])))
+    words = ["batch", "q.jsonl", "--corpus", str(corpus.folder), "--out", "a.jsonl"]
+    done = CliRunner().invoke(main, [*words, "--json", "--report", "page.html"])
+    assert done.exit_code == 3
+    assert json.loads(done.stdout)["failed"] == 1
+    assert "Divers found it." in Path("page.html").read_text("utf-8")
+    said = CliRunner().invoke(main, words)
+    assert said.exit_code == 3 and "kept from before" in said.stdout
+    assert "the question is empty" in said.stderr and "--retry-failed" in said.stderr
+    refused = CliRunner().invoke(main, [*words, "-k", "2"])
+    assert refused.exit_code == 1 and "--changed ask" in refused.stderr
+
+
+STOPPING = """
+import os, signal, time
+from rag_app.batch.interrupt import stopping
+with stopping() as stop:
+    os.kill(os.getpid(), getattr(signal, "{name}"))
+    assert stop() and stop.status == 128 + signal.{name}, stop.status
+    print("first", flush=True)
+    os.kill(os.getpid(), signal.{name})
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_the_second_request_to_stop_ends_at_once(name: str) -> None:
+    command = [sys.executable, "-c", STOPPING.format(name=name)]
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, cwd=ROOT, timeout=30
+    )
+    assert done.returncode == -getattr(signal, name)
+    assert done.stdout == "first\n" and "again leaves at once" in done.stderr
+
+
+def test_ctrl_c_is_status_130_and_the_next_run_goes_on(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("q.txt").write_text("\n".join(f"Who found probe {n}?" for n in range(4)))
+    words = ["batch", "q.txt", "--corpus", str(corpus.folder), "--out", "a.jsonl"]
+    ask = Corpus.ask
+
+    sent: list[int] = []
+
+    def interrupted(*args: Any, **rest: Any) -> Any:
+        if not sent:
+            sent.append(1)
+            os.kill(os.getpid(), signal.SIGINT)
+        return ask(*args, **rest)
+
+    monkeypatch.setattr(Corpus, "ask", interrupted)
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 130 and "the same command goes on" in done.stderr
+    monkeypatch.setattr(Corpus, "ask", ask)
+    kept = len(lines(Path("a.jsonl")))
+    assert kept in {1, 2}
+    said = CliRunner().invoke(main, [*words, "--json"])
+    found = json.loads(said.stdout)
+    assert said.exit_code == 0 and (found["kept"], found["asked"]) == (kept, 4 - kept)
+
+
+def meetings(path: Path) -> None:
+    """Ten short meetings with two queries each, of what a sample transcript says."""
+    source = json.loads((ROOT / "data" / "samples" / "heron-4-probes.json").read_text("utf-8"))
+    turns = source["meeting_transcripts"]
+    made = [
+        {
+            "id": f"part-{n}",
+            "meeting_transcripts": turns[n * len(turns) // 10 : (n + 1) * len(turns) // 10],
+            "general_query_list": [{"query": "Summarize the meeting.", "answer": "-"}],
+            "specific_query_list": [{"query": "Who spoke of probes?", "answer": "-"}],
+        }
+        for n in range(10)
+    ]
+    path.write_text("\n".join(map(json.dumps, made)))
+
+
+def killed(folder: Path, *, kills: int, workers: int) -> None:
+    meetings(folder / "meetings.jsonl")
+    command = [
+        sys.executable,
+        str(ROOT / "tools" / "kill_batch.py"),
+        str(folder / "meetings.jsonl"),
+    ]
+    options = ["--kills", str(kills), "--workers", str(workers), "--json"]
+    done = subprocess.run(
+        [*command, *options], check=False, capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["questions"], found["kills"], found["answers asked twice"]) == (20, kills, 0)
+
+
+def test_killed_at_random_moments(tmp_path: Path) -> None:
+    killed(tmp_path, kills=4, workers=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 3])
+def test_killed_at_fifty_random_moments(workers: int, tmp_path: Path) -> None:
+    killed(tmp_path, kills=50, workers=workers)

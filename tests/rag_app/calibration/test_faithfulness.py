@@ -1,0 +1,150 @@
+"""Quotes or own words: when a model is trusted, that figures are kept, and who goes by them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from generator import answer_mode
+from generator.answer import Answer
+from generator.answer_mode import usual
+from generator.generator import Generator, GeneratorSettings
+from generator.lm import calibration_record as verdicts
+from generator.lm.calibration_record import Verdict, keep, verdict_for
+from generator.lm.ms_poe_policy import settled
+from indexing.errors import InvalidRequest
+from rag_app.calibration.faithfulness import Faithfulness, decided, measure
+from rag_app.cli.main import main
+from rag_app.corpus.corpus import Corpus
+
+SERVER = "openai:http://localhost:1/v1#m"
+QUESTIONS = [
+    {"question": "When does the ferry sail?", "answerable": True},
+    {"question": "What does the ferry carry?", "answerable": True},
+    {"question": "Who won the chess match in Oslo?", "answerable": False},
+]
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RAG_APP_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(verdicts, "SHIPPED", tmp_path / "shipped")
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / "ferry.txt").write_text("The ferry sails at nine. It carries forty cars and a dog.")
+    file = folder / "questions.jsonl"
+    file.write_text("".join(json.dumps(each) + "\n" for each in QUESTIONS))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("free", "mode"),
+    [
+        (Faithfulness(90, 0.95, 0.5, 0.1), "free"),
+        (Faithfulness(90, 0.89, 0.5, 0.1), "quote"),  # too much that nothing supports
+        (Faithfulness(90, 0.95, 0.1, 0.1), "quote"),  # talks where there is nothing to say
+        (Faithfulness(90, 0.95, 0.5, 0.2), "quote"),  # keeps silent where there is
+        (Faithfulness(90, 0.95, None, 0.1), "quote"),
+    ],
+)
+def test_when_a_model_may_use_its_own_words(free: Faithfulness, mode: str) -> None:
+    quote = Faithfulness(90, 1.0, 0.2, 0.1)
+    found, reason = decided(quote, free)
+    assert found == mode
+    assert f"{free.supported:.0%} of its sentences" in reason
+
+
+def test_what_was_measured_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    def found(name: str) -> Any:
+        class Weights:
+            revision = "2"
+
+        return Weights()
+
+    monkeypatch.setattr(answer_mode, "generator_weights", found)
+    assert (usual("m").mode, "never measured" in usual("m").reason) == ("quote", True)
+    keep(Verdict("m", "1", answer="free", answer_reason="true"))
+    assert (usual("m").mode, "another revision" in usual("m").reason) == ("quote", True)
+    keep(Verdict("m", "2", answer="free", answer_reason="true"))
+    assert str(usual("m")) == "free (measured: true)"
+    keep(Verdict("m", "2", answer="quote", answer_reason="invents"))
+    assert str(usual("m")) == "quote (measured: invents)"
+    keep(Verdict(SERVER, "", answer="free", answer_reason="true"))
+    assert usual(SERVER).mode == "free"
+
+
+def test_both_parts_of_a_verdict_stay_together() -> None:
+    keep(Verdict("m", "1", None, "no gain", answer="free", answer_reason="true"))
+    known = verdict_for("m", "1")
+    assert known is not None
+    keep(replace(known, reason="still no gain"))
+    again = verdict_for("m", "1")
+    assert again == replace(known, reason="still no gain")
+    assert again is not None and again.answer == "free"
+
+    class Model:
+        name, revision = "m", "2"
+
+    keep(Verdict("m", "2", answer="free", answer_reason="true"))
+    assert "never calibrated" in settled("calibrated", Model()).reason  # type: ignore[arg-type]
+
+
+def test_every_question_is_asked_once(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def ask(_: object, question: str, *, answer: str, **__: object) -> Answer:
+        asked.append((question, answer))
+        if "chess" in question:
+            return Answer(question, "-", seconds={"total": 1.0}, abstained=True)
+        unsupported = ("It flies.",) if answer == "free" and "carry" in question else ()
+        mode: Any = answer
+        text = "It sails. It flies."
+        return Answer(question, text, unsupported=unsupported, seconds={"total": 1.0}, mode=mode)
+
+    monkeypatch.setattr(Corpus, "ask", ask)
+    settings = GeneratorSettings(model=SERVER)
+    where = {"folder": tmp_path / "corpus", "kept": tmp_path / "scores.jsonl"}
+    found = measure(data, settings, **where)
+    assert (found.model, found.revision, found.answer) == (SERVER, "", "quote")
+    assert found.answers["quote"]["supported"] == 1
+    assert found.answers["free"] == {
+        "questions": 3, "supported": 0.75, "rightly_withheld": 1.0, "wrongly_withheld": 0.0,
+    }  # fmt: skip
+    assert len(asked) == 6
+    assert measure(data, settings, **where) == found
+    assert len(asked) == 6
+    fewer = measure(data, settings, questions=2, **where)
+    assert fewer.answers["free"]["questions"] == 2
+    assert len(asked) == 6
+    measure(data, replace(settings, max_new_tokens=9), **where)
+    assert len(asked) == 12
+
+    words = ["calibrate", "--part", "answers", "--model", SERVER, "--data", str(data)]
+    said = CliRunner().invoke(main, words)
+    assert said.exit_code == 0, said.output
+    assert "75.0%" in said.stdout and "Verdict: quote" in said.stdout
+    assert usual(SERVER).reason.startswith("measured: of 3 questions, 75% of its sentences")
+    said = CliRunner().invoke(main, [*words, "--json"])
+    assert json.loads(said.stdout)["answer"]["answers"]["quote"]["questions"] == 3
+    refused = CliRunner().invoke(main, ["calibrate", "--part", "positions", "--model", SERVER])
+    assert refused.exit_code == 1 and "--part answers" in refused.stderr
+
+
+def test_without_an_answer_asked_for_the_verdict_counts() -> None:
+    generator = Generator(GeneratorSettings(model=SERVER), embed=lambda _: pytest.fail("asked"))
+    assert generator._mode(None).mode == "quote"
+    keep(Verdict(SERVER, "", answer="free", answer_reason="true"))
+    assert generator._mode(None).mode == "free"
+    assert str(generator._mode("quote")) == "quote (as asked)"
+    quoting = Generator(GeneratorSettings(SERVER, answer="quote"), embed=lambda _: pytest.fail(""))
+    assert str(quoting._mode(None)) == "quote (as asked)"
+    with pytest.raises(InvalidRequest, match="quote or free"):
+        GeneratorSettings(answer="both")  # type: ignore[arg-type]

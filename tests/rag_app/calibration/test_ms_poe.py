@@ -1,0 +1,136 @@
+"""Calibration: when a method is on, that a stopped run goes on, and that the end is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import transformers
+from click.testing import CliRunner
+
+from generator.lm.calibration_record import verdict_for
+from generator.lm.causal_lm import CausalModel
+from generator.lm.ms_poe_policy import spelled
+from generator.ms_poe.method import MsPoE
+from indexing.errors import InvalidRequest, UnsupportedModel
+from indexing.models.files import Weights
+from rag_app.calibration import ms_poe as calibration
+from rag_app.calibration.ms_poe import Plan, Trial, _verdict, calibrate, candidates
+from rag_app.cli.main import main
+from rag_app.datasets.haystack import haystack
+
+PLAN = Plan(lengths=(40,), searched=2, judged=2, positions=2)
+
+
+def scores(*by_place: float, probes: int = 40) -> Any:
+    """Exact at each place for a share of the probes."""
+    exact = [[float(n < share * probes) for share in by_place] for n in range(probes)]
+    return np.stack([np.array(exact), np.zeros((probes, len(by_place)))], axis=-1)
+
+
+@pytest.mark.parametrize(
+    ("off", "on", "helps"),
+    [
+        ((0.9, 0.4, 0.8), (0.9, 0.7, 0.8), True),
+        ((0.9, 0.4, 0.8), (0.85, 0.7, 0.8), False),  # a place loses
+        ((0.9, 0.4, 0.8), (0.95, 0.4, 0.8), False),  # the worst does not gain
+        ((0.9, 0.4, 0.8), (0.9, 0.425, 0.8), False),  # by one probe: that is no sure gain
+        ((0.9, 0.4, 0.8), (0.9, 0.4, 0.8), False),
+    ],
+)
+def test_when_it_is_on(tiny_model: CausalModel, off: Any, on: Any, helps: bool) -> None:
+    method = MsPoE(order="uniform")
+    found = _verdict(tiny_model, method, scores(*off), scores(*on), (0.0, 0.5, 1.0))
+    assert (found.method == method) is helps
+    assert found.held_out["off"] == list(off)
+    assert found.held_out["on"] == list(on)
+    assert found.held_out["worst_gain"][0] == pytest.approx(min(on) - min(off))
+    assert (found.model, found.revision) == ("tiny", "1")
+
+
+def test_a_trial_that_loses_somewhere_has_less_merit() -> None:
+    assert Trial(MsPoE(), 4, 0.1, 0.3, -0.2).merit == pytest.approx(0.1)
+    assert Trial(MsPoE(), 4, 0.1, 0.3, 0.2).merit == pytest.approx(0.3)
+
+
+def test_a_run_that_is_stopped_goes_on(
+    tiny_model: CausalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, real, asked = tmp_path / "scores.jsonl", calibration.forced, [0]
+
+    def stopping(at: int) -> None:
+        def scored(*arguments: Any) -> Any:
+            asked[0] += 1
+            if asked[0] == at:
+                raise KeyboardInterrupt
+            return real(*arguments)
+
+        monkeypatch.setattr(calibration, "forced", scored)
+
+    stopping(-1)
+    whole = calibrate(tiny_model, haystack(None), PLAN, kept=tmp_path / "whole.jsonl")
+    count, asked[0] = asked[0], 0
+    stopping(count // 2)
+    with pytest.raises(KeyboardInterrupt):
+        calibrate(tiny_model, haystack(None), PLAN, kept=kept)
+    assert "_rag_app_ms_poe" not in tiny_model.model.__dict__
+    kept.write_text(kept.read_text()[:-9])  # killed within a line
+    stopping(-1)
+    asked[0] = 0
+    again = calibrate(tiny_model, haystack(None), PLAN, kept=kept)
+    assert again == whole
+    assert asked[0] == count - count // 2 + 2
+    calibrate(tiny_model, haystack(None), PLAN, kept=kept)
+    assert asked[0] == count - count // 2 + 2
+    assert len(whole.trials) == len(candidates(tiny_model, ((0.0, 1.0),) * 4))
+    assert not any(module._forward_hooks for module in tiny_model.model.modules())
+
+
+def test_candidates_keep_caches_of_shared_beginnings_usable(tiny_model: CausalModel) -> None:
+    methods = candidates(tiny_model, ((0.0, 1.0),) * 4)
+    assert {method.order for method in methods} == {"uniform", "calibrated"}
+    assert any(method.r_min < 1.2 for method in methods)
+    assert len({spelled(method) for method in methods}) == len(methods)
+    for method in methods:
+        with method(tiny_model):
+            pass
+
+
+def test_what_cannot_be_calibrated(tiny_model: CausalModel, tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequest, match="reads 2048"):
+        calibrate(tiny_model, haystack(None), Plan(lengths=(4000,)), kept=tmp_path / "x")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InvalidRequest, match="RAG_APP_CACHE"):
+        calibrate(tiny_model, haystack(None), PLAN, kept=tmp_path / "file" / "x")
+    config = transformers.GPT2Config(n_embd=16, n_layer=1, n_head=2)
+    weights, inner = Weights("gpt", Path(), "1", "folder"), transformers.GPT2LMHeadModel(config)
+    other = CausalModel(weights, inner, tiny_model.tokenizer)
+    with pytest.raises(UnsupportedModel, match="learned vectors"):
+        calibrate(other, haystack(None), PLAN, kept=tmp_path / "y")
+    with pytest.raises(InvalidRequest):
+        Plan(positions=1)
+
+
+def test_the_command_keeps_its_verdict(
+    tiny_model: CausalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_APP_DATA", str(tmp_path))
+    monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(CausalModel, "load", lambda *_, **__: tiny_model)
+    arguments = ["--lengths", "40", "--searched", "2", "--judged", "2", "--positions", "2"]
+    arguments += ["--questions", "3"]
+    picture = ["--plot", str(tmp_path / "x.png")]
+    said = CliRunner().invoke(main, ["calibrate", *arguments, *picture])
+    assert said.exit_code == 0, said.output
+    assert "Verdict: " in said.stdout
+    assert "held out" in said.stdout
+    assert (tmp_path / "x.png").exists()
+    said = CliRunner().invoke(main, ["calibrate", *arguments, "--json"])
+    found = json.loads(said.stdout)
+    kept = verdict_for("tiny", "1")
+    assert kept is not None
+    assert kept.reason == found["verdict"]["reason"]
+    assert Path(found["kept"]).is_file()

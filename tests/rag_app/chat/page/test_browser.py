@@ -1,0 +1,377 @@
+"""The page in a real Chromium, as a person uses it. Nothing may be loaded from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from rag_app.corpus.corpus import Corpus
+from tests.rag_app.chat.served_corpus import HOSTILE, Served
+
+QUESTION = "What is the final launch date of Heron?"
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PATIENCE = 30_000  # milliseconds; the machine may be busy with other tests
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+Visit = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        said = "no Chromium here; install one, on Debian and Ubuntu: apt-get install chromium"
+        pytest.fail(said) if os.environ.get("CI") else pytest.skip(said)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, served: Served) -> Iterator[Visit]:
+    """Opens the page as a person who has never been here; what went wrong is told at the end."""
+    wrong: list[str] = []
+    contexts = []
+
+    def watch(page: Page) -> None:
+        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith((served.address, "data:", "blob:"))
+                else wrong.append(f"loaded from elsewhere: {request.url}")
+            ),
+        )
+
+    def opened(width: int = 1280, height: int = 800) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": height})
+        context.set_default_timeout(PATIENCE)
+        contexts.append(context)
+        page = context.new_page()
+        watch(page)
+        page.goto(served.address)
+        expect(page.locator("#documents .documents")).to_be_attached(timeout=PATIENCE)
+        return page
+
+    expect.set_options(timeout=PATIENCE)
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+def ask(page: Page, question: str = QUESTION) -> None:
+    page.locator("#box textarea").fill(question)
+    page.keyboard.press("Enter")
+
+
+def answered(page: Page, count: int = 1) -> None:
+    expect(page.locator("#history .exchange")).to_have_count(count)
+    expect(page.locator("#live .exchange")).to_have_count(0)
+
+
+def add(page: Page, *files: Path) -> None:
+    page.locator("input[data-picked=files]").set_input_files(files)
+
+
+def test_files_are_added_and_what_is_wrong_with_one_stops_no_other(
+    visit: Visit, served: Served, tmp_path: Path
+) -> None:
+    good, empty, other = (tmp_path / name for name in ("kite.txt", "empty.txt", "tool.exe"))
+    good.write_text("The kite festival is held on the last Sunday of April.")
+    empty.write_text("")
+    other.write_text("MZ")
+    large = tmp_path / "large.txt"
+    large.write_text("x" * ((1 << 20) + 1))
+    page = visit()
+    add(page, other, large, empty, good)
+    expect(page.locator(".sending .failed").nth(0)).to_contain_text("tool.exe: is of a kind")
+    expect(page.locator(".sending .failed").nth(1)).to_contain_text("is larger than 1 MB")
+    expect(page.locator("#arrivals li", has_text="kite.txt")).to_contain_text("added")
+    expect(page.locator("#arrivals li", has_text="empty.txt")).to_contain_text("is empty")
+    row = page.locator("#documents li", has_text="kite.txt")
+    expect(row).to_be_visible()
+    ask(page, "When is the kite festival?")
+    expect(page.locator("#history .answer")).to_contain_text("last Sunday of April")
+
+    # Removing takes two presses, and takes the uploaded copy along.
+    assert (served.folder / "uploads" / "kite.txt").exists()
+    remove = row.get_by_role("button")
+    remove.click()
+    expect(row).to_be_visible()
+    remove.click()
+    expect(row).to_have_count(0)
+    expect(page.locator("#documents li")).not_to_have_count(0)
+    assert not (served.folder / "uploads" / "kite.txt").exists()
+    page.get_by_role("button", name="Clear this list").click()
+    expect(page.locator("#arrivals li")).to_have_count(0)
+
+
+def test_a_folder_is_added_with_its_names(visit: Visit, tmp_path: Path) -> None:
+    folder = tmp_path / "minutes"
+    (folder / "may").mkdir(parents=True)
+    (folder / "may" / "first.md").write_text("# May\n\nThe swan boats were painted white.")
+    (folder / "picture.png").write_bytes(b"\x89PNG")
+    page = visit()
+    page.locator("input[data-picked=folder]").set_input_files(folder)
+    expect(page.locator("#arrivals li")).to_contain_text("minutes/may/first.md")
+    expect(page.locator("#arrivals li")).to_contain_text("added")
+    expect(page.locator(".sending li")).to_have_text("1 files of other kinds passed over")
+
+
+def test_a_citation_leads_to_its_quote_in_its_surroundings(visit: Visit, served: Served) -> None:
+    page = visit()
+    ask(page)
+    answered(page)
+    with Corpus(served.folder) as corpus:
+        answer = corpus.ask(QUESTION)
+        second = answer.citations[1]
+        text = corpus.document(second.document).text
+    marker = page.get_by_role("button", name=re.compile(r"^Source 2: "))
+    expect(marker).to_have_text("2")
+    marker.click()
+    card = page.locator(".source.shown")
+    expect(card).to_be_focused()
+    expect(card.locator("mark")).to_have_text(second.quote, use_inner_text=True)
+    expect(card.locator("h3")).to_have_text(second.title)
+    expect(card.locator(".place")).to_contain_text(second.speaker or "")
+    before = text[max(second.start - 60, 0) : second.start].split()[-3:]
+    expect(card.locator(".around").first).to_contain_text(" ".join(before))
+    page.locator(".ledger summary").click()
+    for entry in answer.context:
+        row = page.locator(".ledger tbody tr", has_text=entry.title).first
+        expect(row.locator("td")).to_have_text(
+            [f"{value:,}" for value in (entry.tokens, entry.kept, entry.dropped)]
+        )
+    expect(page.locator(".timings")).to_contain_text("total")
+
+
+def test_an_answer_is_asked_for_again_with_its_evidence_elsewhere(visit: Visit) -> None:
+    page = visit()
+    ask(page)
+    answered(page)
+    page.get_by_role("button", name="Check positions").click()
+    found = page.locator("#history .check")
+    expect(found.locator("summary")).to_have_text(
+        "Position check: it stays the same · agreement 100%"
+    )
+    expect(found.locator("tbody th")).to_have_text("evidence reversed")
+    expect(page.locator("#live .status")).to_have_count(0)
+    page.reload()
+    expect(found).to_be_visible()
+
+
+def test_an_answer_streams_and_can_be_stopped_and_is_there_after_a_reload(visit: Visit) -> None:
+    page = visit()
+    page.get_by_text("Own words").click()
+    ask(page, "Why was the launch of Heron moved, and what does everybody say about that?")
+    words = page.locator("#live .answer p:not(.status)").first
+    expect(words).to_be_visible()
+    first = words.inner_text()
+    expect(words).not_to_have_text(first)
+    assert page.locator("#live .answer").inner_text().startswith(first[:10])
+    page.locator("#box .stop-button").click()
+    answered(page)
+    expect(page.locator("#history .status")).to_have_text("Stopped here.")
+    expect(page.locator("#box .submit-button")).to_be_visible()
+    kept = page.locator("#history .answer").inner_text()
+    assert kept.startswith(first[:10])
+    page.reload()
+    answered(page)
+    assert page.locator("#history .answer").inner_text() == kept
+
+
+def test_an_answer_goes_on_while_its_page_is_loaded_anew(visit: Visit) -> None:
+    page = visit()
+    page.get_by_text("Own words").click()
+    ask(page, "Who is against the new launch date?")
+    expect(page.locator("#live .exchange")).to_be_visible()
+    page.reload()
+    answered(page)
+    assert page.locator("#history .answer p:not(.status)").first.inner_text()
+
+
+def test_follow_up_edit_again_and_another_conversation(visit: Visit) -> None:
+    page = visit()
+    ask(page)
+    answered(page)
+    ask(page, "And who said so?")
+    answered(page, 2)
+    expect(page.locator("#history .scope")).to_contain_text("launch")  # what was looked for
+    page.locator("#history .exchange").last.evaluate("one => one.dataset.before = 1")
+    page.get_by_role("button", name="Ask again").last.click()
+    expect(page.locator("#history [data-before]")).to_have_count(0)
+    answered(page, 2)
+    page.locator("#history .question").first.hover()
+    page.get_by_role("button", name="Edit this question").first.click()
+    expect(page.locator("#box textarea")).to_have_value(QUESTION)
+    expect(page.locator("#hint")).to_contain_text("replaces question 1 and the next")
+    ask(page, "Who asked for a rubber case?")
+    answered(page, 1)
+    expect(page.locator("#history .question")).to_have_text("Who asked for a rubber case?")
+    page.get_by_role("button", name="New conversation").click()
+    expect(page.locator(".welcome")).to_be_visible()
+    page.locator("#chats .name", has_text="rubber case").click()
+    answered(page, 1)
+    page.locator("#chats .quiet").click()
+    page.locator("#chats .quiet").click()
+    expect(page.locator("#chats li")).to_have_count(0)
+
+
+def test_only_the_chosen_documents_are_asked(visit: Visit) -> None:
+    page = visit()
+    page.locator("#documents li", has_text="heron-6").get_by_role("checkbox").check()
+    expect(page.locator("[data-chosen]")).to_have_text("1 chosen")
+    ask(page)
+    answered(page)
+    expect(page.locator("#history .scope")).to_have_text("asked of 1 chosen document")
+    titles = set(page.locator("#panel .source h3").all_inner_texts())
+    assert titles == {"heron-6-last-of-the-year"}
+    page.get_by_role("button", name="Ask all").click()
+    expect(page.locator("[data-chosen]")).to_have_text("All are asked")
+    page.locator("#documents .filter").fill("HERON-5")
+    expect(page.locator("#documents li:visible")).to_have_count(1)
+
+
+def test_two_people_at_once_have_their_own_conversations(visit: Visit) -> None:
+    ann, bob = visit(), visit()
+    ask(ann, QUESTION)
+    ask(bob, "Who rang the tea urn?")
+    answered(ann)
+    answered(bob)
+    expect(ann.locator("#chats li")).to_have_count(1)
+    expect(bob.locator("#chats li")).to_have_count(1)
+    expect(ann.locator("#chats")).to_contain_text("launch date")
+    expect(bob.locator("#history .question")).to_have_text("Who rang the tea urn?")
+
+
+def test_the_text_of_a_document_stays_text(visit: Visit, tmp_path: Path) -> None:
+    bad = tmp_path / "<img src=x onerror=alert(1)>${1}{{x}}.txt"
+    bad.write_text(HOSTILE)
+    page = visit()
+    add(page, bad)
+    row = page.locator("#documents li", has_text="onerror")
+    expect(row).to_be_visible()
+    question = "What does Mallory say of the zeppelin? <script>window.harmed='question'</script>"
+    ask(page, question)
+    answered(page)
+    shown = page.locator("#history .answer").inner_text()
+    assert "<script>" in shown or "<img src=x" in shown or "${window" in shown
+    expect(page.locator("#history .question")).to_have_text(question)
+    page.locator("#history button.cite").first.click()
+    expect(page.locator(".source.shown mark")).to_be_visible()
+    page.get_by_role("tab", name="Search").click()
+    page.locator("#query textarea").fill("zeppelin budget Mallory")
+    page.keyboard.press("Enter")
+    expect(page.locator("#results mark").first).to_contain_text("onerror")
+    assert page.evaluate("window.harmed") is None
+    found = "#history script, #panel script, #results script, .html-container :is(img, a)"
+    assert page.locator(found).count() == 0
+    row.get_by_role("button").click()
+    row.get_by_role("button").click()
+    expect(row).to_have_count(0)
+
+
+def test_search_can_be_limited(visit: Visit) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Search").click()
+    page.get_by_label("Speaker").fill("greta")
+    page.locator("#query textarea").fill("the launch")
+    page.keyboard.press("Enter")
+    expect(page.locator("#results .hits > li").first).to_be_visible()
+    for text in page.locator("#results mark").all_inner_texts():
+        assert "Greta" in text
+    page.get_by_role("textbox", name="File").fill("*.nothing")
+    page.keyboard.press("Enter")
+    expect(page.locator("#results")).to_contain_text("Nothing found.")
+
+
+def test_needles_are_measured_in_the_documents_that_are_there(visit: Visit) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Evaluate").click()
+    page.get_by_label("Facts for each").fill("1")
+    page.get_by_role("button", name="Measure", exact=True).click()
+    expect(page.locator("#measured .notice")).to_contain_text("this takes minutes")
+    grids = page.locator("#measured .heat")
+    expect(grids).to_have_count(3, timeout=4 * PATIENCE)
+    expect(grids.first.locator("caption")).to_contain_text(re.compile(r"\d+% found"))
+    shares = grids.first.locator("td").all_inner_texts()
+    assert len(shares) == 10 and set(shares) <= {"0%", "100%"}  # five depths, two lengths
+
+
+def test_a_model_is_asked_with_its_evidence_at_every_place(visit: Visit) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Evaluate").click()
+    page.get_by_label("Questions").fill("1")
+    page.get_by_role("button", name="Measure places").click()
+    expect(page.locator("#places .notice")).to_contain_text("questions go on meanwhile")
+    lines = page.locator("#places figure g.line")
+    expect(lines).to_have_count(2, timeout=4 * PATIENCE)  # the model as it is, and Ms-PoE
+    for line in lines.all():
+        values = [title.text_content() or "" for title in line.locator("title").all()]
+        assert len(values) == 5 and all(re.match(r"(0|100)% ", value) for value in values)
+    expect(page.locator("#places .numbers tbody tr")).to_have_count(2)
+    page.reload()  # what was measured last is still there
+    page.get_by_role("tab", name="Evaluate").click()
+    expect(page.locator("#places figure")).to_be_visible()
+
+
+def test_a_conversation_is_saved_with_its_citations(visit: Visit) -> None:
+    page = visit()
+    ask(page)
+    answered(page)
+    saved = {}
+    for form in ("Markdown", "JSON"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=f"Save as {form}").click()
+        saved[download.value.suggested_filename.rsplit(".")[-1]] = download.value.path().read_text()
+    (exchange,) = json.loads(saved["json"])["exchanges"]
+    assert exchange["question"] == QUESTION and exchange["answer"]["citations"]
+    for citation in exchange["answer"]["citations"]:
+        assert f"characters {citation['start']}-{citation['end']}" in saved["md"]
+
+
+def test_keys_alone_are_enough(visit: Visit) -> None:
+    page = visit()
+    page.locator("body").press("/")
+    expect(page.locator("#box textarea")).to_be_focused()
+    page.keyboard.type(QUESTION)
+    page.keyboard.press("Enter")
+    answered(page)
+    page.locator("#history button.cite").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".source.shown")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("button.cite.shown")).to_be_focused()
+
+
+def test_on_a_phone_sources_come_and_go(visit: Visit) -> None:
+    page = visit(width=390, height=844)
+    expect(page.locator("#side")).not_to_have_class(re.compile(r"\bopen\b"))
+    ask(page)
+    answered(page)
+    expect(page.locator("#box")).to_be_in_viewport(ratio=1)
+    panel = page.locator("#panel")
+    expect(panel).not_to_be_in_viewport()
+    page.locator("#history button.cite").first.click()
+    expect(page.locator(".source.shown mark")).to_be_in_viewport()
+    page.get_by_role("button", name="Close the sources").click()
+    expect(panel).not_to_be_in_viewport()
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 390

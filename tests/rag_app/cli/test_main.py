@@ -1,0 +1,77 @@
+"""Help answers at once: no command loads a library of weight before it has work to do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from rag_app.cli.main import main
+
+HEAVY = {
+    "bs4",
+    "datasets",
+    "docx",
+    "faiss",
+    "lxml",
+    "matplotlib",
+    "numpy",
+    "pypdf",
+    "scipy",
+    "sentence_transformers",
+    "sklearn",
+    "torch",
+    "transformers",
+}
+SECONDS = 0.5
+PROGRAM = """
+import sys
+from rag_app.cli.main import main
+try:
+    main(prog_name="rag-app")
+finally:
+    print(*{name.partition(".")[0] for name in sys.modules}, file=sys.stderr)
+"""
+
+
+def commands(command: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield words
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from commands(below, (*words, name))
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", PROGRAM, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True)
+
+
+@pytest.mark.parametrize("words", list(commands(main)), ids=" ".join)
+def test_help_loads_nothing_heavy(words: tuple[str, ...]) -> None:
+    done = run(*words, "--help")
+    assert done.stdout.startswith(" ".join(["Usage: rag-app", *words]))
+    assert HEAVY.isdisjoint(done.stderr.split())
+
+
+def test_help_takes_less_than_half_a_second() -> None:
+    seconds = []
+    for _ in range(5):
+        started = time.perf_counter()
+        run("--help")
+        seconds.append(time.perf_counter() - started)
+    assert min(seconds) < SECONDS
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    from importlib.metadata import version
+
+    import rag_app
+
+    assert run("--version").stdout.split()[-1] == version("rag-app") == rag_app.__version__

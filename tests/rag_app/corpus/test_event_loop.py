@@ -1,0 +1,86 @@
+"""A stream in an event loop: the same items, nobody waits for it, and it ends when left."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import aclosing
+
+import pytest
+
+from rag_app.corpus.event_loop import streamed
+
+
+class Source:
+    """Yields numbers, each after `go` is set, and says when it was closed."""
+
+    def __init__(self, *, go: bool = True) -> None:
+        self.go, self.closed = threading.Event(), threading.Event()
+        self.made: list[int] = []
+        if go:
+            self.go.set()
+
+    def __iter__(self) -> Iterator[int]:
+        return self.items()
+
+    def items(self) -> Iterator[int]:
+        try:
+            for number in range(5):
+                self.go.wait(10)
+                self.made.append(number)
+                yield number
+        finally:
+            self.closed.set()
+
+
+async def test_every_item_in_order_and_nothing_after_it() -> None:
+    assert [item async for item in streamed(iter(range(5)))] == [0, 1, 2, 3, 4]
+    assert [item async for item in streamed(iter([None, False]))] == [None, False]
+
+
+async def test_the_loop_goes_on_while_an_item_is_made() -> None:
+    source = Source(go=False)
+
+    async def release() -> str:
+        source.go.set()
+        return "released"
+
+    stream = streamed(source.items())
+    first, said = await asyncio.wait_for(asyncio.gather(anext(stream), release()), 10)
+    assert (first, said) == (0, "released")
+    await stream.aclose()
+
+
+async def test_leaving_early_closes_what_makes_the_items() -> None:
+    source = Source()
+    async with aclosing(streamed(source.items())) as stream:
+        async for item in stream:
+            if item == 1:
+                break
+    assert source.closed.is_set() and source.made == [0, 1]
+
+
+async def test_a_cancelled_task_closes_it_once_the_item_in_hand_is_there() -> None:
+    source = Source(go=False)
+    task = asyncio.create_task(anext(streamed(source.items())))
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not source.closed.is_set()
+    source.go.set()
+    assert await asyncio.to_thread(source.closed.wait, 10)
+    assert source.made == [0]
+
+
+async def test_an_error_comes_through() -> None:
+    def broken() -> Iterator[int]:
+        yield 1
+        raise ValueError("two")
+
+    seen = []
+    with pytest.raises(ValueError, match="two"):
+        async for item in streamed(broken()):
+            seen.append(item)
+    assert seen == [1]
