@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--questions", type=click.IntRange(min=1), help="At most so many of them.")
 @with_json
-def calibrate(  # noqa: PLR0913, PLR0917 - one argument for each flag
+def calibrate(
     name: str | None,
     part: str,
     folder: Path | None,

@@ -41,7 +41,7 @@ LENGTHS = (500, 1000, 2000)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--plot", type=AnyPath, help="Draw accuracy by place into a PNG.")
 @with_json
-def lost_in_the_middle(  # noqa: PLR0913, PLR0917 - one argument for each flag
+def lost_in_the_middle(
     probe: str,
     positions: int,
     lengths: tuple[int, ...] | None,
@@ -81,7 +81,7 @@ def lost_in_the_middle(  # noqa: PLR0913, PLR0917 - one argument for each flag
     print_result(as_json, report.as_dict(), lambda: _say(report))
 
 
-def _probes(  # noqa: PLR0913, PLR0917
+def _probes(
     model: Any,  # noqa: ANN401 - the type lives in a heavy module
     kind: str,
     lengths: tuple[int, ...],
