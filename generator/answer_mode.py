@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from generator.answer import Mode
 from generator.lm.calibration_record import verdicts_of
-from generator.lm.openai_server import is_remote
+from generator.lm.model_name import is_remote
 from indexing.models.files import generator_weights
 
 

@@ -22,6 +22,7 @@ from generator.attribution.markers import marked
 from generator.decoding.base import Decoding, Limits, Marginal, Request
 from generator.decoding.concat import concatenate
 from generator.decoding.rag import rag_sequence, rag_token
+from generator.decoding.server import ask_server
 from generator.draft import Draft
 from generator.evidence import Embed, Lookup, Offer, Sentence, evidence_sentences, offered
 from generator.extractive.abstention import Floor, enough, support
@@ -29,9 +30,11 @@ from generator.extractive.constrained_decoding import decoded
 from generator.extractive.features import Reading, WordVectors
 from generator.extractive.late_chunking import Context
 from generator.extractive.selector import QuoteLength, best, chosen, cited, line
-from generator.lm.causal_lm import CausalModel, Sampling
+from generator.lm.causal_lm import CausalModel
+from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.ms_poe_policy import MS_POE, Positions, applied, settled
-from generator.lm.openai_server import RemoteModel, answered_by, is_remote, needs_internals
+from generator.lm.openai_server import RemoteModel
+from generator.lm.sampling import Sampling
 from generator.prompt.builder import ARRANGEMENTS, count_words, ledger
 from generator.prompt.follow_up import Turn, complete
 from indexing.documents import Hit
@@ -361,7 +364,7 @@ class Generator:
         draft.decoding = self.settings.decoding
         if isinstance(model, RemoteModel):
             draft.made["Ms-PoE"] = "off (behind a server; it needs the inside of a model)"
-            reading = answered_by(model, request)
+            reading = ask_server(model, request)
         else:
             reading = DECODINGS[self.settings.decoding](model, request)
         citer = Citer(reading.spans, self._embed, question=draft.query)

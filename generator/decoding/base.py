@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from generator.answer import ContextEntry, Responsibility
 from generator.evidence import Offer, Span
-from generator.lm.causal_lm import CausalModel, Sampling
+from generator.lm.causal_lm import CausalModel
+from generator.lm.sampling import Sampling
 from generator.prompt.follow_up import Turn
 from indexing.errors import InvalidRequest
 

@@ -25,8 +25,9 @@ from generator.decoding.mixture import (
     steps,
 )
 from generator.evidence import Span
-from generator.lm.causal_lm import CausalModel, Chooser
+from generator.lm.causal_lm import CausalModel
 from generator.lm.prefix_cache import Layers, joined, reusable, rows
+from generator.lm.sampling import Sampler
 from generator.ms_poe.method import active
 from generator.prompt.builder import Divided, divided, ledger
 from indexing.errors import UnsupportedModel
@@ -133,7 +134,7 @@ class _Work:
         if self.rule == "sequence" and limit <= how.thorough:
             yield from self._best(prior, limit)
             return
-        choose = Chooser(self.limits.sampling, model.device)
+        choose = Sampler(self.limits.sampling, model.device)
         batch = self.batch()
         loop = steps(model.model, batch, prior, rule=self.rule, choose=choose, prune=how.prune)
         for _, step in zip(range(limit), loop, strict=False):

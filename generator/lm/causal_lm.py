@@ -6,12 +6,13 @@ import os
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from generator.lm.decode_step import forward, stepping
 from generator.lm.detokenizer import TextStream
+from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.prefix_cache import PrefixCache, RowCache
+from generator.lm.sampling import Sampler, Sampling
 from generator.ms_poe.method import active
 from generator.prompt.chat_template import Chat
 from generator.prompt.follow_up import Conversations
@@ -30,31 +31,6 @@ _SANE_WINDOW = 10_000_000  # tokenizers without a limit state 1e30
 _GROUPED = "TRANSFORMERS_SDPA_FORCE_GQA"
 """Makes transformers read shared keys where they lie. Otherwise they are copied for every head that
 shares them, in each layer, where a text goes on after a cache or rows are padded."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How the next token is chosen; the default always takes the likeliest.
-
-    Attributes:
-        temperature: 0 for the likeliest token; higher is more varied.
-        top_p: Samples among the likeliest tokens that hold this share of the probability.
-        seed: Equal seeds give equal answers on one machine.
-    """
-
-    temperature: float = 0.0
-    top_p: float = 1.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.temperature < 0 or not 0 < self.top_p <= 1:
-            raise InvalidRequest("temperature must be 0 or more, and top_p in (0, 1]")
-
-    def __str__(self) -> str:
-        """In a few words."""
-        if self.temperature == 0:
-            return "0 (the likeliest token)"
-        return f"{self.temperature:g} (top-p {self.top_p:g}, seed {self.seed})"
 
 
 class CausalModel:
@@ -112,11 +88,6 @@ class CausalModel:
         """
         import torch
         from safetensors import SafetensorError
-
-        from generator.lm.openai_server import (  # these are made of models too
-            is_remote,
-            needs_internals,
-        )
 
         if is_remote(name):
             raise needs_internals("this", name, "a folder or a hub name")
@@ -200,7 +171,7 @@ class CausalModel:
         """
         import torch
 
-        choose = Chooser(sampling, self.device)
+        sample = Sampler(sampling, self.device)
         tag = active(self.model)
         again = tag is None or tag.order != "prompt"  # else ratios belong to one prompt
         cache, known = self.prefixes.take(prompt, tag=tag) if again else (None, 0)
@@ -209,7 +180,7 @@ class CausalModel:
             for _ in range(limit):
                 ids = torch.tensor([fed], device=self.device)
                 scores, cache = forward(self.model, ids, cache)
-                token = choose(scores[0, -1].float())
+                token = sample(scores[0, -1].float())
                 read += fed
                 fed = [token]
                 if token in self.ends:
@@ -226,25 +197,6 @@ class CausalModel:
                 list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False
             )
         )
-
-
-class Chooser:
-    """The next token, given the scores of all, float32 (V,)."""
-
-    def __init__(self, sampling: Sampling, device: torch.device) -> None:
-        import torch
-
-        self.sampling = sampling
-        self.random = torch.Generator(device).manual_seed(sampling.seed)
-
-    def __call__(self, scores: torch.Tensor) -> int:
-        """The token chosen among (V,) scores or log probabilities."""
-        if self.sampling.temperature == 0:
-            # Not PyTorch's: its threads would wait busily through the next token.
-            return int(scores.cpu().numpy().argmax())
-        shares, order = (scores / self.sampling.temperature).softmax(-1).sort(descending=True)
-        shares[shares.cumsum(0) - shares >= self.sampling.top_p] = 0  # the first always stays
-        return int(order[shares.multinomial(1, generator=self.random)])
 
 
 def _from_folder(weights: Weights, dtype: torch.dtype) -> tuple[Any, Any]:

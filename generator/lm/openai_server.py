@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import threading
 import time
 from collections.abc import Generator, Iterator
@@ -21,38 +20,19 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from generator.decoding.base import Reading, Request
-from generator.lm.causal_lm import Sampling
-from generator.prompt.builder import SYSTEM, build, conversation, ledger
-from generator.prompt.chat_template import Chat, Frame
-from indexing.errors import InvalidRequest, ServerFailed
+from generator.lm.model_name import parse_server_name
+from generator.lm.sampling import Sampling
+from generator.prompt.builder import SYSTEM
+from generator.prompt.server_chat import ServerChat, break_control_tokens
+from indexing.errors import ServerFailed
 
 if TYPE_CHECKING:
     import httpx2
 
-PREFIX = "openai:"
-_FORM = "openai:BASE_URL#MODEL, for example openai:http://localhost:11434/v1#qwen3"
 _TRIES = 3
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _LONGEST_WAIT = 20.0  # seconds between two tries, whatever the server asks for
 _MOST_CHARACTERS = 40  # a token, before a server's answer is cut
-_CONTROL = re.compile(
-    r"<(?=[|/\uff5c]?[\w|\uff5c:.\u2581-]{1,40}>)|<(?=[|\uff5c<])|\[(?=/?[A-Z_]{2,20}\])"
-)
-_PIECE = re.compile(r"\w{1,5}|[^\w\s]")
-
-
-def is_remote(name: str) -> bool:
-    """Whether a model's name is that of a server's model."""
-    return name.startswith(PREFIX)
-
-
-def needs_internals(what: str, name: str, instead: str) -> InvalidRequest:
-    """The error for what cannot be done through a server, and what to use in its place."""
-    return InvalidRequest(
-        f"{what} needs the inside of a model, and {name} is behind a server, which gives text "
-        f"only; use {instead}, or a model on this machine"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +63,9 @@ class RemoteModel:
 
     def __init__(self, name: str, *, patience: Patience | None = None) -> None:
         self.name = name
-        self.url, self.model = _parsed(name)
+        self.url, self.model = parse_server_name(name)
         self._patience = patience or Patience()
-        self.chat = Estimated()
+        self.chat = ServerChat()
 
     def count(self, text: str) -> int:
         """An estimate of how many tokens a text takes."""
@@ -111,7 +91,7 @@ class RemoteModel:
             "model": self.model,
             "messages": [
                 {"role": "system", "content": SYSTEM},
-                {"role": "user", "content": apart(message)},
+                {"role": "user", "content": break_control_tokens(message)},
             ],
             "max_tokens": max_new_tokens,
             "temperature": how.temperature,
@@ -209,68 +189,12 @@ class RemoteModel:
             )
 
 
-class Estimated(Chat):
-    """For prompts whose tokenizer is elsewhere: about as many tokens as most would make."""
-
-    def __init__(self) -> None:
-        super().__init__(tokenizer=None)
-
-    def content(self, text: str) -> tuple[int, ...]:
-        """Zeros, one for each token that the text may take: rather too many than too few."""
-        return (0,) * len(_PIECE.findall(text))
-
-    def frame(self, system: str) -> Frame:
-        """About what a template puts around one message."""
-        return Frame((*self.content(system), *(0,) * 8), (0,) * 8)
-
-
-def answered_by(model: RemoteModel, request: Request) -> Reading:
-    """Show all the evidence in one message, and stream what the server writes.
-
-    Raises:
-        InvalidRequest: The question alone does not fit.
-    """
-    limits, history = request.limits, request.history
-    turns = [(each.question, each.answer) for each in history]
-    earlier, entry = conversation(turns, count=model.count, room=limits.history)
-    room = limits.prompt + entry.kept
-    prompt = build(
-        request.question, request.offer, chat=model.chat, room=room, earlier=earlier,
-        arrangement=limits.arrangement,
-    )  # fmt: skip
-    pieces = model.stream(
-        prompt.message, max_new_tokens=limits.answer, sampling=limits.sampling, stop=request.stop
-    )
-    context = ledger(request.offer.whole, prompt.spans, model.count)
-    return Reading(prompt.spans, (*context, entry) if history else context, pieces)
-
-
-def apart(text: str) -> str:
-    """The text with a space in whatever is spelled like a control token, "< |im_end|>"."""
-    return _CONTROL.sub(lambda found: found.group() + " ", text)
-
-
 class _AgainError(Exception):
     """What may go better the next time."""
 
     def __init__(self, message: str, *, after: float = 0.0) -> None:
         super().__init__(message)
         self.after = after
-
-
-def _parsed(name: str) -> tuple[str, str]:
-    """Base URL without a slash at its end, and the server's name for the model."""
-    from urllib.parse import urlsplit
-
-    url, _, model = name.removeprefix(PREFIX).partition("#")
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or not model.strip():
-        raise InvalidRequest(f"{name!r} names no model of a server; write {_FORM}")
-    if parts.username or parts.password or parts.query:
-        raise InvalidRequest(
-            "a server's address must not hold a password or a key; set RAG_APP_API_KEY instead"
-        )
-    return url.rstrip("/"), model.strip()
 
 
 def _key(url: str) -> str | None:

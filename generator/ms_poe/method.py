@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from generator.ms_poe.architectures import RotaryLayer, RotaryModel, recognise
 from generator.ms_poe.position_awareness import awareness, last_seen, ranks, ratios
 from generator.ms_poe.rotation import OneToken, Waves, query_keys, turn_
+from generator.ms_poe.selftest import prove
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.nn.architecture import FULL
 from indexing.nn.hooks import after, attribute, before
@@ -76,8 +77,6 @@ class MsPoE:
             UnsupportedModel: The architecture is not known, or the self-test on it failed.
             InvalidRequest: The settings do not fit the model, or it is changed already.
         """
-        from generator.ms_poe.selftest import prove
-
         inner: Any = model if hasattr(model, "get_decoder") else getattr(model, "model", None)
         if not hasattr(inner, "get_decoder"):
             raise UnsupportedModel(
@@ -85,7 +84,7 @@ class MsPoE:
             )
         rotary = recognise(inner)
         self.check(rotary)
-        prove(rotary)
+        prove(rotary, lambda ratio: MsPoE(r_min=ratio, r_max=ratio, first_layer=0).applied(rotary))
         with self.applied(rotary):
             yield model
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Any
 
 from generator.ms_poe.architectures import RotaryModel
@@ -17,24 +18,26 @@ _RATIO = 1.5
 _proven: set[tuple[type, str]] = set()
 
 
-def prove(rotary: RotaryModel) -> None:
+def prove(rotary: RotaryModel, rescale: Callable[[float], AbstractContextManager[None]]) -> None:
     """Two short passes beside two of the plain model.
 
     A ratio of 1 must give identical scores, and one ratio for all heads must give what the
     model itself gives for positions divided by it.
 
+    Args:
+        rotary: The model, untouched.
+        rescale: Divides the positions of all its rotary layers by one ratio, inside a `with`.
+
     Raises:
         UnsupportedModel: One of the two does not hold.
     """
-    from generator.ms_poe.method import MsPoE
-
     key = (type(rotary.model), rotary.model.config._attn_implementation)
     if key in _proven:
         return
     plain, divided = _scores(rotary), _divided(rotary)
-    with MsPoE(r_min=1, r_max=1, first_layer=0).applied(rotary):
+    with rescale(1.0):
         same = _scores(rotary)
-    with MsPoE(r_min=_RATIO, r_max=_RATIO, first_layer=0).applied(rotary):
+    with rescale(_RATIO):
         turned = _scores(rotary)
     if not same.equal(plain):
         raise _failed(rotary, "a ratio of 1 changed its scores")

@@ -98,7 +98,7 @@ def _positions(
 ) -> tuple[Calibration, Path]:
     from generator.lm.calibration_record import keep
     from generator.lm.causal_lm import CausalModel
-    from generator.lm.openai_server import is_remote, needs_internals
+    from generator.lm.model_name import is_remote, needs_internals
     from rag_app.calibration.ms_poe import calibrate as run
     from rag_app.datasets.probes import text_of
 

@@ -13,8 +13,9 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from generator.lm.causal_lm import CausalModel, Sampling
+from generator.lm.causal_lm import CausalModel
 from generator.lm.prefix_cache import PrefixCache
+from generator.lm.sampling import Sampling
 from generator.ms_poe.architectures import recognise
 from generator.ms_poe.method import MsPoE
 from indexing.errors import UnsupportedModel

@@ -12,7 +12,8 @@ import numpy as np
 
 from generator.decoding.base import Limits, Marginal, Request
 from generator.generator import DECODINGS
-from generator.lm.causal_lm import CausalModel, Sampling
+from generator.lm.causal_lm import CausalModel
+from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE
 from indexing.errors import InvalidRequest
 from rag_app.datasets.probes import Probe, places

@@ -23,9 +23,10 @@ from langchain_core.messages import (
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from pydantic import ConfigDict, Field, PrivateAttr
 
-from generator.lm.causal_lm import CausalModel, Sampling
+from generator.lm.causal_lm import CausalModel
+from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.ms_poe_policy import Positions, applied, settled
-from generator.lm.openai_server import is_remote, needs_internals
+from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE
 from generator.prompt.chat_template import Message, Rendered, Role
 from indexing.errors import InvalidRequest

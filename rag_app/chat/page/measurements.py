@@ -110,7 +110,7 @@ def positions(corpus: Path, generator: str, asked: Asked, notify: Notify) -> str
     """
     from generator.lm.calibration_record import verdict_for
     from generator.lm.causal_lm import CausalModel
-    from generator.lm.openai_server import is_remote, needs_internals
+    from generator.lm.model_name import is_remote, needs_internals
     from rag_app.datasets.probes import Material, make, text_of
 
     if is_remote(generator):

@@ -14,7 +14,8 @@ from generator.decoding.mixture import read
 from generator.decoding.rag import log_prior, rag_sequence, rag_token
 from generator.evidence import Embed, Offer, Span
 from generator.generator import DECODINGS, Generator, GeneratorSettings
-from generator.lm.causal_lm import CausalModel, Sampling
+from generator.lm.causal_lm import CausalModel
+from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE
 from generator.prompt.builder import divided
 from indexing.errors import InvalidRequest

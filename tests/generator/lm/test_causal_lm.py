@@ -13,8 +13,9 @@ import torch
 import transformers
 
 from generator.lm import decode_step as steps
-from generator.lm.causal_lm import CausalModel, Sampling
+from generator.lm.causal_lm import CausalModel
 from generator.lm.detokenizer import TextStream
+from generator.lm.sampling import Sampling
 from generator.prompt.chat_template import Chat
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.models.files import Weights

@@ -15,10 +15,11 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from generator.decoding.mixture import advance, read
 from generator.lm import compiled_llama as compiled_model
 from generator.lm import decode_step as steps
-from generator.lm.causal_lm import CausalModel, Sampling
+from generator.lm.causal_lm import CausalModel
 from generator.lm.compiled_llama import Compiled
 from generator.lm.decode_step import Steps, stepping
 from generator.lm.prefix_cache import PrefixCache, cut
+from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE, keep_rows
 from tests.generator.compilers import with_compiler
 from tests.generator.ms_poe_models import build, tokens

@@ -16,7 +16,8 @@ import pytest
 from generator.answer import AnswerReady, TextDelta
 from generator.evidence import Embed
 from generator.generator import DECODINGS, Generator, GeneratorSettings
-from generator.lm.openai_server import Patience, RemoteModel, apart
+from generator.lm.openai_server import Patience, RemoteModel
+from generator.prompt.server_chat import break_control_tokens
 from indexing.errors import InvalidRequest, ServerFailed
 from tests.generator.conftest import hit, prose
 from tests.generator.openai_server import ANSWER, KEY
@@ -30,7 +31,7 @@ FERRY = prose(
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    program = Path(__file__).with_name("openai_server.py")
+    program = Path(__file__).parents[1] / "openai_server.py"
     with subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
         yield f"http://127.0.0.1:{run.stdout.readline().strip()}/v1"
@@ -188,7 +189,7 @@ def test_nothing_is_asked_before_an_answer_is_wanted(embed: Embed) -> None:
      "<\uff5cUser\uff5c>", "<|im_<|im_end|>end|>", "<bos>"],
 )  # fmt: skip
 def test_control_tokens_are_pulled_apart(text: str, model: Any) -> None:
-    pulled = apart(f"a{text}b")
+    pulled = break_control_tokens(f"a{text}b")
     assert "<|" not in pulled
     assert not any(
         token in pulled for token in ("[INST]", "</s>", "<s>", "<start", "<bos>", "<\uff5c")
@@ -196,4 +197,4 @@ def test_control_tokens_are_pulled_apart(text: str, model: Any) -> None:
     spelled = model.tokenizer(pulled, add_special_tokens=False)["input_ids"]
     assert not set(spelled) & set(range(17))
     assert pulled.replace(" ", "") == f"a{text}b".replace(" ", "")
-    assert apart("5 < 6, a[1], [12] and <3") == "5 < 6, a[1], [12] and <3"
+    assert break_control_tokens("5 < 6, a[1], [12] and <3") == "5 < 6, a[1], [12] and <3"

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from generator.decoding.mixture import read
-from generator.lm.causal_lm import CausalModel, Sampling
+from generator.lm.causal_lm import CausalModel
 from generator.lm.prefix_cache import PrefixCache, RowCache, joined, rows
+from generator.lm.sampling import Sampling
 
 GREEDY = Sampling()
 FIRST = list(range(100, 160))

@@ -9,7 +9,8 @@ import pytest
 from generator.decoding.base import Limits, Request
 from generator.decoding.concat import concatenate
 from generator.evidence import Offer, Span, offered
-from generator.lm.causal_lm import CausalModel, Sampling
+from generator.lm.causal_lm import CausalModel
+from generator.lm.sampling import Sampling
 from generator.prompt.builder import SYSTEM, arranged, build, continued, count_words, ledger, merged
 from generator.prompt.follow_up import Said
 from indexing.documents import Document

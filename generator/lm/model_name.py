@@ -1,0 +1,36 @@
+"""The name of a language model in: on this machine, or `openai:BASE_URL#MODEL` behind a server."""
+
+from __future__ import annotations
+
+from indexing.errors import InvalidRequest
+
+PREFIX = "openai:"
+_FORM = "openai:BASE_URL#MODEL, for example openai:http://localhost:11434/v1#qwen3"
+
+
+def is_remote(name: str) -> bool:
+    """Whether a model's name is that of a server's model."""
+    return name.startswith(PREFIX)
+
+
+def needs_internals(what: str, name: str, instead: str) -> InvalidRequest:
+    """The error for what cannot be done through a server, and what to use in its place."""
+    return InvalidRequest(
+        f"{what} needs the inside of a model, and {name} is behind a server, which gives text "
+        f"only; use {instead}, or a model on this machine"
+    )
+
+
+def parse_server_name(name: str) -> tuple[str, str]:
+    """Base URL without a slash at its end, and the server's name for the model."""
+    from urllib.parse import urlsplit
+
+    url, _, model = name.removeprefix(PREFIX).partition("#")
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not model.strip():
+        raise InvalidRequest(f"{name!r} names no model of a server; write {_FORM}")
+    if parts.username or parts.password or parts.query:
+        raise InvalidRequest(
+            "a server's address must not hold a password or a key; set RAG_APP_API_KEY instead"
+        )
+    return url.rstrip("/"), model.strip()

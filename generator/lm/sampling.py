@@ -1,0 +1,55 @@
+"""Logits in, a token id out: greedy decoding, temperature and top-p."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the next token is chosen; the default always takes the likeliest.
+
+    Attributes:
+        temperature: 0 for the likeliest token; higher is more varied.
+        top_p: Samples among the likeliest tokens that hold this share of the probability.
+        seed: Equal seeds give equal answers on one machine.
+    """
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.temperature < 0 or not 0 < self.top_p <= 1:
+            raise InvalidRequest("temperature must be 0 or more, and top_p in (0, 1]")
+
+    def __str__(self) -> str:
+        """In a few words."""
+        if self.temperature == 0:
+            return "0 (the likeliest token)"
+        return f"{self.temperature:g} (top-p {self.top_p:g}, seed {self.seed})"
+
+
+class Sampler:
+    """The next token, given the scores of all, float32 (V,)."""
+
+    def __init__(self, sampling: Sampling, device: torch.device) -> None:
+        import torch
+
+        self.sampling = sampling
+        self.random = torch.Generator(device).manual_seed(sampling.seed)
+
+    def __call__(self, scores: torch.Tensor) -> int:
+        """The token chosen among (V,) scores or log probabilities."""
+        if self.sampling.temperature == 0:
+            # Not PyTorch's: its threads would wait busily through the next token.
+            return int(scores.cpu().numpy().argmax())
+        shares, order = (scores / self.sampling.temperature).softmax(-1).sort(descending=True)
+        shares[shares.cumsum(0) - shares >= self.sampling.top_p] = 0  # the first always stays
+        return int(order[shares.multinomial(1, generator=self.random)])
