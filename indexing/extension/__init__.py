@@ -35,6 +35,7 @@ from indexing.extension.pcw import ParallelWindows
 from indexing.extension.pi import InterpolatedPositions
 from indexing.extension.rp import RecurrentPositions
 from indexing.extension.self_extend import SelfExtend
+from indexing.extension.table import supported_by
 from indexing.nn.architecture import Family, recognise
 
 if TYPE_CHECKING:
@@ -59,11 +60,6 @@ _STACK = "_extension"
 def supported(model: SentenceTransformer) -> tuple[str, ...]:
     """The names of the methods that are defined for a model."""
     return supported_by(recognise(model))
-
-
-def supported_by(family: Family) -> tuple[str, ...]:
-    """The names of the methods that are defined for a kind of positions."""
-    return tuple(name for name, method in METHODS.items() if family.positions in method.works_on)
 
 
 def method_named(name: str, *, max_length: int) -> Extension:

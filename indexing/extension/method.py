@@ -1,7 +1,7 @@
 """What every method is: a frozen dataclass that changes a model inside a `with`, and undoes it.
 
 To add one: a file with a subclass of `Extension` that names the positions it works on and yields
-its changes, and a line in `METHODS`. The tests go through that table.
+its changes, and a line in `METHODS` and in `WORKS_ON`. The tests go through that table.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.extension.batch import watched
 from indexing.extension.selftest import PROBE, prove
+from indexing.extension.table import refusal
 from indexing.nn.architecture import Family, Positions, recognise
 
 if TYPE_CHECKING:
@@ -127,14 +128,3 @@ class Extension(Change):
     def busy(self) -> Self | None:
         """With an original window of four tokens."""
         return replace(self, original=4, max_length=PROBE)
-
-
-def refusal(name: str, family: Family) -> str:
-    """The message for a model that a method is not defined for, with those that are."""
-    from indexing.extension import supported_by
-
-    names = ", ".join(supported_by(family))
-    return (
-        f"{name} is not defined for {family.architecture}, which has {family.positions} positions; "
-        f"it supports: {names}"
-    )

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from indexing.errors import UnsupportedModel
-from indexing.extension.method import Extension, refusal
-from indexing.nn.architecture import Family, Positions
+from indexing.extension.method import Extension
+from indexing.extension.table import WORKS_ON, refusal
+from indexing.nn.architecture import Family
 
 if TYPE_CHECKING:
     from typing import Self
@@ -22,7 +23,7 @@ class NoExtension(Extension):
     """Reads the first `max_length` tokens, which must fit the original window."""
 
     name: ClassVar[str] = "none"
-    works_on: ClassVar[frozenset[Positions]] = frozenset({"absolute", "rotary", "other"})
+    works_on = WORKS_ON[name]
 
     def check(self, family: Family) -> None:
         """Refuses lengths past the original window."""

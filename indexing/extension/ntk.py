@@ -12,7 +12,8 @@ from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.extension.batch import Batch, Scale, now
 from indexing.extension.method import Extension
 from indexing.extension.selftest import PROBE
-from indexing.nn.architecture import FULL, Family, Positions
+from indexing.extension.table import WORKS_ON
+from indexing.nn.architecture import FULL, Family
 from indexing.nn.hooks import after
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class NtkScaling(Extension):
     """
 
     name: ClassVar[str] = "ntk"
-    works_on: ClassVar[frozenset[Positions]] = frozenset({"rotary"})
+    works_on = WORKS_ON[name]
 
     length_aware: bool = True
     factor: float | None = None

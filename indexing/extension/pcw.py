@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.extension.method import Extension
-from indexing.nn.architecture import Family, Positions
+from indexing.extension.table import WORKS_ON
+from indexing.nn.architecture import Family
 from indexing.nn.hooks import attribute
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class ParallelWindows(Extension):
     """
 
     name: ClassVar[str] = "pcw"
-    works_on: ClassVar[frozenset[Positions]] = frozenset({"absolute", "rotary", "other"})
+    works_on = WORKS_ON[name]
 
     batch_size: int = 32
 

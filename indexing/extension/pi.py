@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from indexing.extension.batch import Batch, Scale
 from indexing.extension.method import Extension
 from indexing.extension.positions import Places, placed
-from indexing.nn.architecture import Family, Positions
+from indexing.extension.table import WORKS_ON
+from indexing.nn.architecture import Family
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -26,7 +27,7 @@ class InterpolatedPositions(Extension):
     """
 
     name: ClassVar[str] = "pi"
-    works_on: ClassVar[frozenset[Positions]] = frozenset({"absolute", "rotary"})
+    works_on = WORKS_ON[name]
 
     scale: Scale = "target"
 

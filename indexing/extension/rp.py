@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from indexing.extension.batch import Batch
 from indexing.extension.method import Extension
 from indexing.extension.positions import Places, placed
-from indexing.nn.architecture import Family, Positions
+from indexing.extension.table import WORKS_ON
+from indexing.nn.architecture import Family
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -25,7 +26,7 @@ class RecurrentPositions(Extension):
     """
 
     name: ClassVar[str] = "rp"
-    works_on: ClassVar[frozenset[Positions]] = frozenset({"absolute"})
+    works_on = WORKS_ON[name]
 
     def changes(
         self, model: SentenceTransformer, family: Family

@@ -16,7 +16,8 @@ from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.extension.batch import now
 from indexing.extension.method import Extension
 from indexing.extension.selftest import PROBE
-from indexing.nn.architecture import FULL, SLIDING, Family, Positions
+from indexing.extension.table import WORKS_ON
+from indexing.nn.architecture import FULL, SLIDING, Family
 from indexing.nn.hooks import after
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class SelfExtend(Extension):
     """
 
     name: ClassVar[str] = "self-extend"
-    works_on: ClassVar[frozenset[Positions]] = frozenset({"rotary"})
+    works_on = WORKS_ON[name]
 
     group: int | None = None
     neighbours: int | None = None

@@ -8,7 +8,8 @@ which must give the same; and with settings that must change the output, to see 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol
 
 from indexing.errors import InvalidRequest, UnsupportedModel
 
@@ -16,16 +17,33 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import Tensor
 
-    from indexing.extension.method import Change
     from indexing.nn.architecture import Family
 
 PROBE = 16
 """Tokens of the longer of the two probe sequences; the other has five fewer."""
 
+
+class Provable(Protocol):
+    """What this needs of a method."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    def applied(self, model: SentenceTransformer, family: Family) -> AbstractContextManager[None]:
+        """Applies it for as long as the `with` lasts."""
+
+    def idle(self) -> Provable | None:
+        """The method with settings under which it changes no output; None: nothing to prove."""
+
+    def busy(self) -> Provable | None:
+        """The method with settings under which it changes the output of a short text."""
+
+
 _proven: set[tuple[type, type, str | None]] = set()
 
 
-def prove(method: Change, model: SentenceTransformer, family: Family) -> None:
+def prove(method: Provable, model: SentenceTransformer, family: Family) -> None:
     """Raises UnsupportedModel unless the method does on this architecture what it says."""
     idle, busy = method.idle(), method.busy()
     key = (type(method), type(family.backbone), family.backbone.config._attn_implementation)
@@ -41,7 +59,7 @@ def prove(method: Change, model: SentenceTransformer, family: Family) -> None:
     _proven.add(key)
 
 
-def _changed(method: Change, model: SentenceTransformer, family: Family) -> Tensor:
+def _changed(method: Provable, model: SentenceTransformer, family: Family) -> Tensor:
     with method.applied(model, family):
         try:
             return _states(family)
@@ -82,7 +100,7 @@ def _close(one: Tensor, other: Tensor) -> bool:
     return bool(gap <= tolerance * max(1.0, float(one.float().abs().max())))
 
 
-def _failed(method: Change, family: Family, reason: str) -> UnsupportedModel:
+def _failed(method: Provable, family: Family, reason: str) -> UnsupportedModel:
     msg = (
         f"{method.name} does not work on {family.architecture}: {reason}; "
         "use pcw, which leaves the transformer as it is"

@@ -26,9 +26,10 @@ from torch import Tensor, nn
 from indexing.errors import InvalidRequest, MissingDependency, UnreadableFile, UnsupportedModel
 from indexing.extension import is_extended
 from indexing.extension.batch import now, watched
-from indexing.extension.method import Change, refusal
+from indexing.extension.method import Change
 from indexing.extension.pi import InterpolatedPositions
 from indexing.extension.positions import with_ids
+from indexing.extension.table import refusal
 from indexing.nn.architecture import Family, Positions, Table, recognise
 from indexing.nn.hooks import Inputs, after, before, reading
 

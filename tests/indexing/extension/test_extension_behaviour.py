@@ -27,6 +27,7 @@ from indexing.extension import (
     selftest,
 )
 from indexing.extension.ntk import base_factor
+from indexing.extension.table import WORKS_ON
 from tests.indexing.extension.extension_models import (
     ABSOLUTE,
     CONFIGS,
@@ -371,3 +372,8 @@ def test_the_selftest_runs_once(models: Models, monkeypatch: pytest.MonkeyPatch)
             pass
     handle.remove()
     assert len(passes) == 3  # untouched, idle, busy
+
+
+def test_the_table_names_every_method() -> None:
+    assert list(WORKS_ON) == list(METHODS)
+    assert all(kind.name == name for name, kind in METHODS.items())

@@ -1,0 +1,35 @@
+"""The shape of the house: no import circle, no crowded room, and a first line at every door."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import grimp
+import pytest
+
+PACKAGES = ("rag_app", "indexing", "retriever", "generator")
+ROOT = Path(__file__).parents[2]
+FOLDERS = sorted(file.parent for name in PACKAGES for file in (ROOT / name).rglob("__init__.py"))
+CROWDED = 16
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_import_circle(package: str) -> None:
+    """Not of two files, not through an import inside a function, not for types only."""
+    graph = grimp.build_graph(package)
+    imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(reversed(error.args[1])))
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_rooms_are_small_and_say_what_they_are(folder: Path) -> None:
+    """At most 16 files of code; the package's docstring begins with what goes in and comes out."""
+    assert len(list(folder.glob("*.py"))) <= CROWDED
+    docstring = ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8")))
+    assert docstring
+    assert docstring.splitlines()[0].endswith((".", ":"))
