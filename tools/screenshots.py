@@ -61,7 +61,7 @@ def checked(page: Page) -> None:
 
 def in_own_words(page: Page) -> None:
     """An answer of the language model, with what no quote supports."""
-    page.get_by_text("Own words").click()
+    page.get_by_text("Generated answer").click()
     asked(page, "Who is Heron for?")
 
 
@@ -83,7 +83,7 @@ def measured(page: Page) -> None:
 def placed(page: Page) -> None:
     """Accuracy by the place of the evidence."""
     page.get_by_role("tab", name="Evaluate").click()
-    page.get_by_role("button", name="Measure places").click()
+    page.get_by_role("button", name="Measure positions").click()
     page.locator("#places figure").first.wait_for(timeout=LONG)
     page.locator("#places .numbers").last.scroll_into_view_if_needed()
 

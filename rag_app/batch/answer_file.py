@@ -157,7 +157,7 @@ class AnswerFile:
             parsed = _parsed(line)
             if parsed is None:
                 raise InvalidRequest(
-                    f"{path}: line {number} is not an answer of a batch; name another --out"
+                    f"{path}: line {number} is not a batch answer; name another --out"
                 )
             self.kept[parsed[0]] = parsed[1]
             yield parsed[0]
@@ -167,7 +167,7 @@ class AnswerFile:
             yield parsed[0]
         elif rest:
             if _is_json(rest) or not (whole or rest.startswith(b"{")):
-                raise InvalidRequest(f"{path}: holds no answers of a batch; name another --out")
+                raise InvalidRequest(f"{path}: is not a file of batch answers; name another --out")
             os.truncate(path, len(data) - len(rest))
             self.mended = True
 
@@ -198,7 +198,7 @@ def read_answers(path: Path) -> list[Json]:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
     found = [one[1].record for one in map(_parsed, lines) if one]
     if not found:
-        raise InputError(f"{path}: holds no answers of a batch; make some with: rag-app batch")
+        raise InputError(f"{path}: holds no batch answers; make some with: rag-app batch")
     return found
 
 

@@ -80,7 +80,7 @@ def asked(  # noqa: PLR0913 - what to ask, how, and until when
         ModelError: The same about a model.
     """
     if workers < 1:
-        raise InvalidRequest("ask for at least one worker")
+        raise InvalidRequest("workers must be at least 1")
     waiting = iter(questions)
     pool = ThreadPoolExecutor(workers, thread_name_prefix="batch")
     running: set[Future[Outcome]] = set()
@@ -124,6 +124,6 @@ def ask_one(
     except RagAppError:
         raise
     except Exception as error:
-        said = " ".join(f"{error}".split())[:300] or "no more is known"
+        said = " ".join(f"{error}".split())[:300] or "no message"
         return Outcome(question, scope, failed=Failed(type(error).__name__, said))
     return Outcome(question, scope, documents.fingerprint(scope), answer=found)

@@ -1,4 +1,4 @@
-"""Ctrl-C, or a request to end: the questions in hand are finished and kept, no other is begun."""
+"""Ctrl-C or SIGTERM: questions in progress are finished and saved, no further one is started."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-SAID = "rag-app: stopping after the questions in hand; Ctrl-C again leaves at once\n"
+SAID = "rag-app: stopping after the questions in progress; Ctrl-C again quits at once\n"
 _SHOW_CURSOR = "\x1b[?25h"  # which a progress bar has hidden
 
 

@@ -55,14 +55,14 @@ def read_questions(path: Path) -> list[Question]:
         return _of_meetings(path)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
-        raise UnreadableFile(path, "is no file of questions", f"use {', '.join(SUFFIXES)}")
+        raise UnreadableFile(path, "is not a file of questions", f"use {', '.join(SUFFIXES)}")
     text = _text(path)
     if suffix == ".json" or (suffix == ".jsonl" and _holds_meetings(text)):
         return _of_meetings(path)
     readers = {".txt": _lines, ".csv": _table, ".jsonl": _objects}
     found = _named(path, list(readers[suffix](path, text)))
     if not found:
-        raise UnreadableFile(path, "holds no question", "write one on a line")
+        raise UnreadableFile(path, "holds no question", "write one per line")
     return found
 
 
@@ -71,11 +71,11 @@ def _text(path: Path) -> str:
         return clean(decode(path, path.read_bytes()))
     except OSError as error:
         reason = f"cannot be read ({error.strerror or error})"
-        raise UnreadableFile(path, reason, "check how its name is spelled") from error
+        raise UnreadableFile(path, reason, "check its name") from error
 
 
 def _lines(path: Path, text: str) -> Iterator[Question]:
-    """A question a line; blank lines and those that begin with # are passed over."""
+    """A question a line; blank lines and those that begin with # are skipped."""
     for line in text.split("\n"):
         if line.strip() and not line.lstrip().startswith("#"):
             yield Question("", line.strip())
@@ -120,7 +120,7 @@ def _of_object(number: int, values: object) -> Question:
     fits = isinstance(asked, str) and all(x is None or isinstance(x, str) for x in (id_, document))
     if not fits:
         name = id_ if isinstance(id_, str) and id_.strip() else f"line-{number}"
-        problem = f"line {number} has no string `question`, or other values that are no strings"
+        problem = f"line {number} has no string `question`, or has values that are not strings"
         return Question(printable(name), "", problem=f"{problem}; {SHAPE}")
     assert isinstance(asked, str)
     return _question(id_ or "", asked, document)
@@ -128,7 +128,7 @@ def _of_object(number: int, values: object) -> Question:
 
 def _question(id_: str, text: str, document: str | None) -> Question:
     text, document = clean(text).strip(), printable(document or "").strip() or None
-    problem = None if text else "the question is empty; ask something"
+    problem = None if text else "the question is empty; write one"
     return Question(printable(id_).strip(), text, document, problem=problem)
 
 
@@ -144,7 +144,7 @@ def _named(path: Path, questions: Sequence[Question]) -> list[Question]:
         made = question.id or _digest(question)
         seen[made] = seen.get(made, 0) + 1
         if question.id and seen[made] > 1:
-            raise UnreadableFile(path, f"has the id {made!r} twice", "give each question its own")
+            raise UnreadableFile(path, f"has the id {made!r} twice", "make the ids unique")
         named.append(replace(question, id=made if seen[made] == 1 else f"{made}-{seen[made]}"))
     return named
 
@@ -174,7 +174,7 @@ def _of_meetings(path: Path) -> list[Question]:
             for number, question in enumerate(questions, 1):
                 id_ = f"{document.title}-{kind}-{number}"
                 named = Question(id_, question.text.strip(), document.title, document.digest)
-                problem = None if named.text else "the question is empty; ask something"
+                problem = None if named.text else "the question is empty; write one"
                 found.append(replace(named, problem=problem))
     if not found:
         raise UnreadableFile(path, "has meetings without queries", "ask them in a .jsonl file")

@@ -1,7 +1,7 @@
-"""The answers of a batch as one HTML page, by document: it opens offline and loads nothing.
+"""The answers of a batch as one self-contained HTML page, grouped by document.
 
-Everything that comes from documents, questions or models is escaped by the template, and the page
-forbids scripts and loading by its own policy.
+The template escapes everything that comes from documents, questions or models; the page's
+Content-Security-Policy forbids scripts and external resources.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from indexing.errors import InputError
 
 Json = dict[str, Any]
 
-EVERYTHING = "Asked of all documents"
+EVERYTHING = "All documents"
 _MARKER = re.compile(r"\[(\d+|unsupported)\]")
 
 
@@ -137,10 +137,10 @@ def _settings(answers: Sequence[Json]) -> dict[str, str]:
     generator, encoder = chosen["generator"], chosen["encoder"]
     several = len({answer["fingerprint"].partition("-")[0] for answer in answers}) > 1
     return {
-        "answers": "quotes only" if generator["answer"] == "quote" else "the model's own words",
+        "answers": "verbatim quotes" if generator["answer"] == "quote" else "generated",
         **({"language model": generator["model"]} if generator["model"] else {}),
         "encoder": encoder.get("model", ""),
-        "documents for an answer": f"{chosen['k']} at most",
+        "documents per answer": f"at most {chosen['k']}",
         "rag-app": chosen["version"],
-        **({"note": "other answers here were made with other settings"} if several else {}),
+        **({"note": "some answers were made with other settings"} if several else {}),
     }

@@ -35,7 +35,7 @@ class BatchOptions:
         limit: Most questions to ask in this run; None for all.
         retry_failed: Whether to ask those again that failed.
         changed: What to do with answers that rest on other settings, documents or questions:
-            "stop" before asking anything, "keep" them, or "ask" these questions anew.
+            "stop" before asking anything, "keep" them, or "ask" these questions again.
     """
 
     answer: Mode | None = None
@@ -134,7 +134,7 @@ def run(  # noqa: PLR0913 - what to ask, where, how, and whom to tell
     chosen = settings(corpus, answer=options.answer, k=options.k)
     with AnswerFile(out, [question.key for question in questions]) as file:
         if file.mended:
-            tell(f"{file.path}: its last line was cut off; that question is asked again")
+            tell(f"{file.path}: its last line was incomplete; that question is asked again")
         standing = _Standing.of(questions, file.kept, Documents.of(corpus), fingerprint(chosen))
         wanted = _todo(standing, file, chosen, options, tell)
         kept = sum(key not in wanted for key in file.kept)
@@ -216,10 +216,10 @@ def _todo(
         said = f"{file.path}: {_said(lines, len(standing.gone), chosen)}"
         if options.changed == "stop":
             raise InvalidRequest(
-                f"{said}; ask these questions anew with --changed ask, let the answers stand with "
-                "--changed keep, or name another --out"
+                f"{said}; ask these questions again with --on-change ask, keep the answers with "
+                "--on-change keep, or name another --out"
             )
-        tell(f"{said}; {'they stand' if options.changed == 'keep' else 'asked anew'}")
+        tell(f"{said}; {'kept' if options.changed == 'keep' else 'asked again'}")
     wanted = list(standing.new)
     if options.retry_failed:
         wanted += standing.failed
@@ -249,9 +249,9 @@ def _said(stale: Sequence[Kept], gone: int, chosen: Json) -> str:
             f"({'; '.join(changes[:SHOWN])}{more})"
         )
     if moved := len(stale) - len(others):
-        parts.append(f"{moved} answers are from before the documents changed")
+        parts.append(f"{moved} answers were made before the documents changed")
     if gone:
-        parts.append(f"{gone} answers are to questions that are not asked here")
+        parts.append(f"{gone} answers belong to questions that are not in the file")
     return " and ".join(parts)
 
 

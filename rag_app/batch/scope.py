@@ -49,7 +49,7 @@ class Documents:
             if not found:
                 raise DocumentNotFound(
                     f"{question.document}: not in this corpus, or changed since; "
-                    "add the file of questions: rag-app index FILE"
+                    "index the file of questions: rag-app index FILE"
                 )
             return tuple(found)
         return tuple(self.held[id_] for id_ in named(question.document, list(self.held.values())))
@@ -82,13 +82,13 @@ def fingerprint(settings: Json) -> str:
 
 
 def differences(before: Json, now: Json, path: str = "") -> Iterable[str]:
-    """What has changed, as "k 5 then, 3 now"."""
+    """What has changed, as "k was 5, is 3"."""
     for name in sorted({*before, *now}):
         old, new = before.get(name), now.get(name)
         if isinstance(old, dict) and isinstance(new, dict):
             yield from differences(old, new, f"{path}{name}.")
         elif old != new:
-            yield f"{path}{name} {old} then, {new} now"
+            yield f"{path}{name} was {old}, is {new}"
 
 
 def _digits(values: object) -> str:

@@ -83,7 +83,7 @@ def measure(  # noqa: PLR0913 - four keyword options
     ):
         asked = _spread(asked_of(data, corpus), questions)
         if not any(one.answerable for one in asked):
-            raise InvalidRequest(f"{data}: no question with an answer is left to ask")
+            raise InvalidRequest(f"{data}: holds no question with an answer")
         found = {mode: _measured(corpus, asked, mode, scores, revision) for mode in MODES}
     answer, reason = decided(found["quote"], found["free"])
     figures: dict[str, Any] = {mode: asdict(each) for mode, each in found.items()}
@@ -98,9 +98,9 @@ def decided(quote: Faithfulness, free: Faithfulness) -> tuple[Mode, str]:
     honest = silent >= silent_quotes
     willing = free.wrongly_withheld <= quote.wrongly_withheld + WITHHELD
     reason = (
-        f"of {free.questions} questions, {free.supported:.0%} of its sentences are supported "
-        f"({SUPPORTED:.0%} are wanted), {silent:.0%} of the unanswerable are withheld (quotes: "
-        f"{silent_quotes:.0%}), {free.wrongly_withheld:.0%} of the others (quotes: "
+        f"on {free.questions} questions, {free.supported:.0%} of generated sentences are supported "
+        f"(required: {SUPPORTED:.0%}); it abstains on {silent:.0%} of the unanswerable (quotes: "
+        f"{silent_quotes:.0%}) and {free.wrongly_withheld:.0%} of the others (quotes: "
         f"{quote.wrongly_withheld:.0%})"
     )
     return ("free" if faithful and honest and willing else "quote"), reason

@@ -57,7 +57,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         if min(self.searched, self.judged, *self.lengths) < 1 or self.positions < 2:
-            raise InvalidRequest("a plan needs probes, lengths, and two positions or more")
+            raise InvalidRequest("calibration needs probes, lengths, and at least two positions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +247,7 @@ def _probes(model: CausalModel, hay: Haystack, plan: Plan, count: int, *, seed: 
     if longest + 60 > model.window:
         raise InvalidRequest(
             f"the longest prompt has {longest} tokens, and {model.name} reads {model.window}; "
-            "ask for less with --lengths"
+            "shorten it with --lengths"
         )
     return [probe for turn in zip(*each, strict=True) for probe in turn]
 

@@ -52,7 +52,7 @@ def score_file(path: Path) -> Iterator[ScoreFile]:
             yield ScoreFile(dict(_lines(lines)), file)
     except OSError as error:
         raise InvalidRequest(
-            f"{path}: scores cannot be kept there ({error.strerror}); set $RAG_APP_CACHE"
+            f"{path}: scores cannot be saved there ({error.strerror}); set $RAG_APP_CACHE"
         ) from error
 
 

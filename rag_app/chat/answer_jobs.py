@@ -68,7 +68,7 @@ class Runs:
         """
         exchange = chat.exchanges[number]
         if exchange.answer is None:
-            raise InvalidRequest("only a whole answer can be checked; ask again first")
+            raise InvalidRequest("only a complete answer can be checked; ask again first")
         checking = replace(exchange, state="checking", note="", check=None)
         return self._begun(Run(key, chat, checking, number=number), self._check)
 
@@ -76,7 +76,7 @@ class Runs:
         with self._lock:
             if run.chat.id in self._runs:
                 raise InvalidRequest(
-                    "this conversation is being answered; stop that, or wait for it"
+                    "this conversation is waiting for an answer; stop it, or wait until it is done"
                 )
             self._runs[run.chat.id] = run
         threading.Thread(target=work, args=[run], name="answer", daemon=True).start()

@@ -167,7 +167,7 @@ def from_json(text: str) -> Chat:
         return _shape().validate_json(text)
     except ValidationError as error:
         raise InvalidRequest(
-            f"a kept conversation cannot be read ({error.error_count()} faults); "
+            f"a saved conversation cannot be read ({error.error_count()} errors); "
             "remove it from the list"
         ) from error
 

@@ -66,8 +66,8 @@ class Chats:
             partial.replace(file)
         except OSError as error:
             raise CorpusError(
-                f"{file.parent}: the conversation cannot be kept "
-                f"({error.strerror or error}); make room there, or give yourself the right to write"
+                f"{file.parent}: the conversation cannot be saved "
+                f"({error.strerror or error}); free disk space, or check the folder's permissions"
             ) from error
 
     def forget(self, key: str, id_: str) -> None:
@@ -76,12 +76,12 @@ class Chats:
 
     def _own(self, key: str) -> Path:
         if not is_key(key):
-            raise InvalidRequest("this is no browser's key; reload the page")
+            raise InvalidRequest("not a valid browser key; reload the page")
         return self.folder / hashlib.sha256(key.encode()).hexdigest()[:32]
 
     def _file(self, key: str, id_: str) -> Path:
         if not _ID.fullmatch(id_):
-            raise InvalidRequest("there is no such conversation; choose one from the list")
+            raise InvalidRequest("no such conversation; choose one from the list")
         return self._own(key) / f"{id_}.json"
 
 

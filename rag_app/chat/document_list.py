@@ -1,4 +1,4 @@
-"""The documents that a page lists: which there are, which are chosen, and removing one."""
+"""The documents that a page lists, selects and removes."""
 
 from __future__ import annotations
 
@@ -54,8 +54,10 @@ class Shelf:
                 break
             except CorpusLocked as error:
                 if time.monotonic() > until:
-                    said = f"{entry.title}: documents are being added; remove it when that is done"
-                    raise CorpusLocked(said) from error
+                    raise CorpusLocked(
+                        f"{entry.title}: cannot be removed while documents are being added; "
+                        "try again later"
+                    ) from error
                 time.sleep(0.2)
         if all(each.path != entry.path for each in self.entries()):
             self._uploads.drop(entry.path)

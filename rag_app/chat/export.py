@@ -21,7 +21,7 @@ _FIRST = re.compile(r"\A([#+=-]|\d+(?=[.)]))")
 
 def markdown(chat: Chat) -> str:
     """The conversation with its quotes as notes; document text is escaped, so it stays text."""
-    lines = [f"# {_plain(chat.title)}", "", f"Begun {chat.begun}.", ""]
+    lines = [f"# {_plain(chat.title)}", "", f"Started {chat.begun}.", ""]
     for exchange in chat.exchanges:
         lines += [f"## {_plain(exchange.question)}", "", *_answered(exchange), ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -61,13 +61,17 @@ def _answered(exchange: Exchange) -> list[str]:
 
 
 def _ways(check: Checked) -> list[str]:
-    end = f"{check.changed} of {len(check.tried)} change it" if check.changed else "it stays"
-    return ["", f"- Asked again with its evidence in other places: {end} ({check.agreement:.0%})"]
+    end = (
+        f"{check.changed} of {len(check.tried)} variants change the answer"
+        if check.changed
+        else "the answer does not change"
+    )
+    return ["", f"- Position check: {end} (agreement {check.agreement:.0%})"]
 
 
 def _notes(answer: Answer) -> list[str]:
     notes = [line for citation in answer.citations for line in _note(citation)]
-    doubts = [f"- No quote supports: {_plain(each)}" for each in answer.unsupported]
+    doubts = [f"- Not supported by a quote: {_plain(each)}" for each in answer.unsupported]
     read = [
         f"- Read {entry.kept:,} of {entry.tokens:,} tokens of {_plain(entry.title)}"
         for entry in answer.context

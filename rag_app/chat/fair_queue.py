@@ -59,7 +59,7 @@ class Line:
         """
         with self._changed:
             if len(self._waiting) >= MOST_WAITING:
-                raise Busy(f"{len(self._waiting)} questions are waiting; ask again in a minute")
+                raise Busy(f"{len(self._waiting)} questions are waiting; try again in a minute")
             place = Place(who, next(self._tickets), self)
             self._waiting.append(place)
             self._call_next()

@@ -1,4 +1,4 @@
-"""Files that people hand in: limited in size and kind, and never written outside of one folder."""
+"""Uploaded files: limited in size and type, never written outside one folder."""
 
 from __future__ import annotations
 
@@ -12,51 +12,51 @@ from indexing.errors import CorpusError, UnreadableFile
 from indexing.files import SUPPORTED
 from indexing.loaders import LOADERS
 
-DEEPEST = 8  # folders within a dropped folder
-LONGEST = 120  # characters of one name
-# What no file system takes, or no person can see.
+MAX_DEPTH = 8  # folders within a dropped folder
+MAX_NAME = 120  # characters of one name
+# Characters that file systems refuse, or that are invisible.
 _UNFIT = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\u200b-\u200f\u202a-\u202e\u2066-\u2069]')
 
 
 def fit(name: str) -> Path:
-    """A name that a browser has sent, as a path that leads nowhere but down.
+    """A name sent by a browser as a safe relative path, without `..` or unusable characters.
 
     Raises:
-        UnreadableFile: Nothing is left of it, or it is of a kind that is not read.
+        UnreadableFile: No usable name remains, or the file type is not supported.
     """
     parts = unicodedata.normalize("NFC", name[:4096]).replace("\\", "/").split("/")
     clean = [_UNFIT.sub("_", part).strip(" .") for part in parts]
-    kept = [_short(part) for part in clean if part][-DEEPEST:]
-    if not kept:
-        raise UnreadableFile(repr(name[:80]), "is no name for a file", "rename the file")
-    path = Path(*kept)
+    names = [_short(part) for part in clean if part][-MAX_DEPTH:]
+    if not names:
+        raise UnreadableFile(repr(name[:80]), "is not a file name", "rename the file")
+    path = Path(*names)
     if path.suffix.lower() not in LOADERS:
-        raise UnreadableFile(path.name, "is of a kind that is not read", f"hand in {SUPPORTED}")
+        raise UnreadableFile(path.name, "is of an unsupported type", f"upload {SUPPORTED}")
     return path
 
 
 def _short(part: str) -> str:
-    """A name within the limit, its ending kept."""
+    """A name within the limit, with its suffix."""
     ending = Path(part).suffix[:16]
-    return part if len(part) <= LONGEST else part[: LONGEST - len(ending)] + ending
+    return part if len(part) <= MAX_NAME else part[: MAX_NAME - len(ending)] + ending
 
 
 class Uploads:
-    """The folder that holds what was handed in.
+    """The folder of uploaded files.
 
     Args:
-        folder: Where; comes into being with the first file.
-        max_bytes: Of one file.
+        folder: Created with the first file.
+        max_bytes: Size limit of one file.
     """
 
     def __init__(self, folder: Path, *, max_bytes: int) -> None:
         self.folder, self.max_bytes = folder.resolve(), max_bytes
 
     async def receive(self, name: str, content: AsyncIterable[bytes]) -> str:
-        """Write a file, whole or not at all; one of the same name gives way. Its name in here.
+        """Write a file atomically, replacing one of the same name; returns its relative name.
 
         Raises:
-            UnreadableFile: It is too large, or of a kind that is not read.
+            UnreadableFile: It is too large, or of an unsupported type.
             CorpusError: The folder cannot be written to.
         """
         path = fit(name)
@@ -66,12 +66,14 @@ class Uploads:
             target = self.folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             if not target.resolve().is_relative_to(self.folder):
-                raise UnreadableFile(path.name, "leads out of the folder", "rename the file")
+                raise UnreadableFile(
+                    path.name, "leads outside the folder of uploads", "rename the file"
+                )
             partial.replace(target)
         except OSError as error:
             raise CorpusError(
-                f"{path.name}: cannot be kept ({error.strerror or error}); rename it, make room in "
-                f"{self.folder}, or remove a folder or file of that name there"
+                f"{path.name}: cannot be saved ({error.strerror or error}); rename it, make room "
+                f"in {self.folder}, or remove a folder or file of that name there"
             ) from error
         finally:
             partial.unlink(missing_ok=True)
@@ -89,7 +91,7 @@ class Uploads:
                 file.write(piece)
 
     def path(self, name: str) -> Path | None:
-        """The file of a name that `receive` gave, or None where there is none."""
+        """The file of a name that `receive` returned, or None."""
         if not name or "\x00" in name or len(name) > 4096:
             return None
         try:
@@ -100,7 +102,7 @@ class Uploads:
         return path if inside and not path.name.startswith(".") else None
 
     def drop(self, path: str) -> None:
-        """Delete a file if it is one of these; files elsewhere are a person's own."""
+        """Delete a file if it lies in this folder; other files are left alone."""
         own = Path(path)
         if own.is_absolute() and own.resolve().is_relative_to(self.folder):
             own.unlink(missing_ok=True)

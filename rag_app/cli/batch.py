@@ -1,4 +1,4 @@
-"""`rag-app batch`: many questions of a corpus into one file, and a page to read them on."""
+"""`rag-app batch`: a file of questions in, a file of answers and an HTML report out."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rag_app.cli.options import (
+    RenamedOption,
     generator_settings,
     print_result,
     with_corpus,
@@ -28,22 +29,35 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
 @click.command()
 @click.argument("questions", type=click.Path(path_type=Path, exists=True))
 @with_corpus
-@click.option("--out", type=AnyFile, required=True, help="The file of answers, one JSON a line.")
-@with_generator
-@click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="Documents.")
 @click.option(
-    "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Questions at once."
+    "--out", type=AnyFile, required=True, help="File of answers, one JSON object per line."
 )
-@click.option("--limit", type=click.IntRange(min=1), help="Ask so many questions in this run.")
-@click.option("--retry-failed", is_flag=True, help="Ask those again that failed.")
+@with_generator
 @click.option(
-    "--changed",
+    "-k", type=click.IntRange(min=1), default=5, show_default=True, help="Number of documents."
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Questions answered in parallel.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), help="Ask at most this many questions in this run."
+)
+@click.option("--retry-failed", is_flag=True, help="Ask failed questions again.")
+@click.option(
+    "--on-change",
+    "changed",
+    cls=RenamedOption,
+    former="--changed",
     type=click.Choice(["stop", "keep", "ask"]),
     default="stop",
     show_default=True,
-    help="What to do with answers from other settings or documents.",
+    help="What to do with answers that were made with other settings or documents.",
 )
-@click.option("--report", type=AnyFile, help="Write all answers as one HTML page, too.")
+@click.option("--report", type=AnyFile, help="Also write all answers as one HTML page.")
 @with_json
 def batch(
     questions: Path,
@@ -63,11 +77,11 @@ def batch(
     report: Path | None,
     as_json: bool,
 ) -> None:
-    """Ask every question of a file, and keep each answer at once.
+    """Answer every question in a file; each answer is saved as soon as it is made.
 
-    QUESTIONS is a .txt with a question a line, a .csv with the columns question, id and document, a
-    .jsonl of objects with these names, or QMSum's .json or .jsonl, whose queries are asked of their
-    own meetings. Run it again to go on where it was stopped or killed.
+    QUESTIONS is a .txt file with one question per line, a .csv file with the columns question, id
+    and document, a .jsonl file of objects with these fields, or QMSum's .json or .jsonl, whose
+    queries are asked of their own meetings. If it is stopped or killed, the same command resumes.
     """
     from rag_app.batch import run
     from rag_app.batch.interrupt import stopping
@@ -92,7 +106,7 @@ def batch(
         write(report, read_answers(out))
     print_result(as_json, summary.as_dict(), lambda: _say(summary, report))
     if stop():
-        _notify("stopped; the same command goes on with the questions that are left")
+        _notify("stopped; run the same command again to resume")
         raise SystemExit(stop.status)
     if summary.failed:
         raise SystemExit(SOME_FAILED)
@@ -139,9 +153,9 @@ def _say(summary: Summary, report: Path | None) -> None:
 
     counts = {
         "asked": summary.asked,
-        "kept from before": summary.kept,
+        "from earlier runs": summary.kept,
         "failed": summary.failed,
-        "still to be asked": summary.left,
+        "remaining": summary.left,
     }
     said = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     pace = f" ({summary.per_hour:,.0f} an hour)" if summary.asked else ""
@@ -151,13 +165,13 @@ def _say(summary: Summary, report: Path | None) -> None:
     )
     say(f"{counted(summary.answered, 'answer')} in {summary.out}{silent}")
     if report:
-        say(f"the page is {report}")
+        say(f"report: {report}")
     for failure in summary.failures[:10]:
         _notify(f"rag-app: {failure.id}: {failure.message}")
     if len(summary.failures) > 10:
-        _notify(f"rag-app: and {len(summary.failures) - 10} more; each line's `error` says why")
+        _notify(f"rag-app: and {len(summary.failures) - 10} more; see `error` in their lines")
     if summary.failed:
-        _notify("ask them again with --retry-failed")
+        _notify("retry them with --retry-failed")
 
 
 def _notify(line: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli.options import AnyPath, Folder, numbers, print_result, with_json
+from rag_app.cli.options import AnyPath, Folder, RenamedOption, numbers, print_result, with_json
 
 if TYPE_CHECKING:
     from generator.lm.calibration_record import Verdict
@@ -19,33 +19,44 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--model", "name", help="Packaged name, folder or hub name.  [default: packaged]")
+@click.option(
+    "--model",
+    "name",
+    help="Language model: packaged name, folder or hub name.  [default: packaged]",
+)
 @click.option(
     "--part", type=click.Choice(["positions", "answers", "both"]), default="both",
     show_default=True,
-    help="Whether Ms-PoE helps; whether it may answer in its own words.",
+    help="What to calibrate: Ms-PoE (positions), generated answers, or both.",
 )  # fmt: skip
 @click.option(
     "--corpus", "folder", type=Folder,
-    help="Make the probes of positions of this corpus.  [default: the sample documents]",
-)  # fmt: skip
-@click.option("--lengths", callback=numbers(), help="Tokens of evidence.  [default: 800]")
-@click.option(
-    "--searched", type=click.IntRange(min=1, max=144), default=4, show_default=True,
-    help="Probes of each kind and length to choose on.",
+    help="Build the position probes from this corpus.  [default: the sample documents]",
 )  # fmt: skip
 @click.option(
-    "--judged", type=click.IntRange(min=1, max=144), default=12, show_default=True,
-    help="Other probes of each kind and length, to judge on.",
+    "--lengths", callback=numbers(), help="Tokens of evidence, separated by commas.  [default: 800]"
+)
+@click.option(
+    "--tuning-probes", "searched", cls=RenamedOption, former="--searched",
+    type=click.IntRange(min=1, max=144), default=4, show_default=True,
+    help="Probes of each kind and length on which settings are selected.",
 )  # fmt: skip
-@click.option("--positions", type=click.IntRange(min=2), default=5, show_default=True)
+@click.option(
+    "--test-probes", "judged", cls=RenamedOption, former="--judged",
+    type=click.IntRange(min=1, max=144), default=12, show_default=True,
+    help="Held-out probes of each kind and length on which the selection is tested.",
+)  # fmt: skip
+@click.option(
+    "--positions", type=click.IntRange(min=2), default=5, show_default=True,
+    help="Positions of the evidence in a prompt.",
+)  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--plot", type=AnyPath, help="Draw accuracy by place into a PNG.")
+@click.option("--plot", type=AnyPath, help="Plot accuracy by position as a PNG.")
 @click.option(
     "--data", type=AnyPath,
-    help="Questions to answer, as `evaluate answers` takes them.  [default: the samples']",
+    help="Questions to answer, as for `evaluate answers`.  [default: the sample questions]",
 )  # fmt: skip
-@click.option("--questions", type=click.IntRange(min=1), help="At most so many of them.")
+@click.option("--questions", type=click.IntRange(min=1), help="Maximum number of these questions.")
 @with_json
 def calibrate(
     name: str | None,
@@ -61,10 +72,10 @@ def calibrate(
     questions: int | None,
     as_json: bool,
 ) -> None:
-    """Find out what suits a language model; `ask` goes by the outcome from then on.
+    """Measure which settings suit a language model; `ask` uses them from then on.
 
-    Two parts: does Ms-PoE help it to find what lies in the middle, and are answers in its own words
-    faithful enough to be the default? May be stopped at any time: the same command goes on there.
+    Two parts: does Ms-PoE help it to find evidence in the middle of a prompt, and are its generated
+    answers faithful enough to be the default? When stopped, the same command resumes.
     """
     if plot:
         from rag_app.evaluation.heatmap import require_matplotlib
@@ -110,8 +121,8 @@ def _positions(
     if plot:
         from rag_app.evaluation.position_plot import draw
 
-        draw(f"{model.name}, probes held out", found.places, found.curves, plot)
-        _notify(f"the picture is in {plot}")
+        draw(f"{model.name}, held-out probes", found.places, found.curves, plot)
+        _notify(f"plot: {plot}")
     return found, keep(found.verdict)
 
 
@@ -124,7 +135,7 @@ def _answers(name: str, data: Path | None, questions: int | None) -> tuple[Verdi
 
     chosen = data or SAMPLES / "questions.jsonl"
     if not chosen.exists():
-        raise InvalidRequest(f"{chosen}: there are no questions; name some with --data")
+        raise InvalidRequest(f"{chosen}: no such file; name a file of questions with --data")
     folder = home() / f"answers-{chosen.resolve().parent.name}"
     verdict = faithfulness.measure(
         chosen,
@@ -138,7 +149,7 @@ def _answers(name: str, data: Path | None, questions: int | None) -> tuple[Verdi
 
 
 def _scores(of: str) -> Path:
-    """The file that keeps the scores of a model."""
+    """The file that caches the scores of a model."""
     from indexing.models.gguf import cache_folder
 
     safe = re.sub(r"[^\w.-]+", "_", of)
@@ -155,7 +166,7 @@ def _say_answers(verdict: Verdict, path: Path) -> None:
     ]
     click.echo(grid(["answers", *(name.replace("_", " ") for name in columns)], rows) + "\n")
     click.echo(f"Verdict: {verdict.answer}. {verdict.answer_reason}.")
-    click.echo(f"Kept in {path}")
+    click.echo(f"Saved in {path}")
 
 
 def _cell(value: float | None) -> str:
@@ -175,8 +186,8 @@ def _say(found: Calibration, path: Path) -> None:
         + [f"{value:+.3f}" for value in (one.gain, one.worst, one.least)]
         for one in found.trials
     ]
-    click.echo("Gain in log-probability of the answers, on the probes to choose on:\n")
-    click.echo(grid(["settings", "probes", "mean", "at off's worst", "least"], rows) + "\n")
+    click.echo("Gain in log-probability of the answers, on the tuning probes:\n")
+    click.echo(grid(["settings", "probes", "mean", "at worst position", "smallest"], rows) + "\n")
     head = ["held out", *(f"{place:.0%}" for place in found.places), "mean", "worst"]
     rows = [
         [one.method, *(f"{each.value:.1%}" for each in (*one.accuracy, one.mean, one.worst))]
@@ -184,4 +195,4 @@ def _say(found: Calibration, path: Path) -> None:
     ]
     click.echo(grid(head, rows) + "\n")
     click.echo(f"Verdict: {'on' if found.verdict.method else 'off'}. {found.verdict.reason}.")
-    click.echo(f"Kept in {path}")
+    click.echo(f"Saved in {path}")

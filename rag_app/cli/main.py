@@ -87,7 +87,7 @@ class Commands(click.Group):
     "--config",
     type=click.Path(path_type=Path, dir_okay=False),
     envvar="RAG_APP_CONFIG",
-    help="Settings for all commands.  [default: rag-app.toml here, if there is one]",
+    help="Settings file.  [default: rag-app.toml in the current folder, if there is one]",
 )
 @click.pass_context
 def main(context: click.Context, config: Path | None) -> None:
@@ -103,7 +103,7 @@ def main(context: click.Context, config: Path | None) -> None:
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @with_corpus
 @with_encoder
-@click.option("--reencode", is_flag=True, help="Encode every document anew with these settings.")
+@click.option("--reencode", is_flag=True, help="Encode every document again with these settings.")
 @with_max_file
 @with_json
 def index(
@@ -117,7 +117,7 @@ def index(
     max_file_mb: int,
     as_json: bool,
 ) -> None:
-    """Add or update files and folders; what has not changed is skipped.
+    """Add or update files and folders; unchanged ones are skipped.
 
     Reads txt, md, pdf, docx, html, vtt, srt, and QMSum json and jsonl.
     """
@@ -145,12 +145,18 @@ def index(
 
 @main.command()
 @click.argument("query")
-@click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="Documents.")
 @click.option(
-    "--passages", type=click.IntRange(min=1), default=3, show_default=True, help="Of each document."
+    "-k", type=click.IntRange(min=1), default=5, show_default=True, help="Number of documents."
+)
+@click.option(
+    "--passages",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="Passages per document.",
 )
 @with_retriever
-@click.option("--explain", is_flag=True, help="Show what each part gave to the scores.")
+@click.option("--explain", is_flag=True, help="Show what each feature adds to the scores.")
 @with_filters
 @with_corpus
 @with_json
@@ -166,7 +172,7 @@ def search(
     folder: Path,
     as_json: bool,
 ) -> None:
-    """Documents for a query, best first, each with its best passages."""
+    """Find documents for a query, best first, each with its best passages."""
     from rag_app.cli import json_output as shapes
     from rag_app.cli import printing
 
@@ -179,11 +185,15 @@ def search(
 @main.command()
 @click.argument("question")
 @with_generator
-@click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="Documents.")
-@click.option("--explain", is_flag=True, help="Show what was on, and what each passage gave.")
+@click.option(
+    "-k", type=click.IntRange(min=1), default=5, show_default=True, help="Number of documents."
+)
+@click.option(
+    "--explain", is_flag=True, help="Show the settings used, and the weight of each passage."
+)
 @click.option(
     "--check-position", is_flag=True,
-    help="Ask again with the evidence in other orders, Ms-PoE on and off: does the answer change?",
+    help="Check whether the answer changes with the order of the evidence, Ms-PoE on and off.",
 )  # fmt: skip
 @with_filters
 @with_corpus
@@ -205,7 +215,7 @@ def ask(
     folder: Path,
     as_json: bool,
 ) -> None:
-    """Answer a question with citations: [1] [2] in the answer, then the quotes they stand for."""
+    """Answer a question, with citations: numbered markers in the text, then their quotes."""
     from generator.answer import AnswerReady, TextDelta
     from generator.answer import as_json as shape
     from rag_app.cli import printing
@@ -223,7 +233,7 @@ def ask(
             printing.sources(result, explain=explain)
         check = None
         if check_position:
-            with printing.steps("Asking again") as progress:
+            with printing.steps("Checking positions") as progress:
                 check = corpus.check_position(
                     question, answer=mode, k=k, where=where, usual=result, progress=progress
                 )
@@ -235,7 +245,7 @@ def ask(
 @with_corpus
 @with_json
 def list_(folder: Path, as_json: bool) -> None:
-    """The documents of a corpus."""
+    """List the documents of a corpus."""
     from rag_app.cli import json_output as shapes
     from rag_app.cli import printing
 
@@ -246,12 +256,14 @@ def list_(folder: Path, as_json: bool) -> None:
 
 @main.command()
 @click.argument("name")
-@click.option("--start", type=click.IntRange(min=0), default=0, help="First character.")
-@click.option("--end", type=click.IntRange(min=0), help="One past the last character.")
+@click.option(
+    "--start", type=click.IntRange(min=0), default=0, help="Offset of the first character."
+)
+@click.option("--end", type=click.IntRange(min=0), help="Offset after the last character.")
 @with_corpus
 @with_json
 def show(name: str, start: int, end: int | None, folder: Path, as_json: bool) -> None:
-    """The extracted text of a document, by id, path or title: what citations point into."""
+    """Print the extracted text of a document (by id, path or title) that citations point into."""
     from rag_app.cli import json_output as shapes
 
     with _corpus(folder) as corpus:
@@ -262,7 +274,7 @@ def show(name: str, start: int, end: int | None, folder: Path, as_json: bool) ->
 
 @main.command()
 @click.argument("names", nargs=-1)
-@click.option("--missing", is_flag=True, help="Documents whose file is gone.")
+@click.option("--missing", is_flag=True, help="Remove documents whose file no longer exists.")
 @with_corpus
 @with_json
 def remove(names: tuple[str, ...], missing: bool, folder: Path, as_json: bool) -> None:
@@ -283,7 +295,7 @@ def remove(names: tuple[str, ...], missing: bool, folder: Path, as_json: bool) -
 @with_json
 @click.pass_context
 def info(context: click.Context, folder: Path, as_json: bool) -> None:
-    """What a corpus holds and how it was made, and every setting with where it comes from."""
+    """Show what a corpus holds, how it was encoded, and where each setting comes from."""
     from generator.answer_mode import usual
     from generator.lm.decode_step import engine_here
     from rag_app.cli import json_output as shapes

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,6 +25,27 @@ AnyPath = click.Path(path_type=Path)
 DECODINGS = ["concat", "rag-token", "rag-sequence"]
 EXTENSIONS = ["none", "pcw", "gp", "rp", "pi", "ntk", "self-extend"]
 RETRIEVERS = ["default", "dense", "bm25"]
+
+
+class RenamedOption(click.Option):
+    """An option whose former name still works, but is not shown in help.
+
+    Args:
+        declarations: As for `click.Option`.
+        former: The former name, with its dashes.
+        attributes: As for `click.Option`.
+    """
+
+    def __init__(self, declarations: Sequence[str], *, former: str, **attributes: Any) -> None:  # noqa: ANN401 - click's own signature
+        super().__init__(declarations, **attributes)
+        self.former = former
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:  # noqa: ANN401 - a private type of click's
+        """Accept both names."""
+        super().add_to_parser(parser, ctx)
+        former = copy(self)
+        former.opts = [self.former]
+        click.Option.add_to_parser(former, parser, ctx)
 
 
 def together(*options: Option[Any]) -> Option[Any]:
@@ -64,7 +86,7 @@ with_corpus = click.option(
     show_envvar=True,
     default=".rag-app",
     show_default=True,
-    help="The folder that holds the corpus.",
+    help="Folder of the corpus.",
 )
 
 with_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -74,21 +96,24 @@ with_retriever = click.option(
     type=click.Choice(RETRIEVERS),
     default="default",
     show_default=True,
-    help="How documents and passages are ranked.",
+    help="Ranking method.",
 )
 
 with_encoder = together(
-    click.option("--encoder", help="Packaged name, folder or hub name.  [default: packaged]"),
+    click.option(
+        "--encoder",
+        help="Encoder model: packaged name, folder or hub name.  [default: packaged]",
+    ),
     click.option(
         "--extension",
         type=click.Choice(EXTENSIONS),
-        help="How documents longer than the model's window are read.  [default: pcw]",
+        help="Method for documents longer than the model's window.  [default: pcw]",
     ),
-    click.option("--max-length", type=click.IntRange(min=8), help="Tokens of one window."),
+    click.option("--max-length", type=click.IntRange(min=8), help="Window size in tokens."),
     click.option(
         "--dtype",
         type=click.Choice(["auto", "float32", "bfloat16"]),
-        help="What it computes in.  [default: auto]",
+        help="Compute dtype.  [default: auto]",
     ),
 )
 
@@ -97,48 +122,54 @@ with_max_file = click.option(
     type=click.IntRange(min=1),
     default=100,
     show_default=True,
-    help="Larger files are refused.",
+    help="Refuse files larger than this.",
 )
 
 with_generator = together(
     click.option(
         "--answer",
         type=click.Choice(["quote", "free"]),
-        help="Quotes, or own words.  [default: what was measured to suit the model]",
+        help="Verbatim quotes, or a generated answer.  [default: as calibrated for the model]",
     ),
     click.option(
         "--generator",
-        help="Language model for free answers: packaged, folder, hub name, or "
+        help="Language model for generated answers: packaged name, folder, hub name, or "
         "openai:BASE_URL#MODEL.  [default: packaged]",
     ),
     click.option(
         "--decoding",
         type=click.Choice(DECODINGS),
-        help="How a free answer reads the evidence: as one prompt, or each passage by itself.  "
-        "[default: concat]",
+        help="How a generated answer reads the evidence: in one prompt, or one prompt per "
+        "passage.  [default: concat]",
     ),
     click.option(
         "--quotes",
         type=click.Choice(["ranked", "decoded"]),
-        help="Who chooses quotes: their rank, or the language model, writing only what is there.  "
-        "[default: ranked]",
+        help="How quotes are selected: by rank, or by constrained decoding with the language "
+        "model.  [default: ranked]",
     ),
     click.option(
         "--ms-poe",
         type=click.Choice(["calibrated", "on", "off"]),
-        help="Positions on several scales, for what lies in the middle.  [default: calibrated]",
+        help="Multi-scale positions, for evidence in the middle of a prompt.  "
+        "[default: calibrated]",
     ),
     click.option(
-        "--max-tokens", type=click.IntRange(min=1), help="Of a free answer, 200 by default."
+        "--max-tokens",
+        type=click.IntRange(min=1),
+        help="Maximum length of a generated answer.  [default: 200]",
     ),
 )
 
 with_filters = together(
     click.option(
-        "--document", "documents", multiple=True, help="Only this id or title; may be repeated."
+        "--document",
+        "documents",
+        multiple=True,
+        help="Only this document, by id or title; may be repeated.",
     ),
-    click.option("--path", "pattern", help='Only files like this, for example "minutes/*.vtt".'),
-    click.option("--speaker", help="Only passages in which they speak."),
+    click.option("--path", "pattern", help='Only files that match, for example "minutes/*.vtt".'),
+    click.option("--speaker", help="Only passages in which this person speaks."),
 )
 
 

@@ -98,9 +98,9 @@ def report(done: IndexReport) -> None:
         kinds = ", ".join(
             f"{count} {suffix or 'no suffix'}" for suffix, count in sorted(done.skipped.items())
         )
-        say(f"passed over, other kinds of files: {kinds}")
+        say(f"skipped, unsupported file types: {kinds}")
     for duplicate in done.duplicates:
-        say(f"left out: {duplicate}")
+        say(f"skipped: {duplicate}")
     for each in done.unread:
         say(f"not read: {each}")
 
@@ -124,7 +124,7 @@ def hits(found: Sequence[Hit], explain: bool) -> None:
 
 
 def sources(answer: Answer, *, explain: bool = False) -> None:
-    """What follows a streamed answer: quotes, doubts, the context ledger, the time."""
+    """What follows a streamed answer: quotes, unsupported sentences, context ledger, timings."""
     click.echo("\n")
     for citation in answer.citations:
         check = "" if citation.verified else "  (not verified)"
@@ -150,24 +150,29 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
 
 
 def how(answer: Answer) -> None:
-    """How an answer was made, and what each passage gave to it where they were read apart."""
+    """How an answer was made, and the weight of each passage where they were read apart."""
     for part, state in answer.made.items():
         say(f"{part}: {state}")
     if answer.query not in {"", answer.question}:
-        say(f"looked for: {answer.query}")
+        say(f"searched for: {answer.query}")
     for passage in answer.responsibility.passages if answer.responsibility else ():
         say(
-            f"share {passage.share:.2f} (before {passage.prior:.2f}, after {passage.posterior:.2f})"
-            f"  {passage.title}, characters {passage.start}-{passage.end}"
+            f"share {passage.share:.2f} (prior {passage.prior:.2f}, "
+            f"posterior {passage.posterior:.2f})  {passage.title}, "
+            f"characters {passage.start}-{passage.end}"
         )
 
 
 def position_check(check: PositionCheck) -> None:
-    """How far the answer depends on the place of its evidence, and what it changes into."""
+    """Whether the answer depends on the position of its evidence, and how it changes."""
     changed = sum(one.changed for one in check.variants)
-    end = "it stays the same" if check.stable else f"{changed} of {len(check.variants)} CHANGE it"
+    end = (
+        "the answer does not change"
+        if check.stable
+        else f"{changed} of {len(check.variants)} variants CHANGE the answer"
+    )
     say("")
-    say(f"asked again in other ways: {end} (agreement {check.agreement:.0%})")
+    say(f"position check: {end} (agreement {check.agreement:.0%})")
     for one in check.variants:
         other = one.positions != check.answer.made.get("Ms-PoE", "")
         way = f"evidence {one.order}" + (f", Ms-PoE {one.positions}" if other else "")
@@ -175,7 +180,7 @@ def position_check(check: PositionCheck) -> None:
         if one.changed:
             say(textwrap.indent(textwrap.fill(one.answer.text, 90), " " * 8))
     for line in check.left_out:
-        say(f"  left out: {line}")
+        say(f"  not checked: {line}")
 
 
 def entries(documents: Sequence[DocumentEntry]) -> None:
@@ -206,9 +211,9 @@ def info(
         for name, value in about.recipe.as_dict().items():
             say(f"{name:<11} {value}")
     say(f"answers     {answers}")
-    say(f"one token   {single_tokens}")
+    say(f"decoding    {single_tokens}")
     for entry in gone:
-        say(f"file is gone: {entry.path} (rag-app remove --missing)")
+        say(f"file missing: {entry.path} (rag-app remove --missing)")
 
 
 def settings(chosen: Sequence[Setting]) -> None:

@@ -17,20 +17,24 @@ LOGIN = "RAG_APP_AUTH"
 @with_corpus
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=7860, show_default=True, help="0: a free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=7860,
+    show_default=True,
+    help="0 picks a free port.",
 )
-@click.option("--api", is_flag=True, help="Offer an OpenAI-compatible API at /v1.")
-@click.option("--mcp", is_flag=True, help="Offer tools to other programs at /mcp.")
+@click.option("--api", is_flag=True, help="Also serve an OpenAI-compatible API at /v1.")
+@click.option("--mcp", is_flag=True, help="Also serve tools for other programs (MCP) at /mcp.")
 @click.option(
     "--auth-file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help=f"File that holds user:password.  [default: ${LOGIN}, else none]",
+    help=f"File that holds user:password.  [default: ${LOGIN}, else no login]",
 )
 @click.option(
     "--answer", type=click.Choice(["quote", "free"]), default="quote", show_default=True,
-    help="Quotes, or own words; the page offers both.",
+    help="Default answers: verbatim quotes or generated; the page offers both.",
 )  # fmt: skip
-@click.option("--generator", help="As in `rag-app ask`.")
+@click.option("--generator", help="Language model, as in `rag-app ask`.")
 @with_encoder
 @with_max_file
 def serve(
@@ -48,9 +52,9 @@ def serve(
     dtype: str | None,
     max_file_mb: int,
 ) -> None:
-    """Chat in the browser; with --api and --mcp also for other programs. Ends with Ctrl-C.
+    """Serve a chat page in the browser, and other programs with --api and --mcp. Ctrl-C stops it.
 
-    Nothing is loaded from elsewhere, and nothing is sent there, unless --generator names a server.
+    Nothing is loaded from or sent to another machine, unless --generator names a server.
     """
     from rag_app.chat.web import server
 

@@ -59,6 +59,12 @@ def flag(option: click.Option) -> str:
     return max(option.opts, key=len).lstrip("-")
 
 
+def flags(option: click.Option) -> list[str]:
+    """That name, and its former one if it was renamed."""
+    former = getattr(option, "former", None)
+    return [flag(option), *([former.lstrip("-")] if former else [])]
+
+
 def leaves(
     command: click.Command, context: click.Context, words: Path_ = ()
 ) -> dict[Path_, click.Command]:
@@ -76,9 +82,8 @@ def leaves(
 def listen(command: click.Command) -> click.Command:
     """Give every option of a command its environment variable, but for those that have one."""
     for option in _options(command):
-        name = flag(option)
-        if option.envvar is None and name not in _NOT_FROM_ENVIRONMENT:
-            option.envvar = f"{PREFIX}{name.upper().replace('-', '_')}"
+        if option.envvar is None and flag(option) not in _NOT_FROM_ENVIRONMENT:
+            option.envvar = [f"{PREFIX}{name.upper().replace('-', '_')}" for name in flags(option)]
     return command
 
 
@@ -90,7 +95,7 @@ def find(named: Path | None) -> Path | None:
     """
     if named is not None:
         if not named.is_file():
-            raise InvalidRequest(f"{named}: no such file; check how --config is spelled")
+            raise InvalidRequest(f"{named}: no such file; check the path given to --config")
         return named
     here = Path(FILE_NAME)
     return here if here.is_file() else None
@@ -117,8 +122,8 @@ def default_map(
         where = f"{file}: {'.'.join((*words, name))}"
         if not named and _leads_out(name, value):
             raise InvalidRequest(
-                f"{where}: a file that nobody named must not lead out of this machine; "
-                f"check it, then use --config {file}, {PREFIX}{name.upper()} or --{name}"
+                f"{where}: a settings file found by chance may not open a connection to another "
+                f"machine; check it, then use --config {file}, {PREFIX}{name.upper()} or --{name}"
             )
         shared = [words] if words else _takers(name, commands)
         takers = {each: _named(commands[each])[name] for each in shared}
@@ -169,7 +174,7 @@ def _read(file: Path) -> Values:
     except OSError as error:
         raise InvalidRequest(f"{file}: cannot be read ({error.strerror or error})") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidRequest(f"{file}: is not TOML ({error}); mend it") from error
+        raise InvalidRequest(f"{file}: is not TOML ({error}); fix it") from error
 
 
 def _entries(
@@ -278,5 +283,5 @@ def _options(command: click.Command) -> list[click.Option]:
 
 
 def _named(command: click.Command) -> dict[str, click.Option]:
-    options = {flag(option): option for option in _options(command)}
+    options = {name: option for option in _options(command) for name in flags(option)}
     return {name: option for name, option in options.items() if name not in _NOT_FROM_FILE}

@@ -143,7 +143,7 @@ class ChatRagApp(BaseChatModel):
         unknown = [name for name in options if name not in PER_CALL]
         if unknown:
             raise InvalidRequest(
-                f"no option {', '.join(unknown)} of a call; there are: {', '.join(PER_CALL)}, stop"
+                f"unknown option {', '.join(unknown)}; a call takes: {', '.join(PER_CALL)}, stop"
             )
         return self.model_copy(update=options)
 
@@ -203,11 +203,11 @@ class _Writing:
         """
         room = model.window - len(prompt.ids)
         if how.max_tokens < 1:
-            raise InvalidRequest(f"max_tokens is {how.max_tokens}; ask for 1 or more")
+            raise InvalidRequest(f"max_tokens is {how.max_tokens}; it must be at least 1")
         if room < 1:
             raise InvalidRequest(
                 f"a conversation of {len(prompt.ids)} tokens does not fit {model.name} "
-                f"({model.window} tokens); leave out its beginning"
+                f"({model.window} tokens); drop its first messages"
             )
         return cls(
             model,
@@ -258,8 +258,7 @@ def _role(message: BaseMessage) -> Role:
     role = next((role for kind, role in ROLES.items() if isinstance(message, kind)), None)
     if role is None:
         raise InvalidRequest(
-            f"this model reads no {type(message).__name__}; give it messages of a system, a human "
-            "and an AI"
+            f"this model cannot read a {type(message).__name__}; use system, human and AI messages"
         )
     return role
 
@@ -267,5 +266,7 @@ def _role(message: BaseMessage) -> Role:
 def _text(message: BaseMessage) -> str:
     for block in message.content_blocks:
         if block["type"] != "text":
-            raise InvalidRequest(f"this model reads text, and no {block['type']}; leave that out")
+            raise InvalidRequest(
+                f"this model reads text only, not {block['type']}; remove that block"
+            )
     return str(message.text)

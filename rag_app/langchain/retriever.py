@@ -57,7 +57,7 @@ class RagAppRetriever(BaseRetriever):
         """Raises InvalidRequest for an empty question or an impossible k."""
         k = self.k if k is None else k
         if k < 1:
-            raise InvalidRequest(f"{k} passages cannot be found; ask for 1 or more")
+            raise InvalidRequest(f"k is {k}; it must be at least 1")
         hits = self.corpus.search(
             query,
             k=max(k, EVIDENCE_DOCUMENTS),

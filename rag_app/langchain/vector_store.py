@@ -109,7 +109,7 @@ class RagAppVectorStore(VectorStore):
         if not len(given) == len(about) == len(names):
             raise InvalidRequest(
                 f"{len(given)} texts, {len(about)} metadatas, {len(names)} ids; "
-                "give as many of each"
+                "give the same number of each"
             )
         documents = [_held(*one) for one in zip(names, given, about, strict=True)]
         if documents:
@@ -254,7 +254,7 @@ class RagAppVectorStore(VectorStore):
     ) -> list[tuple[Document, float, FloatArray]]:
         """The k nearest documents, best first, their cosines and vectors."""
         if k < 1:
-            raise InvalidRequest(f"{k} documents cannot be found; ask for 1 or more")
+            raise InvalidRequest(f"k is {k}; it must be at least 1")
         with self._existing() as there:
             if there is None or not len(there.snapshot.document_rows):
                 return []
@@ -311,7 +311,7 @@ def _held(id_: str, text: str, metadata: dict[str, Any]) -> Held:
     """A text as a document of a corpus."""
     text = printable(text)
     if printable(id_) != id_:
-        raise InvalidRequest(f"{id_!r} cannot be an id; leave out NUL and lone surrogates")
+        raise InvalidRequest(f"{id_!r} cannot be an id; remove NUL and lone surrogates")
     title = printable(str(metadata.get("title") or metadata.get("source") or id_))
     return Held(
         id=id_,
@@ -335,8 +335,8 @@ def _as_json(id_: str, metadata: dict[str, Any]) -> str:
         same = False
     if not same:
         raise InvalidRequest(
-            f"the metadata of {id_} would not come back from JSON as it is; use text, numbers, "
-            "lists, and mappings with text as keys"
+            f"the metadata of {id_} does not survive JSON; use strings, numbers, lists, and "
+            "mappings with strings as keys"
         )
     return kept
 

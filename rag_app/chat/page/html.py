@@ -1,7 +1,7 @@
-"""What the page shows, as HTML. Every template escapes whatever is put into it.
+"""HTML of the page, rendered from templates that escape every value.
 
-Document text, file names and questions are data: they enter HTML here and nowhere else, and only
-through templates, so that nothing in them becomes markup.
+Document text, file names and questions enter HTML only here, so that nothing in them can become
+markup.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the page measures: needles, and accuracy by place. One run at a time; questions go on."""
+"""The page's measurements, needles and accuracy by position: one runs at a time."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class Asked:
 
 
 class Measuring:
-    """Runs one kind of measurement, and keeps what came of the latest.
+    """Runs one kind of measurement in the background and keeps its latest report.
 
     Args:
-        turn: Held by whatever is measured, so that two measurements never share the processor.
+        turn: Lock of the measurement that runs, so that two never compete for the cpu.
     """
 
     def __init__(self, turn: threading.Lock) -> None:
@@ -55,19 +55,19 @@ class Measuring:
         self._said, self._shown = "", ""
 
     def shown(self) -> str:
-        """The latest report as HTML, or what went wrong."""
+        """The latest report as HTML, or its error."""
         return self._shown
 
     async def run(self, work: Work) -> AsyncIterator[str]:
-        """Measure; yields what is being done, then what came of it, as HTML.
+        """Measure; yields progress, then the report, as HTML.
 
-        Whoever comes while a run goes on, watches that.
+        While a run is in progress, a second caller watches that one.
         """
         if self._mine.acquire(blocking=False):
-            self._said, self._shown = "Waiting for another measurement", ""
+            self._said, self._shown = "Waiting for another measurement to end", ""
             threading.Thread(target=self._measure, args=[work], name="measure", daemon=True).start()
         while self._mine.locked():
-            said = f"{self._said} … this takes minutes; questions go on meanwhile."
+            said = f"{self._said} … this takes minutes; you can go on asking questions."
             yield view.notice(said)
             await asyncio.sleep(LOOK)
         yield self._shown
@@ -75,7 +75,7 @@ class Measuring:
     def _measure(self, work: Work) -> None:
         try:
             with self._turn:
-                self._notify("Making ready")
+                self._notify("Preparing")
                 self._shown = work(self._notify)
         except RagAppError as error:
             self._shown = view.notice(str(error), kind="error")
@@ -90,7 +90,7 @@ class Measuring:
 
 
 def needles(corpus: Path, each: int, extensions: Sequence[str], notify: Notify) -> str:
-    """Facts hidden in copies of the documents, as `rag-app evaluate needle` does it."""
+    """The needle test of `rag-app evaluate needle`: facts hidden in copies of the documents."""
     from rag_app.evaluation import needle
 
     chosen = [one for one in needle.EXTENSIONS if one in extensions]
@@ -104,9 +104,9 @@ def needles(corpus: Path, each: int, extensions: Sequence[str], notify: Notify) 
 
 
 def positions(corpus: Path, generator: str, asked: Asked, notify: Notify) -> str:
-    """Accuracy by place of the evidence, as `rag-app evaluate lost-in-the-middle` does it.
+    """Accuracy by position of the evidence, as in `rag-app evaluate lost-in-the-middle`.
 
-    The model is loaded a second time, so that the one that answers stays as it is.
+    The model is loaded a second time, so that Ms-PoE never touches the one that answers.
     """
     from generator.lm.calibration_record import verdict_for
     from generator.lm.causal_lm import CausalModel
@@ -114,13 +114,15 @@ def positions(corpus: Path, generator: str, asked: Asked, notify: Notify) -> str
     from rag_app.datasets.probes import Material, make, text_of
 
     if is_remote(generator):
-        raise needs_internals("Accuracy by place", generator, "the packaged model")
+        raise needs_internals("Accuracy by position", generator, "the packaged model")
     hay, model = text_of(corpus), CausalModel.load(generator, notify=notify)
     reports: list[PositionReport] = []
     for length in [each for each in LENGTHS if each in asked.lengths] or LENGTHS[:1]:
         probes = make(asked.probe, min(asked.count, MOST), Material(hay, model.count, length))
         if max(len(one.prompt(model.chat, 0.0).ids) for one in probes) >= model.window:
-            raise InvalidRequest(f"{model.name} reads {model.window:,} tokens; choose less text")
+            raise InvalidRequest(
+                f"{model.name} reads at most {model.window:,} tokens; choose fewer tokens"
+            )
         reports += _reports(model, {length: probes}, notify)
     curves = tuple(curve for report in reports for curve in report.curves)
     verdict = verdict_for(model.name, model.revision)
@@ -130,12 +132,12 @@ def positions(corpus: Path, generator: str, asked: Asked, notify: Notify) -> str
 def _reports(
     model: CausalModel, probes: dict[int, list[Probe]], notify: Notify
 ) -> Iterator[PositionReport]:
-    """One of the model as it is, one with Ms-PoE where that is defined for it."""
+    """A report without Ms-PoE, and one with it where the model supports it."""
     from generator.ms_poe.method import MsPoE
     from rag_app.evaluation.positions import evaluate
 
     methods: dict[str, MsPoE | None] = {"off": None, "on, as published": MsPoE()}
     for name, method in methods.items():
-        notify(f"asking with about {next(iter(probes)):,} tokens of text, Ms-PoE {name}")
+        notify(f"measuring with about {next(iter(probes)):,} tokens of evidence, Ms-PoE {name}")
         with suppress(UnsupportedModel):
             yield evaluate(model, probes, methods={f"Ms-PoE {name}": method}, positions=PLACES)

@@ -64,7 +64,7 @@ def search(app: Application, browser: gr.BrowserState) -> None:
             speaker = gr.Textbox(label="Speaker", placeholder="anyone", max_length=200)
             pattern = gr.Textbox(label="File", placeholder="*.vtt", max_length=400)
             many = gr.Number(5, label="Documents", minimum=1, maximum=50, precision=0)
-            each = gr.Number(2, label="Passages of each", minimum=1, maximum=20, precision=0)
+            each = gr.Number(2, label="Passages per document", minimum=1, maximum=20, precision=0)
         results = html(elem_id="results")
 
     def found(  # noqa: PLR0913, PLR0917 - one for each field
@@ -84,7 +84,7 @@ def search(app: Application, browser: gr.BrowserState) -> None:
 
 
 def evaluate(app: Application, blocks: gr.Blocks) -> None:
-    """What finds things in the person's own documents, and what a model makes of their place."""
+    """Needle test on the corpus, and accuracy of the language model by position."""
     turn = threading.Lock()
     with gr.Column(elem_classes="sheet"):
         for panel in (_needles, _places):
@@ -96,13 +96,11 @@ def evaluate(app: Application, blocks: gr.Blocks) -> None:
 def _needles(app: Application, measuring: Measuring) -> gr.HTML:
     html(view.intro("needles"))
     with gr.Row(elem_classes="filters"):
-        each = gr.Number(
-            2, label="Facts for each depth and length", minimum=1, maximum=8, precision=0
-        )
+        each = gr.Number(2, label="Facts per depth and length", minimum=1, maximum=8, precision=0)
         methods = gr.CheckboxGroup(
-            [("windows over the whole text (pcw)", "pcw"), ("cut at one window", "none")],
+            [("parallel context windows (pcw)", "pcw"), ("truncated to one window", "none")],
             value=["pcw"],
-            label="How documents are read",
+            label="How documents are encoded",
         )
     start = gr.Button("Measure", variant="primary", elem_classes="measure")
     results = html(elem_id="measured")
@@ -120,18 +118,22 @@ def _places(app: Application, measuring: Measuring) -> gr.HTML:
     html(view.intro("places"))
     with gr.Row(elem_classes="filters"):
         probe = gr.Dropdown(
-            [("one of several documents", "qa"), ("key and value", "kv"), ("pass key", "passkey")],
+            [
+                ("multi-document question answering", "qa"),
+                ("key-value retrieval", "kv"),
+                ("passkey retrieval", "passkey"),
+            ],
             value="qa",
-            label="What is asked for",
+            label="Task",
             filterable=False,
         )
         count = gr.Number(4, label="Questions", minimum=1, maximum=MOST, precision=0)
         lengths = gr.CheckboxGroup(
             [(f"{length:,}", length) for length in LENGTHS],
             value=[LENGTHS[0]],
-            label="Tokens of text around it",
+            label="Tokens of evidence",
         )
-    start = gr.Button("Measure places", variant="primary", elem_classes="measure")
+    start = gr.Button("Measure positions", variant="primary", elem_classes="measure")
     results = html(elem_id="places")
 
     async def measured(probe: str, count: int, lengths: list[int]) -> AsyncIterator[str]:

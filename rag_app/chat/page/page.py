@@ -39,8 +39,8 @@ def build(app: Application) -> gr.Blocks:
 
 
 def head() -> str:
-    """What goes into the head of the page: its look and its script."""
-    return '<link rel="stylesheet" href="look/style.css"><script src="look/page.js"></script>'
+    """What goes into the head of the page: its style sheet and script."""
+    return '<link rel="stylesheet" href="static/style.css"><script src="static/page.js"></script>'
 
 
 def theme() -> gr.themes.Base:
@@ -137,7 +137,7 @@ class _Page:
             )
             with gr.Row(elem_id="choices"):
                 mode = gr.Radio(
-                    [("Verbatim quotes", "quote"), ("Own words", "free")],
+                    [("Verbatim quotes", "quote"), ("Generated answer", "free")],
                     value=self.app.answer,
                     show_label=False,
                     label="Answer with",

@@ -1,4 +1,4 @@
-"""A span of a document in its surroundings: what a citation or a hit looks like to a reader."""
+"""A citation or hit in its context: the span with the text before and after it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def cited(corpus: Corpus, citation: Citation, *, around: int = AROUND) -> Surrou
         if document.text[citation.start : citation.end] == citation.quote:
             before, span, after = _pieces(document, citation.start, citation.end, around)
         else:
-            lost = "This document has changed since it was quoted."
+            lost = "This document has changed since this quote was taken from it."
     place = where(time=citation.time, speaker=citation.speaker, page=citation.page)
     return Surroundings(
         title=citation.title,

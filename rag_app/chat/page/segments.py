@@ -1,7 +1,6 @@
-"""An answer's text, cut where its markers stand, so that a page can show each piece for what it is.
+"""An answer's text split into segments: plain text, citation markers, unsupported sentences.
 
-Only the markers that the answer itself has are markers: a "[1]" in a document's own words stays
-what it is.
+Only the answer's own markers count: a "[1]" that a document contains remains text.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Who may come in, and what a browser may do with what it gets.
+"""Access control: which requests are answered, and what a browser may do with the responses.
 
-- Host: only names of this server. A foreign page whose name points at this machine (DNS rebinding)
-  is turned away.
-- Origin: a request that a page of another origin makes is turned away.
-- Login: where there is one, everything needs it, the page, its files, and every endpoint.
-- Content-Security-Policy: nothing is loaded from, or sent to, anywhere else.
+- Host: only names of this server, so that a foreign page cannot reach it by DNS rebinding.
+- Origin: cross-origin requests are refused.
+- Login: if one is set, the page, its static files and every endpoint require it.
+- Content-Security-Policy: nothing is loaded from, or sent to, another server.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
-CLOSED = ("/gradio_api/upload", "/gradio_api/proxy=")  # files come in at one place only
+CLOSED = ("/gradio_api/upload", "/gradio_api/proxy=")  # files are uploaded at /files only
 
 
 class Guard:
-    """Stands in front of a web application.
+    """ASGI middleware that refuses requests without the right host, origin or login.
 
     Args:
-        app: What it guards.
-        hosts: Names and addresses by which this server may be called; None takes any.
-        login: "user:password", or None where everybody may come in.
+        app: The web application behind it.
+        hosts: Host names that are accepted; None accepts any.
+        login: "user:password"; None requires no login.
     """
 
     def __init__(self, app: ASGIApp, *, hosts: Iterable[str] | None, login: str | None) -> None:
@@ -51,11 +50,11 @@ class Guard:
         self._login = login
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer it with a refusal."""
+        """Pass a request on, or refuse it."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
-            return  # no part of this application speaks over a web socket
+            return  # this application uses no web sockets
         refusal = self._refusal(scope["path"], Headers(scope=scope))
         if refusal is not None:
             await refusal(scope, receive, send)
@@ -73,16 +72,16 @@ class Guard:
     def _refusal(self, path: str, headers: Headers) -> PlainTextResponse | None:
         host = headers.get("host", "")
         if self._hosts is not None and _hostname(host) not in self._hosts:
-            said = "this server is not known by that name; start it with --host, or use 127.0.0.1"
+            said = "this server has no such host name; start it with --host, or use 127.0.0.1"
             return PlainTextResponse(said, 421)
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-            return PlainTextResponse("requests from other pages are not answered", 403)
+            return PlainTextResponse("cross-origin requests are refused", 403)
         if self._login is not None and not _knows(headers.get("authorization", ""), self._login):
             asked = {"WWW-Authenticate": 'Basic realm="rag-app", charset="UTF-8"'}
-            return PlainTextResponse("who are you?", 401, headers=asked)
+            return PlainTextResponse("login required", 401, headers=asked)
         if any(path.startswith(closed) for closed in CLOSED):
-            return PlainTextResponse("not here", 404)
+            return PlainTextResponse("not found", 404)
         return None
 
 
@@ -94,7 +93,7 @@ def _hostname(host: str) -> str:
 
 
 def _knows(header: str, login: str) -> bool:
-    """Whether a request brings the login: as a browser does, or as a program does its key."""
+    """Whether an Authorization header holds the login, as HTTP Basic or as a bearer token."""
     scheme, _, value = header.partition(" ")
     given = value.strip().encode("latin-1")  # the bytes, as they came
     if scheme.lower() == "basic":

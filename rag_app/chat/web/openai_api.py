@@ -1,7 +1,7 @@
-"""The documents as a model: OpenAI's chat completions, with the citations in fields of their own.
+"""An OpenAI-compatible chat completions API whose responses carry citations.
 
-Any client of that API works. The last message is the question. What else the answer rests on comes
-in `citations` and `rag_app`, beside `choices`; in a stream, with the last piece.
+Any client of that API works. The last message is the question. The fields `citations` and `rag_app`
+stand beside `choices`; in a stream, in the last chunk.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ Json = dict[str, Any]
 
 
 class Part(BaseModel):
-    """A part of a message; other kinds than text are refused."""
+    """A part of a message; only text is accepted."""
 
     type: Literal["text"]
     text: str
 
 
 class Message(BaseModel):
-    """What somebody has said."""
+    """A message of a conversation."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
     content: str | list[Part] | None = None
@@ -56,7 +56,7 @@ class Message(BaseModel):
 
 
 class Completion(BaseModel):
-    """A request; fields of the API that are not here, such as `temperature`, change nothing."""
+    """A request; fields of the API that are not listed, such as `temperature`, are ignored."""
 
     model: str
     messages: list[Message] = Field(min_length=1, max_length=500)
@@ -69,7 +69,7 @@ class Completion(BaseModel):
 
 
 def add(web: FastAPI, app: Application) -> None:
-    """Offer /v1/models and /v1/chat/completions."""
+    """Serve /v1/models and /v1/chat/completions."""
 
     async def models() -> Json:
         shared = {"object": "model", "created": 0, "owned_by": "rag-app"}
@@ -114,7 +114,7 @@ def _turns(messages: Sequence[Message]) -> Iterator[Turn]:
 
 
 class _Reply:
-    """The answer to one request, in the shapes of the API."""
+    """The answer to one request, in the formats of the API."""
 
     def __init__(self, model: str, asking: Asking, question: Question, who: str) -> None:
         self._asking, self._question, self._who = asking, question, who
@@ -132,7 +132,7 @@ class _Reply:
         return JSONResponse({**shape, **_beside(answer)})
 
     async def streamed(self) -> StreamingResponse:
-        """A stream that has begun: what goes wrong before the first piece is still an error."""
+        """A stream, opened once its first event is there, so that earlier errors have a status."""
         events = self._asking.stream_async(self._question, who=self._who)
         first = await anext(events)
 
@@ -160,7 +160,7 @@ class _Reply:
 
 
 def _beside(answer: Answer) -> Json:
-    """What the API has no field for."""
+    """The fields that stand beside those of the API."""
     values = as_json(answer)
     citations = values.pop("citations")
     return {"citations": citations, "rag_app": values}

@@ -1,4 +1,4 @@
-"""One web application: the page, the way in for files, and, when asked for, tools and an API."""
+"""One web application: the page, the upload route and, if enabled, MCP tools and an API."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Serving:
     Attributes:
         host: Address to listen on.
         port: Port; 0 takes a free one.
-        api: Whether programs may ask at /v1.
-        mcp: Whether tools are offered at /mcp.
+        api: Whether the OpenAI-compatible API is served at /v1.
+        mcp: Whether MCP tools are served at /mcp.
         login: "user:password", or None.
     """
 
@@ -43,10 +43,10 @@ class Serving:
 
     def __post_init__(self) -> None:
         if self.login is not None and not all(self.login.partition(":")[::2]):
-            raise InvalidRequest("a login is user:password, neither of them empty")
+            raise InvalidRequest("the login must be user:password; neither part may be empty")
         if self.login is None and not self.private:
             raise InvalidRequest(
-                f"at {self.host} everybody in the network could read and remove documents; set "
+                f"at {self.host} everybody on the network could read and remove documents; set "
                 "RAG_APP_AUTH to user:password, or name a file that holds it with --auth-file"
             )
 
@@ -59,20 +59,20 @@ class Serving:
 
 
 def require_gradio() -> None:
-    """Ask for what the page is made with.
+    """Check that the optional libraries of the page are installed.
 
     Raises:
-        MissingDependency: It is not installed.
+        MissingDependency: One is not.
     """
     from importlib.util import find_spec
 
     for library in ("gradio", "mcp"):
         if find_spec(library) is None:
-            raise MissingDependency(library, "Serving", 'pip install "rag-app[chat]"')
+            raise MissingDependency(library, "The chat page", 'pip install "rag-app[chat]"')
 
 
 def assembled(app: Application, serving: Serving) -> ASGIApp:
-    """The whole web application, guarded."""
+    """The whole web application behind its access control."""
     _quiet(app.corpus.folder)
     import gradio as gr
     from fastapi import FastAPI
@@ -83,7 +83,7 @@ def assembled(app: Application, serving: Serving) -> ASGIApp:
     from rag_app.chat.web.auth import LOOPBACK, Guard
 
     web = FastAPI(title="rag-app", docs_url=None, redoc_url=None, openapi_url=None)
-    web.mount("/look", StaticFiles(directory=STATIC))
+    web.mount("/static", StaticFiles(directory=STATIC))
     files.add(web, app)
     if serving.api:
         from rag_app.chat.web import openai_api as api
@@ -116,7 +116,7 @@ def listen(serving: Serving) -> socket.socket:
     """A socket at the address.
 
     Raises:
-        InvalidRequest: It is taken, or not this machine's.
+        InvalidRequest: The address is in use, or not this machine's.
     """
     family = socket.AF_INET6 if ":" in serving.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
@@ -141,10 +141,10 @@ def serve(
     Args:
         app: What to serve.
         serving: How.
-        ready: Told the address when the first request can come.
+        ready: Called with the address once requests are accepted.
 
     Raises:
-        InvalidRequest: The address cannot be had.
+        InvalidRequest: The address is in use, or not this machine's.
     """
     import uvicorn
 
@@ -163,14 +163,14 @@ def serve(
 
 
 def _worth_saying(record: logging.LogRecord) -> bool:
-    """Not that pages were still open when the server was told to end."""
+    """Whether a log record is more than a page that was still open at shutdown."""
     kind = record.exc_info[0] if record.exc_info else None
     ended = kind is not None and issubclass(kind, asyncio.CancelledError)
     return not ended and not str(record.msg).startswith("Cancel %s running task")
 
 
 def _quiet(folder: Path) -> None:
-    """What Gradio must know before it is loaded: send nothing, and write nowhere else."""
+    """Configure Gradio before its import: no telemetry, temporary files in the corpus folder."""
     if "gradio" not in sys.modules:
         os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
         os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"

@@ -1,4 +1,4 @@
-"""The one way in for files: POST /files, the name in a header, the content as it is."""
+"""The only upload route: POST /files, the name in a header, the content as the body."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_NAME = 2048
 
 
 def add(web: FastAPI, app: Application) -> None:
-    """Receive files, and hand them on to be indexed."""
+    """Receive files and queue them for indexing."""
 
     async def take(request: Request) -> JSONResponse:
         name = unquote(request.headers.get("x-name", "")[: 3 * LONGEST_NAME])[:LONGEST_NAME]

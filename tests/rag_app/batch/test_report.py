@@ -133,7 +133,7 @@ def test_groups_are_documents_in_the_order_asked() -> None:
     gone = {"document": "G", "documents": [], "error": {"kind": "X", "message": "not there"}}
     html = page([answer(), answer(**other), answer(), answer(**whole), answer(**gone)])
     heads = [part.partition("<")[0] for part in html.split("<h2>")[1:]]
-    assert heads == ["Talk", "B", "Asked of all documents", "G"]
+    assert heads == ["Talk", "B", "All documents", "G"]
     assert html.count("<article") == 5
 
 

@@ -278,7 +278,7 @@ def test_other_settings_are_noticed(corpus: Corpus, tmp_path: Path) -> None:
     out = tmp_path / "a.jsonl"
     run(corpus, ASKED[:3], out)
     assert (
-        changed(corpus, ASKED[:3], out, r"3 answers .*other settings \(k 5 then, 2 now\)", 2).asked
+        changed(corpus, ASKED[:3], out, r"3 answers .*other settings \(k was 5, is 2\)", 2).asked
         == 0
     )
     again = run(corpus, ASKED[:3], out, options=BatchOptions(k=2, changed="ask"))
@@ -292,7 +292,7 @@ def test_other_documents_are_noticed(tmp_path: Path, encoder: Encoder) -> None:
     questions = [*ASKED[:3], Question("all", "Who found probe 2?")]
     run(corpus, questions, out)
     corpus.add_text("Ana: Probe 1 was lost for ever.", name="lake 1")
-    changed(corpus, questions, out, "2 answers are from before the documents changed")
+    changed(corpus, questions, out, "2 answers were made before the documents changed")
     again = run(corpus, questions, out, options=BatchOptions(changed="ask"))
     assert again.asked == 2 and "lost for ever" in lines(out)[1]["answer"]
     assert [each["id"] for each in lines(out)] == ["q0", "q1", "q2", "all"]
@@ -396,10 +396,10 @@ def test_the_command(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert json.loads(done.stdout)["failed"] == 1
     assert "Divers found it." in Path("page.html").read_text("utf-8")
     said = CliRunner().invoke(main, words)
-    assert said.exit_code == 3 and "kept from before" in said.stdout
+    assert said.exit_code == 3 and "from earlier runs" in said.stdout
     assert "the question is empty" in said.stderr and "--retry-failed" in said.stderr
     refused = CliRunner().invoke(main, [*words, "-k", "2"])
-    assert refused.exit_code == 1 and "--changed ask" in refused.stderr
+    assert refused.exit_code == 1 and "--on-change ask" in refused.stderr
 
 
 STOPPING = """

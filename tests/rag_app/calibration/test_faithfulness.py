@@ -1,4 +1,4 @@
-"""Quotes or own words: when a model is trusted, that figures are kept, and who goes by them."""
+"""Quotes or generated answers: when a model is trusted, and that figures are stored."""
 
 from __future__ import annotations
 

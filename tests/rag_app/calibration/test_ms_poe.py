@@ -120,7 +120,16 @@ def test_the_command_keeps_its_verdict(
     monkeypatch.setenv("RAG_APP_DATA", str(tmp_path))
     monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(CausalModel, "load", lambda *_, **__: tiny_model)
-    arguments = ["--lengths", "40", "--searched", "2", "--judged", "2", "--positions", "2"]
+    arguments = [
+        "--lengths",
+        "40",
+        "--tuning-probes",
+        "2",
+        "--test-probes",
+        "2",
+        "--positions",
+        "2",
+    ]
     arguments += ["--questions", "3"]
     picture = ["--plot", str(tmp_path / "x.png")]
     said = CliRunner().invoke(main, ["calibrate", *arguments, *picture])

@@ -85,7 +85,7 @@ def test_forgotten_is_gone(tmp_path: Path) -> None:
 
 def test_no_room_is_an_error_of_ours(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(CorpusError, match="cannot be kept"):
+    with pytest.raises(CorpusError, match="cannot be saved"):
         Chats(tmp_path / "file").keep(new_key(), CHAT)
 
 

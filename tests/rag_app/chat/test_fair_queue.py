@@ -74,7 +74,7 @@ def test_too_many_are_turned_away() -> None:
     with ExitStack() as places:
         for _ in range(MOST_WAITING + 1):  # one of them is being served
             places.enter_context(line.place("a"))
-        with pytest.raises(Busy, match="ask again"), line.place("b"):
+        with pytest.raises(Busy, match="try again"), line.place("b"):
             pass
     with line.place("b") as b:
         assert b.wait(0)

@@ -100,4 +100,4 @@ def test_what_changes_is_shown_and_stays_text() -> None:
     shown = view.conversation(Chat.new().followed_by(exchange))
     assert "1 of 2 change the answer · agreement 75%" in shown
     assert "evidence best-last" in shown and "Ms-PoE on (as asked)" in shown
-    assert "It &lt;b&gt;snowed&lt;/b&gt;." in shown and "Left out: Ms-PoE: no" in shown
+    assert "It &lt;b&gt;snowed&lt;/b&gt;." in shown and "Not checked: Ms-PoE: no" in shown

@@ -1,4 +1,4 @@
-"""Files that are handed in: nothing is written elsewhere, too large or of another kind."""
+"""Uploaded files: nothing is written elsewhere, too large or of an unsupported type."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing.errors import CorpusError, RagAppError, UnreadableFile
-from rag_app.chat.uploads import DEEPEST, LONGEST, Uploads, fit
+from rag_app.chat.uploads import MAX_DEPTH, MAX_NAME, Uploads, fit
 
 
 def receive(uploads: Uploads, name: str, content: bytes = b"words", pieces: int = 3) -> str:
@@ -48,8 +48,8 @@ def test_no_name_leads_out(name: str) -> None:
         path = fit(f"{name}.txt")
     except UnreadableFile:
         return
-    assert not path.is_absolute() and ".." not in path.parts and len(path.parts) <= DEEPEST
-    assert all(0 < len(part) <= LONGEST and not part.startswith(".") for part in path.parts)
+    assert not path.is_absolute() and ".." not in path.parts and len(path.parts) <= MAX_DEPTH
+    assert all(0 < len(part) <= MAX_NAME and not part.startswith(".") for part in path.parts)
 
 
 @pytest.mark.parametrize("name", ["", "..", "/", "program.exe", "notes", ".txt", "a.svg"])
@@ -71,7 +71,7 @@ def test_a_file_that_is_too_large_leaves_nothing(tmp_path: Path) -> None:
 def test_a_folder_in_the_place_of_a_file_is_said(tmp_path: Path) -> None:
     uploads = Uploads(tmp_path, max_bytes=100)
     (tmp_path / "a.txt").mkdir()
-    with pytest.raises(CorpusError, match="cannot be kept"):
+    with pytest.raises(CorpusError, match="cannot be saved"):
         receive(uploads, "a.txt")
     with pytest.raises(RagAppError):
         receive(Uploads(tmp_path / "a.txt" / "b", max_bytes=1), "c.txt")
@@ -81,7 +81,7 @@ def test_a_link_inside_leads_nowhere(tmp_path: Path) -> None:
     uploads = Uploads(tmp_path / "up", max_bytes=100)
     (tmp_path / "up").mkdir()
     (tmp_path / "up" / "out").symlink_to(tmp_path, target_is_directory=True)
-    with pytest.raises(UnreadableFile, match="leads out"):
+    with pytest.raises(UnreadableFile, match="leads outside"):
         receive(uploads, "out/a.txt")
     assert not (tmp_path / "a.txt").exists()
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import typing
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -12,7 +14,11 @@ from generator.answer import Mode
 from generator.generator import DECODINGS, QUOTES
 from generator.lm.ms_poe_policy import MS_POE
 from indexing.extension import METHODS
+from rag_app.cli import settings
+from rag_app.cli.batch import batch
+from rag_app.cli.calibrate import calibrate
 from rag_app.cli.main import main
+from rag_app.cli.options import RenamedOption
 from retriever.fusion import RANKINGS
 
 TABLES = {
@@ -48,3 +54,47 @@ def test_an_option_offers_the_whole_table(command: str, option: str, offered: se
 
 def test_every_table_is_offered_somewhere() -> None:
     assert {option for _, option, _ in FOUND} == set(TABLES)
+
+
+# ---- renamed options ----
+
+RENAMED = [
+    (name, option)
+    for name, command in (("batch", batch), ("calibrate", calibrate))
+    for option in command.params
+    if isinstance(option, RenamedOption)
+]
+
+
+def test_renamed_options() -> None:
+    assert {(name, option.opts[0], option.former) for name, option in RENAMED} == {
+        ("batch", "--on-change", "--changed"),
+        ("calibrate", "--tuning-probes", "--searched"),
+        ("calibrate", "--test-probes", "--judged"),
+    }
+
+
+@pytest.mark.parametrize(("name", "option"), RENAMED)
+def test_a_former_name_still_works_and_is_not_shown(name: str, option: RenamedOption) -> None:
+    value = "keep" if name == "batch" else "3"
+    for used in (option.opts[0], option.former):
+        command = click.Command(name, params=[option])
+        with command.make_context(name, [used, value]) as context:
+            assert str(context.params[str(option.name)]) == value
+    context = click.Context(click.Command(name, params=[option]))
+    assert option.former not in context.command.get_help(context)
+
+
+@pytest.mark.parametrize(("name", "option"), RENAMED)
+def test_a_former_name_still_works_in_a_settings_file_and_the_environment(
+    name: str, option: RenamedOption, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = settings.listen(click.Command(name, params=[option]))
+    value = "keep" if name == "batch" else 3
+    file = tmp_path / "rag-app.toml"
+    file.write_text(f"[{name}]\n{option.former.lstrip('-')} = {json.dumps(value)}\n")
+    expected = {name: {option.name: value}}
+    assert settings.default_map(file, {(name,): command}) == expected
+    monkeypatch.setenv(f"RAG_APP_{option.former.lstrip('-').upper()}", str(value))
+    with command.make_context(name, []) as context:
+        assert context.params[str(option.name)] == value

@@ -142,10 +142,13 @@ def test_tokens_are_counted_without_a_network(shared: CausalModel) -> None:
 @pytest.mark.parametrize(
     ("messages", "what"),
     [
-        ([ToolMessage("3", tool_call_id="1")], "reads no ToolMessage"),
-        ([HumanMessage([{"type": "image", "url": "https://x.org/a.png"}])], "no image"),
-        ([AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": "1"}])], "no tool_call"),
-        ([HumanMessage("word " * 9000)], "leave out its beginning"),
+        ([ToolMessage("3", tool_call_id="1")], "cannot read a ToolMessage"),
+        ([HumanMessage([{"type": "image", "url": "https://x.org/a.png"}])], "text only, not image"),
+        (
+            [AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": "1"}])],
+            "text only, not tool_call",
+        ),
+        ([HumanMessage("word " * 9000)], "drop its first messages"),
     ],
 )
 def test_what_the_model_cannot_read_is_said(messages: list[Any], what: str) -> None:
@@ -154,9 +157,9 @@ def test_what_the_model_cannot_read_is_said(messages: list[Any], what: str) -> N
 
 
 def test_impossible_settings_are_said() -> None:
-    with pytest.raises(InvalidRequest, match="no option tools of a call"):
+    with pytest.raises(InvalidRequest, match="unknown option tools"):
         ChatRagApp().invoke("hi", tools=[])
-    with pytest.raises(InvalidRequest, match="ask for 1 or more"):
+    with pytest.raises(InvalidRequest, match="it must be at least 1"):
         ChatRagApp().invoke("hi", max_tokens=0)
     with pytest.raises(InvalidRequest, match="langchain-openai"):
         ChatRagApp(model="openai:http://localhost/v1#x").invoke("hi")

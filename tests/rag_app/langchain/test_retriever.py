@@ -86,7 +86,7 @@ async def test_a_thread_finds_the_same(samples_corpus: Corpus) -> None:
 
 
 def test_what_cannot_be_asked_is_said(samples_corpus: Corpus, tmp_path: Any) -> None:
-    with pytest.raises(InvalidRequest, match="ask for 1 or more"):
+    with pytest.raises(InvalidRequest, match="it must be at least 1"):
         RagAppRetriever(corpus=samples_corpus).invoke(QUESTION, k=0)
     with pytest.raises(ValueError, match="greater than or equal to 1"):
         RagAppRetriever(corpus=samples_corpus, k=0)

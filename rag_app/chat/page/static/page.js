@@ -1,11 +1,11 @@
-// What the page does by itself: sources beside an answer, files, filters, keys.
-// Elements say by data attributes what they do; no text of a document is ever read as code.
+// Behaviour in the browser: sources beside an answer, uploads, filters, keyboard shortcuts.
+// Elements declare what they do by data attributes; text of documents is never run as code.
 "use strict";
 
 const ragApp = (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-  // ---- elements that set something off on the server ----
+  // ---- elements that trigger events on the server ----
 
   function acts(element, trigger, names) {
     element.addEventListener("click", (event) => {
@@ -25,7 +25,7 @@ const ragApp = (() => {
     if (element.querySelector("[data-dropzone]")) files(element, trigger);
   }
 
-  // A second click within four seconds means it.
+  // A second click within four seconds confirms.
   function sure(button) {
     if (button.classList.contains("asked")) return true;
     const label = button.getAttribute("aria-label");
@@ -60,7 +60,7 @@ const ragApp = (() => {
     const card = document.getElementById(`source-${number}-${marker}`);
     if (!card) return;
     for (const other of all(".source.shown")) other.classList.remove("shown");
-    void card.offsetWidth; // so that the animation begins anew
+    void card.offsetWidth; // restarts the animation
     card.classList.add("shown");
     const room = document.getElementById("panel").clientHeight - 80;
     const block = card.offsetHeight > room ? "start" : "nearest";
@@ -93,7 +93,7 @@ const ragApp = (() => {
     setTimeout(() => button.classList.remove("done"), 1500);
   }
 
-  // ---- the end of the conversation stays in sight, unless somebody reads further up ----
+  // ---- scroll with the conversation, unless the reader has scrolled up ----
 
   function follow() {
     const talk = document.getElementById("talk");
@@ -115,7 +115,7 @@ const ragApp = (() => {
   }
   follow();
 
-  // On a phone the conversation comes first; the documents are one touch away.
+  // On a phone the sidebar starts closed.
   function fold() {
     const side = document.getElementById("side");
     if (!side) return setTimeout(fold, 50);
@@ -126,7 +126,7 @@ const ragApp = (() => {
   }
   fold();
 
-  // ---- keys: / asks, Escape closes or stops ----
+  // ---- keys: / focuses the question, Escape closes the sources or stops the answer ----
 
   document.addEventListener("keydown", (event) => {
     const typing = event.target.matches?.("input, textarea, select, [contenteditable]");
@@ -168,7 +168,7 @@ const ragApp = (() => {
     });
   }
 
-  // The files below what was dropped, with their paths; hidden ones are passed over.
+  // The files below a dropped entry, with their paths; hidden ones are skipped.
   async function within(entry, before = "") {
     const path = before + entry.name;
     if (before && entry.name.startsWith(".")) return [];
@@ -191,10 +191,10 @@ const ragApp = (() => {
     const list = element.querySelector("[data-sending]");
     const kinds = element.querySelector("[data-dropzone]").dataset.dropzone.split(", ");
     const known = ([name]) => kinds.some((kind) => name.toLowerCase().endsWith(kind));
-    // What somebody names is sent, and refused with a reason; other kinds within folders are not.
+    // A file picked by itself is sent, and refused with a reason; in folders, such files are skipped.
     const files = picked.filter((one) => !one[0].includes("/") || known(one));
     if (files.length < picked.length) {
-      say(list, `${picked.length - files.length} files of other kinds passed over`);
+      say(list, `${picked.length - files.length} files of unsupported types skipped`);
     }
     let watched = false;
     for (const [name, file] of files) {

@@ -48,7 +48,7 @@ def test_nothing_may_be_loaded_from_elsewhere() -> None:
     assert allowed == {"'self'", "'none'", "'unsafe-inline'", "'unsafe-eval'", "data:", "blob:"}
 
 
-@pytest.mark.parametrize("path", ["/", "/look/style.css", "/files", "/v1/models", "/mcp"])
+@pytest.mark.parametrize("path", ["/", "/static/style.css", "/files", "/v1/models", "/mcp"])
 def test_without_the_login_there_is_nothing(path: str) -> None:
     for value in (None, "Basic", "Basic !", "Basic YW5uOnB3", "Bearer ann", "Digest ann:word"):
         headers = {"authorization": value} if value else {}
