@@ -46,7 +46,7 @@ class Sentence:
         start: First character.
         end: One past the last.
         score: The retriever's score for the span around it.
-        turn: Start of its utterance, or None outside of any.
+        utterance: Start of its utterance, or None outside of any.
         speaker: Who says it.
         time: Seconds from the start of the recording.
     """
@@ -55,7 +55,7 @@ class Sentence:
     start: int
     end: int
     score: float
-    turn: int | None = None
+    utterance: int | None = None
     speaker: str | None = None
     time: float | None = None
 
@@ -66,7 +66,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class Evidence:
     """What the retriever found.
 
     Attributes:
@@ -78,7 +78,7 @@ class Offer:
     whole: tuple[Span, ...]
 
 
-def offered(hits: Sequence[Hit], lookup: Lookup) -> Offer:
+def gather_evidence(hits: Sequence[Hit], lookup: Lookup) -> Evidence:
     """The hits' passages and documents; of equal scores the better document's passage first."""
     first: dict[str, Hit] = {}
     for hit in hits:
@@ -96,50 +96,50 @@ def offered(hits: Sequence[Hit], lookup: Lookup) -> Offer:
         Span(document, 0, len(document.text), first[name].score)
         for name, document in documents.items()
     ]
-    return Offer(tuple(passages), tuple(whole))
+    return Evidence(tuple(passages), tuple(whole))
 
 
 def evidence_sentences(spans: Iterable[Span]) -> list[Sentence]:
     """Every sentence of the spans once, span by span, each in reading order."""
     found: dict[tuple[str, int, int], Sentence] = {}
     for span in spans:
-        for start, end, turn in _utterances(span):
+        for start, end, utterance in _utterances(span):
             for first, last in sentences(span.document.text, start, end):
-                sentence = _sentence(span, first, last, turn)
+                sentence = _sentence(span, first, last, utterance)
                 found.setdefault((span.document.id, first, last), sentence)
     return list(found.values())
 
 
-def _sentence(span: Span, first: int, last: int, turn: int | None) -> Sentence:
-    said = span.document.turn_at(first) if turn is not None else None
+def _sentence(span: Span, first: int, last: int, utterance: int | None) -> Sentence:
+    said = span.document.utterance_at(first) if utterance is not None else None
     return Sentence(
         document=span.document,
         start=first,
         end=last,
         score=span.score,
-        turn=turn,
+        utterance=utterance,
         speaker=said.speaker if said else None,
         time=said.time if said else None,
     )
 
 
 def _utterances(span: Span) -> Iterator[tuple[int, int, int | None]]:
-    """The span cut at the borders of turns, labels left out: (start, end, start of the turn)."""
+    """The span cut where utterances end, labels left out: (start, end, start of utterance)."""
     at = span.start
     while at < span.end:
-        turn = span.document.turn_at(at)
-        if turn is None:
-            end = _next_turn(span, at)
+        utterance = span.document.utterance_at(at)
+        if utterance is None:
+            end = _next_utterance(span, at)
             yield at, end, None
         else:
-            end = min(turn.end, span.end)
-            if max(at, turn.said) < end:
-                yield max(at, turn.said), end, turn.start
+            end = min(utterance.end, span.end)
+            if max(at, utterance.text_start) < end:
+                yield max(at, utterance.text_start), end, utterance.start
         at = end
 
 
-def _next_turn(span: Span, at: int) -> int:
-    """Where the first turn after `at` starts, within the span."""
-    turns = span.document.turns
-    following = bisect_right(turns, at, key=lambda turn: turn.start)
-    return min(turns[following].start, span.end) if following < len(turns) else span.end
+def _next_utterance(span: Span, at: int) -> int:
+    """Where the first utterance after `at` starts, within the span."""
+    utterances = span.document.utterances
+    following = bisect_right(utterances, at, key=lambda utterance: utterance.start)
+    return min(utterances[following].start, span.end) if following < len(utterances) else span.end

@@ -24,7 +24,14 @@ from generator.decoding.concat import concatenate
 from generator.decoding.rag import rag_sequence, rag_token
 from generator.decoding.server import ask_server
 from generator.draft import Draft
-from generator.evidence import Embed, Lookup, Offer, Sentence, evidence_sentences, offered
+from generator.evidence import (
+    Embed,
+    Evidence,
+    Lookup,
+    Sentence,
+    evidence_sentences,
+    gather_evidence,
+)
 from generator.extractive.abstention import Floor, enough, support
 from generator.extractive.constrained_decoding import decoded
 from generator.extractive.features import Reading, WordVectors
@@ -267,31 +274,31 @@ class Generator:
             raise InvalidRequest("the question is empty; ask something")
         mode = self._mode(answer)
         draft = Draft(question.strip(), complete(question, history), mode)
-        offer = offered(hits, document)
-        found = evidence_sentences(offer.passages[: self.settings.passages])
+        evidence = gather_evidence(hits, document)
+        found = evidence_sentences(evidence.passages[: self.settings.passages])
         reading = Reading.of(draft.query, found, self._words, asked=draft.question)
         draft.lap("evidence")
         sure = enough(support(reading), self.settings.floor)
         if not found or (abstain and not sure):
-            yield from self._abstained(draft, offer)
+            yield from self._abstained(draft, evidence)
         elif mode.mode == "quote":
-            yield from self._quoted(draft, offer, reading, stop)
+            yield from self._quoted(draft, evidence, reading, stop)
         else:
-            yield from self._free(draft, offer, stop, history)
+            yield from self._free(draft, evidence, stop, history)
         yield AnswerReady(draft.finished())
 
     def _mode(self, answer: Mode | None) -> AnswerMode:
         asked = answer or self.settings.answer
         return AnswerMode(asked, "as asked") if asked else usual(self.settings.model)
 
-    def _abstained(self, draft: Draft, offer: Offer) -> Iterator[Event]:
-        yield draft.context(ledger(offer.whole, [], count_words))
+    def _abstained(self, draft: Draft, evidence: Evidence) -> Iterator[Event]:
+        yield draft.context(ledger(evidence.whole, [], count_words))
         yield draft.text(NOT_SAID)
 
     def _quoted(
-        self, draft: Draft, offer: Offer, reading: Reading, stop: threading.Event | None
+        self, draft: Draft, evidence: Evidence, reading: Reading, stop: threading.Event | None
     ) -> Iterator[Event]:
-        read = offer.passages[: self.settings.passages]
+        read = evidence.passages[: self.settings.passages]
         draft.made["quotes"] = self.settings.quotes
         try:
             reading = reading.in_context(self._context.closeness)
@@ -299,9 +306,9 @@ class Generator:
         except MissingDependency as missing:
             draft.made["sentences"] = f"read one by one ({missing})"
         draft.made["Ms-PoE"] = "off (no language model is asked)"
-        yield draft.context(ledger(offer.whole, read, count_words))
+        yield draft.context(ledger(evidence.whole, read, count_words))
         if self.settings.quotes == "decoded":
-            picked = self._decoded(draft, offer, reading, stop)
+            picked = self._decoded(draft, evidence, reading, stop)
         else:
             picked = iter(chosen(reading, length=self.settings.length))
         for marker, sentence in enumerate(picked, start=1):
@@ -313,7 +320,7 @@ class Generator:
         draft.lap("write")
 
     def _decoded(
-        self, draft: Draft, offer: Offer, reading: Reading, stop: threading.Event | None
+        self, draft: Draft, evidence: Evidence, reading: Reading, stop: threading.Event | None
     ) -> Iterator[Sentence]:
         """Quotes that the model chooses among the best-ranked ones."""
         model = self.model
@@ -327,7 +334,7 @@ class Generator:
         yield from decoded(
             model,
             draft.query,
-            offer,
+            evidence,
             best(reading),
             length=self.settings.length,
             room=min(self.settings.budget_tokens, model.window - _ROOM_FOR_QUOTES),
@@ -339,7 +346,7 @@ class Generator:
     def _free(
         self,
         draft: Draft,
-        offer: Offer,
+        evidence: Evidence,
         stop: threading.Event | None,
         history: Sequence[Turn],
     ) -> Iterator[Event]:
@@ -360,7 +367,7 @@ class Generator:
             self.settings.history_tokens,
             self.settings.arrangement,
         )
-        request = Request(draft.query, offer, limits, stop, history)
+        request = Request(draft.query, evidence, limits, stop, history)
         draft.decoding = self.settings.decoding
         if isinstance(model, RemoteModel):
             draft.made["Ms-PoE"] = "off (behind a server; it needs the inside of a model)"

@@ -1,4 +1,4 @@
-"""The shared words: what a document, a turn, a passage and a hit are. All frozen.
+"""The shared words: what a document, an utterance, a passage and a hit are. All frozen.
 
 Every `start` and `end` in this project counts characters of `Document.text` (Python string
 indexes, end exclusive), so that `document.text[start:end]` is the thing itself.
@@ -11,20 +11,20 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Utterance:
     """One uninterrupted utterance of a transcript.
 
     Attributes:
         start: First character, the speaker's label included.
         end: One past the last character.
-        said: First character of the words themselves, past label and time stamp.
+        text_start: First character of the words themselves, past label and time stamp.
         speaker: Who speaks, as the file spells it.
         time: Seconds from the start of the recording.
     """
 
     start: int
     end: int
-    said: int
+    text_start: int
     speaker: str | None = None
     time: float | None = None
 
@@ -46,7 +46,7 @@ class Extract:
         text: The whole text, newlines as "\n", no NUL.
         title: A name a person would recognise.
         part: Which document of the file this is, unique within it; "" when a file is one document.
-        turns: Utterances in order, without overlaps; empty unless the file is a transcript.
+        utterances: Utterances in order, without overlaps; empty unless the file is a transcript.
         pages: Pages in order; empty unless the format has pages.
         breaks: Offsets that a passage prefers to start at (headings, paragraphs), ascending.
     """
@@ -54,7 +54,7 @@ class Extract:
     text: str
     title: str
     part: str = ""
-    turns: tuple[Turn, ...] = ()
+    utterances: tuple[Utterance, ...] = ()
     pages: tuple[Page, ...] = ()
     breaks: tuple[int, ...] = ()
 
@@ -69,9 +69,9 @@ class Document:
         part: Which document of the file; "" when a file is one document.
         title: A name a person would recognise.
         format: The loader's name, such as "pdf" or "qmsum".
-        digest: SHA-256 of text, turns and pages: what decides "changed?".
+        digest: SHA-256 of text, utterances and pages: what decides "changed?".
         text: The whole extracted text.
-        turns: Utterances in order.
+        utterances: Utterances in order.
         pages: Pages in order.
         breaks: Offsets that a passage prefers to start at.
         metadata: JSON that whoever handed it in keeps with it; "" for none.
@@ -84,21 +84,21 @@ class Document:
     format: str
     digest: str
     text: str
-    turns: tuple[Turn, ...] = ()
+    utterances: tuple[Utterance, ...] = ()
     pages: tuple[Page, ...] = ()
     breaks: tuple[int, ...] = ()
     metadata: str = ""
 
-    def turn_at(self, offset: int) -> Turn | None:
+    def utterance_at(self, offset: int) -> Utterance | None:
         """The utterance that holds a character, or None outside of any."""
-        at = bisect_right(self.turns, offset, key=lambda turn: turn.start) - 1
-        return self.turns[at] if at >= 0 and offset < self.turns[at].end else None
+        at = bisect_right(self.utterances, offset, key=lambda utterance: utterance.start) - 1
+        return self.utterances[at] if at >= 0 and offset < self.utterances[at].end else None
 
-    def turns_within(self, start: int, end: int) -> tuple[Turn, ...]:
+    def utterances_within(self, start: int, end: int) -> tuple[Utterance, ...]:
         """The utterances that share characters with a span, in order."""
-        first = bisect_right(self.turns, start, key=lambda turn: turn.end)
-        last = bisect_left(self.turns, end, key=lambda turn: turn.start)
-        return self.turns[first:last]
+        first = bisect_right(self.utterances, start, key=lambda utterance: utterance.end)
+        last = bisect_left(self.utterances, end, key=lambda utterance: utterance.start)
+        return self.utterances[first:last]
 
     def page_at(self, offset: int) -> int | None:
         """The page number of a character, or None where the format has no pages."""

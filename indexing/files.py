@@ -224,7 +224,9 @@ def document(text: str, *, name: str, title: str | None = None) -> Document:
     text, name = clean(text), printable(name)
     if not text.strip() or not name.strip():
         raise InvalidRequest("a document needs a name and some text; one of them is blank")
-    extract = Extract(text, title=printable(title or name), turns=transcripts.turns(text))
+    extract = Extract(
+        text, title=printable(title or name), utterances=transcripts.find_utterances(text)
+    )
     return _document(name, "text", extract)
 
 
@@ -295,19 +297,22 @@ def _document(path: str, kind: str, extract: Extract) -> Document:
         format=kind,
         digest=_digest(extract),
         text=extract.text,
-        turns=extract.turns,
+        utterances=extract.utterances,
         pages=extract.pages,
         breaks=extract.breaks,
     )
 
 
 def _digest(extract: Extract) -> str:
-    """SHA-256 of text, turns and pages as canonical JSON, in hexadecimal.
+    """SHA-256 of text, utterances and pages as canonical JSON, in hexadecimal.
 
     Not of the title, which is often the file's name: a renamed file is the same document.
     """
-    turns = [[turn.start, turn.end, turn.said, turn.speaker, turn.time] for turn in extract.turns]
+    utterances = [
+        [utterance.start, utterance.end, utterance.text_start, utterance.speaker, utterance.time]
+        for utterance in extract.utterances
+    ]
     pages = [[page.start, page.end, page.number] for page in extract.pages]
-    whole = [extract.text, turns, pages]
+    whole = [extract.text, utterances, pages]
     canonical = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()

@@ -97,7 +97,7 @@ class Parts:
     def spoken(self) -> FloatArray:
         """(passages,) 1/n where a speaker whom the query names says n-th most, summed over them."""
         speakers = self.snapshot.speakers
-        return speakers.turns.score(named_speakers(self.query.text, speakers))
+        return speakers.postings.score(named_speakers(self.query.text, speakers))
 
     def best(self, scores: FloatArray) -> FloatArray:
         """(documents,) of (q, passages): each sentence's best passage, summed."""

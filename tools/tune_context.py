@@ -2,10 +2,10 @@
 
     python tools/tune_context.py train.jsonl --corpus FOLDER --out late_chunking.safetensors
 
-For every question of QMSum with marked turns, eight of the 24 best passages of its meeting, half of
-them marked where there are as many: the sentences in marked turns are to be told from the others
-(binary cross-entropy) and to come before them (softmax over all). With `--fold` the questions of
-every third meeting are left out, and how those are ranked is printed before and after.
+For every question of QMSum with marked utterances, eight of the 24 best passages of its meeting,
+half of them marked where there are as many: sentences in marked utterances are to be told from the
+others (binary cross-entropy) and to come before them (softmax over all). With `--fold` the
+questions of every third meeting are left out, and how those are ranked is printed before and after.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from generator.evidence import Sentence, Span, evidence_sentences, offered
+from generator.evidence import Sentence, Span, evidence_sentences, gather_evidence
 from generator.extractive.late_chunking import LAYERS, compared
 from indexing.models.files import encoder_weights
 from rag_app.corpus.corpus import Corpus
@@ -52,7 +52,7 @@ class Question:
     others: tuple[Span, ...]
 
     def sentences(self, spans: Sequence[Span]) -> tuple[list[Sentence], Tensor]:
-        """Of some passages, and whether each is in a marked turn."""
+        """Of some passages, and whether each is in a marked utterance."""
         found = evidence_sentences(spans)
         held = [holds(self.golds, one.document.id, one.start, one.end) for one in found]
         return found, torch.tensor(held, dtype=torch.float32)
@@ -141,24 +141,28 @@ def _questions(data: Path, folder: Path) -> Iterator[Question]:
             (number, meeting.document, question)
             for number, meeting in enumerate(meetings(data))
             for question in meeting.specific
-            if question.turns
+            if question.utterances
         ]
         with counted(pairs, doing="Searching") as steps:
             for number, document, question in steps:
                 where = Filter(documents=(document.id,))
                 hits = corpus.search(question.text, k=1, passages=_FOUND, where=where)
                 golds = tuple(
-                    Gold(document.id, document.turns[turn].start, document.turns[turn].end)
-                    for turn in question.turns
+                    Gold(
+                        document.id,
+                        document.utterances[utterance].start,
+                        document.utterances[utterance].end,
+                    )
+                    for utterance in question.utterances
                 )
-                found = offered(hits, corpus.document).passages
+                found = gather_evidence(hits, corpus.document).passages
                 marked = [span for span in found if _marked(span, golds)]
                 others = [span for span in found if not _marked(span, golds)]
                 yield Question(question.text, number, golds, tuple(marked), tuple(others))
 
 
 def _marked(span: Span, golds: Sequence[Gold]) -> bool:
-    """Whether over a hundred characters of it are in marked turns."""
+    """Whether over a hundred characters of it are in marked utterances."""
     return any(min(span.end, gold.end) - max(span.start, gold.start) > 100 for gold in golds)
 
 
@@ -218,7 +222,7 @@ def _loss(tuned: Tuned, one: Question) -> Tensor:
 
 
 def _judged(tuned: Tuned, asked: Sequence[Question]) -> str:
-    """How often the best sentence of the sixteen best passages is in a marked turn, and five."""
+    """How often the best sentence of the 16 best passages is in a marked utterance, and five."""
     first, five = [], []
     tuned.model.eval()
     with torch.inference_mode(), counted(asked, doing="Judging") as steps:

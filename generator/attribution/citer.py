@@ -233,7 +233,7 @@ def _quotes(found: Sequence[Sentence], ordinary: frozenset[str]) -> Iterator[Quo
 def _together(one: Sentence, other: Sentence) -> bool:
     """Whether the second follows the first in one utterance or paragraph."""
     between = _gap(one, other)
-    return between is not None and one.turn == other.turn and not _BREAK.search(between)
+    return between is not None and one.utterance == other.utterance and not _BREAK.search(between)
 
 
 def _gap(one: Sentence, other: Sentence) -> str | None:

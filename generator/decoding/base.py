@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 
 from generator.answer import ContextEntry, Responsibility
-from generator.evidence import Offer, Span
+from generator.evidence import Evidence, Span
 from generator.lm.causal_lm import CausalModel
 from generator.lm.sampling import Sampling
 from generator.prompt.follow_up import Turn
@@ -68,14 +68,14 @@ class Request:
 
     Attributes:
         question: Complete in itself.
-        offer: The evidence for it.
+        evidence: The evidence for it.
         limits: How much is read and written.
         stop: Set by another thread to end the answer early.
         history: The conversation so far, oldest turn first.
     """
 
     question: str
-    offer: Offer
+    evidence: Evidence
     limits: Limits
     stop: threading.Event | None = None
     history: Sequence[Turn] = ()

@@ -36,7 +36,7 @@ def concatenate(model: CausalModel, request: Request) -> Reading:
         said = Said((*prompt.ids, *written), prompt.spans)
         model.conversations.put((*request.history, turn), said)
 
-    whole = {span.document.id: span for span in request.offer.whole}
+    whole = {span.document.id: span for span in request.evidence.whole}
     for span in prompt.spans:  # documents of earlier turns
         document = span.document
         whole.setdefault(document.id, Span(document, 0, len(document.text), span.score))
@@ -46,26 +46,26 @@ def concatenate(model: CausalModel, request: Request) -> Reading:
 
 def _prompt(model: CausalModel, request: Request) -> tuple[Prompt, tuple[ContextEntry, ...]]:
     """What the model reads, and the conversation's line of the ledger, if there is one."""
-    question, offer = request.question, request.offer
+    question, evidence = request.question, request.evidence
     limits, history = request.limits, request.history
     room = room_for(model, limits)
     if not history:
         return build(
-            question, offer, chat=model.chat, room=room, arrangement=limits.arrangement
+            question, evidence, chat=model.chat, room=room, arrangement=limits.arrangement
         ), ()
     usual = limits.arrangement == "ends"
     said = model.conversations.get(history) if usual else None
     longest = room_for(model, replace(limits, prompt=limits.prompt + limits.history))
     tokens = sum(model.count(each.question + each.answer) for each in history)
     if said is not None and tokens <= limits.history:
-        prompt = continued(question, offer, said, chat=model.chat, room=longest)
+        prompt = continued(question, evidence, said, chat=model.chat, room=longest)
         if prompt is not None:
             return prompt, (ContextEntry("", "the conversation", tokens, tokens, 0),)
     turns = [(each.question, each.answer) for each in history]
     earlier, entry = conversation(turns, count=model.count, room=min(limits.history, room // 3))
     longest = min(longest, room + entry.kept)
     return build(
-        question, offer, chat=model.chat, room=longest, earlier=earlier,
+        question, evidence, chat=model.chat, room=longest, earlier=earlier,
         arrangement=limits.arrangement,
     ), (entry,)  # fmt: skip
 

@@ -88,7 +88,9 @@ def _marginal(model: CausalModel, request: Request, rule: Rule) -> Reading:
     work = _Work(model, prompts, log_prior(spans, how), rule, limits)
     record = _Record(model, spans, work.prior)
     pieces = model.spelled(record.watched(work.tokens()), stop=request.stop, stops=prompts[0].stops)
-    return Reading(shown, ledger(request.offer.whole, shown, model.count), pieces, record.finished)
+    return Reading(
+        shown, ledger(request.evidence.whole, shown, model.count), pieces, record.finished
+    )
 
 
 def _check(model: CausalModel) -> None:
@@ -105,7 +107,7 @@ def _fitting(model: CausalModel, request: Request) -> Iterator[Divided]:
     """The best passages' prompts, as many as are wanted and as the budget holds, at least one."""
     limits = request.limits
     room, spent = room_for(model, limits), 0
-    chosen = request.offer.passages[: limits.marginal.passages] or [None]
+    chosen = request.evidence.passages[: limits.marginal.passages] or [None]
     for i, span in enumerate(chosen):
         prompt = divided(request.question, span, chat=model.chat, room=room)
         spent += len(prompt)

@@ -18,11 +18,11 @@ def ask_server(model: RemoteModel, request: Request) -> Reading:
     earlier, entry = conversation(turns, count=model.count, room=limits.history)
     room = limits.prompt + entry.kept
     prompt = build(
-        request.question, request.offer, chat=model.chat, room=room, earlier=earlier,
+        request.question, request.evidence, chat=model.chat, room=room, earlier=earlier,
         arrangement=limits.arrangement,
     )  # fmt: skip
     pieces = model.stream(
         prompt.message, max_new_tokens=limits.answer, sampling=limits.sampling, stop=request.stop
     )
-    context = ledger(request.offer.whole, prompt.spans, model.count)
+    context = ledger(request.evidence.whole, prompt.spans, model.count)
     return Reading(prompt.spans, (*context, entry) if history else context, pieces)

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from generator.evidence import Offer, Sentence
+from generator.evidence import Evidence, Sentence
 from generator.extractive.selector import QuoteLength
 from generator.extractive.trie import Node, Trie
 from generator.lm.causal_lm import CausalModel
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def decoded(  # noqa: PLR0913 - four keyword options beside what every answer needs
     model: CausalModel,
     question: str,
-    offer: Offer,
+    evidence: Evidence,
     found: Sequence[Sentence],
     *,
     length: QuoteLength,
@@ -40,7 +40,7 @@ def decoded(  # noqa: PLR0913 - four keyword options beside what every answer ne
     Args:
         model: Reads and chooses; always the likeliest token that is allowed.
         question: As asked.
-        offer: What the model is shown.
+        evidence: What the model is shown.
         found: Sentences that may be quoted.
         length: How much may be said.
         room: Most tokens of the prompt.
@@ -50,7 +50,7 @@ def decoded(  # noqa: PLR0913 - four keyword options beside what every answer ne
     Raises:
         InvalidRequest: The question alone does not fit.
     """
-    prompt = build(question, offer, chat=model.chat, room=room, arrangement=arrangement)
+    prompt = build(question, evidence, chat=model.chat, room=room, arrangement=arrangement)
     shown = {
         number: sentence
         for number, sentence in enumerate(found)

@@ -104,7 +104,7 @@ def _joined(picked: Iterable[Sentence]) -> list[Sentence]:
 
 def _follows(before: Sentence, after: Sentence) -> bool:
     """Whether nothing but white space of one paragraph is between them."""
-    if before.document.id != after.document.id or before.turn != after.turn:
+    if before.document.id != after.document.id or before.utterance != after.utterance:
         return False
     between = before.document.text[before.end : after.start]
     return not between.strip() and between.count("\n") < 2 and after.start >= before.end

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from generator.answer import NOT_SAID, ContextEntry
-from generator.evidence import Offer, Span
+from generator.evidence import Evidence, Span
 from generator.prompt.chat_template import Chat, Frame
 from generator.prompt.follow_up import Said
 from indexing.documents import Document, clock
@@ -140,7 +140,7 @@ def too_long(tokens: int, room: int) -> InvalidRequest:
 
 def build(  # noqa: PLR0913 - four keyword options
     question: str,
-    offer: Offer,
+    evidence: Evidence,
     *,
     chat: Chat,
     room: int,
@@ -153,7 +153,7 @@ def build(  # noqa: PLR0913 - four keyword options
 
     Args:
         question: As asked.
-        offer: What may be shown.
+        evidence: What may be shown.
         chat: The model's template and tokenizer.
         room: Most tokens of the prompt.
         earlier: What was said before, quoted between evidence and question.
@@ -165,8 +165,8 @@ def build(  # noqa: PLR0913 - four keyword options
     draft = _Draft(question, chat, earlier)
     if draft.length([]) > room:
         raise too_long(draft.length([]), room)
-    complete = draft.fits(offer.whole, room)
-    chosen = offer.whole if complete else draft.fill(offer.passages, room)
+    complete = draft.fits(evidence.whole, room)
+    chosen = evidence.whole if complete else draft.fill(evidence.passages, room)
     return draft.prompt(ARRANGEMENTS[arrangement](arranged(chosen)))
 
 
@@ -177,7 +177,7 @@ def in_order(question: str, spans: Sequence[Span], *, chat: Chat) -> Prompt:
 
 def continued(
     question: str,
-    offer: Offer,
+    evidence: Evidence,
     said: Said,
     *,
     chat: Chat,
@@ -187,7 +187,7 @@ def continued(
 
     Args:
         question: The further question.
-        offer: What may be shown; the best passages that were not shown yet are added.
+        evidence: What may be shown; the best passages that were not shown yet are added.
         said: The prompt before, with its answer.
         chat: The model's template and tokenizer.
         room: Most tokens of the prompt.
@@ -204,7 +204,7 @@ def continued(
     added: list[Span] = []
     blocks: list[int] = []
     more = chat.content(_MORE)
-    for span in offer.passages:
+    for span in evidence.passages:
         if len(added) == _MOST_NEW:
             break
         if any(_within_one(span, one) for one in (*said.spans, *added)):
@@ -305,9 +305,9 @@ class _Draft:
 
 def _block(number: int, span: Span) -> str:
     """One piece of evidence: what it is, then its lines, each marked as quoted."""
-    turn = span.document.turn_at(span.start)
+    utterance = span.document.utterance_at(span.start)
     page = span.document.page_at(span.start)
-    time = clock(turn.time) if turn else None
+    time = clock(utterance.time) if utterance else None
     title = " ".join(span.document.title.split())[:_TITLE_LENGTH]
     where = [title, f"page {page}" if page else "", time or ""]
     lines = "".join(f"> {line}\n" for line in span.text.strip().splitlines() if line.strip())

@@ -33,7 +33,7 @@ class Speakers:
     """
 
     names: tuple[str, ...]
-    turns: Postings
+    postings: Postings
 
     @classmethod
     def of(cls, passages: Sequence[tuple[str, ...]]) -> Speakers:
@@ -61,7 +61,7 @@ class Speakers:
     def save(self, folder: Path) -> None:
         """Write to `speakers.*` in a folder."""
         (folder / "speakers.json").write_text(json.dumps(self.names), "utf-8")
-        self.turns.save(folder, "speakers")
+        self.postings.save(folder, "speakers")
 
     @classmethod
     def load(cls, folder: Path, passages: int) -> Speakers:

@@ -2,7 +2,7 @@
 
 A cue is what a screen shows for a moment. Live captions scroll, so a line comes back in the next
 cue; one utterance spans many cues. The text of the document is one line an utterance, "Speaker:
-words" or just the words, and the time stamps live in `Turn.time`.
+words" or just the words, and the time stamps live in `Utterance.time`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from indexing.documents import Extract, Turn
+from indexing.documents import Extract, Utterance
 from indexing.loaders.charset import printable
 from indexing.text.transcripts import label
 
 TOUCH = 0.1  # seconds between two cues that follow without a pause
-TURN_WORDS = 150  # a turn as long as this ends with its sentence, to keep its time stamp near
+TURN_WORDS = 150  # an utterance as long as this ends with its sentence, to keep its time stamp near
 LINE_WORDS = 40  # the same for words of nobody, who may be several
 
 _ENDS_SENTENCE = re.compile(r"[.?!\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*$")
@@ -34,18 +34,20 @@ class Cue:
 
 
 def transcript(cues: Iterable[Cue], *, title: str) -> Extract:
-    """A document of cues: labels inside them read, repetitions dropped, turns put together."""
+    """A document of cues: labels inside them read, repetitions dropped, utterances put together."""
     shown = sorted(cues, key=lambda cue: cue.start)
     texts: list[str] = []
-    turns: list[Turn] = []
+    utterances: list[Utterance] = []
     at = 0
     for cue in _utterances(list(_labelled(_new_lines(shown)))):
         words = " ".join(cue.lines)
         lead = f"{cue.speaker}: " if cue.speaker else ""
-        turns.append(Turn(at, at + len(lead + words), at + len(lead), cue.speaker, cue.start))
+        utterances.append(
+            Utterance(at, at + len(lead + words), at + len(lead), cue.speaker, cue.start)
+        )
         texts.append(lead + words)
         at += len(lead + words) + 1
-    return Extract("\n".join(texts), title=title, turns=tuple(turns))
+    return Extract("\n".join(texts), title=title, utterances=tuple(utterances))
 
 
 def plain_lines(markup: str) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ def load(path: Path) -> Iterator[Extract]:
     yield Extract(
         text,
         title=_title(text, headings) or printable(path.stem),
-        turns=transcripts.turns(text),
+        utterances=transcripts.find_utterances(text),
         breaks=tuple(heading.start for heading in headings),
     )
 

@@ -1,8 +1,8 @@
 """QMSum meetings: `.json` holds one, `.jsonl` one a line.
 
 Zhong et al., "QMSum: A New Benchmark for Query-based Multi-domain Meeting Summarization",
-NAACL 2021. The text is every turn of `meeting_transcripts` as "speaker: content", one a line,
-exactly as the file has it, so that the turn numbers of its queries keep their meaning.
+NAACL 2021. The text is every utterance of `meeting_transcripts` as "speaker: content", one a line,
+exactly as the file has it, so that the utterance numbers of its queries keep their meaning.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from indexing.documents import Extract, Turn
+from indexing.documents import Extract, Utterance
 from indexing.errors import OtherKind, UnreadableFile
 from indexing.loaders.charset import SAVE_AS_UTF8, decode, printable
 from indexing.loaders.magic import refuse_other_kind
@@ -106,7 +106,7 @@ def _decoded(path: Path, line: bytes | str) -> str:
 
 
 def _parsed(path: Path, text: str) -> dict[str, object]:
-    """A JSON object that has a list of turns.
+    """A JSON object that has a list of utterances.
 
     Raises:
         OtherKind: It is JSON of another kind.
@@ -141,9 +141,9 @@ def _unused(name: str, taken: dict[str, int]) -> str:
 
 
 def _extract(path: Path, meeting: dict[str, object], *, title: str, part: str) -> Extract:
-    """The text of a meeting and its turns."""
+    """The text of a meeting and its utterances."""
     lines: list[str] = []
-    turns: list[Turn] = []
+    utterances: list[Utterance] = []
     at = 0
     turn_list = meeting["meeting_transcripts"]
     assert isinstance(turn_list, list)
@@ -151,16 +151,16 @@ def _extract(path: Path, meeting: dict[str, object], *, title: str, part: str) -
         speaker, words = _spoken(path, number, spoken)
         line = f"{speaker}: {words}"
         said = at + len(speaker) + 2
-        turns.append(Turn(at, at + len(line), said, speaker=speaker or None))
+        utterances.append(Utterance(at, at + len(line), said, speaker=speaker or None))
         lines.append(line)
         at += len(line) + 1
     if not lines:
         raise UnreadableFile(path, "is a meeting in which nobody speaks", EXPECTED)
-    return Extract("\n".join(lines), title=title, part=part, turns=tuple(turns))
+    return Extract("\n".join(lines), title=title, part=part, utterances=tuple(utterances))
 
 
 def _spoken(path: Path, number: int, spoken: object) -> tuple[str, str]:
-    """Speaker and words of one turn."""
+    """Speaker and words of one utterance."""
     if isinstance(spoken, dict):
         speaker, words = spoken.get("speaker"), spoken.get("content")
         if isinstance(speaker, str) and isinstance(words, str):

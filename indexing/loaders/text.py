@@ -17,4 +17,4 @@ def load(path: Path) -> Iterator[Extract]:
         UnreadableFile: It is binary, or in no encoding that can be recognised.
     """
     text = read_text(path)
-    yield Extract(text, title=printable(path.stem), turns=transcripts.turns(text))
+    yield Extract(text, title=printable(path.stem), utterances=transcripts.find_utterances(text))

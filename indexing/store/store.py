@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.change_detection import Held
-from indexing.documents import Document, Page, Passage, Turn
+from indexing.documents import Document, Page, Passage, Utterance
 from indexing.encoder.encoder import EncodedDocument
 from indexing.encoder.fingerprint import Recipe, check_recipe
 from indexing.errors import CorpusNotFound, DocumentNotFound
@@ -168,7 +168,10 @@ class Store:
                     *(document.id, document.path, document.part, document.title),
                     *(document.format, document.digest, document.text),
                     json.dumps(
-                        [[t.start, t.end, t.said, t.speaker, t.time] for t in document.turns]
+                        [
+                            [t.start, t.end, t.text_start, t.speaker, t.time]
+                            for t in document.utterances
+                        ]
                     ),
                     json.dumps([[p.start, p.end, p.number] for p in document.pages]),
                     *(json.dumps(document.breaks), document.metadata),
@@ -297,7 +300,7 @@ class Store:
         )
         if not rows:
             raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
-        id_, path, part, title, format_, digest, text, turns, pages, breaks, metadata = rows[0]
+        id_, path, part, title, format_, digest, text, utterances, pages, breaks, metadata = rows[0]
         return Document(
             id=id_,
             path=path,
@@ -306,7 +309,7 @@ class Store:
             format=format_,
             digest=digest,
             text=text,
-            turns=tuple(Turn(*turn) for turn in json.loads(turns)),
+            utterances=tuple(Utterance(*utterance) for utterance in json.loads(utterances)),
             pages=tuple(Page(*page) for page in json.loads(pages)),
             breaks=tuple(json.loads(breaks)),
             metadata=metadata,

@@ -1,9 +1,9 @@
 """Documents into passages of 100 to 200 words, the unit of evidence.
 
-A document is first taken apart into atoms: a few sentences, a short turn, or a stretch of a
+A document is first taken apart into atoms: a few sentences, a short utterance, or a stretch of a
 sentence too long for a passage. Each atom knows how good a place its start is to begin a passage
-(heading, turn or paragraph, sentence, between words). Passages are then the cheapest way to group
-neighbouring atoms, found exactly by dynamic programming over their starts (the line-breaking
+(heading, utterance or paragraph, sentence, between words). Passages are then the cheapest way to
+group neighbouring atoms, found exactly by dynamic programming over their starts (the line-breaking
 method of Knuth and Plass, "Breaking Paragraphs into Lines", 1981). Time is linear in the length
 of the text, because a passage reaches back over a bounded number of atoms.
 
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from itertools import takewhile
 
-from indexing.documents import Document, Passage, Turn
+from indexing.documents import Document, Passage, Utterance
 from indexing.errors import InvalidRequest
 from indexing.text.sentences import UNSPACED, sentences
 
@@ -45,7 +45,7 @@ class Place(IntEnum):
     HEADING = 3
 
 
-# What it costs to begin a passage there, on the scale of `_misfits`: a turn kept whole is worth
+# What it costs to begin a passage there, on the scale of `_misfits`: a whole utterance is worth
 # some fifty words more or less than aimed at; no place is worth a passage under the least size.
 COST = {Place.WORD: 0.6, Place.SENTENCE: 0.15, Place.BLOCK: 0.0, Place.HEADING: -0.15}
 TINY = 1000.0  # what a passage under the least size costs, at least
@@ -65,8 +65,8 @@ def split(document: Document, *, words: int = 150, longest: int = 200) -> list[P
     """Passages of a document: in order, without overlaps, covering every word.
 
     Args:
-        document: What to split. Its turns, then its `breaks` and blank lines, then its sentences
-            say where a passage may begin.
+        document: What to split. Its utterances, then its `breaks` and blank lines, then its
+            sentences say where a passage may begin.
         words: The size to aim at.
         longest: No passage has more words. The least size lies as far below `words` as this lies
             above, and is kept wherever the text can be cut so.
@@ -92,13 +92,13 @@ def count_words(text: str) -> int:
 
 
 def _blocks(document: Document) -> Iterator[tuple[int, int, int, Place]]:
-    """Turns, and the paragraphs outside of turns: start, start of the words, end, place."""
+    """Utterances, and paragraphs outside of any: start, start of the words, end, place."""
     headings, at = set(document.breaks), 0
-    for turn in document.turns:
-        yield from _paragraphs(document, at, turn.start)
-        place = Place.HEADING if turn.start in headings else Place.BLOCK
-        yield turn.start, turn.said, turn.end, place
-        at = turn.end
+    for utterance in document.utterances:
+        yield from _paragraphs(document, at, utterance.start)
+        place = Place.HEADING if utterance.start in headings else Place.BLOCK
+        yield utterance.start, utterance.text_start, utterance.end, place
+        at = utterance.end
     yield from _paragraphs(document, at, len(document.text))
 
 
@@ -226,24 +226,28 @@ def _misfits(words: int, longest: int) -> list[float]:
 
 def _passage(document: Document, start: int, end: int) -> Passage:
     """A span with who speaks in it, when, and on which page it begins."""
-    turns = list(_turns_within(document, start, end))
+    utterances = list(_utterances_within(document, start, end))
     said: Counter[str] = Counter()
-    for turn in turns:
-        if turn.speaker is not None:
-            words = document.text[max(start, turn.said) : min(end, turn.end)]
-            said[turn.speaker] += count_words(words)
+    for utterance in utterances:
+        if utterance.speaker is not None:
+            words = document.text[max(start, utterance.text_start) : min(end, utterance.end)]
+            said[utterance.speaker] += count_words(words)
     return Passage(
         start,
         end,
         speakers=tuple(speaker for speaker, count in said.most_common() if count),
-        time=next((turn.time for turn in turns if turn.time is not None), None),
+        time=next((utterance.time for utterance in utterances if utterance.time is not None), None),
         page=document.page_at(start),
     )
 
 
-def _turns_within(document: Document, start: int, end: int) -> Iterator[Turn]:
-    """The turns that share a character with a span."""
-    turns = document.turns
-    first = max(0, bisect_right(turns, start, key=lambda turn: turn.start) - 1)
-    rest = (turns[at] for at in range(first, len(turns)))
-    return (turn for turn in takewhile(lambda turn: turn.start < end, rest) if turn.end > start)
+def _utterances_within(document: Document, start: int, end: int) -> Iterator[Utterance]:
+    """The utterances that share a character with a span."""
+    utterances = document.utterances
+    first = max(0, bisect_right(utterances, start, key=lambda utterance: utterance.start) - 1)
+    rest = (utterances[at] for at in range(first, len(utterances)))
+    return (
+        utterance
+        for utterance in takewhile(lambda utterance: utterance.start < end, rest)
+        if utterance.end > start
+    )

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from indexing.documents import Turn
+from indexing.documents import Utterance
 
 REACH = 160  # characters of a line in which a label and its time stamp must fit
 LABEL_WORDS = 6
@@ -78,7 +78,7 @@ class Opening:
 
     Attributes:
         start: First character of the label or time stamp.
-        said: First character of the words.
+        text_start: First character of the words.
         speaker: The label.
         time: Seconds, or None without a time stamp.
         sure: The stamp is written as only transcripts do: in brackets, with seconds of an hour,
@@ -86,21 +86,21 @@ class Opening:
     """
 
     start: int
-    said: int
+    text_start: int
     speaker: str
     time: float | None = None
     sure: bool = False
 
 
-def turns(text: str) -> tuple[Turn, ...]:
+def find_utterances(text: str) -> tuple[Utterance, ...]:
     """The utterances of a transcript, in order; empty when the text is not taken for one.
 
-    A turn lasts until the next one, or until a heading or a rule. What comes before the first
+    An utterance lasts until the next one, or until a heading or a rule. What comes before the first
     belongs to nobody.
     """
     openings = _believed(text, list(_openings(text)))
     ends = [opening.start for opening in openings[1:]] + [len(text)] if openings else []
-    return tuple(_turn(text, *pair) for pair in zip(openings, ends, strict=True))
+    return tuple(_utterance(text, *pair) for pair in zip(openings, ends, strict=True))
 
 
 def label(line: str) -> tuple[str, int] | None:
@@ -153,8 +153,8 @@ def _timed(text: str, line: re.Match[str]) -> Opening | None:
     if match is None or not is_name(match["speaker"]):
         return None
     sure = match["open"] is not None or match["clock"].count(":") == 2
-    said = _first_word(text, match.end())
-    return Opening(line.start(), said, match["speaker"].strip(), seconds(match["clock"]), sure)
+    text_start = _first_word(text, match.end())
+    return Opening(line.start(), text_start, match["speaker"].strip(), seconds(match["clock"]), sure)
 
 
 def _untimed(text: str, line: re.Match[str]) -> Opening | None:
@@ -200,25 +200,25 @@ def _converse(text: str, openings: Sequence[Opening], lines: int) -> bool:
     speakers = {opening.speaker for opening in openings}
     if len(speakers) < 2 or len(openings) < 3 or 2 * len(openings) < 3 * len(speakers):
         return False
-    spoken = sum(_is_speech(text, opening.said) for opening in openings)
+    spoken = sum(_is_speech(text, opening.text_start) for opening in openings)
     if 2 * spoken < len(openings):
         return False
     blocks = len(re.findall(r"\n\s*\n", text.strip())) + 1
     return 3 * len(openings) >= lines or 2 * len(openings) >= blocks > 3
 
 
-def _is_speech(text: str, said: int) -> bool:
+def _is_speech(text: str, text_start: int) -> bool:
     """Whether the words on the line are a sentence, or many."""
-    stop = text.find("\n", said)
-    words = text[said : stop if stop >= 0 else len(text)]
+    stop = text.find("\n", text_start)
+    words = text[text_start : stop if stop >= 0 else len(text)]
     return bool(_ENDS_SENTENCE.search(words)) or len(words.split()) >= 8
 
 
-def _turn(text: str, opening: Opening, limit: int) -> Turn:
+def _utterance(text: str, opening: Opening, limit: int) -> Utterance:
     """The utterance from an opening to the next, without white space at its end."""
-    interruption = _INTERRUPTION.search(text, opening.said, limit)
+    interruption = _INTERRUPTION.search(text, opening.text_start, limit)
     limit = interruption.start() if interruption else limit
     end = opening.start + len(text[opening.start : limit].rstrip())
     start = opening.start + len(text[opening.start : end]) - len(text[opening.start : end].lstrip())
-    said = min(opening.said, end)
-    return Turn(start, end, said, speaker=opening.speaker, time=opening.time)
+    text_start = min(opening.text_start, end)
+    return Utterance(start, end, text_start, speaker=opening.speaker, time=opening.time)

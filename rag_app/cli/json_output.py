@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+_JSON_NAMES = {"utterances": "turns", "text_start": "said"}  # attributes by other names in JSON
+
 
 def hits(found: Sequence[Hit], *, explain: bool = False) -> list[Json]:
     """Documents, best first, each with its passages."""
@@ -59,9 +61,13 @@ def entries(documents: Sequence[DocumentEntry]) -> list[Json]:
 
 
 def document(whole: Document) -> Json:
-    """A whole document; turns with their time stamps."""
-    values = asdict(whole)
-    values["turns"] = [{**turn, "time": clock(turn["time"])} for turn in values["turns"]]
+    """A whole document; utterances, under "turns", with their time stamps."""
+    values = {_JSON_NAMES.get(name, name): value for name, value in asdict(whole).items()}
+    values["turns"] = [
+        {_JSON_NAMES.get(name, name): value for name, value in each.items()}
+        | {"time": clock(each["time"])}
+        for each in values["turns"]
+    ]
     return values
 
 

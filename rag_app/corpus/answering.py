@@ -21,7 +21,7 @@ EVIDENCE_PASSAGES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Retrieval:
     """What was found for a query.
 
     Attributes:
@@ -36,7 +36,7 @@ class Evidence:
 def answered(
     question: str,
     *,
-    find: Callable[[str], Evidence],
+    find: Callable[[str], Retrieval],
     generator: Callable[[], Generator],
     answer: Mode | None = None,
     history: Sequence[Turn] = (),
@@ -68,7 +68,7 @@ def answered(
 def position_checked(  # noqa: PLR0913 - as `answered`, and two more
     question: str,
     *,
-    find: Callable[[str], Evidence],
+    find: Callable[[str], Retrieval],
     generator: Callable[[], Generator],
     answer: Mode | None = None,
     history: Sequence[Turn] = (),

@@ -19,7 +19,7 @@ from indexing.store.store import DocumentEntry, Store
 from rag_app.corpus.answering import (
     EVIDENCE_DOCUMENTS,
     EVIDENCE_PASSAGES,
-    Evidence,
+    Retrieval,
     answered,
     position_checked,
 )
@@ -359,12 +359,12 @@ class Corpus:
         store.set_recipe(encoder.recipe)
         return Indexer(store, encoder, progress, max_bytes)
 
-    def _evidence(self, query: str, k: int, where: Filter | None) -> Evidence:
+    def _evidence(self, query: str, k: int, where: Filter | None) -> Retrieval:
         """What is found for a query, and the documents it is in, as they are at one moment."""
         store = self._stores.here()
         with store.reading():
             hits = self.search(query, k=k, passages=EVIDENCE_PASSAGES, where=where)
-            return Evidence(hits, {hit.document: store.document(hit.document) for hit in hits})
+            return Retrieval(hits, {hit.document: store.document(hit.document) for hit in hits})
 
     def _answering(self) -> Generator:
         return self._models.generator(self._stores.here().recipe())

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from generator.evidence import Offer, Span
+from generator.evidence import Evidence, Span
 from generator.prompt.builder import Prompt, in_order
 from generator.prompt.chat_template import Chat
 from indexing.errors import InvalidRequest, UnreadableFile
@@ -63,7 +63,7 @@ class Probe:
         shown = ["\n".join(texts)] if self.joined else texts
         return in_order(self.question, self._spans(shown), chat=chat)
 
-    def offer(self, place: float) -> Offer:
+    def evidence(self, place: float) -> Evidence:
         """The texts for a decoding that reads passages apart; none is thought better than another.
 
         Lines of one document are dealt into `PARTS` stretches of about equally many.
@@ -74,7 +74,7 @@ class Probe:
             cuts = [len(texts) * number // parts for number in range(parts + 1)]
             texts = ["\n".join(texts[start:end]) for start, end in pairwise(cuts)]
         spans = tuple(self._spans(texts))
-        return Offer(spans, spans)
+        return Evidence(spans, spans)
 
     def _spans(self, texts: Sequence[str]) -> list[Span]:
         documents = [

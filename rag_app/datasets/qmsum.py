@@ -28,12 +28,13 @@ class Question:
     Attributes:
         text: What is asked.
         answer: The summary that answers it.
-        turns: Numbers of the gold turns, from 0, ascending; empty for a query about the whole.
+        utterances: Numbers of the gold utterances, from 0, ascending; empty for a query about the
+            whole.
     """
 
     text: str
     answer: str
-    turns: tuple[int, ...] = ()
+    utterances: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +42,9 @@ class Meeting:
     """A meeting and what is asked of it.
 
     Attributes:
-        document: Its text, "speaker: content" a line, and its turns.
+        document: Its text, "speaker: content" a line, and its utterances.
         general: Queries about the whole meeting.
-        specific: Queries with gold turns.
+        specific: Queries with gold utterances.
     """
 
     document: Document
@@ -95,15 +96,17 @@ def _objects(file: Path) -> list[dict[str, object]]:
 
 
 def _meeting(file: Path, document: Document, values: dict[str, object]) -> Meeting:
-    turns = len(document.turns)
+    utterances = len(document.utterances)
     return Meeting(
         document,
-        general=tuple(_questions(file, values, "general_query_list", turns)),
-        specific=tuple(_questions(file, values, "specific_query_list", turns)),
+        general=tuple(_questions(file, values, "general_query_list", utterances)),
+        specific=tuple(_questions(file, values, "specific_query_list", utterances)),
     )
 
 
-def _questions(file: Path, values: dict[str, object], name: str, turns: int) -> Iterator[Question]:
+def _questions(
+    file: Path, values: dict[str, object], name: str, utterances: int
+) -> Iterator[Question]:
     listed = values.get(name, [])
     if not isinstance(listed, list):
         raise UnreadableFile(file, f"has a `{name}` that is not a list", RELEASE)
@@ -113,12 +116,12 @@ def _questions(file: Path, values: dict[str, object], name: str, turns: int) -> 
         if not isinstance(query, str) or not isinstance(answer, str):
             reason = f"has an entry in `{name}` without the strings `query` and `answer`"
             raise UnreadableFile(file, reason, RELEASE)
-        gold = _gold(file, fields.get("relevant_text_span", []), turns)
+        gold = _gold(file, fields.get("relevant_text_span", []), utterances)
         yield Question(printable(query), printable(answer), gold)
 
 
-def _gold(file: Path, spans: object, turns: int) -> tuple[int, ...]:
-    """Turn numbers of inclusive spans such as ["19", "89"]; what lies past the end is dropped."""
+def _gold(file: Path, spans: object, utterances: int) -> tuple[int, ...]:
+    """Numbers of the utterances of inclusive spans such as ["19", "89"], within the meeting."""
     reason = "has a `relevant_text_span` that is not a list of pairs of turn numbers"
     if not isinstance(spans, list):
         raise UnreadableFile(file, reason, RELEASE)
@@ -128,5 +131,5 @@ def _gold(file: Path, spans: object, turns: int) -> tuple[int, ...]:
             first, last = (int(number) for number in span)
         except (TypeError, ValueError):
             raise UnreadableFile(file, reason, RELEASE) from None
-        gold.update(range(max(0, first), min(last, turns - 1) + 1))
+        gold.update(range(max(0, first), min(last, utterances - 1) + 1))
     return tuple(sorted(gold))

@@ -1,7 +1,7 @@
 """How good answers are: ROUGE, what is supported, what is evidence, and what is withheld.
 
 Two kinds of questions: QMSum's specific queries, each asked of its own meeting, with a reference
-answer and gold turns; and a person's own, JSON lines of `{"question", "answer", "answerable",
+answer and gold utterances; and a person's own, JSON lines of `{"question", "answer", "answerable",
 "evidence": [{"path", "quote"}]}`, asked of the folder in which their file lies.
 
 A citation is evidence when it and a gold span share at least half of the shorter of the two. Beside
@@ -26,7 +26,7 @@ from typing import Any
 
 from generator.answer import Answer, Citation
 from generator.attribution.citer import cite
-from generator.evidence import Span, evidence_sentences, offered
+from generator.evidence import Span, evidence_sentences, gather_evidence
 from generator.generator import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency, UnreadableFile
 from indexing.text.sentences import sentences
@@ -220,7 +220,7 @@ def _reference(corpus: Corpus, asked: Asked) -> Said:
 def _shown(corpus: Corpus, retriever: Retriever, asked: Asked) -> Sequence[Span]:
     """The passages that an answer would be made of."""
     hits = retriever.search(asked.question, passages=EVIDENCE_PASSAGES, where=asked.where)
-    return offered(hits, corpus.document).passages[:EVIDENCE_PASSAGES]
+    return gather_evidence(hits, corpus.document).passages[:EVIDENCE_PASSAGES]
 
 
 def holds(golds: Sequence[Gold], document: str, start: int, end: int) -> bool:
@@ -301,17 +301,17 @@ def _own(values: dict[str, Any], texts: Mapping[str, str], paths: Mapping[str, s
 
 
 def _of_meetings(found: Sequence[Meeting]) -> list[Asked]:
-    """Every specific query with gold turns, in an order that is always the same."""
+    """Every specific query with gold utterances, in an order that is always the same."""
     asked = [
         Asked(
             question.text,
             question.answer,
-            tuple(_turns(meeting, question.turns)),
+            tuple(_turns(meeting, question.utterances)),
             meeting.document.id,
         )
         for meeting in found
         for question in meeting.specific
-        if question.turns
+        if question.utterances
     ]
     random.Random(_SHUFFLED).shuffle(asked)  # noqa: S311 - a sample, not a secret
     return asked
@@ -319,8 +319,8 @@ def _of_meetings(found: Sequence[Meeting]) -> list[Asked]:
 
 def _turns(meeting: Meeting, numbers: Sequence[int]) -> Iterator[Gold]:
     for number in numbers:
-        turn = meeting.document.turns[number]
-        yield Gold(meeting.document.id, turn.start, turn.end)
+        utterance = meeting.document.utterances[number]
+        yield Gold(meeting.document.id, utterance.start, utterance.end)
 
 
 @contextmanager

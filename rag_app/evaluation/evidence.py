@@ -1,11 +1,12 @@
-"""Evidence for short questions: QMSum's specific queries, each with its gold turns.
+"""Evidence for short questions: QMSum's specific queries, each with its gold utterances.
 
 Three numbers for each question: where the right meeting stands (nDCG@10, accuracy at 1), and, for a
 context of at most 1,000 or 2,000 words, recall and hit. A context is made of the passages in the
 retriever's order, up to the first that would cross the budget. Recall is the share of a question's
-gold turns that share a character with a passage of the context, averaged over the questions; hit is
-the share of questions with at least one such turn. Both are taken over the whole corpus, and within
-the right meeting, where the search is limited to it. Questions without gold turns are ranked only.
+gold utterances that share a character with a passage of the context, averaged over the questions;
+hit is the share of questions with at least one such utterance. Both are taken over the whole
+corpus, and within the right meeting, where the search is limited to it. Questions without gold
+utterances are ranked only.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Coverage:
     """What contexts of one size hold of the evidence.
 
     Attributes:
-        recall: Mean share of a question's gold turns.
+        recall: Mean share of a question's gold utterances.
         hit: Share of questions with at least one of them.
     """
 
@@ -50,7 +51,7 @@ class Coverage:
 
     @classmethod
     def of(cls, shares: Sequence[float]) -> Coverage:
-        """From the share of its gold turns that each question's context covers."""
+        """From the share of its gold utterances that each question's context covers."""
         return cls(fmean(shares), fmean(share > 0 for share in shares)) if shares else cls(0.0, 0.0)
 
     def as_dict(self) -> dict[str, float]:
@@ -66,7 +67,7 @@ class EvidenceReport:
         recipe: How documents were encoded.
         ranking: How they were ranked.
         meetings: Whether the right meeting was found.
-        asked: Questions that have gold turns.
+        asked: Questions that have gold utterances.
         corpus: By words of context, searched over all meetings.
         document: By words of context, searched within the right meeting.
     """
@@ -227,5 +228,5 @@ def _asked(
 
 
 def _gold(meeting: Meeting, question: Question) -> list[metrics.Span]:
-    turns = meeting.document.turns
-    return [(turns[number].start, turns[number].end) for number in question.turns]
+    utterances = meeting.document.utterances
+    return [(utterances[number].start, utterances[number].end) for number in question.utterances]

@@ -198,9 +198,9 @@ def _written(model: CausalModel, probe: Probe, place: float, *, decoding: str) -
         prompt = probe.prompt(model.chat, place)
         text = "".join(model.stream(prompt.ids, max_new_tokens=_WRITTEN_TOKENS, stops=prompt.stops))
     else:
-        offer = probe.offer(place)
-        how = Marginal(passages=len(offer.passages))
+        evidence = probe.evidence(place)
+        how = Marginal(passages=len(evidence.passages))
         limits = Limits(_NO_LIMIT, _WRITTEN_TOKENS, Sampling(), how)
-        reading = DECODINGS[decoding](model, Request(probe.question, offer, limits))
+        reading = DECODINGS[decoding](model, Request(probe.question, evidence, limits))
         text = "".join(reading.pieces)
     return float(probe.answer.lower() in text.lower())

@@ -16,7 +16,7 @@ from statistics import fmean
 
 from generator.decoding.base import Marginal
 from generator.decoding.rag import log_prior
-from generator.evidence import Span, offered
+from generator.evidence import Span, gather_evidence
 from indexing.errors import InvalidRequest
 from rag_app.corpus.answering import EVIDENCE_DOCUMENTS, EVIDENCE_PASSAGES
 from rag_app.corpus.corpus import Corpus
@@ -102,7 +102,7 @@ def _found(corpus: Corpus, asked: Sequence[Asked], *, own: bool) -> Found:
             hits = corpus.search(
                 one.question, k=EVIDENCE_DOCUMENTS, passages=EVIDENCE_PASSAGES, where=where
             )
-            best = offered(hits, corpus.document).passages[:most]
+            best = gather_evidence(hits, corpus.document).passages[:most]
             gold = [holds(one.gold, each.document.id, each.start, each.end) for each in best]
             found.append(([*best], gold))
     return found

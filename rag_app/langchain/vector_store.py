@@ -27,7 +27,7 @@ from indexing.errors import CorpusNotFound, EncoderMismatch, InvalidRequest
 from indexing.loaders.charset import printable
 from indexing.store.store import FILE_NAME, Store
 from indexing.text.chunking import split
-from indexing.text.transcripts import turns
+from indexing.text.transcripts import find_utterances
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.snapshots import Moment
 from rag_app.langchain.embeddings import RagAppEmbeddings
@@ -321,7 +321,7 @@ def _held(id_: str, text: str, metadata: dict[str, Any]) -> Held:
         format=FORMAT,
         digest=hashlib.sha256(text.encode()).hexdigest(),
         text=text,
-        turns=turns(text),
+        utterances=find_utterances(text),
         metadata=_as_json(id_, metadata),
     )
 

@@ -248,7 +248,7 @@ def test_a_pdf_encrypted_without_a_password_opens(tmp_path: Path) -> None:
 def test_text_that_never_was_a_file() -> None:
     made = document("Alice: Hi.\r\nBob: Hello.\r\nAlice: Bye.", name="chat")
     assert made.text == "Alice: Hi.\nBob: Hello.\nAlice: Bye."
-    assert [turn.speaker for turn in made.turns] == ["Alice", "Bob", "Alice"]
+    assert [utterance.speaker for utterance in made.utterances] == ["Alice", "Bob", "Alice"]
     assert (made.path, made.title, made.part) == ("chat", "chat", "")
     assert document("x", name="chat").id == made.id
     assert document("x\ud800\0", name="c", title="T").text == "x\ufffd\ufffd"

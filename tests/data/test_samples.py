@@ -66,7 +66,7 @@ def test_no_paragraph_is_repeated() -> None:
 
 @pytest.mark.parametrize("name", HERON)
 def test_a_meeting_has_its_speakers(name: str) -> None:
-    speakers = {turn.speaker for turn in document(name).turns}
+    speakers = {utterance.speaker for utterance in document(name).utterances}
     team = {"Maren Osei", "Tobias Lindqvist", "Priya Raman", "Callum Adeyemi", "Yusuf Hale"}
     team |= {"Greta Nowak", "Ines Duarte", "Josephine Brackendale"}
     assert len(speakers) >= 6
@@ -75,14 +75,14 @@ def test_a_meeting_has_its_speakers(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - set(HERON)))
 def test_what_is_no_meeting_has_no_speakers(name: str) -> None:
-    assert document(name).turns == ()
+    assert document(name).utterances == ()
 
 
 @pytest.mark.parametrize(
     "name", [each for each in HERON if each.endswith((".vtt", ".srt")) or "-6-" in each]
 )
 def test_timed_meetings_have_rising_time_stamps(name: str) -> None:
-    times = [turn.time for turn in document(name).turns]
+    times = [utterance.time for utterance in document(name).utterances]
     known = [time for time in times if time is not None]
     assert len(known) == len(times)
     assert known == sorted(known)
@@ -122,12 +122,13 @@ def test_each_quote_stands_once_in_its_document(question: dict[str, Any]) -> Non
 def test_each_quote_is_said_by_its_speaker_in_one_turn(question: dict[str, Any]) -> None:
     for each, source in evidence(question):
         said = [
-            turn.speaker
-            for turn in source.turns
-            if collapsed(each["quote"]) in collapsed(source.text[turn.said : turn.end])
+            utterance.speaker
+            for utterance in source.utterances
+            if collapsed(each["quote"])
+            in collapsed(source.text[utterance.text_start : utterance.end])
         ]
-        assert said == ([each["speaker"]] if source.turns else []), each["quote"]
-        assert source.turns or each["speaker"] is None
+        assert said == ([each["speaker"]] if source.utterances else []), each["quote"]
+        assert source.utterances or each["speaker"] is None
 
 
 def test_questions_across_documents_need_two() -> None:
@@ -139,7 +140,7 @@ def test_questions_across_documents_need_two() -> None:
 def test_spans_of_the_meeting_in_qmsum_layout_cover_it() -> None:
     meeting = json.loads((SAMPLES / "heron-4-probes.json").read_text(encoding="utf-8"))
     spans = [each["relevant_text_span"][0] for each in meeting["topic_list"]]
-    covered = [turn for first, last in spans for turn in range(int(first), int(last) + 1)]
+    covered = [utterance for first, last in spans for utterance in range(int(first), int(last) + 1)]
     assert covered == list(range(len(meeting["meeting_transcripts"])))
     asked = [each["relevant_text_span"][0] for each in meeting["specific_query_list"]]
     assert all(span in spans for span in asked)

@@ -9,7 +9,7 @@ import pytest
 
 from generator.evidence import Embed, Span, Vectors
 from generator.lm.causal_lm import CausalModel
-from indexing.documents import Document, Hit, PassageHit, Turn
+from indexing.documents import Document, Hit, PassageHit, Utterance
 from indexing.models.files import encoder_weights
 
 
@@ -35,12 +35,14 @@ def embed() -> Embed:
 
 def transcript(said: Sequence[tuple[str, str]], *, name: str = "meeting") -> Document:
     """A document of utterances, ten seconds apart."""
-    text, turns = "", []
+    text, utterances = "", []
     for i, (speaker, words) in enumerate(said):
         start = len(text)
         text += f"{speaker}: {words}\n"
-        turns.append(Turn(start, len(text) - 1, start + len(speaker) + 2, speaker, 10.0 * i))
-    return Document(name, f"/{name}.vtt", "", name.title(), "vtt", "", text, tuple(turns))
+        utterances.append(
+            Utterance(start, len(text) - 1, start + len(speaker) + 2, speaker, 10.0 * i)
+        )
+    return Document(name, f"/{name}.vtt", "", name.title(), "vtt", "", text, tuple(utterances))
 
 
 def prose(text: str, *, name: str = "report") -> Document:

@@ -469,7 +469,7 @@ def test_files_are_read_as_by_the_loaders(desk: Desk) -> None:
     path = desk.write("talk.txt", f"Ana: {A}\nBob: {B}\nAna: {C}\n")
     desk.index()
     (expected,) = read(path)
-    assert isinstance(expected, Document) and expected.turns
+    assert isinstance(expected, Document) and expected.utterances
     assert desk.store.document(expected.id) == expected
 
 

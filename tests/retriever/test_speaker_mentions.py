@@ -46,7 +46,7 @@ def test_speakers_that_a_question_names(question: str, names: set[str]) -> None:
 
 def test_weight_is_one_over_the_place_by_words_said() -> None:
     number = SPEAKERS.names.index("Grad G")
-    found = SPEAKERS.turns.score(np.array([number]))
+    found = SPEAKERS.postings.score(np.array([number]))
     np.testing.assert_array_equal(found, np.float32([1 / 2, 0, 0, 1 / 3, 0]))
 
 
@@ -55,7 +55,7 @@ def test_speakers_are_saved_and_read_back(tmp_path: Path) -> None:
     again = Speakers.load(tmp_path, 5)
     assert again.names == SPEAKERS.names
     every = np.arange(len(SPEAKERS.names))
-    np.testing.assert_array_equal(again.turns.score(every), SPEAKERS.turns.score(every))
+    np.testing.assert_array_equal(again.postings.score(every), SPEAKERS.postings.score(every))
 
 
 def test_a_named_speaker_comes_first(tmp_path: Path, encoder: Encoder) -> None:

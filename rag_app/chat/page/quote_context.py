@@ -89,13 +89,13 @@ def passage(document: Document, start: int, end: int, *, around: int = AROUND) -
 
     The place is that of its first character.
     """
-    turn = document.turn_at(start)
+    utterance = document.utterance_at(start)
     before, span, after = _pieces(document, start, end, around)
     return Surroundings(
         title=document.title,
         place=where(
-            time=turn.time if turn else None,
-            speaker=turn.speaker if turn else None,
+            time=utterance.time if utterance else None,
+            speaker=utterance.speaker if utterance else None,
             page=document.page_at(start),
         ),
         path=_name(document.path, document.part),
@@ -131,10 +131,10 @@ def _pieces(document: Document, start: int, end: int, around: int) -> list[tuple
 
 
 def _labelled(document: Document, start: int, end: int) -> tuple[Piece, ...]:
-    """A stretch of a document, the labels of its turns apart."""
+    """A stretch of a document, the labels of its utterances apart."""
     text, at, pieces = document.text, start, []
-    for turn in document.turns_within(start, end):
-        label = max(turn.start, at), min(turn.said, end)
+    for utterance in document.utterances_within(start, end):
+        label = max(utterance.start, at), min(utterance.text_start, end)
         pieces += [Piece(text[at : label[0]]), Piece(text[slice(*label)], label=True)]
         at = max(at, label[1])
     pieces.append(Piece(text[at:end]))

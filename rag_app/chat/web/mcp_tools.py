@@ -219,14 +219,14 @@ def _read(corpus: Corpus, name: str, start: int, end: int) -> Place:
     if not start < end or start >= length:
         raise InvalidRequest(f"{name}: no characters {start} to {end}; it has {length}")
     end = min(end, start + LONGEST, length)
-    turn = document.turn_at(start)
+    utterance = document.utterance_at(start)
     return Place(
         document=document.id,
         title=document.title,
         start=start,
         end=end,
         text=document.text[start:end],
-        speaker=turn.speaker if turn else None,
-        time=clock(turn.time) if turn else None,
+        speaker=utterance.speaker if utterance else None,
+        time=clock(utterance.time) if utterance else None,
         page=document.page_at(start),
     )

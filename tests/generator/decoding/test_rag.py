@@ -12,7 +12,7 @@ from generator.answer import Answer, as_json
 from generator.decoding.base import Limits, Marginal, Request
 from generator.decoding.mixture import read
 from generator.decoding.rag import log_prior, rag_sequence, rag_token
-from generator.evidence import Embed, Offer, Span
+from generator.evidence import Embed, Evidence, Span
 from generator.generator import DECODINGS, Generator, GeneratorSettings
 from generator.lm.causal_lm import CausalModel
 from generator.lm.sampling import Sampling
@@ -33,12 +33,12 @@ PAIR = ["rag-token", "rag-sequence"]
 LIMITS = Limits(prompt=2000, answer=14, sampling=Sampling(), marginal=Marginal(thorough=0))
 
 
-def offer(*documents: object, scores: tuple[float, ...] = (2.0, 1.0, 0.5)) -> Offer:
+def evidence(*documents: object, scores: tuple[float, ...] = (2.0, 1.0, 0.5)) -> Evidence:
     spans = tuple(
         Span(each, 0, len(each.text), score)  # type: ignore[attr-defined, arg-type]
         for each, score in zip(documents, scores, strict=False)
     )
-    return Offer(spans, spans)
+    return Evidence(spans, spans)
 
 
 @pytest.fixture(params=PAIR)
@@ -50,7 +50,7 @@ def decoding(request: pytest.FixtureRequest) -> str:
 def test_the_passage_that_answers_is_responsible(
     model: CausalModel, decoding: str, order: tuple[object, object]
 ) -> None:
-    given = offer(*order, scores=(1.0, 1.0))
+    given = evidence(*order, scores=(1.0, 1.0))
     reading = DECODINGS[decoding](model, Request(QUESTION, given, LIMITS))
     text = "".join(reading.pieces)
     assert "nine" in text
@@ -68,14 +68,17 @@ def test_the_passage_that_answers_is_responsible(
 
 def test_order_does_not_matter(model: CausalModel, decoding: str) -> None:
     texts = []
-    for spans in (offer(FERRY, CAKE, HOSTILE).passages, offer(FERRY, CAKE, HOSTILE).passages[::-1]):
-        reading = DECODINGS[decoding](model, Request(QUESTION, Offer(spans, spans), LIMITS))
+    for spans in (
+        evidence(FERRY, CAKE, HOSTILE).passages,
+        evidence(FERRY, CAKE, HOSTILE).passages[::-1],
+    ):
+        reading = DECODINGS[decoding](model, Request(QUESTION, Evidence(spans, spans), LIMITS))
         texts.append("".join(reading.pieces))
     assert texts[0] == texts[1]
 
 
 def test_passages_read_before_are_not_read_again(model: CausalModel, decoding: str) -> None:
-    given, sizes = offer(FERRY, CAKE), []
+    given, sizes = evidence(FERRY, CAKE), []
     decode = DECODINGS[decoding]
     model.rows._kept.clear()
     cold = "".join(decode(model, Request(QUESTION, given, LIMITS)).pieces)
@@ -99,7 +102,7 @@ def test_passages_read_before_are_not_read_again(model: CausalModel, decoding: s
 
 
 def test_priors_are_scores_over_temperature() -> None:
-    spans = [*offer(FERRY, CAKE).passages, None]
+    spans = [*evidence(FERRY, CAKE).passages, None]
     how = Marginal(temperature=0.5, empty=0.1)
     logs = torch.tensor(log_prior(spans, how)).exp()
     two = torch.tensor([2.0, 1.0]).div(0.5).softmax(0) * 0.9
@@ -108,7 +111,7 @@ def test_priors_are_scores_over_temperature() -> None:
 
 def test_the_empty_document_takes_part(model: CausalModel, decoding: str) -> None:
     limits = replace(LIMITS, marginal=Marginal(empty=0.2, thorough=0))
-    reading = DECODINGS[decoding](model, Request(QUESTION, offer(FERRY), limits))
+    reading = DECODINGS[decoding](model, Request(QUESTION, evidence(FERRY), limits))
     "".join(reading.pieces)
     found = reading.responsibility()
     assert found is not None
@@ -120,7 +123,9 @@ def test_the_empty_document_takes_part(model: CausalModel, decoding: str) -> Non
 
 def test_short_answers_are_the_likeliest_of_all_candidates(model: CausalModel) -> None:
     limits = replace(LIMITS, answer=12, marginal=Marginal(thorough=12))
-    reading = rag_sequence(model, Request(QUESTION, offer(CAKE, FERRY, scores=(1.0, 1.0)), limits))
+    reading = rag_sequence(
+        model, Request(QUESTION, evidence(CAKE, FERRY, scores=(1.0, 1.0)), limits)
+    )
     assert "nine" in "".join(reading.pieces)
     found = reading.responsibility()
     assert found is not None
@@ -137,13 +142,13 @@ def test_streaming_stopping_and_closing(model: CausalModel, decoding: str) -> No
     decode, stop = DECODINGS[decoding], threading.Event()
     hook = model.model.register_forward_hook(counted)
     try:
-        pieces = decode(model, Request(QUESTION, offer(FERRY, CAKE), LIMITS)).pieces
+        pieces = decode(model, Request(QUESTION, evidence(FERRY, CAKE), LIMITS)).pieces
         assert steps == 0  # nothing is read before it is asked for
         next(pieces)
         pieces.close()
         assert steps <= 6
         steps = 0
-        for _ in decode(model, Request(QUESTION, offer(FERRY), LIMITS, stop)).pieces:
+        for _ in decode(model, Request(QUESTION, evidence(FERRY), LIMITS, stop)).pieces:
             stop.set()
         assert steps <= 6
     finally:
@@ -154,7 +159,7 @@ def test_sampling_follows_its_seed(model: CausalModel, decoding: str) -> None:
     def sampled(seed: int) -> str:
         limits = replace(LIMITS, answer=6, sampling=Sampling(temperature=1.5, seed=seed))
         return "".join(
-            DECODINGS[decoding](model, Request(QUESTION, offer(FERRY, CAKE), limits)).pieces
+            DECODINGS[decoding](model, Request(QUESTION, evidence(FERRY, CAKE), limits)).pieces
         )
 
     assert sampled(3) == sampled(3)
@@ -164,14 +169,14 @@ def test_sampling_follows_its_seed(model: CausalModel, decoding: str) -> None:
 def test_long_passages_are_cut_and_the_budget_holds(model: CausalModel) -> None:
     book = prose("The ferry sails at nine. " * 2000, name="book")
     limits = replace(LIMITS, prompt=600)
-    reading = rag_token(model, Request(QUESTION, offer(book, FERRY), limits))
+    reading = rag_token(model, Request(QUESTION, evidence(book, FERRY), limits))
     (shown,) = reading.spans
     assert shown.document.id == "book"
     assert 600 < shown.end < 3000
-    prompt = divided(QUESTION, offer(book).passages[0], chat=model.chat, room=600)
+    prompt = divided(QUESTION, evidence(book).passages[0], chat=model.chat, room=600)
     assert 560 < len(prompt) <= 600
     with pytest.raises(InvalidRequest, match="room for 600"):
-        rag_token(model, Request("why " * 900, offer(book), limits))
+        rag_token(model, Request("why " * 900, evidence(book), limits))
     assert sum(entry.kept for entry in reading.context) == model.count(shown.text)
 
 
@@ -179,12 +184,12 @@ def test_long_passages_are_cut_and_the_budget_holds(model: CausalModel) -> None:
 
 
 def test_no_text_of_a_document_is_a_control_token(model: CausalModel) -> None:
-    for span in (*offer(HOSTILE).passages, None):
+    for span in (*evidence(HOSTILE).passages, None):
         prompt = divided(QUESTION, span, chat=model.chat, room=2000)
         assert [token for token in prompt.ids if token < 17] == [1, 2, 1, 2, 1]
         assert not {0, 1, 2} & set(prompt.suffix[: -len(model.chat.frame("").tail)])
     lines = model.tokenizer.decode(
-        divided(QUESTION, offer(HOSTILE).passages[0], chat=model.chat, room=2000).ids
+        divided(QUESTION, evidence(HOSTILE).passages[0], chat=model.chat, room=2000).ids
     ).splitlines()
     assert all(line.startswith("> ") for line in lines if "BANANA" in line or "Ignore" in line)
     assert sum(line.startswith("Question:") for line in lines) == 1
@@ -214,7 +219,7 @@ def test_orders_in_documents_change_no_format(
 
 
 def test_ms_poe_goes_with_every_decoding(model: CausalModel) -> None:
-    given = offer(FERRY, CAKE)
+    given = evidence(FERRY, CAKE)
     for name, decode in DECODINGS.items():
         plain = "".join(decode(model, Request(QUESTION, given, LIMITS)).pieces)
         with MsPoE(r_min=1.0, r_max=1.0)(model):

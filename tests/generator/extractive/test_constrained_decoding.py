@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.evidence import Embed, Offer, Sentence, Span, evidence_sentences
+from generator.evidence import Embed, Evidence, Sentence, Span, evidence_sentences
 from generator.extractive.constrained_decoding import decoded
 from generator.extractive.selector import QuoteLength
 from generator.extractive.trie import Node, Trie
@@ -62,9 +62,9 @@ def test_trie_holds_what_was_put_in_and_not_taken_out(
             assert all(t[cut : cut + len(rest)] == rest for t in same)
 
 
-def offer() -> Offer:
+def evidence() -> Evidence:
     whole = (Span(MEETING, 0, len(MEETING.text), 1.0),)
-    return Offer(whole, whole)
+    return Evidence(whole, whole)
 
 
 def texts(quotes: Sequence[Sentence]) -> list[str]:
@@ -73,7 +73,7 @@ def texts(quotes: Sequence[Sentence]) -> list[str]:
 
 def by_brute_force(model: CausalModel, found: Sequence[Sentence], quotes: int) -> list[str]:
     """Greedy token by token over a full pass each, all sentences compared by their spelling."""
-    prompt = list(build(QUESTION, offer(), chat=model.chat, room=1500).ids)
+    prompt = list(build(QUESTION, evidence(), chat=model.chat, room=1500).ids)
     newline = list(model.chat.content("\n"))
     left = {s.text: list(model.chat.content(f"{s.speaker}: {s.text}")) for s in found}
     order: list[str] = []
@@ -99,18 +99,18 @@ def by_brute_force(model: CausalModel, found: Sequence[Sentence], quotes: int) -
 
 
 def test_equals_full_passes_over_every_allowed_sentence(model: CausalModel) -> None:
-    found = evidence_sentences(offer().passages)
+    found = evidence_sentences(evidence().passages)
     length = QuoteLength(quotes=2, words=1000)
-    quotes = list(decoded(model, QUESTION, offer(), found, length=length, room=1500))
+    quotes = list(decoded(model, QUESTION, evidence(), found, length=length, room=1500))
     assert texts(quotes) == by_brute_force(model, found, 2)
     assert len(set(texts(quotes))) == len(quotes) > 0
 
 
 def test_length_and_stop_end_it(model: CausalModel) -> None:
-    found = evidence_sentences(offer().passages)
+    found = evidence_sentences(evidence().passages)
 
     def quotes(length: QuoteLength, stop: threading.Event | None = None) -> list[str]:
-        arguments = (model, QUESTION, offer(), found)
+        arguments = (model, QUESTION, evidence(), found)
         return texts(list(decoded(*arguments, length=length, room=1500, stop=stop)))
 
     every = quotes(QuoteLength(quotes=3, words=1000))
@@ -124,10 +124,10 @@ def test_length_and_stop_end_it(model: CausalModel) -> None:
 def test_only_sentences_that_were_shown_are_written(model: CausalModel) -> None:
     first = MEETING.text.index("Bob")
     shown = (Span(MEETING, 0, first, 1.0),)
-    found = evidence_sentences(offer().passages)
-    given_ = Offer(shown, offer().whole)
+    found = evidence_sentences(evidence().passages)
+    given_ = Evidence(shown, evidence().whole)
     # what fits is the passage alone: the whole meeting is longer than the room
-    room = len(build(QUESTION, Offer(shown, shown), chat=model.chat, room=1500).ids)
+    room = len(build(QUESTION, Evidence(shown, shown), chat=model.chat, room=1500).ids)
     quotes = list(decoded(model, QUESTION, given_, found, length=QuoteLength(), room=room))
     assert quotes and all(quote.end <= first for quote in quotes)
 

@@ -31,20 +31,24 @@ def ask(question: str, embed: Embed, *, length: QuoteLength | None = None) -> li
 def test_sentences_belong_to_one_utterance_and_leave_labels_out() -> None:
     found = evidence_sentences([span(MEETING)])
     for sentence in found:
-        turn = MEETING.turn_at(sentence.start)
-        assert turn is not None
-        assert turn.said <= sentence.start < sentence.end <= turn.end
-        assert (sentence.speaker, sentence.time) == (turn.speaker, turn.time)
+        utterance = MEETING.utterance_at(sentence.start)
+        assert utterance is not None
+        assert utterance.text_start <= sentence.start < sentence.end <= utterance.end
+        assert (sentence.speaker, sentence.time) == (utterance.speaker, utterance.time)
     joined = "".join(sentence.text for sentence in found)
-    said = "".join(MEETING.text[turn.said : turn.end] for turn in MEETING.turns)
+    said = "".join(
+        MEETING.text[utterance.text_start : utterance.end] for utterance in MEETING.utterances
+    )
     assert "".join(joined.split()) == "".join(said.split())
 
 
 def test_overlapping_passages_give_each_sentence_once() -> None:
     length = len(MEETING.text)
-    spans = [Span(MEETING, 0, length, 2.0), Span(MEETING, MEETING.turns[3].start, length, 1.0)]
+    spans = [Span(MEETING, 0, length, 2.0), Span(MEETING, MEETING.utterances[3].start, length, 1.0)]
     assert evidence_sentences(spans) == evidence_sentences(spans[:1])
-    inside = MEETING.turns[2].said + 4  # a passage that starts in the middle of an utterance
+    inside = (
+        MEETING.utterances[2].text_start + 4
+    )  # a passage that starts in the middle of an utterance
     first = evidence_sentences([Span(MEETING, inside, length, 1.0)])[0]
     assert (first.start, first.speaker) == (inside + 4, "Marketing") or first.start == inside
 
@@ -108,7 +112,7 @@ def test_sentences_in_a_row_are_one_quote(embed: Embed) -> None:
     reading = Reading.of("Why is rubber chosen?", found, WordVectors(embed))
     (quote,) = chosen(reading, length=QuoteLength(words=6, drop=10.0))
     assert quote.text == "We chose rubber. Rubber feels soft."
-    assert (quote.speaker, quote.turn) == ("Ann", 0)
+    assert (quote.speaker, quote.utterance) == ("Ann", 0)
     paragraphs = evidence_sentences([span(prose("We chose rubber.\n\nRubber feels soft."))])
     apart = Reading.of("Why is rubber chosen?", paragraphs, WordVectors(embed))
     assert len(chosen(apart, length=QuoteLength(drop=10.0))) == 2

@@ -1,4 +1,4 @@
-"""Captions: voices, labels, repetitions, and where a turn ends."""
+"""Captions: voices, labels, repetitions, and where an utterance ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from indexing.loaders.captions import Cue, transcript
 
 
 def said(extract: Extract | Document) -> list[tuple[str | None, float | None, str]]:
-    return [(turn.speaker, turn.time, extract.text[turn.said : turn.end]) for turn in extract.turns]
+    return [
+        (utterance.speaker, utterance.time, extract.text[utterance.text_start : utterance.end])
+        for utterance in extract.utterances
+    ]
 
 
 def loaded(tmp_path: Path, name: str, text: str) -> Document:
@@ -78,8 +81,8 @@ def test_words_of_nobody_are_lines_of_sentences() -> None:
     ]
     extract = transcript(cues, title="t")
     assert extract.text == "The answer is this: forty-two.\nNote: it may change."
-    assert [turn.time for turn in extract.turns] == [0, 2]
-    assert {turn.speaker for turn in extract.turns} == {None}
+    assert [utterance.time for utterance in extract.utterances] == [0, 2]
+    assert {utterance.speaker for utterance in extract.utterances} == {None}
 
 
 def test_rolling_captions_are_said_once() -> None:
@@ -113,7 +116,7 @@ def test_a_long_speech_keeps_its_times_near() -> None:
     extract = transcript(cues, title="t")
     words = extract.text.replace("A: ", "").split()
     assert words == [word for cue in cues for word in cue.lines[0].split()]
-    assert [turn.time for turn in extract.turns] == [0, 60, 120, 180]
+    assert [utterance.time for utterance in extract.utterances] == [0, 60, 120, 180]
 
 
 def test_cues_are_put_in_order_of_time() -> None:

@@ -126,8 +126,8 @@ def srt(path: Path) -> list[Known]:
 
 
 def _meeting(name: str | None) -> dict[str, object]:
-    turns = [{"speaker": name, "content": f" {words}\t"} for name, words, _ in SPOKEN]
-    return {"meeting_transcripts": turns} | ({"id": name} if name else {})
+    utterances = [{"speaker": name, "content": f" {words}\t"} for name, words, _ in SPOKEN]
+    return {"meeting_transcripts": utterances} | ({"id": name} if name else {})
 
 
 AS_IS = tuple((name, f" {words}\t", None) for name, words, _ in SPOKEN)
@@ -187,14 +187,14 @@ def test_known_words_stand_in_the_text_in_order(loaded: list[tuple[Document, Kno
 def test_turns_point_at_the_words_spoken(loaded: list[tuple[Document, Known]]) -> None:
     for document, known in loaded:
         spoken = tuple(
-            (turn.speaker, document.text[turn.said : turn.end], turn.time)
-            for turn in document.turns
+            (utterance.speaker, document.text[utterance.text_start : utterance.end], utterance.time)
+            for utterance in document.utterances
         )
         assert spoken == known.spoken
-        for turn in document.turns:
-            label = document.text[turn.start : turn.said]
-            assert label == f"{turn.speaker}: "
-            assert document.turn_at(turn.said) == turn
+        for utterance in document.utterances:
+            label = document.text[utterance.start : utterance.text_start]
+            assert label == f"{utterance.speaker}: "
+            assert document.utterance_at(utterance.text_start) == utterance
 
 
 def test_title_part_format_and_identity(loaded: list[tuple[Document, Known]]) -> None:
@@ -227,9 +227,11 @@ def test_breaks_are_the_headings(loaded: list[tuple[Document, Known]]) -> None:
 def test_spans_are_ordered_and_the_text_is_clean(loaded: list[tuple[Document, Known]]) -> None:
     for document, _ in loaded:
         at = 0
-        for turn in document.turns:
-            assert at <= turn.start <= turn.said <= turn.end <= len(document.text)
-            at = turn.end
+        for utterance in document.utterances:
+            assert (
+                at <= utterance.start <= utterance.text_start <= utterance.end <= len(document.text)
+            )
+            at = utterance.end
         assert list(document.breaks) == sorted(set(document.breaks))
         assert not set("\r\0\ufeff") & set(document.text)
         document.text.encode("utf-8")
@@ -274,21 +276,21 @@ def test_digest_follows_the_content_and_not_the_path(tmp_path: Path) -> None:
 
 spoken = st.lists(
     st.tuples(st.text(max_size=12), st.text(max_size=60)), min_size=1, max_size=8
-).filter(lambda turns: any(name.strip() or words.strip() for name, words in turns))
+).filter(lambda utterances: any(name.strip() or words.strip() for name, words in utterances))
 
 
 @settings(max_examples=60, deadline=None)
 @given(spoken)
 def test_a_meeting_is_never_changed(
-    tmp_path_factory: pytest.TempPathFactory, turns: list[tuple[str, str]]
+    tmp_path_factory: pytest.TempPathFactory, utterances: list[tuple[str, str]]
 ) -> None:
     path = tmp_path_factory.mktemp("qmsum") / "m.json"
-    given_turns = [{"speaker": name, "content": words} for name, words in turns]
+    given_turns = [{"speaker": name, "content": words} for name, words in utterances]
     path.write_text(json.dumps({"meeting_transcripts": given_turns}), encoding="utf-8")
     (document,) = read(path)
     assert isinstance(document, Document)
-    whole = "\n".join(f"{name}: {words}" for name, words in turns)
+    whole = "\n".join(f"{name}: {words}" for name, words in utterances)
     assert document.text == whole.replace("\0", "\ufffd")
-    assert [document.text[turn.said : turn.end] for turn in document.turns] == [
-        words.replace("\0", "\ufffd") for _, words in turns
-    ]
+    assert [
+        document.text[utterance.text_start : utterance.end] for utterance in document.utterances
+    ] == [words.replace("\0", "\ufffd") for _, words in utterances]

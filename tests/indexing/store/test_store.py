@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from indexing.change_detection import Held
-from indexing.documents import Document, Page, Passage, Turn
+from indexing.documents import Document, Page, Passage, Utterance
 from indexing.encoder.encoder import EncodedDocument
 from indexing.encoder.fingerprint import Recipe
 from indexing.errors import (
@@ -41,7 +41,7 @@ def document(id_: str = "a" * 12, *, text: str = TEXT) -> Document:
         format="vtt",
         digest=f"digest of {text}",
         text=text,
-        turns=(Turn(0, 25, 5, "Ana", 1.5), Turn(26, len(text), 31, None, None)),
+        utterances=(Utterance(0, 25, 5, "Ana", 1.5), Utterance(26, len(text), 31, None, None)),
         pages=(Page(0, 25, 1), Page(26, len(text), 3)),
         breaks=(0, 26),
     )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexing.documents import Document, Page, Turn
+from indexing.documents import Document, Page, Utterance
 from indexing.errors import InvalidRequest
 from indexing.files import document
 from indexing.text.chunking import count_words, split
@@ -17,22 +17,22 @@ from indexing.text.chunking import count_words, split
 
 def made(
     text: str,
-    turns: tuple[Turn, ...] = (),
+    utterances: tuple[Utterance, ...] = (),
     breaks: tuple[int, ...] = (),
     pages: tuple[Page, ...] = (),
 ) -> Document:
-    return Document("0" * 12, "p", "", "t", "text", "d", text, turns, pages, breaks)
+    return Document("0" * 12, "p", "", "t", "text", "d", text, utterances, pages, breaks)
 
 
 def meeting(spoken: list[tuple[str, str, float | None]]) -> Document:
-    lines, turns, at = [], [], 0
+    lines, utterances, at = [], [], 0
     for speaker, words, start in spoken:
         line = f"{speaker}: {words}"
         said = at + len(speaker) + 2
-        turns.append(Turn(at, at + len(line), said, speaker or None, start))
+        utterances.append(Utterance(at, at + len(line), said, speaker or None, start))
         lines.append(line)
         at += len(line) + 1
-    return made("\n".join(lines), tuple(turns))
+    return made("\n".join(lines), tuple(utterances))
 
 
 def sentence(words: int) -> str:
@@ -97,7 +97,7 @@ def test_sizes_stay_in_bounds_where_sentences_allow(lengths: list[int]) -> None:
 
 def test_short_turns_are_put_together_whole() -> None:
     of = meeting([("Al", sentence(18), None)] * 60)
-    starts = {turn.start for turn in of.turns}
+    starts = {utterance.start for utterance in of.utterances}
     assert all(passage.start in starts for passage in split(of))
     assert all(100 <= size <= 200 for size in sizes(of))
 
@@ -196,11 +196,11 @@ def test_speakers_time_and_page() -> None:
 
 def test_words_before_between_and_after_turns_are_kept() -> None:
     text = "A preface here.\n\nAl: Hi.\n\n# Item 2\n\nBo: Ho.\n\nThe end."
-    turns = tuple(
-        Turn(text.index(line), text.index(line) + len(line), text.index(line) + 4, line[:2])
+    utterances = tuple(
+        Utterance(text.index(line), text.index(line) + len(line), text.index(line) + 4, line[:2])
         for line in ("Al: Hi.", "Bo: Ho.")
     )
-    of = made(text, turns)
+    of = made(text, utterances)
     check(of)
     assert [(each.start, each.end) for each in split(of)] == [(0, len(text))]
 

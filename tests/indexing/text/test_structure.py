@@ -50,7 +50,7 @@ def test_markdown_title_in_front_matter(tmp_path: Path) -> None:
 def test_markdown_transcripts_keep_their_headings(tmp_path: Path) -> None:
     text = "# Weekly\n\n**Al:** We cut it.\n\n## Item 2\n\n**Bo:** We keep it.\n\n**Al:** No."
     found = of_markdown(tmp_path, text)
-    assert [found.text[turn.said : turn.end] for turn in found.turns] == [
+    assert [found.text[utterance.text_start : utterance.end] for utterance in found.utterances] == [
         "We cut it.",
         "We keep it.",
         "No.",

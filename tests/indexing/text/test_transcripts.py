@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.text.transcripts import is_name, seconds, turns
+from indexing.text.transcripts import find_utterances, is_name, seconds
 
 SPOKEN = [
     ("Alice Smith", 751.0, "We should cut the budget.\nI mean it."),
@@ -42,8 +42,11 @@ def made(line: str) -> str:
 )
 def test_time_stamps(line: str) -> None:
     text = "Budget meeting\nDate: 3 May\n\n" + made(line)
-    found = turns(text)
-    assert [(turn.speaker, turn.time, text[turn.said : turn.end]) for turn in found] == SPOKEN
+    found = find_utterances(text)
+    assert [
+        (utterance.speaker, utterance.time, text[utterance.text_start : utterance.end])
+        for utterance in found
+    ] == SPOKEN
     assert found[0].start == text.index("\n\n") + 2
 
 
@@ -52,22 +55,29 @@ def test_time_stamps(line: str) -> None:
 )
 def test_names_alone(line: str) -> None:
     text = "Meeting: Budget\nAttendees: Alice, Bob\n\n" + made(line)
-    found = turns(text)
-    assert [(turn.speaker, turn.time, text[turn.said : turn.end]) for turn in found] == [
-        (name, None, words) for name, _, words in SPOKEN
-    ]
+    found = find_utterances(text)
+    assert [
+        (utterance.speaker, utterance.time, text[utterance.text_start : utterance.end])
+        for utterance in found
+    ] == [(name, None, words) for name, _, words in SPOKEN]
 
 
 def test_a_few_turns_are_enough_with_stamps() -> None:
     text = "[00:00:05] Alice: Hello.\n[00:00:09] Bob: Hi."
-    assert [(turn.speaker, turn.time) for turn in turns(text)] == [("Alice", 5.0), ("Bob", 9.0)]
+    assert [(utterance.speaker, utterance.time) for utterance in find_utterances(text)] == [
+        ("Alice", 5.0),
+        ("Bob", 9.0),
+    ]
     otter = "Alice  0:12\nHello there.\n\nBob  1:15\nHi.\n"
-    assert [(turn.speaker, turn.time) for turn in turns(otter)] == [("Alice", 12.0), ("Bob", 75.0)]
+    assert [(utterance.speaker, utterance.time) for utterance in find_utterances(otter)] == [
+        ("Alice", 12.0),
+        ("Bob", 75.0),
+    ]
 
 
 def test_a_heading_ends_a_turn() -> None:
     text = "**Alice:** One thing.\n\n## Item 2\n\n**Bob:** Another.\n\n---\n\n**Alice:** Yes.\n"
-    assert [text[turn.said : turn.end] for turn in turns(text)] == [
+    assert [text[utterance.text_start : utterance.end] for utterance in find_utterances(text)] == [
         "One thing.",
         "Another.",
         "Yes.",
@@ -76,9 +86,13 @@ def test_a_heading_ends_a_turn() -> None:
 
 def test_full_width_colons_and_diarisation() -> None:
     text = "田中：会議を始めます。\n鈴木：はい。\n田中：予算です。"
-    assert [turn.speaker for turn in turns(text)] == ["田中", "鈴木", "田中"]
+    assert [utterance.speaker for utterance in find_utterances(text)] == ["田中", "鈴木", "田中"]
     text = "SPEAKER_00: So it begins.\nSPEAKER_01: It does.\nSPEAKER_00: Good."
-    assert [turn.speaker for turn in turns(text)] == ["SPEAKER_00", "SPEAKER_01", "SPEAKER_00"]
+    assert [utterance.speaker for utterance in find_utterances(text)] == [
+        "SPEAKER_00",
+        "SPEAKER_01",
+        "SPEAKER_00",
+    ]
 
 
 NOT = {
@@ -108,7 +122,7 @@ NOT = {
 
 @pytest.mark.parametrize("case", NOT)
 def test_what_is_no_transcript(case: str) -> None:
-    assert turns(NOT[case]) == ()
+    assert find_utterances(NOT[case]) == ()
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 TURNS = 20
-WORDS = 120  # a turn of 120 words is a passage of its own
+WORDS = 120  # an utterance of 120 words is a passage of its own
 
 
-def turn_words(meeting: str, turn: int) -> list[str]:
-    """Words that occur in this turn and nowhere else."""
-    return [f"{meeting}{turn}word{number}" for number in range(WORDS)]
+def turn_words(meeting: str, utterance: int) -> list[str]:
+    """Words that occur in this utterance and nowhere else."""
+    return [f"{meeting}{utterance}word{number}" for number in range(WORDS)]
 
 
 def meeting(name: str, **queries: object) -> dict[str, object]:
     transcript = [
-        {"speaker": "AB"[turn % 2], "content": " ".join(turn_words(name, turn))}
-        for turn in range(TURNS)
+        {"speaker": "AB"[utterance % 2], "content": " ".join(turn_words(name, utterance))}
+        for utterance in range(TURNS)
     ]
     return {"id": name, "meeting_transcripts": transcript, **queries}
 

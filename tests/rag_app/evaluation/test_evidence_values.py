@@ -1,8 +1,8 @@
 """Evidence against numbers worked out by hand.
 
-Every turn is a passage of 121 words (120 and its label) whose words occur nowhere else, so BM25
-gives the turn that a question names the first place and all others, equal, their order in the
-corpus. A context of 1,000 words holds 8 passages, one of 2,000 words 16.
+Every utterance is a passage of 121 words (120 and its label) whose words occur nowhere else, so
+BM25 gives the utterance that a question names the first place and all others, equal, their order in
+the corpus. A context of 1,000 words holds 8 passages, one of 2,000 words 16.
 
 | question     | gold    | corpus: 8, 16 passages   | share  | meeting: 8, 16           | share  |
 |--------------|---------|--------------------------|--------|--------------------------|--------|
@@ -29,7 +29,9 @@ from tests.rag_app.evaluation.evaluation_meetings import WORDS
 def test_every_turn_is_a_passage(meetings_file: Path) -> None:
     for document in read(meetings_file):
         passages = split(document)
-        assert [(p.start, p.end) for p in passages] == [(t.start, t.end) for t in document.turns]
+        assert [(p.start, p.end) for p in passages] == [
+            (t.start, t.end) for t in document.utterances
+        ]
         assert len(document.text[passages[0].start : passages[0].end].split()) == WORDS + 1
 
 

@@ -64,11 +64,11 @@ def test_command() -> None:
 @pytest.mark.parametrize("kind", ["passkey", "kv", "qa"])
 def test_probes_are_offered_apart(model: CausalModel, kind: str) -> None:
     for probe in make(kind, 2, Material(haystack(None), model.count, 300)):
-        offer = probe.offer(0.5)
-        lines = [line for span in offer.passages for line in span.text.split("\n")]
+        evidence = probe.evidence(0.5)
+        lines = [line for span in evidence.passages for line in span.text.split("\n")]
         assert lines == probe.texts(0.5)
-        assert len(offer.passages) == (min(PARTS, len(lines)) if probe.joined else len(lines))
-        assert sum(probe.gold in span.text for span in offer.passages) == 1
+        assert len(evidence.passages) == (min(PARTS, len(lines)) if probe.joined else len(lines))
+        assert sum(probe.gold in span.text for span in evidence.passages) == 1
 
 
 def test_positions_of_a_decoding(model: CausalModel) -> None:

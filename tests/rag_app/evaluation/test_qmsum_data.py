@@ -18,8 +18,8 @@ def write(path: Path, *found: dict[str, object]) -> Path:
     return path
 
 
-def made(name: str, turns: list[tuple[str, str]], **queries: object) -> dict[str, object]:
-    spoken = [{"speaker": who, "content": said} for who, said in turns]
+def made(name: str, utterances: list[tuple[str, str]], **queries: object) -> dict[str, object]:
+    spoken = [{"speaker": who, "content": said} for who, said in utterances]
     return {"id": name, "meeting_transcripts": spoken, **queries}
 
 
@@ -62,8 +62,8 @@ def test_queries_are_answers_each_text_once_and_the_first_meeting_is_right(tmp_p
 
 def test_gold_turns_are_inclusive_and_end_with_the_meeting(tmp_path: Path) -> None:
     (first, _) = meetings(write(tmp_path / "both.jsonl", FIRST, SECOND))
-    assert [question.turns for question in first.specific] == [(0, 1, 2), (1, 2)]
-    assert first.general[0].turns == ()
+    assert [question.utterances for question in first.specific] == [(0, 1, 2), (1, 2)]
+    assert first.general[0].utterances == ()
 
 
 def test_a_folder_holds_each_meeting_once(tmp_path: Path) -> None:

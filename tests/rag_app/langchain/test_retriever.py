@@ -62,7 +62,7 @@ def test_speaker_time_and_page_come_along(samples_corpus: Corpus) -> None:
     assert "Maren Osei" in said.metadata["speakers"]
     assert said.metadata["speaker"] in said.metadata["speakers"]
     document = samples_corpus.document(said.metadata["document"])
-    assert said.metadata["time"] in {turn.time for turn in document.turns}
+    assert said.metadata["time"] in {utterance.time for utterance in document.utterances}
     paged = [
         one
         for one in retriever.invoke(QUESTION, where=Filter(path="*.pdf"))

@@ -1,10 +1,10 @@
-"""A span in its surroundings is the document's own text, with the labels of its turns apart."""
+"""A span in its surroundings is the document's own text, with labels of utterances apart."""
 
 from __future__ import annotations
 
 import pytest
 
-from indexing.documents import Document, Turn
+from indexing.documents import Document, Utterance
 from rag_app.chat.page.quote_context import Piece, passage
 
 SAID = [("Ann: ", "We met on Monday."), ("Bob: ", "No, on Tuesday."), ("Ann: ", "Was it so?")]
@@ -12,12 +12,12 @@ TEXT = "\n".join(label + words for label, words in SAID)
 
 
 def meeting() -> Document:
-    turns, at = [], 0
+    utterances, at = [], 0
     for label, words in SAID:
         end = at + len(label + words)
-        turns.append(Turn(at, end, at + len(label), label[:-2]))
+        utterances.append(Utterance(at, end, at + len(label), label[:-2]))
         at = end + 1
-    return Document("m", "m.txt", "", "m", "text", "", TEXT, tuple(turns))
+    return Document("m", "m.txt", "", "m", "text", "", TEXT, tuple(utterances))
 
 
 def plain(pieces: tuple[Piece, ...]) -> str:
@@ -48,5 +48,9 @@ def test_turns_within_a_span_are_those_that_a_naive_look_finds() -> None:
     document = meeting()
     for start in range(len(TEXT)):
         for end in range(start, len(TEXT) + 1):
-            naive = tuple(turn for turn in document.turns if turn.start < end and turn.end > start)
-            assert document.turns_within(start, end) == naive
+            naive = tuple(
+                utterance
+                for utterance in document.utterances
+                if utterance.start < end and utterance.end > start
+            )
+            assert document.utterances_within(start, end) == naive
