@@ -154,7 +154,9 @@ def _timed(text: str, line: re.Match[str]) -> Opening | None:
         return None
     sure = match["open"] is not None or match["clock"].count(":") == 2
     text_start = _first_word(text, match.end())
-    return Opening(line.start(), text_start, match["speaker"].strip(), seconds(match["clock"]), sure)
+    return Opening(
+        line.start(), text_start, match["speaker"].strip(), seconds(match["clock"]), sure
+    )
 
 
 def _untimed(text: str, line: re.Match[str]) -> Opening | None:
