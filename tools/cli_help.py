@@ -19,7 +19,16 @@ WIDTH = 100
 TOP = """\
 # Commands
 
-The help of every command, written by `make docs`; `make test` checks that it is current.
+The help of every command, written by `make docs`; `make test` checks that it is current. Defaults of your
+own: [configuration](configuration.md).
+
+| exit status | |
+|---|---|
+| 0 | done |
+| 1 | refused or failed; the reason is on standard error |
+| 2 | wrong usage |
+| 3 | done, but some files could not be read or some questions not answered; each was named |
+| 130 | stopped by Ctrl-C |
 """
 
 
