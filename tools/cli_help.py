@@ -19,8 +19,8 @@ WIDTH = 100
 TOP = """\
 # Commands
 
-The help of every command, written by `make docs`; `make test` checks that it is current. Defaults of your
-own: [configuration](configuration.md).
+The help of every command, written by `make docs`; `make test` checks that it is current. How to set
+defaults of your own: [configuration](configuration.md).
 
 | exit status | |
 |---|---|

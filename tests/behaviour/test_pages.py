@@ -1,4 +1,4 @@
-"""The pages: short, true about folders, with links that lead somewhere and drawings that can be drawn."""
+"""The pages: links lead somewhere, folders and files are those that exist, drawings are whole."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("generator", "indexing", "rag_app", "retriever")
-PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] + sorted(
-    page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").glob("*.md")
-)
+DOCS = sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").glob("*.md"))
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *DOCS]
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
