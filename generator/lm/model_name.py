@@ -22,12 +22,20 @@ def needs_internals(what: str, name: str, instead: str) -> InvalidRequest:
 
 
 def parse_server_name(name: str) -> tuple[str, str]:
-    """Base URL without a slash at its end, and the server's name for the model."""
+    """Base URL without a slash at its end, and the server's name for the model.
+
+    Raises:
+        InvalidRequest: The name is not of the form `openai:BASE_URL#MODEL`, or holds a password.
+    """
     from urllib.parse import urlsplit
 
     url, _, model = name.removeprefix(PREFIX).partition("#")
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or not model.strip():
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # of brackets and ports
+        valid = False
+    if not valid or not model.strip():
         raise InvalidRequest(f"{name!r} names no model of a server; write {_FORM}")
     if parts.username or parts.password or parts.query:
         raise InvalidRequest(

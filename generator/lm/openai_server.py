@@ -1,12 +1,13 @@
 """A language model behind an OpenAI-compatible server (vLLM, llama.cpp, Ollama and others).
 
 Named `openai:BASE_URL#MODEL`, as in `openai:http://localhost:11434/v1#qwen3`. Only this file speaks
-to a network, and only to the server that was named. The key comes from the environment alone:
-$RAG_APP_API_KEY for any server, $OPENAI_API_KEY for OpenAI's own and no other.
+to a network, through OpenAI's own library, and only to the server that was named: no redirect is
+followed. The key comes from the environment alone: $RAG_APP_API_KEY for any server, $OPENAI_API_KEY
+for OpenAI's own and no other. Nothing else of the environment that the library would send (headers,
+organization, project) leaves this machine.
 
-A server gives text and nothing else, so whatever needs the model's scores or attention is refused
-(`needs_internals`). Its tokenizer is not known here: tokens are estimated, and what is spelled like
-a control token is pulled apart, as servers may read it as one.
+A server gives text and nothing else, so whatever needs the model's logits or attention is refused
+(`model_name.needs_internals`), and tokens are estimated (`prompt.server_chat`).
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ from __future__ import annotations
 import json
 import os
 import threading
-import time
 from collections.abc import Generator, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,15 +24,17 @@ from generator.lm.model_name import parse_server_name
 from generator.lm.sampling import Sampling
 from generator.prompt.builder import SYSTEM
 from generator.prompt.server_chat import ServerChat, break_control_tokens
-from indexing.errors import ServerFailed
+from indexing.errors import InvalidRequest, MissingDependency, RagAppError, ServerFailed
 
 if TYPE_CHECKING:
-    import httpx2
+    from openai import APIError, OpenAI
 
-_TRIES = 3
-_TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
-_LONGEST_WAIT = 20.0  # seconds between two tries, whatever the server asks for
+_RETRIES = 2
 _MOST_CHARACTERS = 40  # a token, before a server's answer is cut
+_HEADERS = {
+    *("host", "connection", "accept", "accept-encoding", "user-agent"),
+    *("content-type", "content-length"),
+}  # that a request has; beside them, the key
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +42,12 @@ class Patience:
     """How long a server may take.
 
     Attributes:
-        connect: Seconds until it answers the phone.
+        connect: Seconds until a connection is made.
         read: Seconds between two pieces of an answer, the first one included.
-        wait: Seconds before the second try; doubled before each further one.
     """
 
     connect: float = 10.0
     read: float = 120.0
-    wait: float = 0.5
 
 
 class RemoteModel:
@@ -59,6 +59,7 @@ class RemoteModel:
 
     Raises:
         InvalidRequest: The name is not of that form, or holds a password.
+        MissingDependency: The `openai` package is not installed.
     """
 
     def __init__(self, name: str, *, patience: Patience | None = None) -> None:
@@ -66,6 +67,7 @@ class RemoteModel:
         self.url, self.model = parse_server_name(name)
         self._patience = patience or Patience()
         self.chat = ServerChat()
+        self._client().close()  # says now what is wrong with the address, or missing
 
     def count(self, text: str) -> int:
         """An estimate of how many tokens a text takes."""
@@ -81,158 +83,148 @@ class RemoteModel:
     ) -> Generator[str]:
         """The answer to a message, in pieces that are never taken back.
 
-        What fails before the first piece is tried again, a few times.
+        A request that fails before the answer begins is tried again, a few times.
 
         Raises:
-            ServerFailed: The server cannot be reached, refuses, or answers in another language.
+            ServerFailed: The server cannot be reached, refuses, or speaks another protocol.
         """
-        how = sampling or Sampling()
-        body = {
-            "model": self.model,
-            "messages": [
-                {"role": "system", "content": SYSTEM},
-                {"role": "user", "content": break_control_tokens(message)},
-            ],
-            "max_tokens": max_new_tokens,
-            "temperature": how.temperature,
-            "top_p": how.top_p,
-            "seed": how.seed,
-            "stream": True,
-        }
-        left = _MOST_CHARACTERS * max_new_tokens
-        with closing(self._tried(body)) as pieces:
+        budget = _MOST_CHARACTERS * max_new_tokens
+        pieces = self._request(message, max_new_tokens, sampling or Sampling())
+        with self._explained(), closing(pieces):
             for piece in pieces:
                 if stop is not None and stop.is_set():
                     return
-                yield piece[:left]
-                left -= len(piece)
-                if left <= 0:
+                yield piece[:budget]
+                budget -= len(piece)
+                if budget <= 0:
                     return
 
-    def _tried(self, body: dict[str, Any]) -> Generator[str]:
-        wait = self._patience.wait
-        for left in reversed(range(_TRIES)):
-            begun = False
-            try:
-                for piece in self._once(body):
-                    begun = True
-                    yield piece
-                return
-            except _AgainError as again:
-                if begun or not left:
-                    raise ServerFailed(str(again)) from again
-                time.sleep(min(max(wait, again.after), _LONGEST_WAIT))
-                wait *= 2
-
-    def _once(self, body: dict[str, Any]) -> Iterator[str]:
-        """One request, its events as text."""
-        import httpx2
-
-        seconds = httpx2.Timeout(self._patience.read, connect=self._patience.connect)
-        headers = {"Authorization": f"Bearer {key}"} if (key := _key(self.url)) else {}
-        url = f"{self.url}/chat/completions"
+    def _client(self) -> OpenAI:
         try:
-            with (
-                httpx2.Client(timeout=seconds) as client,
-                client.stream("POST", url, json=body, headers=headers) as answer,
-            ):
-                if answer.status_code != 200:
-                    raise self._refused(answer)
-                yield from self._pieces(answer)
-        except httpx2.TimeoutException as error:
-            raise _AgainError(
-                f"{self.url} did not answer in time ({self._patience.read:g} s); "
-                "see whether the server is busy or still loading, then ask again"
+            import openai
+        except ImportError as error:
+            raise MissingDependency(
+                "openai", "A model behind a server", 'pip install "rag-app[openai]"'
             ) from error
-        except (httpx2.TransportError, httpx2.InvalidURL) as error:
-            raise _AgainError(
-                f"{self.url} cannot be reached ({error or type(error).__name__}); "
-                "start the server, or correct the address after openai:"
+        key = _key(self.url)
+
+        def send_only_ours(request: Any) -> None:  # noqa: ANN401 - of the library's HTTP client
+            for name in set(request.headers) - _HEADERS:
+                del request.headers[name]
+            if key:
+                request.headers["authorization"] = f"Bearer {key}"
+
+        try:
+            http = openai.DefaultHttpxClient(
+                follow_redirects=False, event_hooks={"request": [send_only_ours]}
+            )
+            return openai.OpenAI(
+                base_url=self.url,
+                api_key=key or "none",
+                timeout=openai.Timeout(self._patience.read, connect=self._patience.connect),
+                max_retries=_RETRIES,
+                http_client=http,
+            )
+        except Exception as error:  # whatever the HTTP client raises on addresses and proxies
+            raise InvalidRequest(
+                f"{self.url} cannot be used ({error}); correct the address after openai:"
             ) from error
 
-    def _refused(self, answer: httpx2.Response) -> Exception:
-        """The error that a status stands for, with the server's own words."""
-        said = _said(answer.read().decode("utf-8", "replace"))
-        status = answer.status_code
-        if status in {401, 403}:
-            return ServerFailed(
-                f"{self.url} refuses the key ({status}: {said}); set RAG_APP_API_KEY"
-            )
-        if status == 404:
-            return ServerFailed(
-                f"{self.url} knows no {self.model!r} ({said}); look at {self.url}/models"
-            )
-        message = f"{self.url} answered {status} ({said}); look at the server's log"
-        if status in _TRY_AGAIN:
-            return _AgainError(message, after=_seconds(answer.headers.get("retry-after")))
-        return ServerFailed(message)
-
-    def _pieces(self, answer: httpx2.Response) -> Iterator[str]:
-        """Text out of server-sent events, or out of one JSON object where nothing is streamed."""
-        done = False
-        if "json" in answer.headers.get("content-type", ""):
-            yield _text(self.url, answer.read().decode("utf-8", "replace"), "message")
-            return
-        for line in answer.iter_lines():
-            if not line.startswith("data:"):
-                continue
-            data = line.removeprefix("data:").strip()
-            if data == "[DONE]":
+    def _request(self, message: str, limit: int, sampling: Sampling) -> Generator[str]:
+        """One chat completion as pieces of text."""
+        with (
+            self._client() as client,
+            client.chat.completions.create(
+                model=self.model,
+                messages=[
+                    {"role": "system", "content": SYSTEM},
+                    {"role": "user", "content": break_control_tokens(message)},
+                ],
+                max_tokens=limit,
+                temperature=sampling.temperature,
+                top_p=sampling.top_p,
+                seed=sampling.seed,
+                stream=True,
+            ) as chunks,
+        ):
+            if "json" in chunks.response.headers.get("content-type", ""):  # nothing is streamed
+                answer = json.loads(chunks.response.read())
+                yield str(answer["choices"][0]["message"]["content"] or "")
                 return
-            done = True
-            if piece := _text(self.url, data, "delta"):
-                yield piece
-        if not done:
+            empty = True
+            for chunk in chunks:
+                empty = False
+                if chunk.choices and (piece := chunk.choices[0].delta.content):
+                    yield str(piece)
+        if empty:
             raise ServerFailed(
                 f"{self.url} sent no answer; see whether it is an OpenAI-compatible server, and "
                 "whether the address ends as its documentation says (often /v1)"
             )
 
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """The library's errors as ours: what failed, then what to do."""
+        from openai import APIError
 
-class _AgainError(Exception):
-    """What may go better the next time."""
+        try:
+            yield
+        except RagAppError:
+            raise
+        except APIError as error:
+            raise ServerFailed(self._explain(error)) from error
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+            raise ServerFailed(
+                f"{self.url} answered what no OpenAI-compatible server would "
+                f"({_printable(str(error))}); correct the address after openai:"
+            ) from error
 
-    def __init__(self, message: str, *, after: float = 0.0) -> None:
-        super().__init__(message)
-        self.after = after
+    def _explain(self, error: APIError) -> str:
+        import openai
+
+        reason = _reason(error)
+        match error:
+            case openai.APITimeoutError():
+                return (
+                    f"{self.url} did not answer in time ({self._patience.read:g} s); "
+                    "see whether the server is busy or still loading, then ask again"
+                )
+            case openai.APIConnectionError():
+                return (
+                    f"{self.url} cannot be reached ({_printable(str(error.__cause__ or error))}); "
+                    "start the server, or correct the address after openai:"
+                )
+            case openai.AuthenticationError() | openai.PermissionDeniedError():
+                return (
+                    f"{self.url} refuses the key ({error.status_code}: {reason}); "
+                    "set RAG_APP_API_KEY"
+                )
+            case openai.NotFoundError():
+                return f"{self.url} knows no {self.model!r} ({reason}); look at {self.url}/models"
+            case openai.APIStatusError():
+                return (
+                    f"{self.url} answered {error.status_code} ({reason}); look at the server's log"
+                )
+        return f"{self.url} broke off ({reason}); look at the server's log"
 
 
 def _key(url: str) -> str | None:
     from urllib.parse import urlsplit
 
     host = urlsplit(url).hostname or ""
-    own = os.environ.get("RAG_APP_API_KEY")
-    openai = host == "openai.com" or host.endswith(".openai.com")
-    return own or (os.environ.get("OPENAI_API_KEY") if openai else None)
+    is_openai = host == "openai.com" or host.endswith(".openai.com")
+    any_server = os.environ.get("RAG_APP_API_KEY")
+    return any_server or (os.environ.get("OPENAI_API_KEY") if is_openai else None)
 
 
-def _text(url: str, data: str, part: str) -> str:
-    """The text of one event, whose `part` is "delta" or "message"."""
-    try:
-        event = json.loads(data)
-        if isinstance(event, dict) and event.get("error"):
-            raise ServerFailed(f"{url} broke off ({_said(data)}); look at the server's log")
-        choices = event["choices"]
-        return str(choices[0][part].get("content") or "") if choices else ""
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise ServerFailed(
-            f"{url} answered what no OpenAI-compatible server would ({_said(data)}); "
-            "correct the address after openai:"
-        ) from error
-
-
-def _said(body: str) -> str:
+def _reason(error: APIError) -> str:
     """What a server says about an error, on one short line."""
-    try:
-        error = json.loads(body)["error"]
-        body = str(error["message"] if isinstance(error, dict) else error)
-    except (ValueError, KeyError, TypeError):
-        pass
-    return (
-        " ".join("".join(c if c.isprintable() else " " for c in body).split())[:200] or "no reason"
-    )
+    body = error.body
+    message = body.get("message") if isinstance(body, dict) else body
+    return _printable(str(message or ""))
 
 
-def _seconds(value: str | None) -> float:
-    """A Retry-After header in seconds; 0 for a date or nothing."""
-    return float(value) if value and value.isdigit() else 0.0
+def _printable(text: str) -> str:
+    """A foreign text on one short line."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line[:200] or "no reason"

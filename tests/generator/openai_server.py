@@ -26,8 +26,14 @@ class Handler(BaseHTTPRequestHandler):
         if name == "last":
             self.stream([json.dumps({"seen": self.seen[-1], "tries": self.tries})])
             return
+        headers = {name.lower(): value for name, value in self.headers.items()}
         self.seen.append(
-            {"body": body, "key": self.headers.get("Authorization"), "path": self.path}
+            {
+                "body": body,
+                "key": headers.get("Authorization"),
+                "headers": headers,
+                "path": self.path,
+            }
         )
         getattr(self, f"as_{name}", self.as_unknown)()
 
