@@ -14,17 +14,23 @@ from generator.answer import (
     TextDelta,
 )
 from generator.answer_mode import AnswerMode
+from generator.request import AskRequest
 
 
 class Draft:
     """An answer in the making, and the clock that runs while it is made.
 
+    Args:
+        request: What is answered.
+        mode: How, and why so.
+        search: Seconds that the search took, which count; None where there was none.
+
     Attributes:
         made: What is on, and why, by part.
     """
 
-    def __init__(self, question: str, query: str, mode: AnswerMode) -> None:
-        self.question, self.query, self.mode = question, query, mode.mode
+    def __init__(self, request: AskRequest, mode: AnswerMode, search: float | None) -> None:
+        self.request, self.mode = request, mode.mode
         self.model = self.decoding = ""
         self.made = {"answer": str(mode)}
         self.responsibility: Responsibility | None = None
@@ -32,8 +38,9 @@ class Draft:
         self.unsupported: list[str] = []
         self._entries: tuple[ContextEntry, ...] = ()
         self._pieces: list[str] = []
-        self._seconds: dict[str, float] = {}
-        self._start = self._lap = time.perf_counter()
+        self._seconds = {} if search is None else {"search": search}
+        self._lap = time.perf_counter()
+        self._start = self._lap - (search or 0.0)
 
     def lap(self, name: str) -> None:
         """The time since the last lap goes to a part of the work."""
@@ -58,18 +65,18 @@ class Draft:
         """The text so far."""
         return "".join(self._pieces)
 
-    def finished(self) -> Answer:
+    def finish(self) -> Answer:
         """The answer as it is at the end."""
         text = self.written
         self._seconds["total"] = time.perf_counter() - self._start
         return Answer(
-            question=self.question,
-            query=self.query,
+            question=self.request.question,
+            query=self.request.query,
             text=text,
             citations=tuple(self.citations),
             unsupported=tuple(self.unsupported),
             context=self._entries,
-            seconds=self._seconds,
+            seconds={name: round(value, 4) for name, value in self._seconds.items()},
             abstained=not text or text.startswith(NOT_SAID),
             mode=self.mode,
             model=self.model,

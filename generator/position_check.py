@@ -12,12 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from generator.answer import Answer, JsonValue
-from generator.evidence import Lookup
 from generator.generator import Generator
 from generator.lm.causal_lm import CausalModel
 from generator.prompt.builder import ARRANGEMENTS
-from generator.prompt.follow_up import Turn
-from indexing.documents import Hit
+from generator.request import AskRequest, Retrieval
 from indexing.errors import UnsupportedModel
 
 REVERSED = "reversed"
@@ -92,20 +90,10 @@ class PositionCheck:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is asked, and of what: the arguments of `Generator.stream`."""
-
-    question: str
-    hits: Sequence[Hit]
-    document: Lookup
-    history: Sequence[Turn] = ()
-    abstain: bool = True
-
-
 def check(
     generator: Generator,
-    asked: Asked,
+    request: AskRequest,
+    retrieval: Retrieval,
     usual: Answer,
     *,
     progress: Callable[[int, int], None] | None = None,
@@ -117,10 +105,12 @@ def check(
 
     Args:
         generator: What gave the usual answer; it must not answer anything else meanwhile.
-        asked: The question with its evidence.
+        request: What was asked.
+        retrieval: What was retrieved for it.
         usual: The answer.
         progress: Told how many variants are done, of how many.
     """
+    request = replace(request, mode=usual.mode)
     ways = _ways(generator, usual)
     found: list[tuple[str, str, Answer]] = []
     left_out = []
@@ -128,7 +118,7 @@ def check(
         if progress:
             progress(done, len(ways))
         try:
-            found.append(_again(generator, asked, usual, order, ms_poe))
+            found.append(_ask_again(generator, request, retrieval, order, ms_poe))
         except UnsupportedModel as error:
             left_out.append(f"Ms-PoE: {error}")
     if progress:
@@ -153,18 +143,19 @@ def _ways(generator: Generator, usual: Answer) -> list[tuple[str, str | None]]:
     return ways
 
 
-def _again(
-    generator: Generator, asked: Asked, usual: Answer, order: str, ms_poe: str | None
+def _ask_again(
+    generator: Generator,
+    request: AskRequest,
+    retrieval: Retrieval,
+    order: str,
+    ms_poe: str | None,
 ) -> tuple[str, str, Answer]:
-    hits = list(asked.hits)
+    arrangement: str | None = order
     if order == REVERSED:
-        hits = [replace(hit, passages=hit.passages[::-1]) for hit in hits[::-1]]
-    arrangement = None if order == REVERSED else order
-    with generator.varied(arrangement=arrangement, ms_poe=ms_poe) as other:
-        answer = other.answer(
-            asked.question, hits, asked.document,
-            answer=usual.mode, abstain=asked.abstain, history=asked.history,
-        )  # fmt: skip
+        hits = [replace(hit, passages=hit.passages[::-1]) for hit in retrieval.hits[::-1]]
+        arrangement, retrieval = None, replace(retrieval, hits=hits)
+    with generator.variant(arrangement=arrangement, ms_poe=ms_poe) as other:
+        answer = other.answer(request, retrieval)
     return order, answer.made.get("Ms-PoE", ""), answer
 
 

@@ -23,21 +23,23 @@ if TYPE_CHECKING:
         Event,
         TextDelta,
     )
-    from generator.generator import GeneratorSettings
     from generator.prompt.follow_up import Turn
+    from generator.request import AskRequest
+    from generator.settings import GeneratorSettings
     from indexing.documents import Document, Hit, PassageHit
     from indexing.encoder.encoder import EncoderSettings
+    from indexing.filter import Filter
     from indexing.indexer import IndexReport, Progress
     from indexing.store.store import DocumentEntry
     from rag_app.corpus.corpus import Corpus
     from rag_app.corpus.event_loop import streamed
     from rag_app.corpus.info import CorpusInfo
-    from retriever.filters import Filter
 
 __version__ = "0.1.0"
 __all__ = [
     "Answer",
     "AnswerReady",
+    "AskRequest",
     "Citation",
     "ContextEntry",
     "ContextReady",
@@ -62,6 +64,7 @@ __all__ = [
 
 _HOMES = {
     "Answer": "generator.answer",
+    "AskRequest": "generator.request",
     "AnswerReady": "generator.answer",
     "Citation": "generator.answer",
     "ContextEntry": "generator.answer",
@@ -72,8 +75,8 @@ _HOMES = {
     "DocumentEntry": "indexing.store.store",
     "EncoderSettings": "indexing.encoder.encoder",
     "Event": "generator.answer",
-    "Filter": "retriever.filters",
-    "GeneratorSettings": "generator.generator",
+    "Filter": "indexing.filter",
+    "GeneratorSettings": "generator.settings",
     "Hit": "indexing.documents",
     "IndexReport": "indexing.indexer",
     "PassageHit": "indexing.documents",

@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from indexing.documents import Hit, PassageHit
 from indexing.errors import InvalidRequest
+from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from retriever.candidates import score_candidates
 from retriever.diversity import repetition
 from retriever.features import Embed, Parts, only
-from retriever.filters import Filter, allowed
+from retriever.filters import allowed
 from retriever.fusion import RANKINGS, Given, Ranking, Scored, fuse
 from retriever.query import Query
 

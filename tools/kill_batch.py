@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from generator.answer import Answer
+from generator.request import AskRequest
 from indexing.encoder.encoder import Encoder
 from rag_app.batch.questions import Question, read_questions
 from rag_app.batch.run import BatchOptions, run
@@ -36,12 +37,11 @@ class Noting(Corpus):
 
     log: Path
 
-    def ask(self, question: str, **options: Any) -> Answer:  # noqa: ANN401
+    def answer(self, request: AskRequest) -> Answer:
         """Note the question and its scope, then answer it."""
-        where = options["where"]
         with self.log.open("a", encoding="utf-8") as file:
-            file.write(json.dumps([question, list(where.documents)]) + "\n")
-        return super().ask(question, **options)
+            file.write(json.dumps([request.question, list(request.where.documents)]) + "\n")
+        return super().answer(request)
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,12 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from generator.evidence import Sentence, Span, evidence_sentences, gather_evidence
 from generator.extractive.late_chunking import LAYERS, compared
+from indexing.filter import Filter
 from indexing.models.files import encoder_weights
 from rag_app.corpus.corpus import Corpus
 from rag_app.datasets.qmsum import meetings
 from rag_app.evaluation.answers import Gold, holds
 from rag_app.progress import counted
-from retriever.filters import Filter
 
 FOLDS = 3
 _FOUND, _SHOWN = 24, 8  # passages

@@ -1,1 +1,14 @@
-"""A language model and evidence in, an answer out: one way of decoding over documents a file."""
+"""A model, a request and evidence in, an answer out: one way of decoding over documents a file."""
+
+from __future__ import annotations
+
+from generator.decoding.base import Decoding
+from generator.decoding.concat import concatenate
+from generator.decoding.rag import rag_sequence, rag_token
+
+DECODINGS: dict[str, Decoding] = {
+    "concat": concatenate,
+    "rag-token": rag_token,
+    "rag-sequence": rag_sequence,
+}
+"""Ways of decoding over documents, by name."""

@@ -1,16 +1,18 @@
-"""What every way of decoding over documents takes and gives."""
+"""What every way of decoding over documents takes, and what it gives."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from generator.answer import ContextEntry, Responsibility
 from generator.evidence import Evidence, Span
 from generator.lm.causal_lm import CausalModel
 from generator.lm.sampling import Sampling
 from generator.prompt.follow_up import Turn
+from generator.request import AskRequest
 from indexing.errors import InvalidRequest
 
 
@@ -63,26 +65,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is to be answered.
-
-    Attributes:
-        question: Complete in itself.
-        evidence: The evidence for it.
-        limits: How much is read and written.
-        stop: Set by another thread to end the answer early.
-        history: The conversation so far, oldest turn first.
-    """
-
-    question: str
-    evidence: Evidence
-    limits: Limits
-    stop: threading.Event | None = None
-    history: Sequence[Turn] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
+class DecodingRun:
     """A model at work on an answer.
 
     Attributes:
@@ -101,7 +84,19 @@ class Reading:
     remember: Callable[[Turn], None] = lambda _: None
 
 
-Decoding = Callable[[CausalModel, Request], Reading]
+class Decoding(Protocol):
+    """A way of decoding over documents."""
+
+    def __call__(
+        self,
+        model: CausalModel,
+        request: AskRequest,
+        evidence: Evidence,
+        limits: Limits,
+        stop: threading.Event | None = None,
+    ) -> DecodingRun:
+        """Begin to answer; `stop`, set by another thread, ends the answer early."""
+        ...
 
 
 def room_for(model: CausalModel, limits: Limits) -> int:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
 
 from generator.answer import ContextEntry
-from generator.decoding.base import Reading, Request, room_for
-from generator.evidence import Span
+from generator.decoding.base import DecodingRun, Limits, room_for
+from generator.evidence import Evidence, Span
 from generator.lm.causal_lm import CausalModel
 from generator.prompt.builder import Prompt, build, continued, conversation, ledger
 from generator.prompt.follow_up import Said, Turn
+from generator.request import AskRequest
 
 
-def concatenate(model: CausalModel, request: Request) -> Reading:
+def concatenate(
+    model: CausalModel,
+    request: AskRequest,
+    evidence: Evidence,
+    limits: Limits,
+    stop: threading.Event | None = None,
+) -> DecodingRun:
     """Read all the evidence at once and write the answer.
 
     A further question of a conversation goes on after the prompt before it and its answer, with
@@ -25,29 +33,29 @@ def concatenate(model: CausalModel, request: Request) -> Reading:
     Raises:
         InvalidRequest: The question alone does not fit.
     """
-    prompt, entries = _prompt(model, request)
-    limits = request.limits
+    prompt, entries = _prompt(model, request, evidence, limits)
     written: list[int] = []
     limit = min(limits.answer, model.window - len(prompt.ids))
     tokens = _noted(model.tokens(prompt.ids, sampling=limits.sampling, limit=limit), written)
-    pieces = model.spelled(tokens, stop=request.stop, stops=prompt.stops)
+    pieces = model.spelled(tokens, stop=stop, stops=prompt.stops)
 
     def remember(turn: Turn) -> None:
         said = Said((*prompt.ids, *written), prompt.spans)
         model.conversations.put((*request.history, turn), said)
 
-    whole = {span.document.id: span for span in request.evidence.whole}
+    whole = {span.document.id: span for span in evidence.whole}
     for span in prompt.spans:  # documents of earlier turns
         document = span.document
         whole.setdefault(document.id, Span(document, 0, len(document.text), span.score))
     context = ledger([*whole.values()], prompt.spans, model.count)
-    return Reading(prompt.spans, (*context, *entries), pieces, remember=remember)
+    return DecodingRun(prompt.spans, (*context, *entries), pieces, remember=remember)
 
 
-def _prompt(model: CausalModel, request: Request) -> tuple[Prompt, tuple[ContextEntry, ...]]:
+def _prompt(
+    model: CausalModel, request: AskRequest, evidence: Evidence, limits: Limits
+) -> tuple[Prompt, tuple[ContextEntry, ...]]:
     """What the model reads, and the conversation's line of the ledger, if there is one."""
-    question, evidence = request.question, request.evidence
-    limits, history = request.limits, request.history
+    question, history = request.query, request.history
     room = room_for(model, limits)
     if not history:
         return build(

@@ -8,12 +8,13 @@ passage is kept, and is not read again for the next question.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from generator.answer import Responsibility, ShownPassage, TokenShares
-from generator.decoding.base import Limits, Marginal, Reading, Request, room_for
+from generator.decoding.base import DecodingRun, Limits, Marginal, room_for
 from generator.decoding.mixture import (
     Batch,
     Rule,
@@ -24,12 +25,13 @@ from generator.decoding.mixture import (
     read,
     steps,
 )
-from generator.evidence import Span
+from generator.evidence import Evidence, Span
 from generator.lm.causal_lm import CausalModel
 from generator.lm.prefix_cache import Layers, joined, reusable, rows
 from generator.lm.sampling import Sampler
 from generator.ms_poe.method import active
 from generator.prompt.builder import Divided, divided, ledger
+from generator.request import AskRequest
 from indexing.errors import UnsupportedModel
 
 if TYPE_CHECKING:
@@ -38,7 +40,13 @@ if TYPE_CHECKING:
 _BATCH = 8  # passages that are read at once
 
 
-def rag_token(model: CausalModel, request: Request) -> Reading:
+def rag_token(
+    model: CausalModel,
+    request: AskRequest,
+    evidence: Evidence,
+    limits: Limits,
+    stop: threading.Event | None = None,
+) -> DecodingRun:
     """Every token from all passages, each weighed by its retrieval score throughout.
 
     Of a conversation only the question is read, completed from it.
@@ -47,10 +55,16 @@ def rag_token(model: CausalModel, request: Request) -> Reading:
         InvalidRequest: The question alone does not fit.
         UnsupportedModel: The model does not take positions, so rows cannot be padded.
     """
-    return _marginal(model, request, "token")
+    return _decode(_Work.of(model, request.query, evidence, limits, "token"), evidence, stop)
 
 
-def rag_sequence(model: CausalModel, request: Request) -> Reading:
+def rag_sequence(
+    model: CausalModel,
+    request: AskRequest,
+    evidence: Evidence,
+    limits: Limits,
+    stop: threading.Event | None = None,
+) -> DecodingRun:
     """An answer from all passages, each weighed by how well it explains what is written so far.
 
     An answer of at most `Marginal.thorough` tokens is chosen among what each passage alone would
@@ -60,7 +74,7 @@ def rag_sequence(model: CausalModel, request: Request) -> Reading:
         InvalidRequest: The question alone does not fit.
         UnsupportedModel: The model does not take positions, so rows cannot be padded.
     """
-    return _marginal(model, request, "sequence")
+    return _decode(_Work.of(model, request.query, evidence, limits, "sequence"), evidence, stop)
 
 
 def log_prior(spans: Sequence[Span | None], how: Marginal) -> list[float]:
@@ -75,22 +89,13 @@ def log_prior(spans: Sequence[Span | None], how: Marginal) -> list[float]:
     return found
 
 
-def _marginal(model: CausalModel, request: Request, rule: Rule) -> Reading:
-    _check(model)
-    limits, how = request.limits, request.limits.marginal
-    prompts = list(_fitting(model, request))
-    spans: list[Span | None] = [prompt.span for prompt in prompts]
-    if how.empty > 0:
-        room = room_for(model, limits)
-        prompts.append(divided(request.question, None, chat=model.chat, room=room))
-        spans.append(None)
-    shown = tuple(span for span in spans if span is not None)
-    work = _Work(model, prompts, log_prior(spans, how), rule, limits)
-    record = _Record(model, spans, work.prior)
-    pieces = model.spelled(record.watched(work.tokens()), stop=request.stop, stops=prompts[0].stops)
-    return Reading(
-        shown, ledger(request.evidence.whole, shown, model.count), pieces, record.finished
-    )
+def _decode(work: _Work, evidence: Evidence, stop: threading.Event | None) -> DecodingRun:
+    model = work.model
+    passages = tuple(span for span in work.spans if span is not None)
+    record = _Record(model, work.spans, work.prior)
+    pieces = model.spelled(record.watched(work.tokens()), stop=stop, stops=work.prompts[0].stops)
+    context = ledger(evidence.whole, passages, model.count)
+    return DecodingRun(passages, context, pieces, record.finished)
 
 
 def _check(model: CausalModel) -> None:
@@ -103,13 +108,14 @@ def _check(model: CausalModel) -> None:
         )
 
 
-def _fitting(model: CausalModel, request: Request) -> Iterator[Divided]:
+def _fitting(
+    model: CausalModel, query: str, evidence: Evidence, limits: Limits
+) -> Iterator[Divided]:
     """The best passages' prompts, as many as are wanted and as the budget holds, at least one."""
-    limits = request.limits
     room, spent = room_for(model, limits), 0
-    chosen = request.evidence.passages[: limits.marginal.passages] or [None]
-    for i, span in enumerate(chosen):
-        prompt = divided(request.question, span, chat=model.chat, room=room)
+    passages = evidence.passages[: limits.marginal.passages] or [None]
+    for i, span in enumerate(passages):
+        prompt = divided(query, span, chat=model.chat, room=room)
         spent += len(prompt)
         if i and spent > limits.prompt:
             return
@@ -125,6 +131,29 @@ class _Work:
     prior: Sequence[float]
     rule: Rule
     limits: Limits
+
+    @classmethod
+    def of(
+        cls, model: CausalModel, query: str, evidence: Evidence, limits: Limits, rule: Rule
+    ) -> _Work:
+        """The prompts of the passages, and of the empty document where it has a share.
+
+        Raises:
+            InvalidRequest: The question alone does not fit.
+            UnsupportedModel: The model does not take positions.
+        """
+        _check(model)
+        prompts = list(_fitting(model, query, evidence, limits))
+        if limits.marginal.empty > 0:
+            room = room_for(model, limits)
+            prompts.append(divided(query, None, chat=model.chat, room=room))
+        prior = log_prior([prompt.span for prompt in prompts], limits.marginal)
+        return cls(model, prompts, prior, rule, limits)
+
+    @property
+    def spans(self) -> list[Span | None]:
+        """The passage of each prompt; None for the empty document."""
+        return [prompt.span for prompt in self.prompts]
 
     def tokens(self) -> Generator[Step]:
         """Steps up to the token that ends the answer (left out)."""

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from generator.decoding.base import Reading, Request
+import threading
+
+from generator.decoding.base import DecodingRun, Limits
+from generator.evidence import Evidence
 from generator.lm.openai_server import RemoteModel
 from generator.prompt.builder import build, conversation, ledger
+from generator.request import AskRequest
 
 
-def ask_server(model: RemoteModel, request: Request) -> Reading:
+def ask_server(
+    model: RemoteModel,
+    request: AskRequest,
+    evidence: Evidence,
+    limits: Limits,
+    stop: threading.Event | None = None,
+) -> DecodingRun:
     """Show all the evidence in one message, and stream what the server writes.
 
     Raises:
         InvalidRequest: The question alone does not fit.
     """
-    limits, history = request.limits, request.history
+    history = request.history
     turns = [(each.question, each.answer) for each in history]
     earlier, entry = conversation(turns, count=model.count, room=limits.history)
     room = limits.prompt + entry.kept
     prompt = build(
-        request.question, request.evidence, chat=model.chat, room=room, earlier=earlier,
+        request.query, evidence, chat=model.chat, room=room, earlier=earlier,
         arrangement=limits.arrangement,
     )  # fmt: skip
     pieces = model.stream(
-        prompt.message, max_new_tokens=limits.answer, sampling=limits.sampling, stop=request.stop
+        prompt.message, max_new_tokens=limits.answer, sampling=limits.sampling, stop=stop
     )
-    context = ledger(request.evidence.whole, prompt.spans, model.count)
-    return Reading(prompt.spans, (*context, entry) if history else context, pieces)
+    context = ledger(evidence.whole, prompt.spans, model.count)
+    return DecodingRun(prompt.spans, (*context, entry) if history else context, pieces)

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from generator.request import AskRequest
 from indexing.errors import (
     DocumentNotFound,
     InputError,
     InvalidRequest,
     RagAppError,
 )
+from indexing.filter import Filter
 from rag_app.batch.questions import Question
 from rag_app.batch.scope import Documents
-from retriever.filters import Filter
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Mode
@@ -118,7 +119,7 @@ def ask_one(
             raise InvalidRequest(question.problem)
         scope = documents.scope(question)
         where = Filter(documents=tuple(one.id for one in scope))
-        found = corpus.ask(question.text, answer=answer, k=k, where=where)
+        found = corpus.answer(AskRequest(question.text, answer, k, where))
     except (InputError, DocumentNotFound) as error:
         return Outcome(question, scope, failed=Failed(type(error).__name__, str(error)))
     except RagAppError:

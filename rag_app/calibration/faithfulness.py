@@ -13,9 +13,9 @@ from statistics import fmean
 from typing import Any
 
 from generator.answer import Mode
-from generator.generator import GeneratorSettings
 from generator.lm.calibration_record import Verdict, verdict_for
 from generator.lm.model_name import is_remote
+from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
 from indexing.models.files import generator_weights
 from rag_app.calibration.score_file import ScoreFile, key, score_file

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from generator.answer import ContextReady, TextDelta
+from generator.request import AskRequest
 from indexing.errors import InvalidRequest, RagAppError
+from indexing.filter import Filter
 from rag_app.chat.conversation import Chat, Checked, Exchange
 from rag_app.chat.conversation_store import Chats
-from rag_app.chat.question_queue import Asking, Question, Waiting
-from retriever.filters import Filter
+from rag_app.chat.question_queue import Asking, Waiting
 
 
 class Run:
@@ -128,8 +129,8 @@ class Runs:
 
     def _followed(self, run: Run) -> Exchange:
         """The exchange at its end; on the way there, `run.exchange` shows it."""
-        question = _question(run.exchange, run.chat)
-        for event in self._asking.stream(question, who=run.key, stop=run.halted):
+        request = _request(run.exchange, run.chat)
+        for event in self._asking.stream(request, who=run.key, stop=run.halted):
             if isinstance(event, Waiting):
                 run.exchange = replace(run.exchange, note=str(event.ahead))
             elif isinstance(event, ContextReady):
@@ -149,16 +150,16 @@ class Runs:
 
         exchange = run.exchange
         assert exchange.answer is not None and run.number is not None
-        question = _question(exchange, run.chat.upto(run.number))
+        request = _request(exchange, run.chat.upto(run.number))
         found = self._asking.check(
-            question, exchange.answer, who=run.key, stop=run.halted, progress=progress
+            request, exchange.answer, who=run.key, stop=run.halted, progress=progress
         )
         return Checked.of(found) if found else None
 
 
-def _question(exchange: Exchange, before: Chat) -> Question:
+def _request(exchange: Exchange, before: Chat) -> AskRequest:
     """What is asked in an exchange, after what was said before."""
-    return Question(
+    return AskRequest(
         exchange.question,
         exchange.mode,
         where=Filter(documents=exchange.documents),

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from generator.answer import AnswerReady
 from rag_app.chat.fair_queue import Line
-from rag_app.corpus.answering import EVIDENCE_DOCUMENTS
-from retriever.filters import Filter
 
 if TYPE_CHECKING:
-    from generator.answer import Answer, Event, Mode
+    from generator.answer import Answer, Event
     from generator.position_check import PositionCheck
-    from generator.prompt.follow_up import Turn
+    from generator.request import AskRequest
     from rag_app.corpus.corpus import Corpus
 
 LOOK = 0.25  # seconds between looks at the line, and at whether somebody has said stop
@@ -32,17 +30,6 @@ class Waiting:
     """
 
     ahead: int
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What to ask, and how; parts as in `Corpus.stream`."""
-
-    text: str
-    answer: Mode | None = None
-    k: int = EVIDENCE_DOCUMENTS
-    where: Filter = field(default_factory=Filter)
-    history: tuple[Turn, ...] = ()
 
 
 class _Stopped(Exception):
@@ -61,12 +48,12 @@ class Asking:
         self._line = Line()
 
     def stream(
-        self, question: Question, *, who: str, stop: threading.Event | None = None
+        self, request: AskRequest, *, who: str, stop: threading.Event | None = None
     ) -> Iterator[Event | Waiting]:
         """The events of an answer, after those of waiting for it.
 
         Args:
-            question: What to ask.
+            request: What to ask.
             who: Whose turn it takes.
             stop: Set by another thread to end it; there is no AnswerReady then.
 
@@ -80,7 +67,7 @@ class Asking:
                 if halted.is_set():
                     return
                 yield Waiting(place.ahead)
-            with closing(self._asked(question)) as events:
+            with closing(self.corpus.events(request, stop=halted)) as events:
                 for event in events:
                     if halted.is_set():
                         return
@@ -88,7 +75,7 @@ class Asking:
 
     def check(
         self,
-        question: Question,
+        request: AskRequest,
         usual: Answer,
         *,
         who: str,
@@ -98,7 +85,7 @@ class Asking:
         """Ask again with the evidence elsewhere, in a turn of its own; None when it was stopped.
 
         Args:
-            question: As it was asked.
+            request: As it was asked.
             usual: What was answered.
             who: Whose turn it takes.
             stop: Set by another thread to end it.
@@ -117,19 +104,11 @@ class Asking:
         with self._line.place(who) as place, suppress(_Stopped):
             while not place.wait(LOOK):
                 told(0, 0)
-            return self.corpus.check_position(
-                question.text,
-                answer=question.answer,
-                k=question.k,
-                where=question.where,
-                history=question.history,
-                usual=usual,
-                progress=told,
-            )
+            return self.corpus.check_position(request, usual=usual, progress=told)
         return None
 
     async def stream_async(
-        self, question: Question, *, who: str
+        self, request: AskRequest, *, who: str
     ) -> AsyncGenerator[Event | Waiting, None]:
         """As `stream`, for a web server; whoever stops listening stops the answer."""
         loop = asyncio.get_running_loop()
@@ -142,7 +121,7 @@ class Asking:
 
         def work() -> None:
             try:
-                for event in self.stream(question, who=who, stop=halted):
+                for event in self.stream(request, who=who, stop=halted):
                     tell(event)
             except BaseException as error:
                 tell(error)
@@ -157,19 +136,10 @@ class Asking:
         finally:
             halted.set()
 
-    async def answer(self, question: Question, *, who: str) -> Answer:
+    async def answer(self, request: AskRequest, *, who: str) -> Answer:
         """The whole answer; errors as in `stream`."""
-        async with aclosing(self.stream_async(question, who=who)) as events:
+        async with aclosing(self.stream_async(request, who=who)) as events:
             async for event in events:
                 if isinstance(event, AnswerReady):
                     return event.answer
         raise AssertionError("a stream that nobody stops ends with its answer")
-
-    def _asked(self, question: Question) -> Generator[Event, None, None]:
-        yield from self.corpus.stream(
-            question.text,
-            answer=question.answer,
-            k=question.k,
-            where=question.where,
-            history=question.history,
-        )

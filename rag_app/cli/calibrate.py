@@ -127,8 +127,8 @@ def _positions(
 
 
 def _answers(name: str, data: Path | None, questions: int | None) -> tuple[Verdict, Path]:
-    from generator.generator import GeneratorSettings
     from generator.lm.calibration_record import keep
+    from generator.settings import GeneratorSettings
     from rag_app.calibration import faithfulness
     from rag_app.datasets.haystack import SAMPLES
     from rag_app.evaluation.cache_files import home

@@ -70,7 +70,7 @@ def answers(
     as_json: bool,
 ) -> None:
     """Answers beside references: ROUGE, what is supported, what is evidence, what is withheld."""
-    from generator.generator import GeneratorSettings
+    from generator.settings import GeneratorSettings
     from rag_app.evaluation import answers as measured
 
     default = GeneratorSettings()

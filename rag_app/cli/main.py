@@ -218,13 +218,14 @@ def ask(
     """Answer a question, with citations: numbered markers in the text, then their quotes."""
     from generator.answer import AnswerReady, TextDelta
     from generator.answer import as_json as shape
+    from generator.request import AskRequest
     from rag_app.cli import printing
 
     chosen = generator_settings(generator, decoding, quotes, ms_poe, max_tokens)
     mode: Any = answer
-    where = filters(documents, pattern, speaker)
+    request = AskRequest(question, mode, k, filters(documents, pattern, speaker))
     with _corpus(folder, generator=chosen) as corpus:
-        for event in corpus.stream(question, answer=mode, k=k, where=where):
+        for event in corpus.events(request):
             if isinstance(event, TextDelta) and not as_json:
                 printing.piece(event.text)
             elif isinstance(event, AnswerReady):
@@ -234,9 +235,7 @@ def ask(
         check = None
         if check_position:
             with printing.steps("Checking positions") as progress:
-                check = corpus.check_position(
-                    question, answer=mode, k=k, where=where, usual=result, progress=progress
-                )
+                check = corpus.check_position(request, usual=result, progress=progress)
     values = {**shape(result), **({"position_check": check.as_json()} if check else {})}
     print_result(as_json, values, lambda: printing.position_check(check) if check else None)
 

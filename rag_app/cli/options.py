@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from generator.generator import GeneratorSettings
-    from retriever.filters import Filter
+    from generator.settings import GeneratorSettings
+    from indexing.filter import Filter
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Option = Callable[[Command], Command]
@@ -198,7 +198,7 @@ def generator_settings(
     max_tokens: int | None,
 ) -> GeneratorSettings:
     """Settings from flags; defaults where no flag was given."""
-    from generator.generator import GeneratorSettings
+    from generator.settings import GeneratorSettings
 
     default = GeneratorSettings()
     return replace(
@@ -213,7 +213,7 @@ def generator_settings(
 
 def filters(documents: tuple[str, ...], pattern: str | None, speaker: str | None) -> Filter:
     """The limits of a search from flags."""
-    from retriever.filters import Filter
+    from indexing.filter import Filter
 
     return Filter(documents=documents, path=pattern, speaker=speaker)
 

@@ -61,7 +61,7 @@ def serve(
     serving = server.Serving(host=host, port=port, api=api, mcp=mcp, login=_login(auth_file))
     server.require_gradio()
 
-    from generator.generator import GeneratorSettings
+    from generator.settings import GeneratorSettings
     from rag_app.chat.application import Application
     from rag_app.cli.options import encoder_settings
     from rag_app.corpus.corpus import Corpus

@@ -3,42 +3,43 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from generator.request import EVIDENCE_DOCUMENTS, AskRequest, Retrieval
 from indexing.documents import Document, Hit
 from indexing.encoder.encoder import Encoder, EncoderSettings
 from indexing.errors import DocumentNotFound, InvalidRequest
 from indexing.files import MAX_BYTES
 from indexing.files import document as text_document
+from indexing.filter import Filter
 from indexing.indexer import Indexer, IndexReport, Progress, reencode
 from indexing.store.store import DocumentEntry, Store
-from rag_app.corpus.answering import (
-    EVIDENCE_DOCUMENTS,
-    EVIDENCE_PASSAGES,
-    Retrieval,
-    answered,
-    position_checked,
-)
 from rag_app.corpus.document_names import named, removable
 from rag_app.corpus.info import CorpusInfo, corpus_info
 from rag_app.corpus.models import Models
 from rag_app.corpus.snapshots import Moment, Snapshots
 from rag_app.corpus.stores import Stores
-from retriever.filters import Filter
 from retriever.fusion import RANKINGS
 from retriever.retriever import Retriever
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Event, Mode
-    from generator.generator import Generator, GeneratorSettings
+    from generator.generator import Generator as AnswerGenerator
     from generator.position_check import PositionCheck
     from generator.prompt.follow_up import Turn
+    from generator.settings import GeneratorSettings
 
 DEFAULT_FOLDER = ".rag-app"
+
+EVIDENCE_PASSAGES = 16
+"""Passages of evidence, over all documents of an answer."""
 
 
 class Corpus:
@@ -215,6 +216,18 @@ class Corpus:
             encoder = self._models.encoder(now.store.recipe())
             yield Retriever(now.store, now.snapshot, encoder.encode_queries, RANKINGS[ranking])
 
+    def ask(
+        self,
+        question: str,
+        *,
+        answer: Mode | None = None,
+        k: int = EVIDENCE_DOCUMENTS,
+        where: Filter | None = None,
+        history: Sequence[Turn] = (),
+    ) -> Answer:
+        """Answer a question; arguments and errors as in `stream`."""
+        return self.answer(AskRequest(question, answer, k, where or Filter(), tuple(history)))
+
     def stream(
         self,
         question: str,
@@ -228,50 +241,41 @@ class Corpus:
 
         Args:
             question: What to answer.
-            answer: "quote" for verbatim sentences only, "free" for the model's own words; None
-                takes the settings' choice.
+            answer: "quote" for verbatim sentences only, "free" for a generated answer; None takes
+                the settings' choice.
             k: Documents to take evidence from, at most.
             where: Limits by document, path and speaker.
             history: The conversation so far, oldest turn first. A question that leans on it ("And
-                who disagreed?") is completed from it before evidence is looked for.
+                who disagreed?") is completed from it before evidence is retrieved.
 
         Raises:
-            InvalidRequest: An empty question.
+            InvalidRequest: An empty question, or an impossible number.
             CorpusNotFound: There is no corpus in the folder.
         """
-        return answered(
-            question,
-            find=lambda query: self._evidence(query, k, where),
-            generator=self._answering,
-            answer=answer,
-            history=history,
-        )
+        return self.events(AskRequest(question, answer, k, where or Filter(), tuple(history)))
 
-    def ask(
-        self,
-        question: str,
-        *,
-        answer: Mode | None = None,
-        k: int = EVIDENCE_DOCUMENTS,
-        where: Filter | None = None,
-        history: Sequence[Turn] = (),
-    ) -> Answer:
-        """Answer a question; arguments and errors as in `stream`."""
+    def answer(self, request: AskRequest) -> Answer:
+        """Answer a request; errors as in `stream`."""
         from generator.answer import AnswerReady
 
-        for event in self.stream(question, answer=answer, k=k, where=where, history=history):
+        for event in self.events(request):
             if isinstance(event, AnswerReady):
                 return event.answer
         raise AssertionError("a stream ends with its answer")
 
-    def check_position(  # noqa: PLR0913 - as in `ask`, and two more
+    def events(
+        self, request: AskRequest, *, stop: threading.Event | None = None
+    ) -> Generator[Event]:
+        """The events of a request's answer; `stop`, set by another thread, ends it early."""
+        started = time.perf_counter()
+        retrieval, generator = self._retrieve(request), self._generator()
+        searched = replace(retrieval, seconds=time.perf_counter() - started)
+        yield from generator.stream(request, searched, stop=stop)
+
+    def check_position(
         self,
-        question: str,
+        request: AskRequest,
         *,
-        answer: Mode | None = None,
-        k: int = EVIDENCE_DOCUMENTS,
-        where: Filter | None = None,
-        history: Sequence[Turn] = (),
         usual: Answer | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> PositionCheck:
@@ -280,23 +284,15 @@ class Corpus:
         Nothing else may be asked of this corpus meanwhile.
 
         Args:
-            question: What to answer.
-            answer: As in `stream`, as all that follows and is not explained here.
-            k: Documents at most.
-            where: Limits.
-            history: The conversation so far.
-            usual: The answer, if it was given already; else it is made first.
-            progress: Told how many variants are done, of how many.
+            request: What to answer.
+            usual: The answer, if there is one already; else it is made first.
+            progress: Called with how many variants are done, of how many.
         """
-        return position_checked(
-            question,
-            find=lambda query: self._evidence(query, k, where),
-            generator=self._answering,
-            answer=answer,
-            history=history,
-            usual=usual,
-            progress=progress,
-        )
+        from generator.position_check import check
+
+        retrieval, generator = self._retrieve(request), self._generator()
+        usual = usual or generator.answer(request, retrieval)
+        return check(generator, request, retrieval, usual, progress=progress)
 
     def documents(self) -> list[DocumentEntry]:
         """All documents, in the order they were added."""
@@ -359,12 +355,15 @@ class Corpus:
         store.set_recipe(encoder.recipe)
         return Indexer(store, encoder, progress, max_bytes)
 
-    def _evidence(self, query: str, k: int, where: Filter | None) -> Retrieval:
-        """What is found for a query, and the documents it is in, as they are at one moment."""
+    def _retrieve(self, request: AskRequest) -> Retrieval:
+        """The hits for a request's query, and their documents, as they are at one moment."""
         store = self._stores.here()
         with store.reading():
-            hits = self.search(query, k=k, passages=EVIDENCE_PASSAGES, where=where)
-            return Retrieval(hits, {hit.document: store.document(hit.document) for hit in hits})
+            hits = self.search(
+                request.query, k=request.k, passages=EVIDENCE_PASSAGES, where=request.where
+            )
+            documents = {hit.document: store.document(hit.document) for hit in hits}
+        return Retrieval(hits, documents.__getitem__)
 
-    def _answering(self) -> Generator:
+    def _generator(self) -> AnswerGenerator:
         return self._models.generator(self._stores.here().recipe())

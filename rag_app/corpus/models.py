@@ -12,7 +12,8 @@ from indexing.encoder.fingerprint import Recipe, check_recipe, refuse_others
 from rag_app.corpus.embedding_cache import Remembering
 
 if TYPE_CHECKING:
-    from generator.generator import Generator, GeneratorSettings
+    from generator.generator import Generator
+    from generator.settings import GeneratorSettings
 
 
 class Models:
@@ -45,7 +46,7 @@ class Models:
     @property
     def generator_settings(self) -> GeneratorSettings:
         """How it answers."""
-        from generator.generator import GeneratorSettings
+        from generator.settings import GeneratorSettings
 
         return self._generator_settings or GeneratorSettings()
 

@@ -27,14 +27,13 @@ from typing import Any
 from generator.answer import Answer, Citation
 from generator.attribution.citer import cite
 from generator.evidence import Span, evidence_sentences, gather_evidence
-from generator.generator import GeneratorSettings
+from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency, UnreadableFile
+from indexing.filter import Filter
 from indexing.text.sentences import sentences
-from rag_app.corpus.answering import EVIDENCE_PASSAGES
-from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.corpus import EVIDENCE_PASSAGES, Corpus
 from rag_app.datasets.qmsum import Meeting, meetings
 from rag_app.progress import counted
-from retriever.filters import Filter
 from retriever.retriever import Retriever
 
 LEAD_WORDS = 90

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.fingerprint import Recipe
+from indexing.filter import Filter
 from indexing.text.chunking import count_words
 from rag_app.datasets.qmsum import Meeting, Question, meetings
 from rag_app.datasets.task import Task, TaskQuery
@@ -29,7 +30,6 @@ from rag_app.evaluation import metrics
 from rag_app.evaluation.collection import Collection, collected
 from rag_app.evaluation.longembed import Measured, Method
 from rag_app.progress import counted
-from retriever.filters import Filter
 from retriever.query import Query
 
 BUDGETS = (1000, 2000)

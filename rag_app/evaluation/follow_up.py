@@ -12,10 +12,13 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean, median
 
 from generator.answer import Answer
+from generator.decoding import DECODINGS
 from generator.evidence import Embed
-from generator.generator import DECODINGS, Generator, GeneratorSettings
+from generator.generator import Generator
 from generator.lm.causal_lm import CausalModel
 from generator.prompt.follow_up import Turn
+from generator.request import AskRequest, Retrieval
+from generator.settings import GeneratorSettings
 from indexing.documents import Document, Hit, PassageHit
 from indexing.errors import InvalidRequest
 from indexing.files import document
@@ -164,7 +167,8 @@ def _first(generator: Generator, pair: Probe) -> Answer:
 def _answered(generator: Generator, pair: Probe, question: str, history: Sequence[Turn]) -> Answer:
     one = _document(pair)
     lookup = {one.id: one}.__getitem__
-    return generator.answer(question, [_hit(one)], lookup, abstain=False, history=history)
+    request = AskRequest(question, history=tuple(history), abstain=False)
+    return generator.answer(request, Retrieval([_hit(one)], lookup))
 
 
 def _forget(generator: Generator) -> None:

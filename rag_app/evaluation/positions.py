@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from generator.decoding.base import Limits, Marginal, Request
-from generator.generator import DECODINGS
+from generator.decoding import DECODINGS
+from generator.decoding.base import Limits, Marginal
 from generator.lm.causal_lm import CausalModel
 from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE
+from generator.request import AskRequest
 from indexing.errors import InvalidRequest
 from rag_app.datasets.probes import Probe, places
 from rag_app.evaluation import bootstrap
@@ -201,6 +202,6 @@ def _written(model: CausalModel, probe: Probe, place: float, *, decoding: str) -
         evidence = probe.evidence(place)
         how = Marginal(passages=len(evidence.passages))
         limits = Limits(_NO_LIMIT, _WRITTEN_TOKENS, Sampling(), how)
-        reading = DECODINGS[decoding](model, Request(probe.question, evidence, limits))
+        reading = DECODINGS[decoding](model, AskRequest(probe.question), evidence, limits)
         text = "".join(reading.pieces)
     return float(probe.answer.lower() in text.lower())

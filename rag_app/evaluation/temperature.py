@@ -17,12 +17,12 @@ from statistics import fmean
 from generator.decoding.base import Marginal
 from generator.decoding.rag import log_prior
 from generator.evidence import Span, gather_evidence
+from generator.request import EVIDENCE_DOCUMENTS
 from indexing.errors import InvalidRequest
-from rag_app.corpus.answering import EVIDENCE_DOCUMENTS, EVIDENCE_PASSAGES
-from rag_app.corpus.corpus import Corpus
+from indexing.filter import Filter
+from rag_app.corpus.corpus import EVIDENCE_PASSAGES, Corpus
 from rag_app.evaluation.answers import Asked, asked_of, holds, kept
 from rag_app.progress import counted
-from retriever.filters import Filter
 
 TEMPERATURES = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0)
 

@@ -11,11 +11,11 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables.config import run_in_executor
 from pydantic import Field
 
+from generator.request import EVIDENCE_DOCUMENTS
 from indexing.documents import Hit, PassageHit
 from indexing.errors import InvalidRequest
-from rag_app.corpus.answering import EVIDENCE_DOCUMENTS
+from indexing.filter import Filter
 from rag_app.corpus.corpus import Corpus
-from retriever.filters import Filter
 
 
 class RagAppRetriever(BaseRetriever):

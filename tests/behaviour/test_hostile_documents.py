@@ -10,9 +10,11 @@ import pytest
 
 from generator.answer import Answer
 from generator.evidence import Embed
-from generator.generator import Generator, GeneratorSettings
+from generator.generator import Generator
 from generator.lm.causal_lm import CausalModel
 from generator.lm.openai_server import RemoteModel
+from generator.request import AskRequest, Retrieval
+from generator.settings import GeneratorSettings
 from indexing.documents import Document
 from indexing.errors import InvalidRequest, UnsupportedModel
 from tests.generator.conftest import hit, prose, transcript
@@ -71,7 +73,9 @@ def asked(
     hook = model.model.register_forward_pre_hook(look, with_kwargs=True)
     try:
         generator = Generator(WAYS[way], embed=embed, load=lambda: model)
-        return generator.answer(QUESTION, hits, by_id.__getitem__, abstain=False), seen
+        return generator.answer(
+            AskRequest(QUESTION, abstain=False), Retrieval(hits, by_id.__getitem__)
+        ), seen
     finally:
         hook.remove()
 

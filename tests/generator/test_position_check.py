@@ -8,13 +8,15 @@ import pytest
 
 from generator.answer import Answer, Citation
 from generator.evidence import Embed
-from generator.generator import Generator, GeneratorSettings
+from generator.generator import Generator
 from generator.lm.calibration_record import Verdict, keep
 from generator.lm.causal_lm import CausalModel
 from generator.lm.ms_poe_policy import Positions, applied, settled, spelled
 from generator.ms_poe.method import MsPoE, active
-from generator.position_check import AGREE, Asked, agreement, changed, check, compared
+from generator.position_check import AGREE, agreement, changed, check, compared
 from generator.prompt.builder import ARRANGEMENTS
+from generator.request import AskRequest, Retrieval
+from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
 from tests.generator.conftest import hit, prose, transcript
 
@@ -28,7 +30,9 @@ REPORT = prose("The ferry sails at nine. Its captain is Joan Reyes.")
 NOTE = prose("The harbour was dredged last winter, and the pier was painted.", name="note")
 HITS = [hit(MEETING, score=3.0), hit(REPORT, score=2.0), hit(NOTE, score=1.0)]
 LOOKUP = {each.id: each for each in (MEETING, REPORT, NOTE)}.__getitem__
-ASKED = Asked("Why was the budget cut?", HITS, LOOKUP)
+REQUEST = AskRequest("Why was the budget cut?")
+ANYWAY = replace(REQUEST, abstain=False)
+RETRIEVAL = Retrieval(HITS, LOOKUP)
 SHORT = GeneratorSettings(max_new_tokens=12)
 
 
@@ -91,11 +95,9 @@ def test_a_free_answer_is_asked_in_every_order_and_under_ms_poe(
     embed: Embed, tiny_model: CausalModel
 ) -> None:
     generator = Generator(replace(SHORT, answer="free"), embed=embed, load=lambda: tiny_model)
-    usual = generator.answer(ASKED.question, HITS, LOOKUP, abstain=False)
+    usual = generator.answer(ANYWAY, RETRIEVAL)
     steps: list[tuple[int, int]] = []
-    found = check(
-        generator, replace(ASKED, abstain=False), usual, progress=lambda *at: steps.append(at)
-    )
+    found = check(generator, ANYWAY, RETRIEVAL, usual, progress=lambda *at: steps.append(at))
     orders = [one.order for one in found.variants]
     assert orders == ["best-first", "best-last", "best-within", "ends"]
     assert steps == [(n, 4) for n in range(5)]
@@ -105,10 +107,10 @@ def test_a_free_answer_is_asked_in_every_order_and_under_ms_poe(
         assert one.changed == (one.agreement < AGREE)
     by_hand = Generator(
         replace(SHORT, answer="free", arrangement="best-last"), embed=embed, load=lambda: tiny_model
-    ).answer(ASKED.question, HITS, LOOKUP, abstain=False)
+    ).answer(ANYWAY, RETRIEVAL)
     assert found.variants[1].answer.text == by_hand.text
     assert active(tiny_model.model) is None
-    again = generator.answer(ASKED.question, HITS, LOOKUP, abstain=False)
+    again = generator.answer(ANYWAY, RETRIEVAL)
     assert again.text == usual.text
 
 
@@ -117,9 +119,9 @@ def test_ranked_quotes_do_not_depend_on_the_order(embed: Embed) -> None:
         raise AssertionError("the language model was asked for")
 
     generator = Generator(SHORT, embed=embed, load=never)
-    usual = generator.answer(ASKED.question, HITS, LOOKUP)
+    usual = generator.answer(REQUEST, RETRIEVAL)
     assert usual.citations
-    found = check(generator, ASKED, usual)
+    found = check(generator, REQUEST, RETRIEVAL, usual)
     assert [(one.order, one.agreement) for one in found.variants] == [("reversed", 1.0)]
     assert found.stable
 
@@ -130,16 +132,16 @@ def test_a_check_where_ms_poe_is_on_turns_it_off_and_on_again(
     method = MsPoE(r_min=1.1, r_max=1.1, order="uniform")
     keep(Verdict(tiny_model.name, tiny_model.revision, method, "it helps"))
     generator = Generator(replace(SHORT, answer="free"), embed=embed, load=lambda: tiny_model)
-    usual = generator.answer(ASKED.question, HITS, LOOKUP, abstain=False)
+    usual = generator.answer(ANYWAY, RETRIEVAL)
     assert usual.made["Ms-PoE"] == f"{spelled(method)} (calibrated: it helps)"
     assert active(tiny_model.model) == method
-    found = check(generator, replace(ASKED, abstain=False), usual)
+    found = check(generator, ANYWAY, RETRIEVAL, usual)
     as_usual = usual.made["Ms-PoE"]
     assert [one.positions for one in found.variants] == [as_usual] * 3 + ["off (as asked)"]
     assert active(tiny_model.model) == method
     generator.close()
     assert active(tiny_model.model) is None
-    assert generator.answer(ASKED.question, HITS, LOOKUP, abstain=False).text == usual.text
+    assert generator.answer(ANYWAY, RETRIEVAL).text == usual.text
     generator.close()
 
 

@@ -12,12 +12,12 @@ import pytest
 
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.filter import Filter
 from indexing.index.faiss_index import VectorIndex
 from rag_app.corpus.corpus import Corpus
 from retriever import candidates
 from retriever.candidates import KNOWN_DOCUMENTS, KNOWN_PASSAGES, SIMILAR_PASSAGES, Selection
 from retriever.features import DOCUMENT_PARTS, PASSAGE_PARTS
-from retriever.filters import Filter
 from retriever.fusion import RANKINGS, Scored
 from retriever.late_interaction import means_in_a_row, moving_average
 from retriever.query import Query

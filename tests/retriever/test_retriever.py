@@ -14,12 +14,12 @@ import pytest
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.errors import DocumentNotFound, InvalidRequest
+from indexing.filter import Filter
 from indexing.store.store import Store
 from rag_app.corpus.corpus import Corpus
 from retriever.dense import similarities
 from retriever.diversity import repetition
 from retriever.features import DOCUMENT_PARTS, PASSAGE_PARTS
-from retriever.filters import Filter
 from retriever.fusion import BY_SENTENCE, RANKINGS, fuse, standardise
 from retriever.late_interaction import moving_average, sum_of_best
 from retriever.query import Query

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import gradio as gr
 
 from indexing.errors import RagAppError
+from indexing.filter import Filter
 from rag_app.chat.page import html as view
 from rag_app.chat.page.measurements import LENGTHS, MOST, Asked, Measuring, needles, positions
-from retriever.filters import Filter
 
 if TYPE_CHECKING:
     from rag_app.chat.application import Application

@@ -14,10 +14,10 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
+from generator.request import AskRequest
 from indexing.documents import clock
 from indexing.errors import InvalidRequest, RagAppError
-from rag_app.chat.question_queue import Question
-from retriever.filters import Filter
+from indexing.filter import Filter
 
 if TYPE_CHECKING:
     from generator.answer import Answer
@@ -80,18 +80,18 @@ class Answered(BaseModel):
 
 
 def add(web: FastAPI, app: Application) -> None:
-    """Serve the tools at /mcp."""
-    offered = server(app).streamable_http_app(
+    """Offer the tools at /mcp."""
+    gather_evidence = server(app).streamable_http_app(
         stateless_http=True,
         # Access control covers the whole application: `auth.py`.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    web.router.routes.extend(offered.routes)
+    web.router.routes.extend(gather_evidence.routes)
     before = web.router.lifespan_context
 
     @asynccontextmanager
     async def both(of: FastAPI) -> AsyncIterator[Any]:
-        async with before(of) as state, offered.router.lifespan_context(offered):
+        async with before(of) as state, gather_evidence.router.lifespan_context(gather_evidence):
             yield state
 
     web.router.lifespan_context = both
@@ -99,7 +99,7 @@ def add(web: FastAPI, app: Application) -> None:
 
 def server(app: Application) -> MCPServer[None]:
     """The tools: search, ask, read. None of them changes anything."""
-    offered: MCPServer[None] = MCPServer(
+    gather_evidence: MCPServer[None] = MCPServer(
         "rag-app",
         instructions="Search, ask and read long documents. Answers quote; quotes are exact spans.",
         log_level="WARNING",
@@ -108,7 +108,7 @@ def server(app: Application) -> MCPServer[None]:
         read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
     )
 
-    @offered.tool(title="Search documents", annotations=reading)
+    @gather_evidence.tool(title="Search documents", annotations=reading)
     async def search_documents(
         query: Annotated[str, Field(description="A question or a description, of any length.")],
         k: K = 5,
@@ -121,7 +121,7 @@ def server(app: Application) -> MCPServer[None]:
         with _told():
             return await asyncio.to_thread(_search, app.corpus, query, k, where)
 
-    @offered.tool(title="Ask documents", annotations=reading)
+    @gather_evidence.tool(title="Ask documents", annotations=reading)
     async def ask_documents(
         question: Annotated[str, Field(description="A question about what the documents say.")],
         answer: Annotated[
@@ -135,10 +135,10 @@ def server(app: Application) -> MCPServer[None]:
         """Answer a question from the documents, with citations that are exact spans of them."""
         where = Filter(tuple(documents), path or None, speaker or None)
         with _told():
-            asked = Question(question, answer, where=where)
-            return _answered(await app.asking.answer(asked, who="mcp"))
+            request = AskRequest(question, answer, where=where)
+            return _answered(await app.asking.answer(request, who="mcp"))
 
-    @offered.tool(title="Read a passage", annotations=reading)
+    @gather_evidence.tool(title="Read a passage", annotations=reading)
     async def read_passage(
         document: Annotated[str, Field(description="Id, path or title of a document.")],
         start: Annotated[int, Field(ge=0, description="Offset of the first character.")] = 0,
@@ -148,7 +148,7 @@ def server(app: Application) -> MCPServer[None]:
         with _told():
             return await asyncio.to_thread(_read, app.corpus, document, start, end)
 
-    return offered
+    return gather_evidence
 
 
 class _told:  # noqa: N801 - used as a function

@@ -20,10 +20,10 @@ from pydantic import BaseModel, Field
 
 from generator.answer import Answer, AnswerReady, TextDelta, as_json
 from generator.prompt.follow_up import Turn
+from generator.request import EVIDENCE_DOCUMENTS, AskRequest
 from indexing.errors import Busy, DocumentNotFound, InputError, RagAppError
-from rag_app.chat.question_queue import Asking, Question
-from rag_app.corpus.answering import EVIDENCE_DOCUMENTS
-from retriever.filters import Filter
+from indexing.filter import Filter
+from rag_app.chat.question_queue import Asking
 
 if TYPE_CHECKING:
     from generator.answer import Mode
@@ -81,10 +81,10 @@ def add(web: FastAPI, app: Application) -> None:
             return _refused(said, 404, "model_not_found")
         if wanted.messages[-1].role != "user":
             return _refused("the last message must be the user's: the question", 400)
-        question = _question(wanted, MODELS[wanted.model] or app.answer)
         who = wanted.user or (request.client.host if request.client else "")
-        reply = _Reply(wanted.model, app.asking, question, f"api {who}")
         try:
+            asked = _request(wanted, MODELS[wanted.model] or app.answer)
+            reply = _Reply(wanted.model, app.asking, asked, f"api {who}")
             return await (reply.streamed() if wanted.stream else reply.whole())
         except RagAppError as error:
             return _refused(str(error), _status(error))
@@ -99,10 +99,10 @@ def add(web: FastAPI, app: Application) -> None:
     web.add_exception_handler(RequestValidationError, malformed)
 
 
-def _question(wanted: Completion, mode: Mode) -> Question:
+def _request(wanted: Completion, mode: Mode | None) -> AskRequest:
     where = Filter(tuple(wanted.documents), wanted.path, wanted.speaker)
     *before, last = wanted.messages
-    return Question(last.text, mode, wanted.k, where, tuple(_turns(before)))
+    return AskRequest(last.text, mode, wanted.k, where, tuple(_turns(before)))
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[Turn]:
@@ -116,8 +116,8 @@ def _turns(messages: Sequence[Message]) -> Iterator[Turn]:
 class _Reply:
     """The answer to one request, in the formats of the API."""
 
-    def __init__(self, model: str, asking: Asking, question: Question, who: str) -> None:
-        self._asking, self._question, self._who = asking, question, who
+    def __init__(self, model: str, asking: Asking, request: AskRequest, who: str) -> None:
+        self._asking, self._request, self._who = asking, request, who
         self._shared = {
             "id": f"chatcmpl-{secrets.token_hex(12)}",
             "created": int(time.time()),
@@ -125,7 +125,7 @@ class _Reply:
         }
 
     async def whole(self) -> JSONResponse:
-        answer = await self._asking.answer(self._question, who=self._who)
+        answer = await self._asking.answer(self._request, who=self._who)
         message = {"role": "assistant", "content": answer.text, "refusal": None}
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
         shape = {**self._shared, "object": "chat.completion", "choices": [choice]}
@@ -133,7 +133,7 @@ class _Reply:
 
     async def streamed(self) -> StreamingResponse:
         """A stream, opened once its first event is there, so that earlier errors have a status."""
-        events = self._asking.stream_async(self._question, who=self._who)
+        events = self._asking.stream_async(self._request, who=self._who)
         first = await anext(events)
 
         async def pieces() -> AsyncIterator[str]:

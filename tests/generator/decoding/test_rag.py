@@ -9,15 +9,18 @@ import pytest
 import torch
 
 from generator.answer import Answer, as_json
-from generator.decoding.base import Limits, Marginal, Request
+from generator.decoding import DECODINGS
+from generator.decoding.base import Limits, Marginal
 from generator.decoding.mixture import read
 from generator.decoding.rag import log_prior, rag_sequence, rag_token
 from generator.evidence import Embed, Evidence, Span
-from generator.generator import DECODINGS, Generator, GeneratorSettings
+from generator.generator import Generator
 from generator.lm.causal_lm import CausalModel
 from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE
 from generator.prompt.builder import divided
+from generator.request import AskRequest, Retrieval
+from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
 from tests.generator.conftest import hit, prose
 
@@ -51,7 +54,7 @@ def test_the_passage_that_answers_is_responsible(
     model: CausalModel, decoding: str, order: tuple[object, object]
 ) -> None:
     given = evidence(*order, scores=(1.0, 1.0))
-    reading = DECODINGS[decoding](model, Request(QUESTION, given, LIMITS))
+    reading = DECODINGS[decoding](model, AskRequest(QUESTION), given, LIMITS)
     text = "".join(reading.pieces)
     assert "nine" in text
     found = reading.responsibility()
@@ -72,7 +75,7 @@ def test_order_does_not_matter(model: CausalModel, decoding: str) -> None:
         evidence(FERRY, CAKE, HOSTILE).passages,
         evidence(FERRY, CAKE, HOSTILE).passages[::-1],
     ):
-        reading = DECODINGS[decoding](model, Request(QUESTION, Evidence(spans, spans), LIMITS))
+        reading = DECODINGS[decoding](model, AskRequest(QUESTION), Evidence(spans, spans), LIMITS)
         texts.append("".join(reading.pieces))
     assert texts[0] == texts[1]
 
@@ -81,12 +84,12 @@ def test_passages_read_before_are_not_read_again(model: CausalModel, decoding: s
     given, sizes = evidence(FERRY, CAKE), []
     decode = DECODINGS[decoding]
     model.rows._kept.clear()
-    cold = "".join(decode(model, Request(QUESTION, given, LIMITS)).pieces)
+    cold = "".join(decode(model, AskRequest(QUESTION), given, LIMITS).pieces)
     hook = model.model.register_forward_pre_hook(
         lambda _, __, kwargs: sizes.append(kwargs["input_ids"].numel()), with_kwargs=True
     )
     try:
-        warm = "".join(decode(model, Request(QUESTION, given, LIMITS)).pieces)
+        warm = "".join(decode(model, AskRequest(QUESTION), given, LIMITS).pieces)
     finally:
         hook.remove()
     assert warm == cold
@@ -111,7 +114,7 @@ def test_priors_are_scores_over_temperature() -> None:
 
 def test_the_empty_document_takes_part(model: CausalModel, decoding: str) -> None:
     limits = replace(LIMITS, marginal=Marginal(empty=0.2, thorough=0))
-    reading = DECODINGS[decoding](model, Request(QUESTION, evidence(FERRY), limits))
+    reading = DECODINGS[decoding](model, AskRequest(QUESTION), evidence(FERRY), limits)
     "".join(reading.pieces)
     found = reading.responsibility()
     assert found is not None
@@ -124,7 +127,7 @@ def test_the_empty_document_takes_part(model: CausalModel, decoding: str) -> Non
 def test_short_answers_are_the_likeliest_of_all_candidates(model: CausalModel) -> None:
     limits = replace(LIMITS, answer=12, marginal=Marginal(thorough=12))
     reading = rag_sequence(
-        model, Request(QUESTION, evidence(CAKE, FERRY, scores=(1.0, 1.0)), limits)
+        model, AskRequest(QUESTION), evidence(CAKE, FERRY, scores=(1.0, 1.0)), limits
     )
     assert "nine" in "".join(reading.pieces)
     found = reading.responsibility()
@@ -142,13 +145,13 @@ def test_streaming_stopping_and_closing(model: CausalModel, decoding: str) -> No
     decode, stop = DECODINGS[decoding], threading.Event()
     hook = model.model.register_forward_hook(counted)
     try:
-        pieces = decode(model, Request(QUESTION, evidence(FERRY, CAKE), LIMITS)).pieces
+        pieces = decode(model, AskRequest(QUESTION), evidence(FERRY, CAKE), LIMITS).pieces
         assert steps == 0  # nothing is read before it is asked for
         next(pieces)
         pieces.close()
         assert steps <= 6
         steps = 0
-        for _ in decode(model, Request(QUESTION, evidence(FERRY), LIMITS, stop)).pieces:
+        for _ in decode(model, AskRequest(QUESTION), evidence(FERRY), LIMITS, stop).pieces:
             stop.set()
         assert steps <= 6
     finally:
@@ -159,7 +162,7 @@ def test_sampling_follows_its_seed(model: CausalModel, decoding: str) -> None:
     def sampled(seed: int) -> str:
         limits = replace(LIMITS, answer=6, sampling=Sampling(temperature=1.5, seed=seed))
         return "".join(
-            DECODINGS[decoding](model, Request(QUESTION, evidence(FERRY, CAKE), limits)).pieces
+            DECODINGS[decoding](model, AskRequest(QUESTION), evidence(FERRY, CAKE), limits).pieces
         )
 
     assert sampled(3) == sampled(3)
@@ -169,14 +172,14 @@ def test_sampling_follows_its_seed(model: CausalModel, decoding: str) -> None:
 def test_long_passages_are_cut_and_the_budget_holds(model: CausalModel) -> None:
     book = prose("The ferry sails at nine. " * 2000, name="book")
     limits = replace(LIMITS, prompt=600)
-    reading = rag_token(model, Request(QUESTION, evidence(book, FERRY), limits))
+    reading = rag_token(model, AskRequest(QUESTION), evidence(book, FERRY), limits)
     (shown,) = reading.spans
     assert shown.document.id == "book"
     assert 600 < shown.end < 3000
     prompt = divided(QUESTION, evidence(book).passages[0], chat=model.chat, room=600)
     assert 560 < len(prompt) <= 600
     with pytest.raises(InvalidRequest, match="room for 600"):
-        rag_token(model, Request("why " * 900, evidence(book), limits))
+        rag_token(model, AskRequest("why " * 900), evidence(book), limits)
     assert sum(entry.kept for entry in reading.context) == model.count(shown.text)
 
 
@@ -204,7 +207,9 @@ def test_orders_in_documents_change_no_format(
     generator = Generator(settings, embed=embed, load=lambda: model)
     documents = {each.id: each for each in (FERRY, HOSTILE)}
     hits = [hit(HOSTILE, score=1.0), hit(FERRY, score=1.0)]
-    answer: Answer = generator.answer(QUESTION, hits, documents.__getitem__, abstain=False)
+    answer: Answer = generator.answer(
+        AskRequest(QUESTION, abstain=False), Retrieval(hits, documents.__getitem__)
+    )
     assert "<|im" not in answer.text
     for citation in answer.citations:
         assert documents[citation.document].text[citation.start : citation.end] == citation.quote
@@ -221,11 +226,11 @@ def test_orders_in_documents_change_no_format(
 def test_ms_poe_goes_with_every_decoding(model: CausalModel) -> None:
     given = evidence(FERRY, CAKE)
     for name, decode in DECODINGS.items():
-        plain = "".join(decode(model, Request(QUESTION, given, LIMITS)).pieces)
+        plain = "".join(decode(model, AskRequest(QUESTION), given, LIMITS).pieces)
         with MsPoE(r_min=1.0, r_max=1.0)(model):
-            same = "".join(decode(model, Request(QUESTION, given, LIMITS)).pieces)
+            same = "".join(decode(model, AskRequest(QUESTION), given, LIMITS).pieces)
         with MsPoE(r_min=1.2, r_max=3.0)(model):
-            changed = "".join(decode(model, Request(QUESTION, given, LIMITS)).pieces)
+            changed = "".join(decode(model, AskRequest(QUESTION), given, LIMITS).pieces)
         assert same == plain, name
         assert changed != plain, name
-        assert "".join(decode(model, Request(QUESTION, given, LIMITS)).pieces) == plain
+        assert "".join(decode(model, AskRequest(QUESTION), given, LIMITS).pieces) == plain

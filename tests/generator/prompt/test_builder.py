@@ -6,13 +6,14 @@ import random
 
 import pytest
 
-from generator.decoding.base import Limits, Request
+from generator.decoding.base import Limits
 from generator.decoding.concat import concatenate
 from generator.evidence import Evidence, Span, gather_evidence
 from generator.lm.causal_lm import CausalModel
 from generator.lm.sampling import Sampling
 from generator.prompt.builder import SYSTEM, arranged, build, continued, count_words, ledger, merged
 from generator.prompt.follow_up import Said
+from generator.request import AskRequest
 from indexing.documents import Document
 from indexing.errors import InvalidRequest
 from tests.generator.conftest import hit, prose, span, transcript
@@ -170,7 +171,7 @@ def test_ledger_adds_up(model: CausalModel) -> None:
     ]
     evidence = gather_evidence(hits, {d.id: d for d in (one, two, three)}.__getitem__)
     limits = Limits(prompt=900, answer=20, sampling=Sampling())
-    reading = concatenate(model, Request(QUESTION, evidence, limits))
+    reading = concatenate(model, AskRequest(QUESTION), evidence, limits)
     assert [entry.document for entry in reading.context] == [one.id, two.id, three.id]
     for entry, document in zip(reading.context, (one, two, three), strict=True):
         parts = [s for s in reading.spans if s.document.id == document.id]
@@ -185,7 +186,7 @@ def test_ledger_adds_up(model: CausalModel) -> None:
 def test_window_bounds_the_budget(model: CausalModel) -> None:
     evidence = passages(novel(12, 20_000), 700, seed=1)
     limits = Limits(prompt=10**9, answer=50, sampling=Sampling())
-    reading = concatenate(model, Request(QUESTION, evidence, limits))
+    reading = concatenate(model, AskRequest(QUESTION), evidence, limits)
     room = model.window - 50
     prompt = build(QUESTION, evidence, chat=model.chat, room=room)
     assert prompt.spans == reading.spans

@@ -13,10 +13,11 @@ from click.testing import CliRunner
 from generator import answer_mode
 from generator.answer import Answer
 from generator.answer_mode import usual
-from generator.generator import Generator, GeneratorSettings
+from generator.generator import Generator
 from generator.lm import calibration_record as verdicts
 from generator.lm.calibration_record import Verdict, keep, verdict_for
 from generator.lm.ms_poe_policy import settled
+from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
 from rag_app.calibration.faithfulness import Faithfulness, decided, measure
 from rag_app.cli.main import main

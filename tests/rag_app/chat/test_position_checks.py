@@ -6,15 +6,15 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from generator.answer import Answer
 from generator.position_check import PositionCheck, Variant
+from generator.request import AskRequest
 from rag_app.chat.answer_jobs import Runs
 from rag_app.chat.conversation import Chat, Checked, Exchange, from_json, to_json
 from rag_app.chat.conversation_store import Chats, new_key
 from rag_app.chat.page import html as view
-from rag_app.chat.question_queue import Asking, Question
+from rag_app.chat.question_queue import Asking
 from rag_app.corpus.corpus import Corpus
 
 USUAL = Answer("Why?", "It rained.", mode="free", made={"Ms-PoE": "off (as asked)"})
@@ -35,12 +35,17 @@ class Scripted(Corpus):
     """A corpus that has checked already; with a gate, it asks on and on until it is stopped."""
 
     gate: threading.Event | None = None
-    asked: dict[str, Any]
+    request: AskRequest
+    usual: Answer | None
 
     def check_position(
-        self, question: str, *, progress: Callable[[int, int], None] | None = None, **more: Any
+        self,
+        request: AskRequest,
+        *,
+        usual: Answer | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> PositionCheck:
-        self.asked = {"question": question, **more}
+        self.request, self.usual = request, usual
         while self.gate:
             self.gate.set()
             assert progress is not None
@@ -71,8 +76,8 @@ def test_what_a_check_finds_is_kept_with_its_answer(tmp_path: Path) -> None:
     assert kept == CHAT.with_exchange(1, kept.exchanges[1] if kept else CHAT.exchanges[1])
     assert kept is not None and kept.exchanges[1].check == Checked.of(FOUND)
     assert kept.exchanges[1].state == "done"
-    assert corpus.asked["usual"] == USUAL
-    assert [turn.question for turn in corpus.asked["history"]] == ["Why?"]  # what came before it
+    assert corpus.usual == USUAL
+    assert [turn.question for turn in corpus.request.history] == ["Why?"]  # what came before it
     assert from_json(to_json(kept)) == kept
 
 
@@ -90,7 +95,7 @@ def test_a_check_that_is_stopped_leaves_the_answer_as_it_was(tmp_path: Path) -> 
     asking = all_._asking  # and the line goes on
     corpus.gate = None
     found = asking.check(
-        Question("Why?"), USUAL, who=key, stop=threading.Event(), progress=lambda *_: None
+        AskRequest("Why?"), USUAL, who=key, stop=threading.Event(), progress=lambda *_: None
     )
     assert found == FOUND
 

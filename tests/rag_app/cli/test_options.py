@@ -11,8 +11,9 @@ import click
 import pytest
 
 from generator.answer import Mode
-from generator.generator import DECODINGS, QUOTES
+from generator.decoding import DECODINGS
 from generator.lm.ms_poe_policy import MS_POE
+from generator.settings import QUOTES
 from indexing.extension import METHODS
 from rag_app.cli import settings
 from rag_app.cli.batch import batch

@@ -10,9 +10,9 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 from indexing.errors import CorpusNotFound, InvalidRequest
+from indexing.filter import Filter
 from rag_app.corpus.corpus import Corpus
 from rag_app.langchain import RagAppRetriever
-from retriever.filters import Filter
 
 QUESTION = "Why was the launch of Heron put off?"
 

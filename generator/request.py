@@ -1,0 +1,67 @@
+"""What travels from the surface that takes a question to the decoder that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from generator.answer import Mode
+from generator.evidence import Lookup
+from generator.prompt.follow_up import Turn, complete
+from indexing.documents import Hit
+from indexing.errors import InvalidRequest
+from indexing.filter import Filter
+
+EVIDENCE_DOCUMENTS = 5
+"""Documents that evidence is taken from, unless a request says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskRequest:
+    """A question and how to answer it.
+
+    Attributes:
+        question: As asked, without surrounding white space.
+        mode: "quote" for verbatim sentences only, "free" for a generated answer; None for what was
+            measured to suit the model.
+        k: Documents to take evidence from, at most.
+        where: Limits by document, path and speaker.
+        history: The conversation so far, oldest turn first.
+        abstain: Whether evidence below the threshold is answered by "The documents do not say."
+        query: The standalone question: itself, or completed from the history where it leans on
+            it ("And who disagreed?"). This is what is searched for and what a model is asked.
+
+    Raises:
+        InvalidRequest: The question is empty, or k is below 1.
+    """
+
+    question: str
+    mode: Mode | None = None
+    k: int = EVIDENCE_DOCUMENTS
+    where: Filter = field(default_factory=Filter)
+    history: tuple[Turn, ...] = ()
+    abstain: bool = True
+    query: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not self.question.strip():
+            raise InvalidRequest("the question is empty; ask something")
+        if self.k < 1:
+            raise InvalidRequest(f"{self.k} documents cannot be found; ask for 1 or more")
+        object.__setattr__(self, "question", self.question.strip())
+        object.__setattr__(self, "query", complete(self.question, self.history))
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What was retrieved for a request.
+
+    Attributes:
+        hits: Documents with their passages, best first.
+        document: Gives a hit's document by its id.
+        seconds: How long the search took; None where there was none.
+    """
+
+    hits: Sequence[Hit]
+    document: Lookup
+    seconds: float | None = None

@@ -1,0 +1,96 @@
+"""How answers are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from generator.answer import Mode
+from generator.decoding import DECODINGS
+from generator.decoding.base import Limits, Marginal
+from generator.extractive.abstention import Floor
+from generator.extractive.selector import QuoteLength
+from generator.lm.model_name import is_remote, needs_internals
+from generator.lm.ms_poe_policy import MS_POE
+from generator.lm.sampling import Sampling
+from generator.prompt.builder import ARRANGEMENTS
+from indexing.errors import InvalidRequest
+from indexing.models.files import DEFAULT_GENERATOR
+
+QUOTES = ("ranked", "decoded")
+"""What chooses the quotes of an answer: their rank, or the language model, decoding them."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorSettings:
+    """What model answers, how, and within which limits.
+
+    Attributes:
+        model: A packaged name, a folder, a `.gguf` file, a hub name, or `openai:BASE_URL#MODEL`.
+        answer: "quote" for verbatim sentences only, "free" for the model's own words; None for what
+            was measured to suit the model (`answer_mode.usual`).
+        decoding: A key of `DECODINGS`.
+        quotes: One of `QUOTES`.
+        max_new_tokens: Most tokens of a free answer.
+        budget_tokens: Most tokens of a prompt; the model's window may allow fewer.
+        history_tokens: Most tokens that earlier turns of a conversation add to a prompt.
+        passages: How many of the best passages a quote answer chooses from.
+        length: How long a quote answer may be.
+        floor: What evidence must reach to be answered from.
+        sampling: How a free answer's tokens are chosen.
+        marginal: How several passages make one answer, for the decodings that read them apart.
+        ms_poe: One of `MS_POE`: when Ms-PoE is on.
+        arrangement: The order of the evidence in one prompt, a key of `ARRANGEMENTS`.
+    """
+
+    model: str = DEFAULT_GENERATOR
+    answer: Mode | None = None
+    decoding: str = "concat"
+    quotes: str = "ranked"
+    max_new_tokens: int = 200
+    budget_tokens: int = 3000
+    history_tokens: int = 1000
+    passages: int = 16
+    length: QuoteLength = field(default_factory=QuoteLength)
+    floor: Floor = field(default_factory=Floor)
+    sampling: Sampling = field(default_factory=Sampling)
+    marginal: Marginal = field(default_factory=Marginal)
+    ms_poe: str = "calibrated"
+    arrangement: str = "ends"
+
+    def __post_init__(self) -> None:
+        if self.answer not in {"quote", "free", None}:
+            raise InvalidRequest(f"no answer mode {self.answer!r}; use quote or free")
+        if self.decoding not in DECODINGS:
+            raise InvalidRequest(f"no decoding {self.decoding!r}; use {', '.join(DECODINGS)}")
+        if self.quotes not in QUOTES:
+            raise InvalidRequest(
+                f"no way to choose quotes {self.quotes!r}; use {', '.join(QUOTES)}"
+            )
+        if self.ms_poe not in MS_POE:
+            raise InvalidRequest(f"no setting {self.ms_poe!r} of Ms-PoE; use {', '.join(MS_POE)}")
+        if self.arrangement not in ARRANGEMENTS:
+            raise InvalidRequest(
+                f"no arrangement {self.arrangement!r}; use {', '.join(ARRANGEMENTS)}"
+            )
+        if is_remote(self.model) and self.ms_poe == "on":
+            raise needs_internals("Ms-PoE", self.model, "--ms-poe off")
+        if is_remote(self.model) and self.decoding != "concat":
+            raise needs_internals(self.decoding, self.model, "--decoding concat")
+        if is_remote(self.model) and self.quotes == "decoded":
+            raise needs_internals("decoding quotes", self.model, "--quotes ranked")
+        if self.history_tokens < 0:
+            raise InvalidRequest("history_tokens must be at least 0")
+        if min(self.max_new_tokens, self.budget_tokens, self.passages) < 1:
+            raise InvalidRequest("max_new_tokens, budget_tokens and passages must be at least 1")
+
+    @property
+    def limits(self) -> Limits:
+        """How much a model reads and writes."""
+        return Limits(
+            self.budget_tokens,
+            self.max_new_tokens,
+            self.sampling,
+            self.marginal,
+            self.history_tokens,
+            self.arrangement,
+        )
