@@ -76,6 +76,13 @@ bench: $(VENV)/installed ## the tables of methods by tasks: make bench DATA=(fol
 	@test -n "$(DATA)" || { echo "make: where is QMSum? make bench DATA=PATH" >&2; exit 1; }
 	$(BIN)/rag-app evaluate table --data "$(DATA)" --out docs/benchmarks.md
 
+.PHONY: bench-speed
+bench-speed: $(VENV)/installed ## speed and memory: indexes by size, encoding, generation, follow-ups
+	$(RUN) benchmarks index-scaling
+	$(RUN) benchmarks encoding --data data/samples
+	$(RUN) benchmarks generation
+	$(RUN) benchmarks follow-up
+
 .PHONY: gpu-check
 gpu-check: $(VENV)/installed ## an NVIDIA GPU gives what the processor gives, and how much sooner
 	@$(BIN)/python tools/gpu_check.py

@@ -1,9 +1,9 @@
-"""Checks the GPU: the same answers as the processor, and how much sooner they come.
+"""Checks the GPU: the same answers as the CPU, and how much sooner they come.
 
 usage: python tools/gpu_check.py [--vectors 200000] [--depth 2048] [--queries 50]
 
 Vectors need numpy and a FAISS that knows GPUs; the encoder needs torch with CUDA and the packaged
-model. What is missing is named and passed over. Exit status: 0 all that was compared agrees; 1
+model. What is missing is named and skipped. Exit status: 0 all that was compared agrees; 1
 something does not; 2 there is no GPU, or FAISS cannot use it.
 """
 
@@ -25,9 +25,9 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # for a machine on which the project is not installed
 
+from benchmarks.synthetic_corpus import SyntheticCorpus  # noqa: E402
 from indexing.errors import RagAppError  # noqa: E402
 from indexing.index.faiss_index import GPU_DEPTH, VectorIndex, require_faiss  # noqa: E402
-from rag_app.evaluation.imitation import Imitation  # noqa: E402
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -78,38 +78,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if faiss:
         checked.append(check_vectors(options.vectors, options.depth, options.queries))
     else:
-        print('vectors: passed over, FAISS has no GPU here; pip install "rag-app[gpu]"')
+        print('vectors: skipped, FAISS has no GPU here; pip install "rag-app[gpu]"')
     if cuda:
         try:
             checked.append(check_encoder())
         except (RagAppError, ImportError) as error:
-            print(f"encoder: passed over; {error}")
+            print(f"encoder: skipped; {error}")
     if not all(checked):
         return 1
     return 0 if faiss else 2
 
 
 def check_vectors(count: int, depth: int, queries: int) -> bool:
-    """Every product on the processor, codes on the processor, every product on the GPU."""
-    imitation = Imitation.of(count)
-    vectors = np.concatenate(list(imitation.vectors()))
+    """Every product on the CPU, codes on the CPU, every product on the GPU."""
+    corpus = SyntheticCorpus.of(count)
+    vectors = np.concatenate(list(corpus.vectors()))
     places = np.random.default_rng(0).integers(0, count, queries)
-    asked = [one.vectors for one in imitation.queries(vectors[places], places)]
+    sample = [each.vectors for each in corpus.queries(vectors[places], places)]
     flat, flat_seconds = timed(lambda: VectorIndex.build(vectors, flat_below=count + 1))
     large, large_seconds = timed(lambda: VectorIndex.build(vectors, flat_below=0))
-    _, gpu_seconds = timed(lambda: large.search(asked[0], depth))
+    _, gpu_seconds = timed(lambda: large.search(sample[0], depth))
     if not large.on_gpu:
         print(f"vectors: the GPU has no room for {count:,} vectors; ask for fewer: --vectors")
         return False
-    everything = np.concatenate(asked)
+    everything = np.concatenate(sample)
     agreement = Agreement.of(flat.search(everything, depth), large.search(everything, depth))
     print(
         f"vectors: {count:,}, the {depth:,} nearest; positions shared {agreement.positions:.2%}, "
-        f"scores differ by {agreement.scores:.1e}: {'ok' if agreement else 'DIFFERENT'}\n"
-        f"  processor, flat  built in {flat_seconds:6.2f} s, "
-        f"{search_ms(flat, asked, depth):8.2f} ms a query of three texts\n"
+        f"scores differ by {agreement.scores:.1e}: {'ok' if agreement else 'DIFFERS'}\n"
+        f"  CPU, flat        built in {flat_seconds:6.2f} s, "
+        f"{search_ms(flat, sample, depth):8.2f} ms a query of three texts\n"
         f"  GPU, flat        built in {large_seconds + gpu_seconds:6.2f} s, codes included, "
-        f"{search_ms(large, asked, depth):8.2f} ms"
+        f"{search_ms(large, sample, depth):8.2f} ms"
     )
     return bool(agreement)
 
@@ -134,17 +134,17 @@ def check_encoder() -> bool:
     cosine = float((encoded[0] * encoded[1]).sum(axis=1).min())
     print(
         f"encoder: {len(documents)} documents, {len(encoded[0])} passages; least cosine "
-        f"{cosine:.5f}: {'ok' if cosine >= COSINE_AT_LEAST else 'DIFFERENT'}\n"
-        f"  processor {rates[0]:10,.0f} tokens a second\n"
+        f"{cosine:.5f}: {'ok' if cosine >= COSINE_AT_LEAST else 'DIFFERS'}\n"
+        f"  CPU       {rates[0]:10,.0f} tokens a second\n"
         f"  GPU       {rates[1]:10,.0f} tokens a second"
     )
     return cosine >= COSINE_AT_LEAST
 
 
-def search_ms(index: VectorIndex, asked: Sequence[FloatArray], depth: int) -> float:
+def search_ms(index: VectorIndex, sample: Sequence[FloatArray], depth: int) -> float:
     """Median milliseconds of a query."""
-    index.search(asked[0], depth)
-    return median(timed(partial(index.search, each, depth))[1] for each in asked) * 1000
+    index.search(sample[0], depth)
+    return median(timed(partial(index.search, each, depth))[1] for each in sample) * 1000
 
 
 def timed(work: Callable[[], Made]) -> tuple[Made, float]:

@@ -23,7 +23,7 @@ class Marginal:
     Attributes:
         passages: Most passages that are read.
         temperature: What retrieval scores are divided by before they are shares; fitted on the
-            gold turns of QMSum's training questions (`rag-app evaluate temperature`).
+            gold turns of QMSum's training questions (`python -m benchmarks prior-temperature`).
         empty: p(z|x) of the empty document; 0 leaves it out.
         prune: Under RAG-Sequence, a passage with less posterior than this is read no further.
         thorough: RAG-Sequence answers of at most so many tokens are chosen among what each

@@ -24,9 +24,6 @@ from rag_app.cli.options import (
     with_json,
     with_retriever,
 )
-from rag_app.evaluation.follow_up_command import follow_up
-from rag_app.evaluation.generation_command import generation
-from rag_app.evaluation.temperature_command import temperature
 
 if TYPE_CHECKING:
     from indexing.encoder.encoder import EncoderSettings
@@ -50,11 +47,10 @@ with_generated = together(
 
 @click.group()
 def evaluate() -> None:
-    """Measure retrieval, answers and speed, on benchmarks and on your own documents."""
+    """Measure retrieval and answers, on benchmarks and on your own documents."""
 
 
 evaluate.add_command(lost_in_the_middle)
-evaluate.add_command(generation)
 
 
 @evaluate.command()
@@ -113,30 +109,6 @@ def evidence(
 
 
 @evaluate.command()
-@click.option("--data", type=AnyPath, required=True, help="Files that can be indexed, or a folder.")
-@click.option("--documents", type=click.IntRange(min=1), default=8, show_default=True)
-@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True)
-@with_encoder
-@with_json
-def encoding(
-    data: Path,
-    documents: int,
-    rounds: int,
-    encoder: str | None,
-    extension: str | None,
-    max_length: int | None,
-    dtype: str | None,
-    as_json: bool,
-) -> None:
-    """How quickly documents are encoded, beside plain SentenceTransformer.encode."""
-    from rag_app.evaluation import encoding as measuring
-
-    settings = _settings(encoder, extension, max_length, dtype)
-    report = measuring.evaluate(data, settings, documents=documents, rounds=rounds, notify=_notify)
-    print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
-
-
-@evaluate.command()
 @click.option("--dry-run", is_flag=True, help="Only say what is there.")
 @with_json
 def clear(dry_run: bool, as_json: bool) -> None:
@@ -155,28 +127,6 @@ def clear(dry_run: bool, as_json: bool) -> None:
 
     values = {name: [each.as_dict() for each in some] for name, some in lists.items()}
     print_result(as_json, values, say)
-
-
-@evaluate.command()
-@click.option(
-    "--passages",
-    "sizes",
-    callback=numbers(),
-    default="10000,100000,1000000",
-    show_default=True,
-    help="Sizes to measure; a million takes six minutes, 1 GB of memory and 16 GB of disk.",
-)
-@click.option("--queries", type=click.IntRange(min=2), default=100, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True)
-@with_json
-def speed(sizes: tuple[int, ...], queries: int, seed: int, as_json: bool) -> None:
-    """What indexes cost and how quickly they are searched, by size; on drawn vectors and words."""
-    from rag_app.evaluation import speed as measuring
-
-    if min(sizes) < 1000:
-        raise InvalidRequest("ask for 1,000 passages or more: less is searched in no time")
-    reports = measuring.evaluate(sizes, queries=queries, seed=seed, notify=_notify)
-    print_result(as_json, measuring.as_dict(reports), lambda: click.echo(measuring.text(reports)))
 
 
 @evaluate.command()
@@ -265,8 +215,6 @@ def table(
 
 
 evaluate.add_command(answers)
-evaluate.add_command(follow_up)
-evaluate.add_command(temperature)
 
 
 def _settings(

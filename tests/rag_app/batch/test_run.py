@@ -470,8 +470,7 @@ def meetings(path: Path) -> None:
 def killed(folder: Path, *, kills: int, workers: int) -> None:
     meetings(folder / "meetings.jsonl")
     command = [
-        sys.executable,
-        str(ROOT / "tools" / "kill_batch.py"),
+        *[sys.executable, "-m", "benchmarks", "batch-kills"],
         str(folder / "meetings.jsonl"),
     ]
     options = ["--kills", str(kills), "--workers", str(workers), "--json"]

@@ -142,3 +142,14 @@ def test_what_cannot_be_asked_is_refused(arguments: list[str], message: str) -> 
     said = CliRunner().invoke(main, ["evaluate", "lost-in-the-middle", *arguments])
     assert said.exit_code in {1, 2}
     assert message in said.output
+
+
+def test_positions_of_a_decoding(model: CausalModel) -> None:
+    probes = {60: make("passkey", 1, Material(haystack(None), model.count, 60))}
+    report = evaluate(
+        model, probes, methods={"off": None}, positions=2, written=True, decoding="rag-token"
+    )
+    assert report.scoring == "rag-token"
+    assert report.curves[0].mean.value > 0
+    with pytest.raises(InvalidRequest, match="--written"):
+        evaluate(model, probes, methods={"off": None}, positions=2, decoding="rag-token")

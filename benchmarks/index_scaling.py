@@ -1,8 +1,8 @@
-"""What an index costs by size, and how quickly it is searched: imitated corpora, real code.
+"""What an index costs by size, and how quickly it is searched: synthetic corpora, real code.
 
-A corpus is drawn (`imitation`), indexed and saved by one process, loaded by another as a search
-loads it, and searched with queries of two sentences: by vectors alone, by words alone, and whole.
-So the memory of each is its own. Encoding is not part of it: see `encoding`.
+A corpus is drawn (`synthetic_corpus`), indexed and saved by one process, loaded by another as a
+search loads it, and searched with queries of two sentences: dense, BM25, and both. Two processes,
+so that the memory of each is its own. Encoding is not part of it: see `encoding`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
+import click
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.ann import RECALL_AT, AnnReport, compare_indexes
+from benchmarks.latency import Latency, latency, timed
+from benchmarks.memory import peak_memory, resident_memory
+from benchmarks.synthetic_corpus import DIMENSION, WORDS, SyntheticCorpus, SyntheticQuery
+from indexing.errors import InvalidRequest
 from indexing.index.bm25 import Postings
 from indexing.index.bm25_builder import BLOCK, Words
 from indexing.index.faiss_index import VectorIndex
@@ -27,10 +33,7 @@ from indexing.index.snapshot import Snapshot
 from indexing.index.speakers import Speakers
 from indexing.store.store import Store
 from indexing.text.vocabulary import Lexicon
-from rag_app.evaluation.imitation import DIMENSION, WORDS, Asked, Imitation
-from rag_app.evaluation.latency import Latency, latency, timed
-from rag_app.evaluation.memory import held, watched
-from rag_app.evaluation.neighbours import RECALL_AT, Searched, searched
+from rag_app.cli.options import numbers, print_result, with_json
 from rag_app.evaluation.table import grid
 from rag_app.progress import counted
 from retriever.fusion import RANKINGS
@@ -45,11 +48,11 @@ T = TypeVar("T")
 
 VECTORS = "vectors.npy"
 SIZES = (10_000, 100_000, 1_000_000)
-COMPARED = 131_072  # passages up to which HNSW, inverted lists and full scoring are measured too
+MAX_BASELINES = 131_072  # passages up to which HNSW, IVF and full scoring are measured too
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuildReport:
     """What building cost: seconds by step, and megabytes on disk and at most in memory."""
 
     seconds: dict[str, float]
@@ -78,7 +81,7 @@ class SizeReport:
     documents: int
     seconds: dict[str, float]
     megabytes: dict[str, float]
-    vectors: tuple[Searched, ...]
+    vectors: tuple[AnnReport, ...]
     words: Latency
     search: dict[str, Latency]
     everything: Latency | None
@@ -98,115 +101,118 @@ def evaluate(
     for size in sizes:
         notify(f"measuring {size:,} passages")
         with tempfile.TemporaryDirectory() as name:
-            built = _apart(partial(build, size, Path(name), seed=seed))
-            asking = partial(search, size, Path(name), built, queries=queries, seed=seed)
-            reports.append(_apart(asking))
+            built = _in_new_process(partial(build, size, Path(name), seed=seed))
+            searching = partial(search, size, Path(name), built, queries=queries, seed=seed)
+            reports.append(_in_new_process(searching))
     return reports
 
 
-def _apart(work: Callable[[], T]) -> T:
-    """The same in a process of its own."""
+def _in_new_process(work: Callable[[], T]) -> T:
+    """The result of `work`, done in a process of its own."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(work).result()
 
 
 def search(
-    passages: int, folder: Path, built: Built, *, queries: int = 100, seed: int = 0
+    passages: int, folder: Path, built: BuildReport, *, queries: int = 100, seed: int = 0
 ) -> SizeReport:
-    """Measure the searching of what `build` has left in the folder."""
-    imitation = Imitation.of(passages, seed=seed)
+    """Measure searching what `build` has written to the folder."""
+    corpus = SyntheticCorpus.of(passages, seed=seed)
     seconds = dict(built.seconds)
     with closing(Store(folder)) as store:
         snapshot = timed(seconds, "load", lambda: Snapshot.load(folder / "index", store))
         assert snapshot is not None
         vectors = np.load(folder / VECTORS, mmap_mode="r", allow_pickle=False)
-        asked = _queries(imitation, vectors, queries)
-        retriever = Retriever(store, snapshot, _embedder(asked))
-        words = _latency(asked, "Words", partial(_words_of, snapshot))
+        sample = _queries(corpus, vectors, queries)
+        retriever = Retriever(store, snapshot, _embedder(sample))
+        words = _latency(sample, "Words", partial(_score_words, snapshot))
         rankings = {
-            name: _latency(asked, name, replace(retriever, ranking=RANKINGS[name]).score)
+            name: _latency(sample, name, replace(retriever, ranking=RANKINGS[name]).score)
             for name in RANKINGS
         }
-        own, mapped = held()
-        several = passages <= COMPARED
-        everything = _both_ways(retriever, vectors, asked) if several else (None, None, None)
-        texts = [one.vectors for one in asked]
-        indexes = tuple(searched(vectors, texts, rivals=several))
+        own, mapped = resident_memory()
+        baselines = passages <= MAX_BASELINES
+        full_scoring = (
+            _compare_full_scoring(retriever, vectors, sample) if baselines else (None, None, None)
+        )
+        texts = [query.vectors for query in sample]
+        indexes = tuple(compare_indexes(vectors, texts, baselines=baselines))
     return SizeReport(
         passages,
-        imitation.documents,
+        corpus.documents,
         {name: round(value, 2) for name, value in seconds.items()},
         built.megabytes | {"own_searching": own, "mapped_searching": mapped},
         indexes,
         words,
         rankings,
-        *everything,
+        *full_scoring,
     )
 
 
 # Building
 
 
-def build(passages: int, folder: Path, *, seed: int = 0) -> Built:
+def build(passages: int, folder: Path, *, seed: int = 0) -> BuildReport:
     """Index and save a drawn corpus in a folder, and its vectors beside it."""
-    with watched() as memory:
-        seconds = _build(Imitation.of(passages, seed=seed), folder)
+    with peak_memory() as memory:
+        seconds = _build(SyntheticCorpus.of(passages, seed=seed), folder)
     disk = _on_disk(next((folder / "index").glob("g*")))
-    return Built(seconds, disk | {"own_building": memory.own, "mapped_building": memory.mapped})
+    return BuildReport(
+        seconds, disk | {"own_building": memory.own, "mapped_building": memory.mapped}
+    )
 
 
-def _build(imitation: Imitation, folder: Path) -> dict[str, float]:
+def _build(corpus: SyntheticCorpus, folder: Path) -> dict[str, float]:
     """Seconds of each step."""
     seconds = dict[str, float]()
-    documents, lexicon = imitation.documents, imitation.lexicon()
-    vectors = _vectors(imitation, folder / VECTORS)
+    documents, lexicon = corpus.documents, corpus.lexicon()
+    vectors = _vectors(corpus, folder / VECTORS)
     index = timed(seconds, "vectors", lambda: VectorIndex.build(vectors))
-    firsts = np.searchsorted(imitation.owner, np.arange(documents))
+    firsts = np.searchsorted(corpus.owner, np.arange(documents))
     with closing(Store(folder, create=True)) as store:
         snapshot = Snapshot(
             generation=store.generation,
             stamp=store.stamp,
             document_rows=np.arange(documents),
-            passage_rows=np.arange(len(imitation.owner)),
-            owner=imitation.owner,
+            passage_rows=np.arange(len(corpus.owner)),
+            owner=corpus.owner,
             document_vectors=VectorIndex.build(np.array(vectors[firsts])),
             passage_vectors=index,
             lexicon=lexicon,
-            **_postings(imitation, lexicon, seconds),
-            speakers=Speakers.of([()] * len(imitation.owner)),
+            **_postings(corpus, lexicon, seconds),
+            speakers=Speakers.of([()] * len(corpus.owner)),
         )
         timed(seconds, "save", lambda: snapshot.save(folder / "index"))
     return seconds
 
 
-def _vectors(imitation: Imitation, path: Path) -> FloatArray:
+def _vectors(corpus: SyntheticCorpus, path: Path) -> FloatArray:
     """(passages, d), mapped from a file."""
-    shape = (len(imitation.owner), DIMENSION)
+    shape = (len(corpus.owner), DIMENSION)
     vectors = np.lib.format.open_memmap(path, "w+", np.float32, shape)
     start = 0
-    for block in imitation.vectors():
+    for block in corpus.vectors():
         vectors[start : start + len(block)] = block
         start += len(block)
     return vectors
 
 
 def _postings(
-    imitation: Imitation, lexicon: Lexicon, seconds: dict[str, float]
+    corpus: SyntheticCorpus, lexicon: Lexicon, seconds: dict[str, float]
 ) -> dict[str, Postings]:
     """The indexes of the words; the drawing of these is not in the seconds."""
     words, is_function = Words(), lexicon.is_function()
-    taken = dict[str, float]()
+    step = dict[str, float]()
     seconds["words"] = 0.0
-    with counted(list(_blocks(imitation.owner)), doing="Indexing words") as steps:
+    with counted(list(_blocks(corpus.owner)), doing="Indexing words") as steps:
         for first, last in steps:
-            stems = imitation.words(first, last).ravel()
+            stems = corpus.words(first, last).ravel()
             passage = np.repeat(np.arange(first, last, dtype=np.int32), WORDS)
-            document = imitation.owner[passage].astype(np.int32)
-            timed(taken, "words", partial(words.add, stems, passage, document, is_function))
-            seconds["words"] += taken["words"]
-    whole = partial(words.postings, len(imitation.owner), imitation.documents)
-    postings = timed(taken, "words", whole)
-    seconds["words"] += taken["words"]
+            document = corpus.owner[passage].astype(np.int32)
+            timed(step, "words", partial(words.add, stems, passage, document, is_function))
+            seconds["words"] += step["words"]
+    postings = timed(step, "words", partial(words.postings, len(corpus.owner), corpus.documents))
+    seconds["words"] += step["words"]
     return postings
 
 
@@ -215,8 +221,8 @@ def _blocks(owner: IntArray) -> Iterator[tuple[int, int]]:
     ends = np.append(np.flatnonzero(owner[1:] != owner[:-1]) + 1, len(owner))
     first = 0
     while first < len(owner):
-        wanted = min(first + BLOCK // WORDS, len(owner))
-        last = int(ends[np.searchsorted(ends, wanted)])
+        target = min(first + BLOCK // WORDS, len(owner))
+        last = int(ends[np.searchsorted(ends, target)])
         yield first, last
         first = last
 
@@ -224,44 +230,46 @@ def _blocks(owner: IntArray) -> Iterator[tuple[int, int]]:
 # Searching
 
 
-def _queries(imitation: Imitation, vectors: FloatArray, count: int) -> list[Asked]:
-    places = np.random.default_rng(imitation.seed).integers(0, len(vectors), count)
-    return imitation.queries(np.array(vectors[places]), places)
+def _queries(corpus: SyntheticCorpus, vectors: FloatArray, count: int) -> list[SyntheticQuery]:
+    places = np.random.default_rng(corpus.seed).integers(0, len(vectors), count)
+    return corpus.queries(np.array(vectors[places]), places)
 
 
-def _embedder(asked: Sequence[Asked]) -> Callable[[Sequence[str]], FloatArray]:
+def _embedder(sample: Sequence[SyntheticQuery]) -> Callable[[Sequence[str]], FloatArray]:
     """Vectors of queries and of their sentences by look-up."""
-    known: dict[str, FloatArray] = {}
-    for one in asked:
-        query = Query.of(one.text)
-        known |= dict(zip((query.text, *query.sentences), one.vectors, strict=True))
-    return lambda texts: np.stack([known[text] for text in texts])
+    vectors: dict[str, FloatArray] = {}
+    for each in sample:
+        query = Query.of(each.text)
+        vectors |= dict(zip((query.text, *query.sentences), each.vectors, strict=True))
+    return lambda texts: np.stack([vectors[text] for text in texts])
 
 
-def _words_of(snapshot: Snapshot, query: Query) -> None:
+def _score_words(snapshot: Snapshot, query: Query) -> None:
     for text in (query.text, *query.sentences):
         passage_stems(snapshot, [text])
         passage_pairs(snapshot, [text])
 
 
-def _both_ways(
-    retriever: Retriever, vectors: FloatArray, asked: Sequence[Asked]
+def _compare_full_scoring(
+    retriever: Retriever, vectors: FloatArray, sample: Sequence[SyntheticQuery]
 ) -> tuple[Latency, Latency, float]:
-    """The default ranking with everything scored, with candidates scored, and how they agree."""
+    """Latency with everything scored, with candidates scored, and overlap of the ten best."""
     latencies: list[Latency] = []
     best: list[list[set[int]]] = []
     for doing, flat_below in (("Everything", len(vectors) + 1), ("Candidates", 0)):
         index = VectorIndex.build(vectors, flat_below=flat_below)
-        one = replace(retriever, snapshot=replace(retriever.snapshot, passage_vectors=index))
-        latencies.append(_latency(asked, doing, one.score))
-        scores = [one.score(Query.of(each.text)).documents for each in asked]
+        variant = replace(retriever, snapshot=replace(retriever.snapshot, passage_vectors=index))
+        latencies.append(_latency(sample, doing, variant.score))
+        scores = [variant.score(Query.of(each.text)).documents for each in sample]
         best.append([set(np.argsort(-each, kind="stable")[:10].tolist()) for each in scores])
     agreement = np.mean([len(one & two) / len(one) for one, two in zip(*best, strict=True)])
     return latencies[0], latencies[1], round(float(agreement), 4)
 
 
-def _latency(asked: Sequence[Asked], doing: str, work: Callable[[Query], object]) -> Latency:
-    return latency([Query.of(one.text) for one in asked], doing, work)
+def _latency(
+    sample: Sequence[SyntheticQuery], doing: str, work: Callable[[Query], object]
+) -> Latency:
+    return latency([Query.of(each.text) for each in sample], doing, work)
 
 
 def _on_disk(folder: Path) -> dict[str, float]:
@@ -333,4 +341,24 @@ def _pair(latency: Latency | None) -> str:
 
 def as_dict(reports: Sequence[SizeReport]) -> dict[str, object]:
     """The object that `--json` prints."""
-    return {"task": "speed", "sizes": [report.as_dict() for report in reports]}
+    return {"task": "index-scaling", "sizes": [report.as_dict() for report in reports]}
+
+
+@click.command
+@click.option(
+    "--passages",
+    "sizes",
+    callback=numbers(),
+    default=",".join(map(str, SIZES)),
+    show_default=True,
+    help="Sizes to measure; a million takes six minutes, 1 GB of memory and 16 GB of disk.",
+)
+@click.option("--queries", type=click.IntRange(min=2), default=100, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@with_json
+def command(sizes: tuple[int, ...], queries: int, seed: int, as_json: bool) -> None:
+    """Cost of indexes and latency of searches by size, on synthetic vectors and words."""
+    if min(sizes) < 1000:
+        raise InvalidRequest("ask for 1,000 passages or more: less is searched in no time")
+    reports = evaluate(sizes, queries=queries, seed=seed, notify=partial(click.echo, err=True))
+    print_result(as_json, as_dict(reports), lambda: click.echo(text(reports)))

@@ -1,4 +1,4 @@
-"""How long something takes, once and time after time."""
+"""Latency: the clock around one piece of work, and percentiles over many."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ import numpy as np
 from rag_app.progress import counted
 
 Item = TypeVar("Item")
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Milliseconds of a query: the median, and what one in a hundred exceeds."""
+    """Percentiles in milliseconds."""
 
     p50: float
     p99: float
 
     @classmethod
     def of(cls, seconds: Sequence[float]) -> Latency:
-        """From measurements."""
+        """From single measurements."""
         p50, p99 = np.percentile(np.array(seconds) * 1000, [50, 99])
         return cls(round(float(p50), 2), round(float(p99), 2))
 
 
 def latency(items: Sequence[Item], doing: str, work: Callable[[Item], object]) -> Latency:
-    """Of work on each item; what is read the first time is read before the clock starts."""
+    """Latency of `work` on each item, after a warm-up on the first."""
     work(items[0])
     times = []
     with counted(items, doing=doing) as steps:
@@ -41,9 +41,9 @@ def latency(items: Sequence[Item], doing: str, work: Callable[[Item], object]) -
     return Latency.of(times)
 
 
-def timed(seconds: dict[str, float], name: str, work: Callable[[], Made]) -> Made:
-    """What the work makes; its seconds are entered under a name."""
+def timed(seconds: dict[str, float], name: str, work: Callable[[], Result]) -> Result:
+    """The result of `work`; its seconds are stored under `name`."""
     started = perf_counter()
-    made = work()
+    result = work()
     seconds[name] = perf_counter() - started
-    return made
+    return result

@@ -1,4 +1,4 @@
-"""llama.cpp by `pip install xllamacpp`, for comparison only: no part of the program runs on it."""
+"""llama.cpp by `pip install xllamacpp`: a baseline, no part of the program."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import Any
 from indexing.models.files import DEFAULT_GENERATOR
 
 Engine = Callable[[list[int], int], tuple[float, float]]
-"""Token ids of a prompt and how many tokens to write -> tokens a second, read and written."""
+"""Token ids of a prompt, tokens to generate -> tokens per second of prefill and of decoding."""
 
 
 def engine(name: str, *, threads: int, window: int) -> Engine | None:
-    """llama.cpp with a GGUF file, or the packaged model's; None if it or the file is not here.
+    """llama.cpp with a GGUF file, or with the packaged model's; None if either is missing.
 
-    It runs in a process of its own: beside the threads of other libraries it is a half slower.
+    It runs in a process of its own: threads of other libraries would slow it by half.
     """
     file = gguf_file(name)
     if file is None or find_spec("xllamacpp") is None:
@@ -38,8 +38,8 @@ def engine(name: str, *, threads: int, window: int) -> Engine | None:
     return timed
 
 
-def _serve(asked: Connection, file: str, threads: int, window: int) -> None:
-    """Answers until nobody asks."""
+def _serve(requests: Connection, file: str, threads: int, window: int) -> None:
+    """Answer requests until the other end is closed."""
     import xllamacpp
 
     settings: Any = xllamacpp.CommonParams()
@@ -47,13 +47,13 @@ def _serve(asked: Connection, file: str, threads: int, window: int) -> None:
     settings.n_ctx, settings.n_parallel, settings.verbosity = window + 64, 1, 0
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
     server: Any = xllamacpp.Server(settings)
+    fixed = {"temperature": 0, "ignore_eos": True, "cache_prompt": False}
     with suppress(EOFError):
         while True:
-            ids, tokens = asked.recv()
-            wanted = {"prompt": ids, "n_predict": tokens, "temperature": 0}
-            said = server.handle_completions({**wanted, "ignore_eos": True, "cache_prompt": False})
-            times = (said if isinstance(said, dict) else json.loads(said))["timings"]
-            asked.send((times["prompt_per_second"], times["predicted_per_second"]))
+            ids, tokens = requests.recv()
+            reply = server.handle_completions({"prompt": ids, "n_predict": tokens, **fixed})
+            times = (reply if isinstance(reply, dict) else json.loads(reply))["timings"]
+            requests.send((times["prompt_per_second"], times["predicted_per_second"]))
 
 
 def gguf_file(name: str) -> Path | None:

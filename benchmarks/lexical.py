@@ -1,21 +1,19 @@
-"""Three ways to score passages by BM25: ours, bm25s, and SQLite's FTS5. One run, same passages.
+"""BM25 of passages by our postings, by bm25s and by SQLite's FTS5: same passages, one run.
 
-usage: python tools/compare_lexical.py QMSUM_FILE
-
-Prints, for each, how long the index takes to make, how long a question takes to score, and nDCG@10
-of the right meeting when meetings are ranked by their best passage.
+For each: time to build the index, to score a question, and nDCG@10 of the right meeting when
+meetings are ranked by their best passage.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 import bm25s
+import click
 import numpy as np
 
 from indexing.index.bm25 import Postings
@@ -28,7 +26,7 @@ Score = Callable[[str], np.ndarray]
 
 
 def ours(texts: list[str]) -> Score:
-    """The arrays that a snapshot holds."""
+    """The postings that a snapshot holds."""
     lexicon = Lexicon()
     rows = [lexicon.unigrams(lexicon.learn(text)) for text in texts]
     units = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row) for row in rows])
@@ -56,9 +54,9 @@ def by_fts5(texts: list[str]) -> Score:
 
     def score(query: str) -> np.ndarray:
         scores = np.zeros(len(texts), np.float32)
-        kept = dict.fromkeys(w for w in words(query) if w not in FUNCTION_WORDS)
-        wanted = " OR ".join(f'"{word}"' for word in kept)
-        rows = database.execute("SELECT rowid, bm25(p) FROM p WHERE p MATCH ?", [wanted])
+        terms = dict.fromkeys(w for w in words(query) if w not in FUNCTION_WORDS)
+        match = " OR ".join(f'"{word}"' for word in terms)
+        rows = database.execute("SELECT rowid, bm25(p) FROM p WHERE p MATCH ?", [match])
         for row, value in rows:
             scores[row] = -value
         return scores
@@ -66,32 +64,30 @@ def by_fts5(texts: list[str]) -> Score:
     return score
 
 
-def main(data: Path) -> None:
-    """Make, score, print."""
-    found = meetings(data)
+@click.command
+@click.argument("data", type=click.Path(path_type=Path))
+def command(data: Path) -> None:
+    """BM25 here, in bm25s and in SQLite's FTS5, on QMSum's .json or .jsonl: time and nDCG@10."""
+    sources = meetings(data)
     texts, owner = [], []
-    for position, meeting in enumerate(found):
+    for position, meeting in enumerate(sources):
         for passage in split(meeting.document):
             texts.append(meeting.document.text[passage.start : passage.end])
             owner.append(position)
-    starts = np.searchsorted(np.array(owner), np.arange(len(found)))
-    asked = [(q.text, position) for position, m in enumerate(found) for q in m.specific]
-    print(f"{len(texts)} passages, {len(asked)} questions")
-    for name, make in (("ours", ours), ("bm25s", by_bm25s), ("FTS5", by_fts5)):
+    starts = np.searchsorted(np.array(owner), np.arange(len(sources)))
+    questions = [(q.text, position) for position, m in enumerate(sources) for q in m.specific]
+    click.echo(f"{len(texts)} passages, {len(questions)} questions")
+    for name, build in (("ours", ours), ("bm25s", by_bm25s), ("FTS5", by_fts5)):
         started = perf_counter()
-        score = make(texts)
-        made = perf_counter() - started
-        ranks, spent = [], []
-        for query, gold in asked:
+        score = build(texts)
+        build_seconds = perf_counter() - started
+        ranks, seconds = [], []
+        for query, gold in questions:
             started = perf_counter()
             scores = score(query)
-            spent.append(perf_counter() - started)
+            seconds.append(perf_counter() - started)
             ranks.append(metrics.rank(np.maximum.reduceat(scores, starts), gold))
-        print(
-            f"{name:6} made in {made:6.2f} s, {1000 * median(spent):6.2f} ms a question, "
-            f"nDCG@10 {metrics.ndcg(ranks):.3f}"
+        click.echo(
+            f"{name:6} built in {build_seconds:6.2f} s, {1000 * median(seconds):6.2f} ms a "
+            f"question, nDCG@10 {metrics.ndcg(ranks):.3f}"
         )
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

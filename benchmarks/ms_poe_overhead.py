@@ -1,9 +1,7 @@
-"""What Ms-PoE costs: prefill and decoding with it and without, in turns, in one run.
+"""Overhead of Ms-PoE: prefill and decoding with it and without, in turns, in one run.
 
-    python tools/ms_poe_overhead.py --tokens 2000 --rounds 6 [--plain]
-
-Each round reads a prompt once and writes some tokens one by one under every setting, in an order
-that turns from round to round. Printed are medians, and the least, which other work disturbs least.
+Each round reads a prompt once and decodes some tokens one by one under every setting, in an order
+that rotates from round to round. Printed are medians, and minima, which other work disturbs least.
 """
 
 from __future__ import annotations
@@ -16,15 +14,15 @@ from typing import Any
 import click
 
 
-@click.command()
+@click.command
 @click.option("--model", "name", help="Packaged name, folder or hub name.  [default: packaged]")
 @click.option("--tokens", type=click.IntRange(min=16), default=2000, show_default=True)
 @click.option("--rounds", type=click.IntRange(min=1), default=6, show_default=True)
 @click.option("--steps", type=click.IntRange(min=1), default=12, show_default=True)
 @click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16"]), default="auto")
-@click.option("--threads", type=click.IntRange(min=1), help="Of the processor.")
+@click.option("--threads", type=click.IntRange(min=1), help="Of the CPU.")
 @click.option("--plain", is_flag=True, help="Tokens by transformers, as without a C compiler.")
-def main(  # noqa: PLR0913, PLR0917 - one argument for each flag
+def command(
     name: str | None,
     tokens: int,
     rounds: int,
@@ -33,7 +31,7 @@ def main(  # noqa: PLR0913, PLR0917 - one argument for each flag
     threads: int | None,
     plain: bool,
 ) -> None:
-    """Seconds of a prompt and milliseconds of a token, off and under each order of Ms-PoE."""
+    """Seconds of prefill and milliseconds of a token, off and under each order of Ms-PoE."""
     import torch
 
     from generator.lm.causal_lm import CausalModel
@@ -42,8 +40,8 @@ def main(  # noqa: PLR0913, PLR0917 - one argument for each flag
 
     if threads:
         torch.set_num_threads(threads)
-    chosen = None if dtype == "auto" else getattr(torch, dtype)
-    loaded = CausalModel.load(name or DEFAULT_GENERATOR, dtype=chosen)
+    compute_dtype = None if dtype == "auto" else getattr(torch, dtype)
+    loaded = CausalModel.load(name or DEFAULT_GENERATOR, dtype=compute_dtype)
     if plain:
         loaded.steps.leave("as asked")
     random = torch.Generator().manual_seed(0)
@@ -60,8 +58,8 @@ def main(  # noqa: PLR0913, PLR0917 - one argument for each flag
     decodes: dict[str, list[float]] = {each: [] for each in methods}
     for number in range(rounds):
         names = [*methods][number % len(methods) :] + [*methods][: number % len(methods)]
-        turn = {each: methods[each] for each in names}
-        for each, (prefill, tokens_) in _round(loaded.model, prompt, turn, steps).items():
+        settings = {each: methods[each] for each in names}
+        for each, (prefill, tokens_) in _round(loaded.model, prompt, settings, steps).items():
             prefills[each].append(prefill)
             decodes[each] += tokens_
     click.echo(f"{loaded.name}, {loaded.dtype}, {tokens} tokens, {torch.get_num_threads()} threads")
@@ -79,12 +77,12 @@ def _round(
     methods: dict[str, Any],
     steps: int,
 ) -> dict[str, tuple[float, list[float]]]:
-    """Seconds of the prompt, and of each token, by setting; tokens are written in turns too."""
+    """Seconds of the prompt and of each token, by setting; tokens are decoded in turns too."""
     import torch
 
     from generator.lm.decode_step import forward
 
-    found: dict[str, tuple[float, list[float]]] = {}
+    seconds: dict[str, tuple[float, list[float]]] = {}
     caches = {}
     token = prompt[:, -1:]
     with torch.inference_mode():
@@ -92,14 +90,14 @@ def _round(
             with nullcontext() if method is None else method(model):
                 start = time.perf_counter()
                 _, caches[name] = forward(model, prompt, None)
-                found[name] = time.perf_counter() - start, []
+                seconds[name] = time.perf_counter() - start, []
         for _ in range(steps):
             for name, method in methods.items():
                 with nullcontext() if method is None else method(model):
                     start = time.perf_counter()
                     forward(model, token, caches[name])
-                    found[name][1].append(time.perf_counter() - start)
-    return found
+                    seconds[name][1].append(time.perf_counter() - start)
+    return seconds
 
 
 def _figures(times: dict[str, list[float]], name: str, scale: float, unit: str) -> str:
@@ -109,7 +107,3 @@ def _figures(times: dict[str, list[float]], name: str, scale: float, unit: str) 
         f"median {middle * scale:.3g} {unit} ({middle / off - 1:+.1%}), "
         f"least {least * scale:.3g} {unit} ({least / least_off - 1:+.1%})"
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Imitated corpora of any size: vectors and words that are distributed like those of real ones.
+"""Synthetic corpora of any size: vectors and words that are distributed like those of real ones.
 
 What a search costs depends on how vectors cluster and on how often words occur, not on what they
 mean. Both are drawn here, from a seed, with the figures of the QMSum training split as the default
@@ -32,18 +32,19 @@ DIMENSION = 384
 PASSAGES = 66  # of a document, on average
 WORDS = 150  # of a passage
 VOCABULARY = 200_000
-OWN_WORDS = 300  # of a document's own vocabulary
+DOCUMENT_VOCABULARY = 300  # words of a document's own
+BURSTINESS = 0.25  # share of words that are from the document's own vocabulary
 
 # Shares of the squared length; they sum to 1.
 COMMON, SUBJECT, DOCUMENT, STRETCH, PASSAGE = 0.31, 0.13, 0.13, 0.20, 0.23
 STRETCHES = 2  # passages of a stretch, on average
 SUBJECTS = 512
-LIKENESS = 0.55  # of a query and the passage it asks for
+QUERY_COSINE = 0.55  # of a query and the passage it asks for
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A query: its words, and the vectors of the whole and of its sentences.
+class SyntheticQuery:
+    """A query: its text, and the vectors of the whole and of its sentences.
 
     Attributes:
         text: Sentences of words of the vocabulary.
@@ -55,7 +56,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Imitation:
+class SyntheticCorpus:
     """A corpus that is drawn block by block, so that it need not fit into memory.
 
     Attributes:
@@ -67,8 +68,8 @@ class Imitation:
     seed: int
 
     @classmethod
-    def of(cls, passages: int, *, seed: int = 0) -> Imitation:
-        """One of so many passages, in documents of very different lengths."""
+    def of(cls, passages: int, *, seed: int = 0) -> SyntheticCorpus:
+        """A corpus of so many passages, in documents whose lengths are log-normal."""
         draw = np.random.default_rng((seed, 0))
         lengths = draw.lognormal(np.log(PASSAGES) - 0.18, 0.6, passages // 10 + 1).astype(np.int64)
         owner = np.repeat(np.arange(len(lengths)), np.maximum(lengths, 1))
@@ -97,12 +98,14 @@ class Imitation:
             documents = np.stack([self._document(d, subjects) for d in range(first, owner[-1] + 1)])
             stretch = np.cumsum(draw.random(len(owner)) < 1 / STRETCHES)
             stretches = draw.standard_normal((stretch[-1] + 1, DIMENSION), np.float32)
-            made = draw.standard_normal((len(owner), DIMENSION), np.float32) * PASSAGE**0.5
-            made += STRETCH**0.5 * stretches[stretch]
-            made += documents[owner - first]
-            yield _unit(made @ spectrum + COMMON**0.5 * common)
+            vectors = draw.standard_normal((len(owner), DIMENSION), np.float32) * PASSAGE**0.5
+            vectors += STRETCH**0.5 * stretches[stretch]
+            vectors += documents[owner - first]
+            yield _unit(vectors @ spectrum + COMMON**0.5 * common)
 
-    def queries(self, vectors: FloatArray, places: IntArray, *, sentences: int = 2) -> list[Asked]:
+    def queries(
+        self, vectors: FloatArray, places: IntArray, *, sentences: int = 2
+    ) -> list[SyntheticQuery]:
         """Queries for the passages at some places.
 
         Args:
@@ -115,10 +118,10 @@ class Imitation:
         noise = noise.reshape(len(places), 1 + sentences, DIMENSION)
         noise -= (noise @ vectors[:, :, None]) * vectors[:, None, :]
         noise = _unit(noise)
-        drawn = LIKENESS * vectors[:, None, :] + (1 - LIKENESS**2) ** 0.5 * noise
+        targets = QUERY_COSINE * vectors[:, None, :] + (1 - QUERY_COSINE**2) ** 0.5 * noise
         return [
-            Asked(self._question(int(place), sentences, draw), np.ascontiguousarray(each))
-            for place, each in zip(places, drawn, strict=True)
+            SyntheticQuery(self._question(int(place), sentences, draw), np.ascontiguousarray(each))
+            for place, each in zip(places, targets, strict=True)
         ]
 
     def words(self, first: int, last: int) -> IntArray:
@@ -126,33 +129,33 @@ class Imitation:
         draw = np.random.default_rng((self.seed, 6, first))
         owner = self.owner[first:last]
         ranks = _zipf(draw, (last - first, WORDS), VOCABULARY)
-        own = _zipf(draw, (last - first, WORDS), OWN_WORDS)
-        mine = _own(owner[:, None], own)
-        return np.asarray(np.where(draw.random(ranks.shape, np.float32) < 0.25, mine, ranks))
+        own = _zipf(draw, (last - first, WORDS), DOCUMENT_VOCABULARY)
+        words = _document_words(owner[:, None], own)
+        return np.asarray(np.where(draw.random(ranks.shape, np.float32) < BURSTINESS, words, ranks))
 
     def _question(self, place: int, sentences: int, draw: np.random.Generator) -> str:
         """Sentences of eight words, half of them from the passage's document."""
         parts = []
         for _ in range(sentences):
-            mine = _own(self.owner[place], _zipf(draw, (4,), OWN_WORDS))
-            numbers = np.concatenate((mine, _zipf(draw, (4,), VOCABULARY)))
+            words = _document_words(self.owner[place], _zipf(draw, (4,), DOCUMENT_VOCABULARY))
+            numbers = np.concatenate((words, _zipf(draw, (4,), VOCABULARY)))
             parts.append(" ".join(word(int(n)) for n in draw.permutation(numbers)).capitalize())
         return "".join(f"{part}. " for part in parts).strip()
 
     def _document(self, document: int, subjects: FloatArray) -> FloatArray:
         draw = np.random.default_rng((self.seed, 7, document))
-        own = draw.standard_normal(DIMENSION, np.float32)
+        offset = draw.standard_normal(DIMENSION, np.float32)
         subject = subjects[draw.integers(len(subjects))]
-        return np.asarray(SUBJECT**0.5 * subject + DOCUMENT**0.5 * own, np.float32)
+        return np.asarray(SUBJECT**0.5 * subject + DOCUMENT**0.5 * offset, np.float32)
 
     def _spectrum(self) -> FloatArray:
-        """(d, d): independent numbers into directions of falling importance."""
+        """(d, d): independent numbers into directions whose variance falls like 1/k."""
         k = np.arange(DIMENSION)
         scale = np.sqrt(np.exp(-k / 200) / (k + 3))
-        turned, _ = np.linalg.qr(
+        rotation, _ = np.linalg.qr(
             np.random.default_rng((self.seed, 8)).normal(size=(k.size, k.size))
         )
-        return np.asarray(scale[:, None] / np.linalg.norm(scale) * turned, np.float32)
+        return np.asarray(scale[:, None] / np.linalg.norm(scale) * rotation, np.float32)
 
 
 def word(number: int) -> str:
@@ -167,7 +170,7 @@ def word(number: int) -> str:
     return letters + "x"  # no suffix that a stemmer would take off
 
 
-def _own(document: IntArray | np.int64, rank: IntArray) -> IntArray:
+def _document_words(document: IntArray | np.int64, rank: IntArray) -> IntArray:
     """Words of documents' own vocabularies, by rank; none is among the most frequent 1,000."""
     return np.asarray(1000 + (document * 7919 + rank * 104_729) % (VOCABULARY // 4))
 

@@ -12,7 +12,7 @@ from generator.prompt.chat_template import Chat
 from indexing.errors import InvalidRequest, UnreadableFile
 from indexing.models.files import generator_weights
 from rag_app.datasets.haystack import haystack
-from rag_app.datasets.probes import KINDS, Material, make, places, read_pairs, text_of
+from rag_app.datasets.probes import KINDS, PARTS, Material, make, places, read_pairs, text_of
 
 
 @pytest.fixture(scope="module")
@@ -121,3 +121,13 @@ def test_text_of_a_corpus(samples_corpus: object, tmp_path: Path) -> None:
         empty.add([])
     with pytest.raises(InvalidRequest, match="holds no document"):
         text_of(tmp_path / "empty")
+
+
+@pytest.mark.parametrize("kind", ["passkey", "kv", "qa"])
+def test_evidence_is_passages_of_their_own(kind: str, material: Material) -> None:
+    for probe in make(kind, 2, material):
+        evidence = probe.evidence(0.5)
+        lines = [line for span in evidence.passages for line in span.text.split("\n")]
+        assert lines == probe.texts(0.5)
+        assert len(evidence.passages) == (min(PARTS, len(lines)) if probe.joined else len(lines))
+        assert sum(probe.gold in span.text for span in evidence.passages) == 1

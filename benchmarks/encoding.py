@@ -1,19 +1,23 @@
-"""How quickly documents are encoded, beside plain `SentenceTransformer.encode` of the same windows.
+"""Throughput of the encoder, beside plain `SentenceTransformer.encode` of the same windows.
 
 Both are timed in turn in one process, round after round, so that their ratio holds where absolute
-times do not. The processor's own limit is measured beside them: square matrix products in float32
-and in the encoder's number type, and what share of that rate encoding reaches.
+times do not. The CPU's own limit is measured beside them: square matrix products in float32 and in
+the encoder's dtype, and what share of that rate encoding reaches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+import click
+
+from benchmarks.memory import max_rss
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder, EncoderSettings
 from indexing.encoder.fingerprint import Recipe
@@ -21,13 +25,13 @@ from indexing.errors import InvalidRequest
 from indexing.extension.pcw import windows
 from indexing.files import Failure, read, walk
 from indexing.text.chunking import split
-from rag_app.evaluation.memory import peak
+from rag_app.cli.options import AnyPath, encoder_settings, print_result, with_encoder, with_json
 from rag_app.progress import counted
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-MATRIX = 2048  # rows and columns of the products that measure the processor
+MATRIX = 2048  # rows and columns of the products that measure the CPU
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +39,8 @@ class EncodingReport:
     """What was measured; rates are medians over the rounds.
 
     Attributes:
-        recipe: How the encoder worked.
-        packed: How many of its layers had their weights laid out once for the processor.
+        recipe: The encoder's fingerprint.
+        packed: How many of its layers have packed weights.
         threads: How many threads computed.
         documents: How many documents a round encodes.
         tokens: Tokens of the windows of a round, special tokens left out.
@@ -45,7 +49,7 @@ class EncodingReport:
         plain_tokens_per_second: Of `SentenceTransformer.encode` as it is by default, in float32 and
             batches of 32: window vectors.
         ratio: Median of the rounds' ratios.
-        matrix_gflops: Of square matrix products in the encoder's number type.
+        matrix_gflops: Of square matrix products in the encoder's dtype.
         plain_matrix_gflops: In float32.
         share_of_matrix_rate: Floating-point operations of the encoder's weights, per second, over
             `matrix_gflops`.
@@ -86,13 +90,13 @@ def evaluate(
     """
     import torch
 
-    found = _documents(data, documents)
+    sources = _documents(data, documents)
     encoder = Encoder(settings, notify=notify)
     plain = _plain(encoder)
-    pairs = [(document, split(document)) for document in found]
-    texts = [text for document in found for text in _window_texts(encoder, document)]
-    tokens = sum(len(encoder.offsets_of(document.text)) for document in found)
-    encoder.encode(pairs[:1])  # the first run of a shape prepares kernels
+    pairs = [(document, split(document)) for document in sources]
+    texts = [text for document in sources for text in _window_texts(encoder, document)]
+    tokens = sum(len(encoder.offsets_of(document.text)) for document in sources)
+    encoder.encode(pairs[:1])  # warm-up: the first run of a shape prepares kernels
     plain.encode(texts[:32])
     ours, theirs = [], []
     with counted(range(rounds), doing="Encoding") as steps:
@@ -105,7 +109,7 @@ def evaluate(
         recipe=encoder.recipe,
         packed=encoder.packed,
         threads=torch.get_num_threads(),
-        documents=len(found),
+        documents=len(sources),
         tokens=tokens,
         rounds=rounds,
         tokens_per_second=round(rate, 1),
@@ -114,24 +118,24 @@ def evaluate(
         matrix_gflops=round(own, 1),
         plain_matrix_gflops=round(full, 1),
         share_of_matrix_rate=round(rate * _operations(encoder.model) / own / 1e9, 3),
-        peak_memory_mb=peak(),
+        peak_memory_mb=max_rss(),
     )
 
 
-def _documents(data: Path, most: int) -> list[Document]:
-    found: list[Document] = []
+def _documents(data: Path, limit: int) -> list[Document]:
+    documents: list[Document] = []
     for path in walk([data]):
         if not isinstance(path, Failure):
-            found += [one for one in read(path) if isinstance(one, Document)]
-        if len(found) >= most:
+            documents += [one for one in read(path) if isinstance(one, Document)]
+        if len(documents) >= limit:
             break
-    if not found:
+    if not documents:
         raise InvalidRequest(f"{data}: no document to encode; name files that rag-app index reads")
-    return found[:most]
+    return documents[:limit]
 
 
 def _plain(encoder: Encoder) -> SentenceTransformer:
-    """The same weights as people load them by default: float32, nothing changed."""
+    """The same weights as people load them by default: float32, unmodified."""
     import torch
     from sentence_transformers import SentenceTransformer
 
@@ -157,7 +161,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _gflops(dtype: str, *, times: Sequence[int] = range(12)) -> float:
-    """Floating-point operations a second, in billions, of square matrix products."""
+    """Billions of floating-point operations per second of square matrix products."""
     import torch
 
     a = torch.randn(MATRIX, MATRIX).to(getattr(torch, dtype))
@@ -166,8 +170,39 @@ def _gflops(dtype: str, *, times: Sequence[int] = range(12)) -> float:
 
 
 def _operations(model: SentenceTransformer) -> int:
-    """Floating-point operations for one token in the weights' matrix products, 2 a weight."""
+    """Floating-point operations for a token in the weights' matrix products: 2 per weight."""
     from torch import nn
 
     layers = (module for module in model.modules() if isinstance(module, nn.Linear))
     return 2 * sum(layer.weight.numel() for layer in layers)
+
+
+@click.command
+@click.option("--data", type=AnyPath, required=True, help="Files that can be indexed, or a folder.")
+@click.option("--documents", type=click.IntRange(min=1), default=8, show_default=True)
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True)
+@with_encoder
+@with_json
+def command(
+    data: Path,
+    documents: int,
+    rounds: int,
+    encoder: str | None,
+    extension: str | None,
+    max_length: int | None,
+    dtype: str | None,
+    as_json: bool,
+) -> None:
+    """Tokens encoded per second, beside plain SentenceTransformer.encode."""
+    settings = encoder_settings(encoder, extension, max_length, dtype) or EncoderSettings()
+    notify = partial(click.echo, err=True)
+    report = evaluate(data, settings, documents=documents, rounds=rounds, notify=notify)
+    values = report.as_dict()
+    print_result(as_json, values, lambda: click.echo("\n".join(map(_line, values.items()))))
+
+
+def _line(item: tuple[str, object]) -> str:
+    name, value = item
+    if isinstance(value, dict):
+        value = ", ".join(f"{key} {each}" for key, each in value.items())
+    return f"{name:22} {value}"
