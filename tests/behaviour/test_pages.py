@@ -78,6 +78,16 @@ def test_files_named_in_the_pages_exist() -> None:
     assert [each for each in sorted(named) if not (ROOT / each[1]).exists()] == []
 
 
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    named = set(re.findall(r"^ +- ([\w-]+\.md)$", config, re.MULTILINE))
+    assert {Path(page).name for page in DOCS} == named - {
+        "reference.md",
+        "contributing.md",
+        "changelog.md",
+    }
+
+
 def test_drawings_are_whole() -> None:
     drawings = MERMAID.findall((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
     assert len(drawings) == 2

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import rag_app
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("generator", "indexing", "rag_app", "retriever")
 
@@ -57,3 +59,8 @@ def test_nothing_is_required_from_a_place_of_its_own(wheel: dict[str, bytes]) ->
     assert required and not [each for each in required if "@" in each]
     extras = fields.get_all("Provides-Extra") or []
     assert {"cpu", "gpu", "offline"} <= set(extras)
+
+
+def test_its_version_is_that_of_the_package(wheel: dict[str, bytes]) -> None:
+    (metadata,) = (data for name, data in wheel.items() if name.endswith("METADATA"))
+    assert message_from_bytes(metadata)["Version"] == rag_app.__version__

@@ -1,0 +1,67 @@
+"""What the documentation site has beside docs/: pages from elsewhere, the API reference, scripts, fonts.
+
+Hooks of MkDocs (`hooks` in mkdocs.yml), called by `make site`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPTS = ROOT / "build" / "site-scripts"
+FONTS = ROOT / "rag_app" / "chat" / "page" / "static"
+PAGES = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "LICENSE": "LICENSE",
+    "NOTICE": "NOTICE",
+}
+LINK = re.compile(r"(\]\()([^)#:\s]+)")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds what does not lie in docs/."""
+    for name, page in PAGES.items():
+        text = (ROOT / name).read_text(encoding="utf-8")
+        files.append(File.generated(config, page, content=LINK.sub(_from_docs, text)))
+    files.append(File.generated(config, "reference.md", content="\n".join(_reference())))
+    for file in [*SCRIPTS.glob("*.js"), *FONTS.glob("*.woff2"), FONTS / "OFL.txt"]:
+        files.append(File.generated(config, f"assets/{file.name}", abs_src_path=str(file)))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: object) -> str:
+    """Links out of docs/ lead to the pages that were added."""
+    return LINK.sub(lambda link: link[1] + _target(link[2].removeprefix("../")), markdown)
+
+
+def _from_docs(link: re.Match[str]) -> str:
+    return link[1] + _target(link[2].removeprefix("docs/"))
+
+
+def _target(path: str) -> str:
+    return PAGES.get(path, path)
+
+
+def _reference() -> Iterator[str]:
+    """A page of everything that is exported, each with its signature and docstring."""
+    yield "# API reference\n\nWhat can be imported, from the docstrings. [By example](python.md).\n"
+    for module in ("rag_app", "rag_app.langchain", "indexing.extension"):
+        yield f"## {module}\n"
+        yield from (f"::: {module}.{name}\n" for name in _exported(module))
+
+
+def _exported(module: str) -> list[str]:
+    tree = ast.parse((ROOT / module.replace(".", "/") / "__init__.py").read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            names: list[str] = ast.literal_eval(node.value)
+            return [name for name in names if not name.startswith("_")]
+    raise SystemExit(f"{module} has no __all__")
