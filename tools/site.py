@@ -1,4 +1,4 @@
-"""What the documentation site has beside docs/: pages from elsewhere, the API reference, scripts, fonts.
+"""What the documentation site has beside docs/: other pages, the API reference, scripts, fonts.
 
 Hooks of MkDocs (`hooks` in mkdocs.yml), called by `make site`.
 """

@@ -37,8 +37,8 @@ def test_every_module_and_nothing_else_is_in_it(wheel: dict[str, bytes]) -> None
     typed = {f"{package}/py.typed" for package in PACKAGES}
     page = {
         path.relative_to(ROOT).as_posix()
-        for folder in ("look", "templates")
-        for path in (ROOT / "rag_app" / "chat" / folder).iterdir()
+        for folder in ("static", "templates")
+        for path in (ROOT / "rag_app" / "chat" / "page" / folder).iterdir()
     }
     assert {Path(name).suffix for name in page} == {".css", ".js", ".woff2", ".html", ".txt"}
     assert modules | typed | page == {name for name in wheel if ".dist-info/" not in name}
