@@ -123,7 +123,7 @@ def evaluate(
         revision=ours.revision,
         dtype=str(ours.dtype).removeprefix("torch."),
         threads=torch.get_num_threads(),
-        steps=ours.steps.engine(),
+        steps=ours.decode_step.engine(),
         rounds=rounds,
         rates=tuple(_throughput(each, length, runs) for (length, each), runs in speeds.items()),
     )
@@ -149,12 +149,12 @@ def _time(tokens: Iterable[object], prompt: int) -> Speeds:
 
 def _decode(model: CausalModel, ids: Sequence[int], tokens: int) -> Generator[int]:
     """So many tokens after a prompt that no cache holds; end-of-sequence tokens do not end it."""
-    model.prefixes, ends = PrefixCache(), model.ends
-    model.ends = frozenset()
+    model.prefixes, ends = PrefixCache(), model.eos_token_ids
+    model.eos_token_ids = frozenset()
     try:
         yield from model.tokens(ids, sampling=Sampling(), limit=tokens)
     finally:
-        model.ends = ends
+        model.eos_token_ids = ends
 
 
 def _supports_ms_poe(model: CausalModel) -> bool:

@@ -35,7 +35,7 @@ def command(
     import torch
 
     from generator.lm.causal_lm import CausalModel
-    from generator.ms_poe.method import MsPoE, usual_places
+    from generator.ms_poe.method import MsPoE, measure_places
     from indexing.models.files import DEFAULT_GENERATOR
 
     if threads:
@@ -43,10 +43,10 @@ def command(
     compute_dtype = None if dtype == "auto" else getattr(torch, dtype)
     loaded = CausalModel.load(name or DEFAULT_GENERATOR, dtype=compute_dtype)
     if plain:
-        loaded.steps.leave("as asked")
+        loaded.decode_step.disable("as asked")
     random = torch.Generator().manual_seed(0)
     prompt = torch.randint(200, 20_000, (1, tokens), generator=random).to(loaded.device)
-    places = usual_places(loaded, [prompt[0, :64].tolist()])
+    places = measure_places(loaded, [prompt[0, :64].tolist()])
     methods: dict[str, MsPoE | None] = {
         "off": None,
         "prompt": MsPoE(),
@@ -63,7 +63,7 @@ def command(
             prefills[each].append(prefill)
             decodes[each] += tokens_
     click.echo(f"{loaded.name}, {loaded.dtype}, {tokens} tokens, {torch.get_num_threads()} threads")
-    click.echo(f"single tokens: {loaded.steps.engine()}")
+    click.echo(f"single tokens: {loaded.decode_step.engine()}")
     for each in methods:
         click.echo(
             f"{each:<11} prefill {_figures(prefills, each, 1, 's')}; "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from generator.answer import Mode
-from generator.lm.calibration_record import verdicts_of
+from generator.lm.calibration_record import find_records
 from generator.lm.model_name import is_remote
 from indexing.models.files import generator_weights
 
@@ -38,7 +38,7 @@ def usual(model: str) -> AnswerMode:
     Raises:
         ModelNotFound: It was measured to be faithful, and is not here any more.
     """
-    measured = [each for each in verdicts_of(model) if each.answer is not None]
+    measured = [each for each in find_records(model) if each.answer is not None]
     if not measured:
         return AnswerMode("quote", "own words of this model were never measured")
     if any(each.answer == "free" for each in measured):

@@ -23,7 +23,7 @@ from generator.extractive.late_chunking import Context
 from generator.extractive.selector import best, chosen, cited, line
 from generator.lm.causal_lm import CausalModel
 from generator.lm.model_name import is_remote, needs_internals
-from generator.lm.ms_poe_policy import Positions, applied, settled
+from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.lm.openai_server import RemoteModel
 from generator.prompt.builder import count_words, ledger
 from generator.prompt.follow_up import Turn
@@ -70,7 +70,7 @@ class Generator:
         self._context = Context()
         self._load = load or (lambda: load_model(settings.model))
         self._model: AnyModel | None = None
-        self._positions: Positions | None = None
+        self._positions: MsPoEPolicy | None = None
         self._changes = ExitStack()  # what is done to the model for as long as this one answers
         self._loading = threading.Lock()
 
@@ -81,8 +81,8 @@ class Generator:
             if self._model is None:
                 model = self._load()
                 if isinstance(model, CausalModel):
-                    self._positions = settled(self.settings.ms_poe, model)
-                    self._changes.enter_context(applied(self._positions, model))
+                    self._positions = choose_policy(self.settings.ms_poe, model)
+                    self._changes.enter_context(apply_policy(self._positions, model))
                 self._model = model
             return self._model
 
@@ -120,7 +120,7 @@ class Generator:
             yield
         finally:
             if self._positions is not None:
-                self._changes.enter_context(applied(self._positions, model))
+                self._changes.enter_context(apply_policy(self._positions, model))
 
     def close(self) -> None:
         """Undo what was done to the model; the next answer does it again."""
@@ -130,7 +130,7 @@ class Generator:
                 self._load, self._model = (lambda: model), None
 
     @property
-    def positions(self) -> Positions | None:
+    def positions(self) -> MsPoEPolicy | None:
         """What is done to the model's positions; None before it is loaded, or far away."""
         return self._positions
 
@@ -221,7 +221,7 @@ class Generator:
             arrangement=self.settings.arrangement,
             stop=stop,
         )
-        draft.made["single tokens"] = model.steps.engine()
+        draft.made["single tokens"] = model.decode_step.engine()
 
     def _generate(
         self, draft: Draft, evidence: Evidence, stop: threading.Event | None
@@ -241,7 +241,7 @@ class Generator:
                 yield draft.text(text)
         run.remember(Turn(draft.request.question, draft.written))
         if isinstance(model, CausalModel):
-            draft.made["single tokens"] = model.steps.engine()
+            draft.made["single tokens"] = model.decode_step.engine()
         draft.responsibility = run.responsibility()
         draft.citations = [_with_share(each, draft.responsibility) for each in citer.citations]
         draft.unsupported = citer.unsupported

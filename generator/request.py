@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from generator.answer import Mode
 from generator.evidence import Lookup
-from generator.prompt.follow_up import Turn, complete
+from generator.prompt.follow_up import Turn, standalone_question
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
@@ -49,7 +49,7 @@ class AskRequest:
         if self.k < 1:
             raise InvalidRequest(f"{self.k} documents cannot be found; ask for 1 or more")
         object.__setattr__(self, "question", self.question.strip())
-        object.__setattr__(self, "query", complete(self.question, self.history))
+        object.__setattr__(self, "query", standalone_question(self.question, self.history))
 
 
 @dataclass(frozen=True, slots=True)

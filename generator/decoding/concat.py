@@ -11,8 +11,8 @@ from generator.answer import ContextEntry
 from generator.decoding.base import DecodingRun, Limits, room_for
 from generator.evidence import Evidence, Span
 from generator.lm.causal_lm import CausalModel
-from generator.prompt.builder import Prompt, build, continued, conversation, ledger
-from generator.prompt.follow_up import Said, Turn
+from generator.prompt.builder import Prompt, build_prompt, continue_prompt, ledger, quote_history
+from generator.prompt.follow_up import PromptState, Turn
 from generator.request import AskRequest
 
 
@@ -37,10 +37,10 @@ def concatenate(
     written: list[int] = []
     limit = min(limits.answer, model.window - len(prompt.ids))
     tokens = _noted(model.tokens(prompt.ids, sampling=limits.sampling, limit=limit), written)
-    pieces = model.spelled(tokens, stop=stop, stops=prompt.stops)
+    pieces = model.detokenize(tokens, stop=stop, stops=prompt.stops)
 
     def remember(turn: Turn) -> None:
-        said = Said((*prompt.ids, *written), prompt.spans)
+        said = PromptState((*prompt.ids, *written), prompt.spans)
         model.conversations.put((*request.history, turn), said)
 
     whole = {span.document.id: span for span in evidence.whole}
@@ -58,7 +58,7 @@ def _prompt(
     question, history = request.query, request.history
     room = room_for(model, limits)
     if not history:
-        return build(
+        return build_prompt(
             question, evidence, chat=model.chat, room=room, arrangement=limits.arrangement
         ), ()
     usual = limits.arrangement == "ends"
@@ -66,13 +66,13 @@ def _prompt(
     longest = room_for(model, replace(limits, prompt=limits.prompt + limits.history))
     tokens = sum(model.count(each.question + each.answer) for each in history)
     if said is not None and tokens <= limits.history:
-        prompt = continued(question, evidence, said, chat=model.chat, room=longest)
+        prompt = continue_prompt(question, evidence, said, chat=model.chat, room=longest)
         if prompt is not None:
             return prompt, (ContextEntry("", "the conversation", tokens, tokens, 0),)
     turns = [(each.question, each.answer) for each in history]
-    earlier, entry = conversation(turns, count=model.count, room=min(limits.history, room // 3))
+    earlier, entry = quote_history(turns, count=model.count, room=min(limits.history, room // 3))
     longest = min(longest, room + entry.kept)
-    return build(
+    return build_prompt(
         question, evidence, chat=model.chat, room=longest, earlier=earlier,
         arrangement=limits.arrangement,
     ), (entry,)  # fmt: skip

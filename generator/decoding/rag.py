@@ -27,10 +27,10 @@ from generator.decoding.mixture import (
 )
 from generator.evidence import Evidence, Span
 from generator.lm.causal_lm import CausalModel
-from generator.lm.prefix_cache import Layers, joined, reusable, rows
+from generator.lm.prefix_cache import Layers, is_reusable, pad_rows, unpad_rows
 from generator.lm.sampling import Sampler
-from generator.ms_poe.method import active
-from generator.prompt.builder import Divided, divided, ledger
+from generator.ms_poe.method import active_settings
+from generator.prompt.builder import SplitPrompt, ledger, split_prompt
 from generator.request import AskRequest
 from indexing.errors import UnsupportedModel
 
@@ -93,7 +93,7 @@ def _decode(work: _Work, evidence: Evidence, stop: threading.Event | None) -> De
     model = work.model
     passages = tuple(span for span in work.spans if span is not None)
     record = _Record(model, work.spans, work.prior)
-    pieces = model.spelled(record.watched(work.tokens()), stop=stop, stops=work.prompts[0].stops)
+    pieces = model.detokenize(record.watched(work.tokens()), stop=stop, stops=work.prompts[0].stops)
     context = ledger(evidence.whole, passages, model.count)
     return DecodingRun(passages, context, pieces, record.finished)
 
@@ -110,12 +110,12 @@ def _check(model: CausalModel) -> None:
 
 def _fitting(
     model: CausalModel, query: str, evidence: Evidence, limits: Limits
-) -> Iterator[Divided]:
+) -> Iterator[SplitPrompt]:
     """The best passages' prompts, as many as are wanted and as the budget holds, at least one."""
     room, spent = room_for(model, limits), 0
     passages = evidence.passages[: limits.marginal.passages] or [None]
     for i, span in enumerate(passages):
-        prompt = divided(query, span, chat=model.chat, room=room)
+        prompt = split_prompt(query, span, chat=model.chat, room=room)
         spent += len(prompt)
         if i and spent > limits.prompt:
             return
@@ -127,7 +127,7 @@ class _Work:
     """One answer over k prompts."""
 
     model: CausalModel
-    prompts: Sequence[Divided]
+    prompts: Sequence[SplitPrompt]
     prior: Sequence[float]
     rule: Rule
     limits: Limits
@@ -146,7 +146,7 @@ class _Work:
         prompts = list(_fitting(model, query, evidence, limits))
         if limits.marginal.empty > 0:
             room = room_for(model, limits)
-            prompts.append(divided(query, None, chat=model.chat, room=room))
+            prompts.append(split_prompt(query, None, chat=model.chat, room=room))
         prior = log_prior([prompt.span for prompt in prompts], limits.marginal)
         return cls(model, prompts, prior, rule, limits)
 
@@ -169,18 +169,18 @@ class _Work:
         batch = self.batch()
         loop = steps(model.model, batch, prior, rule=self.rule, choose=choose, prune=how.prune)
         for _, step in zip(range(limit), loop, strict=False):
-            if step.token in model.ends:
+            if step.token in model.eos_token_ids:
                 return
             yield step
 
     def batch(self) -> Batch:
         """All prompts, read; of passages that were read before only what follows them."""
-        if active(self.model.model) is not None:
+        if active_settings(self.model.model) is not None:
             return read(self.model.model, [prompt.ids for prompt in self.prompts])
         layers = self._prefixes()
         if layers is None:
             return read(self.model.model, [prompt.ids for prompt in self.prompts])
-        before = joined(layers)
+        before = pad_rows(layers)
         suffixes = [prompt.suffix for prompt in self.prompts]
         return read(self.model.model, suffixes, cache=before.cache, mask=before.mask)
 
@@ -193,9 +193,9 @@ class _Work:
         for start in range(0, len(new), _BATCH):
             some = new[start : start + _BATCH]
             cache = read(self.model.model, some).cache
-            if not reusable(cache):
+            if not is_reusable(cache):
                 return None
-            for ids, layers in zip(some, rows(cache, [*map(len, some)]), strict=True):
+            for ids, layers in zip(some, unpad_rows(cache, [*map(len, some)]), strict=True):
                 found[ids] = layers
                 kept.put(ids, layers)
         return [found[prompt.prefix] for prompt in self.prompts]
@@ -213,7 +213,7 @@ class _Work:
         for token, given in zip(answers[best], found[best].T, strict=True):
             weights = (weights + given).log_softmax(dim=0)
             shares = tuple(weights.exp().tolist())
-            if token not in self.model.ends:
+            if token not in self.model.eos_token_ids:
                 yield Step(token, shares, shares)
 
     def _candidates(self, limit: int) -> list[list[int]]:
@@ -226,7 +226,7 @@ class _Work:
             for row, token in enumerate(nexts.tolist()):
                 if not over[row]:
                     written[row].append(token)
-                    over[row] = token in model.ends
+                    over[row] = token in model.eos_token_ids
             if all(over):
                 break
             batch = advance(model.model, batch, nexts)

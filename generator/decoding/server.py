@@ -7,7 +7,7 @@ import threading
 from generator.decoding.base import DecodingRun, Limits
 from generator.evidence import Evidence
 from generator.lm.openai_server import RemoteModel
-from generator.prompt.builder import build, conversation, ledger
+from generator.prompt.builder import build_prompt, ledger, quote_history
 from generator.request import AskRequest
 
 
@@ -25,9 +25,9 @@ def ask_server(
     """
     history = request.history
     turns = [(each.question, each.answer) for each in history]
-    earlier, entry = conversation(turns, count=model.count, room=limits.history)
+    earlier, entry = quote_history(turns, count=model.count, room=limits.history)
     room = limits.prompt + entry.kept
-    prompt = build(
+    prompt = build_prompt(
         request.query, evidence, chat=model.chat, room=room, earlier=earlier,
         arrangement=limits.arrangement,
     )  # fmt: skip

@@ -18,7 +18,7 @@ from generator.extractive.selector import QuoteLength
 from generator.extractive.trie import Node, Trie
 from generator.lm.causal_lm import CausalModel
 from generator.lm.decode_step import forward
-from generator.prompt.builder import build
+from generator.prompt.builder import build_prompt
 
 if TYPE_CHECKING:
     import torch
@@ -50,7 +50,7 @@ def decoded(  # noqa: PLR0913 - four keyword options beside what every answer ne
     Raises:
         InvalidRequest: The question alone does not fit.
     """
-    prompt = build(question, evidence, chat=model.chat, room=room, arrangement=arrangement)
+    prompt = build_prompt(question, evidence, chat=model.chat, room=room, arrangement=arrangement)
     shown = {
         number: sentence
         for number, sentence in enumerate(found)
@@ -123,7 +123,7 @@ class _Pen:
         allowed = list(node.children)
         if node.ends:
             allowed.append(self._newline[0])
-        ends = sorted(self._model.ends) if may_end else []
+        ends = sorted(self._model.eos_token_ids) if may_end else []
         best = max((*allowed, *ends), key=lambda token: float(scores[token]))
         return None if best in ends else best
 

@@ -22,7 +22,7 @@ _FORM = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CalibrationRecord:
     """The outcome of a calibration.
 
     Attributes:
@@ -48,7 +48,7 @@ class Verdict:
     answers: dict[str, Any] = field(default_factory=dict)
 
 
-def verdict_for(model: str, revision: str) -> Verdict | None:
+def find_record(model: str, revision: str) -> CalibrationRecord | None:
     """What is known of a model, or None where it was never calibrated."""
     for folder in (user_folder(), SHIPPED):
         found = _read(folder / _file_name(model, revision))
@@ -57,21 +57,21 @@ def verdict_for(model: str, revision: str) -> Verdict | None:
     return None
 
 
-def verdicts_of(model: str) -> list[Verdict]:
+def find_records(model: str) -> list[CalibrationRecord]:
     """What is known of a model by its name, of any revision; a person's own verdicts first."""
     files = [file for folder in (user_folder(), SHIPPED) for file in sorted(folder.glob("*.json"))]
     found = [_read(file) for file in files]
     return [each for each in found if each is not None and each.model == model]
 
 
-def keep(verdict: Verdict, folder: Path | None = None) -> Path:
+def save_record(record: CalibrationRecord, folder: Path | None = None) -> Path:
     """Write a verdict to the user's folder, or another; what was there is replaced.
 
     Raises:
         InvalidRequest: The folder cannot be written to.
     """
-    path = (folder or user_folder()) / _file_name(verdict.model, verdict.revision)
-    values = {"form": _FORM, **asdict(verdict)}
+    path = (folder or user_folder()) / _file_name(record.model, record.revision)
+    values = {"form": _FORM, **asdict(record)}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
@@ -89,7 +89,7 @@ def user_folder() -> Path:
     from platformdirs import user_data_dir
 
     base = os.environ.get("RAG_APP_DATA") or user_data_dir("rag-app", appauthor=False)
-    return Path(base) / "calibration_records"
+    return Path(base) / "verdicts"  # their name on disk
 
 
 def _file_name(model: str, revision: str) -> str:
@@ -97,13 +97,13 @@ def _file_name(model: str, revision: str) -> str:
     return f"{safe[:150]}.json"
 
 
-def _read(path: Path) -> Verdict | None:
+def _read(path: Path) -> CalibrationRecord | None:
     """A verdict from a file; None where there is none, or not one of ours."""
     try:
         values = json.loads(path.read_text("utf-8"))
         if values["form"] != _FORM:
             return None
-        return Verdict(
+        return CalibrationRecord(
             str(values["model"]), str(values["revision"]), _method(values["method"]),
             str(values["reason"]), dict(values["held_out"]), _method(values.get("tried")),
             _mode(values.get("answer")), str(values.get("answer_reason", "")),

@@ -8,14 +8,14 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
-from generator.lm.decode_step import forward, stepping
+from generator.lm.decode_step import compiled_steps, forward
 from generator.lm.detokenizer import TextStream
 from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.prefix_cache import PrefixCache, RowCache
 from generator.lm.sampling import Sampler, Sampling
-from generator.ms_poe.method import active
+from generator.ms_poe.method import active_settings
 from generator.prompt.chat_template import Chat
-from generator.prompt.follow_up import Conversations
+from generator.prompt.follow_up import ConversationCache
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import DEFAULT_GENERATOR, Weights, generator_weights
@@ -41,11 +41,11 @@ class CausalModel:
         revision: What pins its files.
         chat: Its template and tokenizer.
         window: Most tokens of prompt and answer together.
-        ends: Token ids that end an answer.
+        eos_token_ids: Token ids that end an answer.
         prefixes: Keys and values of what was read, for prompts that begin in the same way.
         rows: Keys and values of single documents.
         conversations: What it was shown in conversations.
-        steps: How it takes single tokens.
+        decode_step: How it takes single tokens.
         device: Where it runs.
         dtype: What it computes in.
     """
@@ -57,12 +57,12 @@ class CausalModel:
         self.window = _window(model.config, tokenizer)
         self.device: torch.device = model.device
         self.dtype: torch.dtype = model.dtype
-        self.ends = _end_tokens(model, tokenizer)
-        self._held = ExitStack()  # for as long as there is a model
-        self.steps = self._held.enter_context(stepping(model))
+        self.eos_token_ids = _eos_token_ids(model, tokenizer)
+        self._exit_stack = ExitStack()  # for as long as there is a model
+        self.decode_step = self._exit_stack.enter_context(compiled_steps(model))
         self.prefixes = PrefixCache()
         self.rows = RowCache()
-        self.conversations = Conversations()
+        self.conversations = ConversationCache()
 
     @classmethod
     def load(
@@ -142,9 +142,9 @@ class CausalModel:
         tokens = self.tokens(
             prompt, sampling=sampling or Sampling(), limit=min(max_new_tokens, room)
         )
-        yield from self.spelled(tokens, stop=stop, stops=stops)
+        yield from self.detokenize(tokens, stop=stop, stops=stops)
 
-    def spelled(
+    def detokenize(
         self,
         tokens: Generator[int],
         *,
@@ -172,18 +172,18 @@ class CausalModel:
         import torch
 
         sample = Sampler(sampling, self.device)
-        tag = active(self.model)
+        tag = active_settings(self.model)
         again = tag is None or tag.order != "prompt"  # else ratios belong to one prompt
         cache, known = self.prefixes.take(prompt, tag=tag) if again else (None, 0)
         read, fed = list(prompt[:known]), list(prompt[known:])
         try:
             for _ in range(limit):
                 ids = torch.tensor([fed], device=self.device)
-                scores, cache = forward(self.model, ids, cache)
-                token = sample(scores[0, -1].float())
+                logits, cache = forward(self.model, ids, cache)
+                token = sample(logits[0, -1].float())
                 read += fed
                 fed = [token]
-                if token in self.ends:
+                if token in self.eos_token_ids:
                     return
                 yield token
         finally:
@@ -228,8 +228,8 @@ def _window(config: Any, tokenizer: Any) -> int:  # noqa: ANN401
     return min(sane, default=_UNKNOWN_WINDOW)
 
 
-def _end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:  # noqa: ANN401
+def _eos_token_ids(model: Any, tokenizer: Any) -> frozenset[int]:  # noqa: ANN401
     """Every token that ends an answer: a model may have several, its tokenizer names one."""
-    ends = model.generation_config.eos_token_id
-    several = ends if isinstance(ends, list) else [ends]
+    ids = model.generation_config.eos_token_id
+    several = ids if isinstance(ids, list) else [ids]
     return frozenset(token for token in [*several, tokenizer.eos_token_id] if token is not None)

@@ -25,9 +25,9 @@ from generator.kernels.library import (
     Unavailable,
     library,
 )
-from generator.lm.growing_cache import rooms
+from generator.lm.growing_cache import growing_layers
 from generator.ms_poe.architectures import RotaryModel, recognise
-from generator.ms_poe.method import active, scales
+from generator.ms_poe.method import active_settings, position_scales
 from indexing.errors import UnsupportedModel
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Compiled:
 
     def untouched(self) -> bool:
         """Whether nothing but Ms-PoE has changed the model."""
-        settings = active(self.rotary.model)
+        settings = active_settings(self.rotary.model)
         expected = 0 if settings is None else 2 + 2 * len(settings.layers(self.rotary))
         found = sum(
             len(module._forward_hooks) + len(module._forward_pre_hooks) for module in self._modules
@@ -82,9 +82,9 @@ class Compiled:
         """What positions are multiplied by, float32 (layers or 1, B or 1, K or 1, 1)."""
         import torch
 
-        if active(self.rotary.model) is None:
+        if active_settings(self.rotary.model) is None:
             return torch.ones(1, 1, 1, 1)
-        found = scales(self.rotary, cache)
+        found = position_scales(self.rotary, cache)
         return None if found is None or found.shape[1] not in {1, rows} else found[..., None]
 
     def step(self, tokens: Tensor, cache: Any, starts: Tensor, turns: Tensor) -> Tensor:  # noqa: ANN401
@@ -100,9 +100,9 @@ class Compiled:
 
         rows, described = len(tokens), self.described
         length = int(cache.get_seq_length())
-        held = rooms(cache)
-        buffers = [room.widened(length + 1) for room in held]
-        in_c = (Cache * len(held))(
+        layers = growing_layers(cache)
+        buffers = [room.reserve(length + 1) for room in layers]
+        in_c = (Cache * len(layers))(
             *(
                 Cache(keys.data_ptr(), values.data_ptr(), keys.stride(0), keys.stride(1))
                 for keys, values in buffers
@@ -130,8 +130,8 @@ class Compiled:
         )
         if library().step(byref(described), byref(call)):
             raise MemoryError(f"no memory for one token after {length} in {rows} rows")
-        for room in held:
-            room.grow(length + 1)
+        for room in layers:
+            room.set_length(length + 1)
         return scores
 
     def _embedded(self, tokens: Tensor) -> Tensor:
@@ -228,7 +228,7 @@ def _suitable(model: Any) -> RotaryModel:  # noqa: ANN401
     kinds = {each.dtype for each in model.parameters()}
     if kinds not in ({torch.bfloat16}, {torch.float32}):
         raise Unavailable(f"its weights are {', '.join(sorted(map(str, kinds)))}")
-    if active(model) is None and any(module._forward_hooks for module in model.modules()):
+    if active_settings(model) is None and any(module._forward_hooks for module in model.modules()):
         raise Unavailable("another method has changed it")
     try:
         rotary = recognise(model)
@@ -283,13 +283,13 @@ def _on_levels(weight: Tensor) -> tuple[int, Tensor, Tensor] | None:
     rows, columns = weight.shape
     if weight.dtype != torch.bfloat16 or rows % _LANES or columns % _GROUP:
         return None
-    scales = torch.empty(rows // _LANES, columns // _GROUP, 2, _LANES)
+    position_scales = torch.empty(rows // _LANES, columns // _GROUP, 2, _LANES)
     for bits in (LEVELS4, LEVELS8):
         words = torch.empty(rows * columns * bits // 32, dtype=torch.int32)
         found = library().pack(
-            weight.data_ptr(), rows, columns, bits, words.data_ptr(), scales.data_ptr(),
+            weight.data_ptr(), rows, columns, bits, words.data_ptr(), position_scales.data_ptr(),
             torch.get_num_threads(),
         )  # fmt: skip
         if found:
-            return bits, words, scales
+            return bits, words, position_scales
     return None

@@ -22,21 +22,21 @@ from typing import TYPE_CHECKING, Any
 
 from generator.kernels.library import Unavailable, expected
 from generator.lm.compiled_llama import KINDS, Compiled
-from generator.lm.growing_cache import roomy
-from generator.lm.prefix_cache import reusable
+from generator.lm.growing_cache import make_growing
+from generator.lm.prefix_cache import is_reusable
 from indexing.nn.hooks import attribute
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-_MARK = "_rag_app_steps"
+_MARK = "_rag_app_decode_step"
 _FEW = 4  # tokens that are sooner read one by one than as a matrix
 
 
 @contextmanager
-def stepping(model: nn.Module) -> Iterator[Steps]:
+def compiled_steps(model: nn.Module) -> Iterator[DecodeStep]:
     """Lets `forward` take single tokens in compiled code."""
-    steps = Steps(model)
+    steps = DecodeStep(model)
     with attribute(model, _MARK, steps):
         yield steps
 
@@ -52,7 +52,7 @@ def forward(
     """Reads tokens after those of a cache.
 
     Args:
-        model: Changed by `stepping`, or not.
+        model: Changed by `compiled_steps`, or not.
         ids: (B, n) int64.
         cache: What is before them, or None.
         mask: (B, all before and n) int64, 0 where a row is padded; None without padding.
@@ -63,12 +63,12 @@ def forward(
     """
     import torch
 
-    steps: Steps | None = getattr(model, _MARK, None)
+    steps: DecodeStep | None = getattr(model, _MARK, None)
     with torch.inference_mode():
         if steps is not None and ids.shape[1] <= _FEW:
-            scores = steps.scores(ids, cache, mask)
-            if scores is not None:
-                return (scores[:, -1:] if last else scores), cache
+            logits = steps.logits(ids, cache, mask)
+            if logits is not None:
+                return (logits[:, -1:] if last else logits), cache
         places: dict[str, Tensor] = {}
         if mask is not None:
             at = (mask.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
@@ -80,7 +80,7 @@ def forward(
             **places,
             **(last_only(model) if last else {}),
         )
-        return out.logits, roomy(out.past_key_values)
+        return out.logits, make_growing(out.past_key_values)
 
 
 def engine_here() -> str:
@@ -100,7 +100,7 @@ def last_only(model: Any) -> dict[str, int]:  # noqa: ANN401
 
 
 @dataclass(eq=False)
-class Steps:
+class DecodeStep:
     """How a model takes single tokens.
 
     Attributes:
@@ -112,14 +112,14 @@ class Steps:
     _reason: str | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Steps:
-        return Steps(copy.deepcopy(self.model, memo))
+    def __deepcopy__(self, memo: dict[int, Any]) -> DecodeStep:
+        return DecodeStep(copy.deepcopy(self.model, memo))
 
-    def scores(self, ids: Tensor, cache: Any, mask: Tensor | None) -> Tensor | None:  # noqa: ANN401
+    def logits(self, ids: Tensor, cache: Any, mask: Tensor | None) -> Tensor | None:  # noqa: ANN401
         """Scores (B, n, V) after few tokens, or None where the model has to read them itself."""
         import torch
 
-        if cache is None or not reusable(cache) or not cache.get_seq_length():
+        if cache is None or not is_reusable(cache) or not cache.get_seq_length():
             return None
         compiled = self.compiled()
         if compiled is None or not compiled.untouched():
@@ -142,7 +142,7 @@ class Steps:
                     self._reason = str(error)
         return self._compiled
 
-    def leave(self, reason: str) -> None:
+    def disable(self, reason: str) -> None:
         """Leaves single tokens to the model from now on."""
         with self._lock:
             self._compiled, self._reason = None, reason

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from generator.lm.prefix_cache import reusable
+from generator.lm.prefix_cache import is_reusable
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 _LEAST = 128  # tokens of room
 
 
-def roomy(cache: Any) -> Any:  # noqa: ANN401 - any transformers cache
+def make_growing(cache: Any) -> Any:  # noqa: ANN401 - any transformers cache
     """The same cache, its layers given room; caches of other kinds stay as they are."""
-    if reusable(cache):
+    if is_reusable(cache):
         for layer in cache.layers:
             if "update" not in layer.__dict__:
-                layer.update = Room(layer).update
+                layer.update = GrowingLayer(layer).update
     return cache
 
 
-def rooms(cache: Any) -> list[Room]:  # noqa: ANN401
+def growing_layers(cache: Any) -> list[GrowingLayer]:  # noqa: ANN401
     """What each layer of a cache grows in. The cache must be reusable."""
-    return [layer.update.__self__ for layer in roomy(cache).layers]
+    return [layer.update.__self__ for layer in make_growing(cache).layers]
 
 
 @dataclass(slots=True, eq=False)
-class Room:
+class GrowingLayer:
     """What replaces the `update` of one layer.
 
     Attributes:
@@ -55,36 +55,36 @@ class Room:
             layer.lazy_initialization(keys, values)
         before = layer.get_seq_length()
         after = before + keys.shape[-2]
-        self.keys = _with_room(self.keys, layer.keys, keys, before, after)
-        self.values = _with_room(self.values, layer.values, values, before, after)
+        self.keys = _reserve(self.keys, layer.keys, keys, before, after)
+        self.values = _reserve(self.values, layer.values, values, before, after)
         self.keys[..., before:after, :] = keys
         self.values[..., before:after, :] = values
-        self.grow(after)
+        self.set_length(after)
         return layer.keys, layer.values
 
-    def widened(self, length: int) -> tuple[Tensor, Tensor]:
+    def reserve(self, length: int) -> tuple[Tensor, Tensor]:
         """Buffers of keys and values for so many tokens, which begin with those there are."""
         layer = self.layer
         before = layer.get_seq_length()
-        self.keys = _with_room(self.keys, layer.keys, layer.keys, before, length)
-        self.values = _with_room(self.values, layer.values, layer.values, before, length)
+        self.keys = _reserve(self.keys, layer.keys, layer.keys, before, length)
+        self.values = _reserve(self.values, layer.values, layer.values, before, length)
         return self.keys, self.values
 
-    def grow(self, length: int) -> None:
+    def set_length(self, length: int) -> None:
         """The first tokens of the buffers are what is held."""
         assert self.keys is not None and self.values is not None
         self.layer.keys = self.keys[..., :length, :]
         self.layer.values = self.values[..., :length, :]
 
 
-def _with_room(
-    buffer: Tensor | None, held: Tensor, like: Tensor, before: int, after: int
+def _reserve(
+    buffer: Tensor | None, current: Tensor, like: Tensor, before: int, after: int
 ) -> Tensor:
     """A buffer for so many tokens that begins with what is held; the same one where it can be."""
     kept = buffer is not None and buffer.shape[-2] >= after and buffer.shape[0] == like.shape[0]
-    if buffer is None or not kept or (before and held.data_ptr() != buffer.data_ptr()):
+    if buffer is None or not kept or (before and current.data_ptr() != buffer.data_ptr()):
         capacity = after + max(_LEAST, after // 4)
         buffer = like.new_empty((*like.shape[:-2], capacity, like.shape[-1]))
         if before:
-            buffer[..., :before, :] = held
+            buffer[..., :before, :] = current
     return buffer

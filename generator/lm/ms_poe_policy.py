@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from generator.lm.calibration_record import verdict_for
+from generator.lm.calibration_record import find_record
 from generator.lm.causal_lm import CausalModel
-from generator.ms_poe.method import MsPoE, active
+from generator.ms_poe.method import MsPoE, active_settings
 from indexing.errors import InvalidRequest
 
 MS_POE = ("calibrated", "on", "off")
@@ -17,7 +17,7 @@ settings that calibration found best (the paper's where there was none); the unt
 
 
 @dataclass(frozen=True, slots=True)
-class Positions:
+class MsPoEPolicy:
     """What is done to a model's positions, and why.
 
     Attributes:
@@ -30,10 +30,10 @@ class Positions:
 
     def __str__(self) -> str:
         """In one line."""
-        return f"{spelled(self.method) if self.method else 'off'} ({self.reason})"
+        return f"{describe(self.method) if self.method else 'off'} ({self.reason})"
 
 
-def settled(name: str, model: CausalModel) -> Positions:
+def choose_policy(name: str, model: CausalModel) -> MsPoEPolicy:
     """What a setting of Ms-PoE means for a model.
 
     Raises:
@@ -42,35 +42,35 @@ def settled(name: str, model: CausalModel) -> Positions:
     if name not in MS_POE:
         raise InvalidRequest(f"no setting {name!r} of Ms-PoE; use {', '.join(MS_POE)}")
     if name == "off":
-        return Positions(None, "as asked")
-    found = verdict_for(model.name, model.revision)
+        return MsPoEPolicy(None, "as asked")
+    record = find_record(model.name, model.revision)
     if name == "on":
-        return Positions((found and (found.method or found.tried)) or MsPoE(), "as asked")
-    if found is None or not found.reason:
-        return Positions(None, "never calibrated; rag-app calibrate finds out")
-    return Positions(found.method, f"calibrated: {found.reason}")
+        return MsPoEPolicy((record and (record.method or record.tried)) or MsPoE(), "as asked")
+    if record is None or not record.reason:
+        return MsPoEPolicy(None, "never calibrated; rag-app calibrate finds out")
+    return MsPoEPolicy(record.method, f"calibrated: {record.reason}")
 
 
 @contextmanager
-def applied(positions: Positions, model: CausalModel) -> Iterator[None]:
+def apply_policy(policy: MsPoEPolicy, model: CausalModel) -> Iterator[None]:
     """Changes a model accordingly; one that is changed in just this way already is left alone.
 
     Raises:
         UnsupportedModel: Ms-PoE is not defined for the model.
         InvalidRequest: It is changed in another way.
     """
-    if positions.method == active(model.model):
+    if policy.method == active_settings(model.model):
         yield
-    elif positions.method is None:
+    elif policy.method is None:
         raise InvalidRequest(
             f"Ms-PoE is applied to {model.name} by somebody else; leave that first"
         )
     else:
-        with positions.method(model):
+        with policy.method(model):
             yield
 
 
-def spelled(method: MsPoE) -> str:
+def describe(method: MsPoE) -> str:
     """Settings in a few words."""
     one = method.r_min == method.r_max
     ratios = f"{method.r_min:g}" if one else f"{method.r_min:g}-{method.r_max:g}"

@@ -66,12 +66,12 @@ class PrefixCache:
             if key is None or length < _SHORTEST:
                 return None, 0
             cache, _ = self._kept.pop(key)
-        cut(cache, length)
+        crop(cache, length)
         return cache, length
 
     def keep(self, ids: Sequence[int], cache: Any, *, tag: Hashable = None) -> None:  # noqa: ANN401
         """Keep the cache of the tokens that it was filled with, if it can be cut."""
-        if cache is None or not reusable(cache) or len(ids) < _SHORTEST:
+        if cache is None or not is_reusable(cache) or len(ids) < _SHORTEST:
             return
         key, size = (tag, tuple(ids)), _bytes(cache)
         with self._lock:
@@ -129,7 +129,7 @@ class RowCache:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class PaddedRows:
     """Rows of different lengths as one batch, shorter ones padded on the left.
 
     Attributes:
@@ -141,7 +141,7 @@ class Joined:
     mask: torch.Tensor
 
 
-def reusable(cache: Any) -> bool:  # noqa: ANN401 - any transformers cache
+def is_reusable(cache: Any) -> bool:  # noqa: ANN401 - any transformers cache
     """Whether a cache keeps the keys of every token, so that it can be cut anywhere."""
     from transformers.cache_utils import DynamicCache, DynamicLayer
 
@@ -150,7 +150,7 @@ def reusable(cache: Any) -> bool:  # noqa: ANN401 - any transformers cache
     )
 
 
-def cut(cache: Any, length: int) -> None:  # noqa: ANN401
+def crop(cache: Any, length: int) -> None:  # noqa: ANN401
     """Forget all but the first tokens; what they took is given back."""
     for layer in cache.layers:
         if layer.get_seq_length() > length:
@@ -158,7 +158,7 @@ def cut(cache: Any, length: int) -> None:  # noqa: ANN401
             layer.values = layer.values[..., :length, :].contiguous()
 
 
-def rows(cache: Any, lengths: Sequence[int]) -> list[Layers]:  # noqa: ANN401
+def unpad_rows(cache: Any, lengths: Sequence[int]) -> list[Layers]:  # noqa: ANN401
     """Each row of a batch that was padded on the left, without its padding."""
     return [
         tuple(
@@ -169,7 +169,7 @@ def rows(cache: Any, lengths: Sequence[int]) -> list[Layers]:  # noqa: ANN401
     ]
 
 
-def joined(each: Sequence[Layers]) -> Joined:
+def pad_rows(each: Sequence[Layers]) -> PaddedRows:
     """Rows as one batch; a row's keys know their positions, wherever they lie."""
     import torch
     from torch.nn.functional import pad
@@ -192,7 +192,7 @@ def joined(each: Sequence[Layers]) -> Joined:
     device = data[0][0].device
     first = longest - torch.tensor(lengths, device=device)
     mask = (torch.arange(longest, device=device) >= first[:, None]).long()
-    return Joined(DynamicCache(data), mask)
+    return PaddedRows(DynamicCache(data), mask)
 
 
 def _shared(one: Ids, two: Ids) -> int:
@@ -205,8 +205,8 @@ def _shared(one: Ids, two: Ids) -> int:
 
 def _bytes(cache: Any) -> int:  # noqa: ANN401
     """What a cache takes, with the room in which it grows."""
-    held = (side for layer in cache.layers for side in (layer.keys, layer.values))
-    return sum(side.untyped_storage().nbytes() for side in held)
+    current = (side for layer in cache.layers for side in (layer.keys, layer.values))
+    return sum(side.untyped_storage().nbytes() for side in current)
 
 
 def _size(layers: Layers) -> int:

@@ -45,11 +45,11 @@ class Sampler:
         self.sampling = sampling
         self.random = torch.Generator(device).manual_seed(sampling.seed)
 
-    def __call__(self, scores: torch.Tensor) -> int:
+    def __call__(self, logits: torch.Tensor) -> int:
         """The token chosen among (V,) scores or log probabilities."""
         if self.sampling.temperature == 0:
             # Not PyTorch's: its threads would wait busily through the next token.
-            return int(scores.cpu().numpy().argmax())
-        shares, order = (scores / self.sampling.temperature).softmax(-1).sort(descending=True)
+            return int(logits.cpu().numpy().argmax())
+        shares, order = (logits / self.sampling.temperature).softmax(-1).sort(descending=True)
         shares[shares.cumsum(0) - shares >= self.sampling.top_p] = 0  # the first always stays
         return int(order[shares.multinomial(1, generator=self.random)])

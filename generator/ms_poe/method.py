@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from generator.ms_poe.architectures import RotaryLayer, RotaryModel, recognise
 from generator.ms_poe.position_awareness import awareness, last_seen, ranks, ratios
-from generator.ms_poe.rotation import OneToken, Waves, query_keys, turn_
+from generator.ms_poe.rotation import Rotation, TokenRotation, query_key_products, rotate_groups_
 from generator.ms_poe.selftest import prove
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.nn.architecture import FULL
@@ -49,7 +49,7 @@ class MsPoE:
             every prompt, so that caches of shared prefixes can be used again. "uniform": all
             groups have the mean of r_min and r_max.
         places: For "calibrated", the mean place of each group, by layer (layers, K), as
-            `usual_places` gives it.
+            `measure_places` gives it.
     """
 
     r_min: float = 1.2
@@ -84,8 +84,8 @@ class MsPoE:
             )
         rotary = recognise(inner)
         self.check(rotary)
-        prove(rotary, lambda ratio: MsPoE(r_min=ratio, r_max=ratio, first_layer=0).applied(rotary))
-        with self.applied(rotary):
+        prove(rotary, lambda ratio: MsPoE(r_min=ratio, r_max=ratio, first_layer=0).apply(rotary))
+        with self.apply(rotary):
             yield model
 
     def check(self, rotary: RotaryModel) -> None:
@@ -106,30 +106,30 @@ class MsPoE:
         return tuple(layer for layer in rotary.layers if self.first_layer <= layer.index <= last)
 
     @contextmanager
-    def applied(self, rotary: RotaryModel) -> Iterator[None]:
+    def apply(self, rotary: RotaryModel) -> Iterator[None]:
         """Changes the model without proving it first."""
         if _MARK in rotary.model.__dict__:
             raise InvalidRequest("Ms-PoE is already applied to this model; leave that first")
-        applied = _Applied(self, rotary)
+        apply = _Hooks(self, rotary)
         with ExitStack() as stack:
             stack.enter_context(attribute(rotary.model, _MARK, self))
-            stack.enter_context(after(rotary.rotary.module, applied.positions))
-            first = applied.layers[0]
-            stack.enter_context(before(first.attention, applied.begin))
-            for number, layer in enumerate(applied.layers):
-                for module, hook in applied.hooks(number, layer):
+            stack.enter_context(after(rotary.rotary.module, apply.positions))
+            first = apply.layers[0]
+            stack.enter_context(before(first.attention, apply.begin))
+            for number, layer in enumerate(apply.layers):
+                for module, hook in apply.hooks(number, layer):
                     stack.enter_context(after(module, hook))
             yield
 
 
-def active(model: Any) -> MsPoE | None:  # noqa: ANN401 - any transformers model
+def active_settings(model: Any) -> MsPoE | None:  # noqa: ANN401 - any transformers model
     """The settings that a model is changed by now, or None."""
     found: MsPoE | None = getattr(model, _MARK, None)
     return found
 
 
 @dataclass(eq=False)
-class Held:
+class CachedPlaces:
     """The places of a conversation's groups, kept on its cache: copies of the cache have them too.
 
     Attributes:
@@ -141,12 +141,12 @@ class Held:
     places: Tensor
 
 
-def held(cache: object) -> Held | None:
+def cached_places(cache: object) -> CachedPlaces | None:
     """What a cache that was filled under Ms-PoE holds, or None."""
     return getattr(cache, _MARK, None)
 
 
-def scales(rotary: RotaryModel, cache: object) -> Tensor | None:
+def position_scales(rotary: RotaryModel, cache: object) -> Tensor | None:
     """What a conversation that has begun multiplies its positions by.
 
     Returns:
@@ -155,7 +155,7 @@ def scales(rotary: RotaryModel, cache: object) -> Tensor | None:
     """
     import torch
 
-    settings, kept = active(rotary.model), held(cache)
+    settings, kept = active_settings(rotary.model), cached_places(cache)
     if settings is None or kept is None or kept.settings != settings:
         return None
     layers = settings.layers(rotary)
@@ -175,19 +175,19 @@ def keep_rows(cache: Any, rows: Tensor) -> None:  # noqa: ANN401 - any transform
         rows: Int64, the rows to keep, in order.
     """
     cache.batch_select_indices(rows)
-    kept = held(cache)
+    kept = cached_places(cache)
     if kept is not None and kept.places.shape[1] > 1:
         kept.places = kept.places[:, rows]
 
 
-class _Pass(threading.local):
+class _ForwardPass(threading.local):
     """One forward pass of one thread."""
 
     waves: tuple[Tensor, Tensor]  # the model's own, (B or 1, n, d)
-    halves: Waves  # the same, float32 (B or 1, n, 1, d / 2)
+    halves: Rotation  # the same, float32 (B or 1, n, 1, d / 2)
     end: tuple[Tensor, Tensor]  # the same after the last token of each row, (B, 1, 1, d)
     turns: tuple[Tensor, Tensor]  # cosines and sines of each ratio's turn, (B or 1, n, R, d / 2)
-    token: OneToken | None = None  # the same for a pass of one token
+    token: TokenRotation | None = None  # the same for a pass of one token
     places: Tensor  # (layers, B or 1, K)
     deciding: bool = False
     last: tuple[Tensor, Tensor]  # (B,) rows, and the last token of each
@@ -196,13 +196,13 @@ class _Pass(threading.local):
 
 
 @dataclass(eq=False)
-class _Applied:
+class _Hooks:
     """Ms-PoE on one model."""
 
     settings: MsPoE
     rotary: RotaryModel
     layers: tuple[RotaryLayer, ...] = ()
-    now: _Pass = field(default_factory=_Pass)
+    now: _ForwardPass = field(default_factory=_ForwardPass)
 
     def __post_init__(self) -> None:
         import torch
@@ -210,8 +210,8 @@ class _Applied:
         self.layers = self.settings.layers(self.rotary)
         one = self.settings.order == "uniform"
         count = 1 if one else self.rotary.groups
-        scales = ratios(self.settings.r_min, self.settings.r_max, count)
-        self.shifts = torch.tensor([1 / r - 1 for r in scales], dtype=torch.float32)
+        position_scales = ratios(self.settings.r_min, self.settings.r_max, count)
+        self.shifts = torch.tensor([1 / r - 1 for r in position_scales], dtype=torch.float32)
         self.fixed: Tensor | None = None
         if self.settings.order == "calibrated":
             rows = torch.tensor([self.settings.places[layer.index] for layer in self.layers])
@@ -283,16 +283,16 @@ class _Applied:
         if now.token is not None:
             now.token.turn(number, queries, keys)
             return
-        waves = Waves(*now.turns, now.places[number])
-        turn_(queries, waves)
-        turn_(keys, waves)
+        waves = Rotation(*now.turns, now.places[number])
+        rotate_groups_(queries, waves)
+        rotate_groups_(keys, waves)
 
     def _places(self, cache: Any, rows: int, hidden: Tensor) -> Tensor:  # noqa: ANN401
         """(layers, B or 1, K), to be filled in this pass where a conversation begins."""
         begun = cache is not None and int(cache.get_seq_length(self.layers[0].index)) > 0
         self.now.deciding = not begun and self.fixed is None
         if begun:
-            kept = held(cache)
+            kept = cached_places(cache)
             if kept is None or kept.settings != self.settings:
                 raise InvalidRequest(
                     "this cache was filled without Ms-PoE, or with other settings of it; "
@@ -309,7 +309,7 @@ class _Applied:
             places = hidden.new_zeros(len(self.layers), rows, self.rotary.groups).long()
         places = places.to(hidden.device)
         if cache is not None:
-            setattr(cache, _MARK, Held(self.settings, places))
+            setattr(cache, _MARK, CachedPlaces(self.settings, places))
         return places
 
     def _decided(self, layer: RotaryLayer, queries: Tensor, keys: Tensor) -> Tensor:
@@ -318,12 +318,12 @@ class _Applied:
 
         rows, n, groups, each, _ = queries.shape
         last = rotate(queries[self.now.last].float(), *self.now.end)  # (B, K, g, D)
-        scores = query_keys(last, keys, self.now.halves).reshape(rows, groups * each, n)
+        scores = query_key_products(last, keys, self.now.halves).reshape(rows, groups * each, n)
         scores = _scaled(scores, layer.attention)
         found = awareness(scores, self.now.seen).view(rows, groups, each).sum(dim=-1)
         return ranks(found)
 
-    def _one_token(self, places: Tensor) -> OneToken:
+    def _one_token(self, places: Tensor) -> TokenRotation:
         """The turns of every layer at once."""
         import torch
 
@@ -335,17 +335,17 @@ class _Applied:
         rows = torch.arange(max(place.shape[1], len(cosines)), device=place.device)
         row = rows[:, None] if len(cosines) > 1 else torch.zeros_like(rows)[:, None]
         cosine, sine = cosines[row, place], sines[row, place]  # (L, B, H + K, d / 2)
-        return OneToken(
+        return TokenRotation(
             torch.cat((cosine, cosine), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
             torch.cat((-sine, sine), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
         )
 
 
-def _halves(cosines: Tensor, sines: Tensor, groups: int) -> Waves:
+def _halves(cosines: Tensor, sines: Tensor, groups: int) -> Rotation:
     """The first half of a model's waves (B or 1, n, d), one for all groups."""
     half = cosines.shape[-1] // 2
     one, two = (wave[:, :, None, :half].float().contiguous() for wave in (cosines, sines))
-    return Waves(one, two, one.new_zeros(1, groups).long())
+    return Rotation(one, two, one.new_zeros(1, groups).long())
 
 
 def _scaled(scores: Tensor, attention: Any) -> Tensor:  # noqa: ANN401 - any attention layer
@@ -355,7 +355,7 @@ def _scaled(scores: Tensor, attention: Any) -> Tensor:  # noqa: ANN401 - any att
     return scores if cap is None else (scores / cap).tanh() * cap
 
 
-def usual_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, ...], ...]:  # noqa: ANN401
+def measure_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, ...], ...]:  # noqa: ANN401
     """The mean place of each group over prompts in the untouched model, for a static order.
 
     Args:
@@ -376,7 +376,7 @@ def usual_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, ...
         for prompt in prompts:
             ids = torch.tensor([prompt], device=inner.device)
             cache = inner.get_decoder()(input_ids=ids, use_cache=True).past_key_values
-            found = held(cache)
+            found = cached_places(cache)
             assert found is not None
             for layer, places in zip(watching.layers(rotary), found.places[:, 0], strict=True):
                 total[layer.index] += places.cpu()

@@ -16,7 +16,7 @@ _LARGEST_HEAD = 1024  # as in `c/vectors.h`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Waves:
+class Rotation:
     """By what angles the groups of a layer turn at each token.
 
     Attributes:
@@ -58,7 +58,7 @@ class Waves:
         )
 
 
-def turn_(states: Tensor, waves: Waves) -> None:
+def rotate_groups_(states: Tensor, waves: Rotation) -> None:
     """Turns states in place, computed in float32: in one pass by compiled code where it is there.
 
     Args:
@@ -74,7 +74,7 @@ def turn_(states: Tensor, waves: Waves) -> None:
     compiled.turn_tokens(byref(ours), byref(turns), _threads())
 
 
-def query_keys(queries: Tensor, keys: Tensor, waves: Waves) -> Tensor:
+def query_key_products(queries: Tensor, keys: Tensor, waves: Rotation) -> Tensor:
     """Products of one query a head with all keys of its row, which are turned for it, float32.
 
     Args:
@@ -132,7 +132,7 @@ def _threads() -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OneToken:
+class TokenRotation:
     """The turns of a pass of one token: few calls a layer count for more there than few products.
 
     Attributes:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from generator.answer import NOT_SAID, ContextEntry
 from generator.evidence import Evidence, Span
 from generator.prompt.chat_template import Chat, Frame
-from generator.prompt.follow_up import Said
+from generator.prompt.follow_up import PromptState
 from indexing.documents import Document, clock
 from indexing.errors import InvalidRequest
 
@@ -63,7 +63,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Divided:
+class SplitPrompt:
     """A prompt in two parts, of which the first does not depend on the question.
 
     Attributes:
@@ -87,7 +87,7 @@ class Divided:
         return self.prefix + self.suffix
 
 
-def divided(question: str, span: Span | None, *, chat: Chat, room: int) -> Divided:
+def split_prompt(question: str, span: Span | None, *, chat: Chat, room: int) -> SplitPrompt:
     """The prompt with one piece of evidence and the question after it; cut where it is too long.
 
     Args:
@@ -104,11 +104,11 @@ def divided(question: str, span: Span | None, *, chat: Chat, room: int) -> Divid
     opening = chat.content(_OPENING_ALONE if span else _NO_EVIDENCE)
     left = room - len(frame.head) - len(opening) - len(suffix)
     if left < 0:
-        raise too_long(room - left, room)
+        raise question_too_long(room - left, room)
     block: tuple[int, ...] = ()
     if span:
         span, block = _within(span, left, chat)
-    return Divided((*frame.head, *opening, *block), suffix, span, frame.stops)
+    return SplitPrompt((*frame.head, *opening, *block), suffix, span, frame.stops)
 
 
 def _within(span: Span, room: int, chat: Chat) -> tuple[Span, tuple[int, ...]]:
@@ -130,7 +130,7 @@ def _within(span: Span, room: int, chat: Chat) -> tuple[Span, tuple[int, ...]]:
     return part(ends[low - 1]) if low else (part(span.start)[0], ())
 
 
-def too_long(tokens: int, room: int) -> InvalidRequest:
+def question_too_long(tokens: int, room: int) -> InvalidRequest:
     """The error for a question that leaves no room."""
     return InvalidRequest(
         f"the question takes {tokens} tokens with its instructions, and there is "
@@ -138,7 +138,7 @@ def too_long(tokens: int, room: int) -> InvalidRequest:
     )
 
 
-def build(  # noqa: PLR0913 - four keyword options
+def build_prompt(  # noqa: PLR0913 - four keyword options
     question: str,
     evidence: Evidence,
     *,
@@ -162,23 +162,23 @@ def build(  # noqa: PLR0913 - four keyword options
     Raises:
         InvalidRequest: Not even the question fits.
     """
-    draft = _Draft(question, chat, earlier)
+    draft = _PromptDraft(question, chat, earlier)
     if draft.length([]) > room:
-        raise too_long(draft.length([]), room)
+        raise question_too_long(draft.length([]), room)
     complete = draft.fits(evidence.whole, room)
     chosen = evidence.whole if complete else draft.fill(evidence.passages, room)
-    return draft.prompt(ARRANGEMENTS[arrangement](arranged(chosen)))
+    return draft.prompt(ARRANGEMENTS[arrangement](arrange(chosen)))
 
 
-def in_order(question: str, spans: Sequence[Span], *, chat: Chat) -> Prompt:
+def build_in_order(question: str, spans: Sequence[Span], *, chat: Chat) -> Prompt:
     """The prompt with this evidence in this order, however long: to see what order changes."""
-    return _Draft(question, chat).prompt(spans)
+    return _PromptDraft(question, chat).prompt(spans)
 
 
-def continued(
+def continue_prompt(
     question: str,
     evidence: Evidence,
-    said: Said,
+    said: PromptState,
     *,
     chat: Chat,
     room: int,
@@ -225,7 +225,7 @@ def _within_one(span: Span, other: Span) -> bool:
     return same and other.start <= span.start and span.end <= other.end
 
 
-def conversation(
+def quote_history(
     said: Sequence[tuple[str, str]], *, count: Count, room: int
 ) -> tuple[str, ContextEntry]:
     """The latest turns that fit, quoted line by line, and their line of the ledger.
@@ -248,7 +248,7 @@ def conversation(
     return text, ContextEntry("", "the conversation", total, shown, total - shown)
 
 
-class _Draft:
+class _PromptDraft:
     """One question's prompt while it is being filled; remembers what texts cost."""
 
     def __init__(self, question: str, chat: Chat, earlier: str = "") -> None:
@@ -265,7 +265,7 @@ class _Draft:
         return Prompt(ids, tuple(placed), self._frame.stops, message)
 
     def length(self, spans: Sequence[Span]) -> int:
-        texts = self._texts(arranged(spans))
+        texts = self._texts(arrange(spans))
         return len(self._frame) + sum(len(self._encoded(text)) for text in texts)
 
     def fits(self, spans: Sequence[Span], room: int) -> bool:
@@ -314,14 +314,14 @@ def _block(number: int, span: Span) -> str:
     return f"\nEvidence {number}: {', '.join(filter(None, where))}\n{lines}"
 
 
-def arranged(spans: Iterable[Span]) -> list[Span]:
+def arrange(spans: Iterable[Span]) -> list[Span]:
     """Spans by document in reading order, those that touch made one, best documents at the ends."""
     documents: dict[str, list[Span]] = {}
     for span in spans:
         documents.setdefault(span.document.id, []).append(span)
     best_first = sorted(documents.values(), key=lambda group: -max(s.score for s in group))
     ends_first = best_first[0::2] + best_first[1::2][::-1]
-    return [span for group in ends_first for span in merged(group)]
+    return [span for group in ends_first for span in merge_spans(group)]
 
 
 def _best_first(placed: Sequence[Span]) -> list[Span]:
@@ -347,7 +347,7 @@ ARRANGEMENTS: dict[str, Callable[[Sequence[Span]], list[Span]]] = {
 """Orders of evidence, by name; "ends" has the best documents first and last, as is usual."""
 
 
-def merged(spans: Iterable[Span]) -> list[Span]:
+def merge_spans(spans: Iterable[Span]) -> list[Span]:
     """Spans of one document in reading order; with only white space between, they become one."""
     joined: list[Span] = []
     for span in sorted(spans, key=lambda span: (span.start, span.end)):
@@ -364,8 +364,8 @@ def ledger(whole: Sequence[Span], shown: Sequence[Span], count: Count) -> tuple[
     """What was kept and dropped of each document, in the order of `whole`."""
     entries = []
     for span in whole:
-        parts = merged(part for part in shown if part.document.id == span.document.id)
-        tokens = counted(span.document, count)
+        parts = merge_spans(part for part in shown if part.document.id == span.document.id)
+        tokens = count_document(span.document, count)
         complete = bool(parts) and (parts[0].start, parts[0].end) == (span.start, span.end)
         kept = tokens if complete else min(tokens, sum(count(part.text) for part in parts))
         entries.append(
@@ -374,7 +374,7 @@ def ledger(whole: Sequence[Span], shown: Sequence[Span], count: Count) -> tuple[
     return tuple(entries)
 
 
-def counted(document: Document, count: Count) -> int:
+def count_document(document: Document, count: Count) -> int:
     """Tokens of a document; from a sample for texts of more than two million characters."""
     length = len(document.text)
     if length <= _COUNTED_WHOLE:

@@ -56,7 +56,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PromptState:
     """What a model read and wrote in the last turn of a conversation.
 
     Attributes:
@@ -68,7 +68,7 @@ class Said:
     spans: tuple[Span, ...]
 
 
-class Conversations:
+class ConversationCache:
     """What models were shown in conversations, so that these go on where they were.
 
     The least recently used are forgotten first. A conversation that is forgotten is not lost: its
@@ -80,10 +80,10 @@ class Conversations:
 
     def __init__(self, most: int = 32) -> None:
         self._most = most
-        self._said: OrderedDict[tuple[Turn, ...], Said] = OrderedDict()
+        self._said: OrderedDict[tuple[Turn, ...], PromptState] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, history: Sequence[Turn]) -> Said | None:
+    def get(self, history: Sequence[Turn]) -> PromptState | None:
         """What was shown and said up to the end of these turns."""
         with self._lock:
             found = self._said.get(tuple(history))
@@ -91,7 +91,7 @@ class Conversations:
                 self._said.move_to_end(tuple(history))
             return found
 
-    def put(self, history: Sequence[Turn], said: Said) -> None:
+    def put(self, history: Sequence[Turn], said: PromptState) -> None:
         """Remember a conversation that has come to the end of these turns."""
         with self._lock:
             self._said[tuple(history)] = said
@@ -100,7 +100,7 @@ class Conversations:
                 self._said.popitem(last=False)
 
 
-def leans(question: str) -> bool:
+def is_follow_up(question: str) -> bool:
     """Whether a question can only be understood from what was said before it.
 
     It does when it begins by going on ("And ..."), when it says nothing of what it is about
@@ -124,7 +124,7 @@ def _named_before(text: str) -> bool:
     return bool(_NAME.search(text)) or any(topic_words(each) for each in named)
 
 
-def complete(question: str, history: Sequence[Turn]) -> str:
+def standalone_question(question: str, history: Sequence[Turn]) -> str:
     """The question as it is to be looked up: itself, or completed with what it follows on.
 
     Args:
@@ -132,7 +132,7 @@ def complete(question: str, history: Sequence[Turn]) -> str:
         history: The conversation so far, oldest turn first.
     """
     question = question.strip()
-    if not history or not leans(question):
+    if not history or not is_follow_up(question):
         return question
     known = set(topic_words(question))
     words: list[str] = []
@@ -140,7 +140,7 @@ def complete(question: str, history: Sequence[Turn]) -> str:
         new = [word for word in _spelled(turn.question) if word.lower() not in known]
         words = [*new, *words]
         known.update(word.lower() for word in new)
-        if not leans(turn.question):
+        if not is_follow_up(turn.question):
             break
     return f"{question} ({' '.join(words)})" if words else question
 

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from generator.answer import Mode
-from generator.lm.calibration_record import Verdict, verdict_for
+from generator.lm.calibration_record import CalibrationRecord, find_record
 from generator.lm.model_name import is_remote
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
@@ -57,7 +57,7 @@ def measure(  # noqa: PLR0913 - four keyword options
     kept: Path,
     questions: int | None = None,
     notify: Callable[[str], None] | None = None,
-) -> Verdict:
+) -> CalibrationRecord:
     """Ask every question in both ways, and decide.
 
     Args:
@@ -87,7 +87,7 @@ def measure(  # noqa: PLR0913 - four keyword options
         found = {mode: _measured(corpus, asked, mode, scores, revision) for mode in MODES}
     answer, reason = decided(found["quote"], found["free"])
     figures: dict[str, Any] = {mode: asdict(each) for mode, each in found.items()}
-    known = verdict_for(model, revision) or Verdict(model, revision)
+    known = find_record(model, revision) or CalibrationRecord(model, revision)
     return replace(known, answer=answer, answer_reason=reason, answers=figures)
 
 

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from generator.lm.calibration_record import Verdict, verdict_for
+from generator.lm.calibration_record import CalibrationRecord, find_record
 from generator.lm.causal_lm import CausalModel
-from generator.lm.ms_poe_policy import spelled
+from generator.lm.ms_poe_policy import describe
 from generator.ms_poe.architectures import recognise
-from generator.ms_poe.method import MsPoE, usual_places
+from generator.ms_poe.method import MsPoE, measure_places
 from indexing.errors import InvalidRequest
 from rag_app.calibration.score_file import ScoreFile, key, score_file
 from rag_app.datasets.haystack import Haystack
@@ -95,7 +95,7 @@ class Calibration:
         curves: Accuracy by place on the held-out probes, off and with the best settings.
     """
 
-    verdict: Verdict
+    verdict: CalibrationRecord
     trials: tuple[Trial, ...]
     places: tuple[float, ...]
     curves: tuple[Curve, ...]
@@ -130,7 +130,7 @@ def calibrate(model: CausalModel, hay: Haystack, plan: Plan, *, kept: Path) -> C
     verdict = _verdict(model, best.method, off, on, at)
     curves = tuple(
         curve(name, max(plan.lengths), found[..., 0])
-        for name, found in (("off", off), (spelled(best.method), on))
+        for name, found in (("off", off), (describe(best.method), on))
     )
     return Calibration(verdict, tuple(trials), at, curves)
 
@@ -176,7 +176,7 @@ def _raced(asking: _Asking, probes: Sequence[Probe]) -> list[Trial]:
         list(probe.prompt(asking.model.chat, 0.5).ids)
         for probe in probes[:: max(1, len(probes) // ORDER_PROMPTS)]
     ]
-    found = usual_places(asking.model, prompts)
+    found = measure_places(asking.model, prompts)
     usual = tuple(tuple(round(place, 2) for place in row) for row in found)
     off = asking.scores(None, probes, "The untouched model")
     few = probes[::2]
@@ -202,7 +202,7 @@ def _trial(method: MsPoE, found: Scores, off: Scores) -> Trial:
 
 def _verdict(
     model: CausalModel, method: MsPoE, off: Scores, on: Scores, at: Sequence[float]
-) -> Verdict:
+) -> CalibrationRecord:
     """On, where no place loses and the worst surely gains; else off."""
     both = np.stack((off[..., 0], on[..., 0]), axis=1)  # (probes, 2, places)
 
@@ -215,12 +215,12 @@ def _verdict(
     mean_low, mean_high = bootstrap.interval(both, gained(bootstrap.mean))
     helps = bool((after >= before).all() and low > 0)
     reason = (
-        f"{spelled(method)}: worst place {before.min():.1%} to {after.min():.1%} "
+        f"{describe(method)}: worst place {before.min():.1%} to {after.min():.1%} "
         f"({worst:+.1%}, 95 % interval {low:+.1%} to {high:+.1%}), "
         f"{int((after < before).sum())} of {len(at)} places lower"
     )
     held_out = {
-        "tried": spelled(method),
+        "tried": describe(method),
         "probes": len(off),
         "places": list(at),
         "off": before.round(4).tolist(),
@@ -230,7 +230,9 @@ def _verdict(
             round(value, 4) for value in (gained(bootstrap.mean)(both), mean_low, mean_high)
         ],
     }
-    before_it = verdict_for(model.name, model.revision) or Verdict(model.name, model.revision)
+    before_it = find_record(model.name, model.revision) or CalibrationRecord(
+        model.name, model.revision
+    )
     return replace(
         before_it, method=method if helps else None, reason=reason, held_out=held_out, tried=method
     )

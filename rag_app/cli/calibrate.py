@@ -14,7 +14,7 @@ from indexing.errors import InvalidRequest
 from rag_app.cli.options import AnyPath, Folder, RenamedOption, numbers, print_result, with_json
 
 if TYPE_CHECKING:
-    from generator.lm.calibration_record import Verdict
+    from generator.lm.calibration_record import CalibrationRecord
     from rag_app.calibration.ms_poe import Calibration, Plan
 
 
@@ -107,7 +107,7 @@ def calibrate(
 def _positions(
     name: str, plan: Plan, folder: Path | None, plot: Path | None
 ) -> tuple[Calibration, Path]:
-    from generator.lm.calibration_record import keep
+    from generator.lm.calibration_record import save_record
     from generator.lm.causal_lm import CausalModel
     from generator.lm.model_name import is_remote, needs_internals
     from rag_app.calibration.ms_poe import calibrate as run
@@ -123,11 +123,11 @@ def _positions(
 
         draw(f"{model.name}, held-out probes", found.places, found.curves, plot)
         _notify(f"plot: {plot}")
-    return found, keep(found.verdict)
+    return found, save_record(found.verdict)
 
 
-def _answers(name: str, data: Path | None, questions: int | None) -> tuple[Verdict, Path]:
-    from generator.lm.calibration_record import keep
+def _answers(name: str, data: Path | None, questions: int | None) -> tuple[CalibrationRecord, Path]:
+    from generator.lm.calibration_record import save_record
     from generator.settings import GeneratorSettings
     from rag_app.calibration import faithfulness
     from rag_app.datasets.haystack import SAMPLES
@@ -145,7 +145,7 @@ def _answers(name: str, data: Path | None, questions: int | None) -> tuple[Verdi
         questions=questions,
         notify=_notify,
     )
-    return verdict, keep(verdict)
+    return verdict, save_record(verdict)
 
 
 def _scores(of: str) -> Path:
@@ -156,7 +156,7 @@ def _scores(of: str) -> Path:
     return cache_folder() / "calibration" / f"{safe[:150]}.jsonl"
 
 
-def _say_answers(verdict: Verdict, path: Path) -> None:
+def _say_answers(verdict: CalibrationRecord, path: Path) -> None:
     from rag_app.evaluation.table import grid
 
     columns = ("questions", "supported", "rightly_withheld", "wrongly_withheld")
@@ -178,11 +178,11 @@ def _notify(line: str) -> None:
 
 
 def _say(found: Calibration, path: Path) -> None:
-    from generator.lm.ms_poe_policy import spelled
+    from generator.lm.ms_poe_policy import describe
     from rag_app.evaluation.table import grid
 
     rows = [
-        [spelled(one.method), str(one.probes)]
+        [describe(one.method), str(one.probes)]
         + [f"{value:+.3f}" for value in (one.gain, one.worst, one.least)]
         for one in found.trials
     ]

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from generator.evidence import Evidence, Span
-from generator.prompt.builder import Prompt, in_order
+from generator.prompt.builder import Prompt, build_in_order
 from generator.prompt.chat_template import Chat
 from indexing.errors import InvalidRequest, UnreadableFile
 from indexing.files import document
@@ -61,7 +61,7 @@ class Probe:
         """What the model reads: the question stands before and after the evidence, as always."""
         texts = self.texts(place)
         shown = ["\n".join(texts)] if self.joined else texts
-        return in_order(self.question, self._spans(shown), chat=chat)
+        return build_in_order(self.question, self._spans(shown), chat=chat)
 
     def evidence(self, place: float) -> Evidence:
         """The texts for a decoding that reads passages apart; none is thought better than another.

@@ -168,7 +168,7 @@ def parsed(name: str, model: CausalModel) -> MsPoE | None:
     Raises:
         InvalidRequest: It is none of these.
     """
-    from generator.lm.calibration_record import verdict_for
+    from generator.lm.calibration_record import find_record
 
     kind, _, numbers = name.partition(":")
     if kind not in METHODS or (numbers and kind != "ms-poe"):
@@ -176,7 +176,7 @@ def parsed(name: str, model: CausalModel) -> MsPoE | None:
     if kind == "off":
         return None
     if kind == "calibrated":
-        found = verdict_for(model.name, model.revision)
+        found = find_record(model.name, model.revision)
         return found.method if found else None
     try:
         ratios = [float(number) for number in numbers.split("-")] if numbers else []

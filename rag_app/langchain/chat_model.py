@@ -25,7 +25,7 @@ from pydantic import ConfigDict, Field, PrivateAttr
 
 from generator.lm.causal_lm import CausalModel
 from generator.lm.model_name import is_remote, needs_internals
-from generator.lm.ms_poe_policy import Positions, applied, settled
+from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE
 from generator.prompt.chat_template import Message, Rendered, Role
@@ -132,7 +132,7 @@ class ChatRagApp(BaseChatModel):
         prompt = model.chat.conversation(_said(messages))
         writing = _Writing.of(model, prompt, how)
         stops = (*prompt.stops, *(stop if stop is not None else self.stop or ()))
-        with closing(model.spelled(writing.tokens(), stops=stops)) as pieces:
+        with closing(model.detokenize(writing.tokens(), stops=stops)) as pieces:
             for piece in pieces:
                 yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
         yield ChatGenerationChunk(message=writing.last())
@@ -175,9 +175,11 @@ def _shared(name: str, device: str | None, ms_poe: MsPoE | str) -> _Ready:
         if found is None:
             model, changes = CausalModel.load(name, device=device), ExitStack()
             positions = (
-                settled(ms_poe, model) if isinstance(ms_poe, str) else Positions(ms_poe, "as asked")
+                choose_policy(ms_poe, model)
+                if isinstance(ms_poe, str)
+                else MsPoEPolicy(ms_poe, "as asked")
             )
-            changes.enter_context(applied(positions, model))
+            changes.enter_context(apply_policy(positions, model))
             found = _in_use[(name, device, ms_poe)] = _Ready(model, changes)
         return found
 

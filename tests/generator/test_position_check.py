@@ -9,10 +9,10 @@ import pytest
 from generator.answer import Answer, Citation
 from generator.evidence import Embed
 from generator.generator import Generator
-from generator.lm.calibration_record import Verdict, keep
+from generator.lm.calibration_record import CalibrationRecord, save_record
 from generator.lm.causal_lm import CausalModel
-from generator.lm.ms_poe_policy import Positions, applied, settled, spelled
-from generator.ms_poe.method import MsPoE, active
+from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy, describe
+from generator.ms_poe.method import MsPoE, active_settings
 from generator.position_check import AGREE, agreement, changed, check, compared
 from generator.prompt.builder import ARRANGEMENTS
 from generator.request import AskRequest, Retrieval
@@ -109,7 +109,7 @@ def test_a_free_answer_is_asked_in_every_order_and_under_ms_poe(
         replace(SHORT, answer="free", arrangement="best-last"), embed=embed, load=lambda: tiny_model
     ).answer(ANYWAY, RETRIEVAL)
     assert found.variants[1].answer.text == by_hand.text
-    assert active(tiny_model.model) is None
+    assert active_settings(tiny_model.model) is None
     again = generator.answer(ANYWAY, RETRIEVAL)
     assert again.text == usual.text
 
@@ -130,32 +130,34 @@ def test_a_check_where_ms_poe_is_on_turns_it_off_and_on_again(
     embed: Embed, tiny_model: CausalModel
 ) -> None:
     method = MsPoE(r_min=1.1, r_max=1.1, order="uniform")
-    keep(Verdict(tiny_model.name, tiny_model.revision, method, "it helps"))
+    save_record(CalibrationRecord(tiny_model.name, tiny_model.revision, method, "it helps"))
     generator = Generator(replace(SHORT, answer="free"), embed=embed, load=lambda: tiny_model)
     usual = generator.answer(ANYWAY, RETRIEVAL)
-    assert usual.made["Ms-PoE"] == f"{spelled(method)} (calibrated: it helps)"
-    assert active(tiny_model.model) == method
+    assert usual.made["Ms-PoE"] == f"{describe(method)} (calibrated: it helps)"
+    assert active_settings(tiny_model.model) == method
     found = check(generator, ANYWAY, RETRIEVAL, usual)
     as_usual = usual.made["Ms-PoE"]
     assert [one.positions for one in found.variants] == [as_usual] * 3 + ["off (as asked)"]
-    assert active(tiny_model.model) == method
+    assert active_settings(tiny_model.model) == method
     generator.close()
-    assert active(tiny_model.model) is None
+    assert active_settings(tiny_model.model) is None
     assert generator.answer(ANYWAY, RETRIEVAL).text == usual.text
     generator.close()
 
 
 def test_what_a_setting_means(tiny_model: CausalModel) -> None:
-    assert settled("calibrated", tiny_model).method is None
-    assert "never calibrated" in str(settled("calibrated", tiny_model))
-    assert settled("on", tiny_model).method == MsPoE()
+    assert choose_policy("calibrated", tiny_model).method is None
+    assert "never calibrated" in str(choose_policy("calibrated", tiny_model))
+    assert choose_policy("on", tiny_model).method == MsPoE()
     tried = MsPoE(r_min=1.0, r_max=1.1, order="calibrated", places=((0.0, 1.0),) * 4)
-    keep(Verdict(tiny_model.name, tiny_model.revision, None, "no place gains", {}, tried))
-    assert settled("on", tiny_model).method == tried
-    assert str(settled("calibrated", tiny_model)) == "off (calibrated: no place gains)"
-    assert str(settled("off", tiny_model)) == "off (as asked)"
+    save_record(
+        CalibrationRecord(tiny_model.name, tiny_model.revision, None, "no place gains", {}, tried)
+    )
+    assert choose_policy("on", tiny_model).method == tried
+    assert str(choose_policy("calibrated", tiny_model)) == "off (calibrated: no place gains)"
+    assert str(choose_policy("off", tiny_model)) == "off (as asked)"
     with pytest.raises(InvalidRequest, match="calibrated, on, off"):
-        settled("yes", tiny_model)
+        choose_policy("yes", tiny_model)
     with pytest.raises(InvalidRequest, match="calibrated, on, off"):
         GeneratorSettings(ms_poe="yes")
     with pytest.raises(InvalidRequest, match="best-within"):
@@ -168,6 +170,6 @@ def test_a_model_that_somebody_else_changed_is_left_alone(tiny_model: CausalMode
     with (
         MsPoE(order="uniform")(tiny_model),
         pytest.raises(InvalidRequest, match="somebody else"),
-        applied(Positions(None, ""), tiny_model),
+        apply_policy(MsPoEPolicy(None, ""), tiny_model),
     ):
         pass

@@ -20,7 +20,7 @@ from rag_app.chat.page.segments import paragraphs
 
 if TYPE_CHECKING:
     from generator.answer import Answer
-    from generator.lm.calibration_record import Verdict
+    from generator.lm.calibration_record import CalibrationRecord
     from indexing.documents import Hit, PassageHit
     from indexing.store.store import DocumentEntry
     from rag_app.chat.conversation import Chat, Exchange
@@ -117,7 +117,7 @@ def needles(report: NeedleReport) -> str:
     return _render("needles.html", report=report, best=best, found=[best, *others])
 
 
-def places(report: PositionReport, verdict: Verdict | None) -> str:
+def places(report: PositionReport, verdict: CalibrationRecord | None) -> str:
     """Accuracy by the place of the evidence: a picture for each length, a line for each method."""
     curves = sorted(report.curves, key=lambda curve: curve.length)
     panels = [(length, list(of)) for length, of in groupby(curves, key=lambda each: each.length)]

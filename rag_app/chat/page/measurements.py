@@ -108,7 +108,7 @@ def positions(corpus: Path, generator: str, asked: Asked, notify: Notify) -> str
 
     The model is loaded a second time, so that Ms-PoE never touches the one that answers.
     """
-    from generator.lm.calibration_record import verdict_for
+    from generator.lm.calibration_record import find_record
     from generator.lm.causal_lm import CausalModel
     from generator.lm.model_name import is_remote, needs_internals
     from rag_app.datasets.probes import Material, make, text_of
@@ -125,7 +125,7 @@ def positions(corpus: Path, generator: str, asked: Asked, notify: Notify) -> str
             )
         reports += _reports(model, {length: probes}, notify)
     curves = tuple(curve for report in reports for curve in report.curves)
-    verdict = verdict_for(model.name, model.revision)
+    verdict = find_record(model.name, model.revision)
     return view.places(replace(reports[0], curves=curves), verdict)
 
 

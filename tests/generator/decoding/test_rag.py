@@ -18,7 +18,7 @@ from generator.generator import Generator
 from generator.lm.causal_lm import CausalModel
 from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE
-from generator.prompt.builder import divided
+from generator.prompt.builder import split_prompt
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
@@ -93,7 +93,7 @@ def test_passages_read_before_are_not_read_again(model: CausalModel, decoding: s
     finally:
         hook.remove()
     assert warm == cold
-    parts = [divided(QUESTION, s, chat=model.chat, room=2000) for s in given.passages]
+    parts = [split_prompt(QUESTION, s, chat=model.chat, room=2000) for s in given.passages]
     assert sizes[0] == sum(len(each.suffix) for each in parts)
     assert max(sizes[1:]) == 2
     whole = read(model.model, [part.ids for part in parts]).scores
@@ -176,7 +176,7 @@ def test_long_passages_are_cut_and_the_budget_holds(model: CausalModel) -> None:
     (shown,) = reading.spans
     assert shown.document.id == "book"
     assert 600 < shown.end < 3000
-    prompt = divided(QUESTION, evidence(book).passages[0], chat=model.chat, room=600)
+    prompt = split_prompt(QUESTION, evidence(book).passages[0], chat=model.chat, room=600)
     assert 560 < len(prompt) <= 600
     with pytest.raises(InvalidRequest, match="room for 600"):
         rag_token(model, AskRequest("why " * 900), evidence(book), limits)
@@ -188,11 +188,11 @@ def test_long_passages_are_cut_and_the_budget_holds(model: CausalModel) -> None:
 
 def test_no_text_of_a_document_is_a_control_token(model: CausalModel) -> None:
     for span in (*evidence(HOSTILE).passages, None):
-        prompt = divided(QUESTION, span, chat=model.chat, room=2000)
+        prompt = split_prompt(QUESTION, span, chat=model.chat, room=2000)
         assert [token for token in prompt.ids if token < 17] == [1, 2, 1, 2, 1]
         assert not {0, 1, 2} & set(prompt.suffix[: -len(model.chat.frame("").tail)])
     lines = model.tokenizer.decode(
-        divided(QUESTION, evidence(HOSTILE).passages[0], chat=model.chat, room=2000).ids
+        split_prompt(QUESTION, evidence(HOSTILE).passages[0], chat=model.chat, room=2000).ids
     ).splitlines()
     assert all(line.startswith("> ") for line in lines if "BANANA" in line or "Ignore" in line)
     assert sum(line.startswith("Question:") for line in lines) == 1

@@ -17,7 +17,7 @@ from generator.extractive.selector import QuoteLength
 from generator.extractive.trie import Node, Trie
 from generator.generator import Generator
 from generator.lm.causal_lm import CausalModel
-from generator.prompt.builder import build
+from generator.prompt.builder import build_prompt
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
@@ -76,7 +76,7 @@ def texts(quotes: Sequence[Sentence]) -> list[str]:
 
 def by_brute_force(model: CausalModel, found: Sequence[Sentence], quotes: int) -> list[str]:
     """Greedy token by token over a full pass each, all sentences compared by their spelling."""
-    prompt = list(build(QUESTION, evidence(), chat=model.chat, room=1500).ids)
+    prompt = list(build_prompt(QUESTION, evidence(), chat=model.chat, room=1500).ids)
     newline = list(model.chat.content("\n"))
     left = {s.text: list(model.chat.content(f"{s.speaker}: {s.text}")) for s in found}
     order: list[str] = []
@@ -87,11 +87,11 @@ def by_brute_force(model: CausalModel, found: Sequence[Sentence], quotes: int) -
             allowed = {ids[len(line)] for ids in going.values() if len(ids) > len(line)}
             whole = [t for t, ids in going.items() if ids == line]
             allowed |= {newline[0]} if whole else set()
-            allowed |= model.ends if not line and order else set()
+            allowed |= model.eos_token_ids if not line and order else set()
             with torch.inference_mode():
                 scores = model.model(torch.tensor([prompt + line])).logits[0, -1].float()
             token = max(allowed, key=lambda t: float(scores[t]))
-            if token in model.ends and not line:
+            if token in model.eos_token_ids and not line:
                 return order
             if whole and (token == newline[0] or len(allowed) == 1):
                 order.append(whole[0])
@@ -130,7 +130,7 @@ def test_only_sentences_that_were_shown_are_written(model: CausalModel) -> None:
     found = evidence_sentences(evidence().passages)
     given_ = Evidence(shown, evidence().whole)
     # what fits is the passage alone: the whole meeting is longer than the room
-    room = len(build(QUESTION, Evidence(shown, shown), chat=model.chat, room=1500).ids)
+    room = len(build_prompt(QUESTION, Evidence(shown, shown), chat=model.chat, room=1500).ids)
     quotes = list(decoded(model, QUESTION, given_, found, length=QuoteLength(), room=room))
     assert quotes and all(quote.end <= first for quote in quotes)
 

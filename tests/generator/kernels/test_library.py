@@ -17,7 +17,7 @@ import torch
 from generator.kernels import library as compiled
 from generator.kernels.library import Unavailable, library
 from generator.lm import decode_step as steps
-from generator.lm.decode_step import engine_here, stepping
+from generator.lm.decode_step import compiled_steps, engine_here
 from tests.generator.compilers import with_compiler
 from tests.generator.ms_poe_models import build, tokens
 
@@ -115,7 +115,7 @@ def test_without_a_compiler_the_model_reads_by_itself(
     monkeypatch.setattr(compiled, "_PATIENCE", 0.2 if lines == ["sleep 9"] else 60)
     model: Any = build("llama", hidden_size=64)
     ids, more = tokens(8), tokens(1, seed=1)
-    with stepping(model) as held:
+    with compiled_steps(model) as held:
         _, cache = steps.forward(model, ids, None)
         found, _ = steps.forward(model, more, cache)
         assert held.engine().startswith("transformers (") and reason in held.engine()

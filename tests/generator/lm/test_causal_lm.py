@@ -138,7 +138,7 @@ def test_decoding_equals_transformers_generate(family: str, model: CausalModel) 
         torch.tensor([start]), max_new_tokens=25, do_sample=False, eos_token_id=None
     )
     got = list(small.tokens(start, sampling=Sampling(), limit=25))
-    ends = [i for i, token in enumerate(wanted[0, 20:]) if int(token) in small.ends]
+    ends = [i for i, token in enumerate(wanted[0, 20:]) if int(token) in small.eos_token_ids]
     assert got == wanted[0, 20 : 20 + min(ends, default=25)].tolist()
     assert small.window == 64
     assert len(got) > 3
@@ -254,4 +254,4 @@ def test_bfloat16_in_compiled_code_is_nearer_to_float32(model: CausalModel, text
 
     with torch.inference_mode():
         assert divergence(steps.forward) < 0.5 * divergence(plainly)
-    assert half.steps.engine() == "compiled, 211 of 211 matrices by their levels"
+    assert half.decode_step.engine() == "compiled, 211 of 211 matrices by their levels"

@@ -17,8 +17,8 @@ from generator.lm import compiled_llama as compiled_model
 from generator.lm import decode_step as steps
 from generator.lm.causal_lm import CausalModel
 from generator.lm.compiled_llama import Compiled
-from generator.lm.decode_step import Steps, stepping
-from generator.lm.prefix_cache import PrefixCache, cut
+from generator.lm.decode_step import DecodeStep, compiled_steps
+from generator.lm.prefix_cache import PrefixCache, crop
 from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE, keep_rows
 from tests.generator.compilers import with_compiler
@@ -36,7 +36,7 @@ def model(request: pytest.FixtureRequest) -> Any:
 def causal(model: nn.Module) -> CausalModel:
     """The loop of a CausalModel around a model without a tokenizer."""
     bare = CausalModel.__new__(CausalModel)
-    bare.model, bare.device, bare.ends = model, torch.device("cpu"), frozenset()
+    bare.model, bare.device, bare.eos_token_ids = model, torch.device("cpu"), frozenset()
     bare.prefixes = PrefixCache()
     return bare
 
@@ -83,7 +83,7 @@ def test_tokens_are_those_of_generate(
             stack.enter_context(settings(model))
         second = torch.cat([prompt[:, :30], follow_up], dim=1)
         wanted = [generated(prompt), generated(second)]
-        stack.enter_context(stepping(model))
+        stack.enter_context(compiled_steps(model))
         counted.clear()
         one = causal(model)
         told = [
@@ -121,7 +121,7 @@ def test_padded_rows_and_dropped_rows(
         if settings:
             stack.enter_context(settings(model))
         wanted = scores()
-        stack.enter_context(stepping(model))
+        stack.enter_context(compiled_steps(model))
         found = scores()
     assert counted[-3:] == [6, 6, 3]
     for one, other in zip(wanted, found, strict=True):
@@ -133,10 +133,10 @@ def test_a_few_tokens_at_once_after_a_cut(model: Any, counted: list[int]) -> Non
     ids, more = tokens(30), tokens(3, seed=4)
     with torch.inference_mode():
         wanted = model(input_ids=torch.cat([ids[:, :11], more], dim=1)).logits[:, -3:]
-    with stepping(model):
+    with compiled_steps(model):
         _, cache = steps.forward(model, ids, None)
         _, cache = steps.forward(model, more[:, :1], cache)
-        cut(cache, 11)
+        crop(cache, 11)
         found, cache = steps.forward(model, more, cache, last=False)
         last, _ = steps.forward(model, more, cache)
     assert counted[-3:] == [1, 1, 1] and last.shape == (1, 1, 99)
@@ -193,7 +193,7 @@ def test_nearer_to_the_file_than_bfloat16() -> None:
 
     with torch.inference_mode():
         wanted, plain = scores(exact), scores(half)
-        with stepping(half) as held:
+        with compiled_steps(half) as held:
             found = scores(half)
         again = scores(half)
     assert held.engine() == "compiled, 22 of 22 matrices by their levels"
@@ -206,7 +206,7 @@ def test_float32_of_a_file_in_bfloat16_is_read_as_that(counted: list[int]) -> No
     _, half = few_bits()
     model: Any = half.float()
     ids = tokens(21) % 96
-    with stepping(model) as held:
+    with compiled_steps(model) as held:
         _, cache = steps.forward(model, ids[:, :-1], None)
         found, _ = steps.forward(model, ids[:, -1:], cache)
         compiled = held.compiled()
@@ -259,7 +259,7 @@ def levels(bits: int, words: torch.Tensor, scales: torch.Tensor, *, columns: int
 @pytest.mark.parametrize("name", ["gemma", "phi3", "qwen3", "mistral-sliding", "qwen2-mixed"])
 def test_other_kinds_are_read_by_the_model(name: str) -> None:
     model = build(name)
-    with stepping(model) as held:
+    with compiled_steps(model) as held:
         assert held.compiled() is None and held.engine().startswith("transformers (")
         _, cache = steps.forward(model, tokens(12), None)
         scores, _ = steps.forward(model, tokens(1, seed=1), cache)
@@ -271,7 +271,7 @@ def test_other_kinds_are_read_by_the_model(name: str) -> None:
 @with_compiler
 def test_wrong_scores_are_noticed(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model.config, "rms_norm_eps", 0.5)
-    with stepping(model) as held:
+    with compiled_steps(model) as held:
         assert "compiled code is off by" in held.engine()
 
 
@@ -283,13 +283,13 @@ def test_other_parts_are_left_to_the_model(part: str) -> None:
         model.config.hidden_act = "gelu"
     elif part == "projection":
         model.model.layers[1].mlp.up_proj.__class__ = type("Adapted", (nn.Linear,), {})
-    with stepping(model) as held:
+    with compiled_steps(model) as held:
         assert held.engine() == "transformers (its layers have other parts than known ones)"
 
 
 @with_compiler
 def test_models_that_others_changed_are_read_by_themselves(model: Any, counted: list[int]) -> None:
-    with stepping(model):
+    with compiled_steps(model):
         _, cache = steps.forward(model, tokens(8), None)
         steps.forward(model, tokens(1), cache)
         counted.clear()
@@ -303,8 +303,8 @@ def test_models_that_others_changed_are_read_by_themselves(model: Any, counted: 
 
 @with_compiler
 def test_a_copy_of_a_model_steps_by_itself(model: Any) -> None:
-    with stepping(model) as held:
+    with compiled_steps(model) as held:
         held.compiled()
         other = copy.deepcopy(model)
-    mark = other._rag_app_steps
-    assert isinstance(mark, Steps) and mark.model is other and mark.compiled() is not None
+    mark = other._rag_app_decode_step
+    assert isinstance(mark, DecodeStep) and mark.model is other and mark.compiled() is not None

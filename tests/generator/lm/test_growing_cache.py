@@ -8,8 +8,8 @@ import pytest
 import torch
 from transformers.cache_utils import DynamicCache
 
-from generator.lm.growing_cache import roomy
-from generator.lm.prefix_cache import cut
+from generator.lm.growing_cache import make_growing
+from generator.lm.prefix_cache import crop
 
 
 def pair(first: int) -> tuple[DynamicCache, DynamicCache]:
@@ -17,7 +17,7 @@ def pair(first: int) -> tuple[DynamicCache, DynamicCache]:
     plain = DynamicCache()
     for layer in range(2):
         append(plain, layer, first, seed=0)
-    return plain, roomy(copy.deepcopy(plain))
+    return plain, make_growing(copy.deepcopy(plain))
 
 
 def append(cache: DynamicCache, layer: int, count: int, *, seed: int) -> tuple[torch.Tensor, ...]:
@@ -58,7 +58,7 @@ def test_after_a_change(change: str) -> None:
         if change == "crop":
             cache.crop(-7)
         elif change == "cut":
-            cut(cache, 12)
+            crop(cache, 12)
         elif change == "select":
             cache.batch_select_indices(torch.tensor([2, 0, 2]))
         else:
@@ -80,4 +80,4 @@ def test_a_copy_grows_by_itself() -> None:
 def test_room_is_given_once() -> None:
     _, cache = pair(5)
     update = cache.layers[0].update
-    assert roomy(cache).layers[0].update == update
+    assert make_growing(cache).layers[0].update == update

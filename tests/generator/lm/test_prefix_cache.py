@@ -9,7 +9,7 @@ import torch
 
 from generator.decoding.mixture import read
 from generator.lm.causal_lm import CausalModel
-from generator.lm.prefix_cache import PrefixCache, RowCache, joined, rows
+from generator.lm.prefix_cache import PrefixCache, RowCache, pad_rows, unpad_rows
 from generator.lm.sampling import Sampling
 
 GREEDY = Sampling()
@@ -31,6 +31,7 @@ class Reads:
 @pytest.fixture
 def reads(model: CausalModel) -> Any:
     model.prefixes.clear()
+    model.decode_step.compiled()  # its self-test reads too
     counted = Reads(model)
     yield counted.tokens
     counted.hook.remove()
@@ -76,8 +77,8 @@ def test_scores_are_those_of_a_whole_pass(model: CausalModel) -> None:
 
 def test_rows_that_are_joined_equal_whole_prompts(model: CausalModel) -> None:
     prefixes, suffix = [FIRST, FIRST[:25], SECOND[:51]], [7, 8, 9]
-    apart = rows(read(model.model, prefixes).cache, [60, 25, 51])
-    before = joined(apart)
+    apart = unpad_rows(read(model.model, prefixes).cache, [60, 25, 51])
+    before = pad_rows(apart)
     warm = read(model.model, [suffix] * 3, cache=before.cache, mask=before.mask).scores
     cold = read(model.model, [[*prefix, *suffix] for prefix in prefixes]).scores
     assert torch.allclose(warm, cold, atol=1e-3)
@@ -90,7 +91,7 @@ def test_the_least_recently_used_go_first(model: CausalModel) -> None:
             model.model(input_ids=torch.tensor([[i] * 20]), use_cache=True).past_key_values
             for i in (50, 60, 70)
         ]
-    layers = [rows(cache, [20])[0] for cache in caches]
+    layers = [unpad_rows(cache, [20])[0] for cache in caches]
     size = sum(keys.nbytes + values.nbytes for keys, values in layers[0])
     kept, single = PrefixCache(2 * size), RowCache(2 * size)
     for i, (cache, each) in enumerate(zip(caches, layers, strict=True)):

@@ -10,7 +10,7 @@ import torch
 import transformers
 
 from generator.ms_poe.architectures import LAYOUTS, REFUSED
-from generator.ms_poe.method import MsPoE, held, keep_rows, usual_places
+from generator.ms_poe.method import MsPoE, cached_places, keep_rows, measure_places
 from generator.ms_poe.position_awareness import awareness, last_seen, ranks, ratios
 from indexing.errors import InvalidRequest, UnsupportedModel
 from tests.generator.ms_poe_models import FAMILIES, build, tokens
@@ -179,7 +179,7 @@ def test_a_cache_keeps_to_its_settings(llama: Any) -> None:
                 llama(input_ids=ids[:, :1], past_key_values=plain)
             changed = llama(input_ids=ids).past_key_values
             emptied = llama(input_ids=ids).past_key_values
-        assert held(changed) is not None
+        assert cached_places(changed) is not None
         with SETTINGS["uniform"](llama):
             with pytest.raises(InvalidRequest, match="other settings"):
                 llama(input_ids=ids[:, :1], past_key_values=changed)
@@ -234,7 +234,7 @@ def test_usual_places_are_the_mean_over_prompts(llama: Any) -> None:
         for layer, found in got.items():
             total[layer] += torch.tensor(found, dtype=torch.float64).argsort(stable=True).argsort()
     wanted = [[round(place, 4) for place in row] for row in (total / 3).tolist()]
-    assert [list(row) for row in usual_places(llama, prompts)] == wanted
+    assert [list(row) for row in measure_places(llama, prompts)] == wanted
 
 
 def test_threshold_ranks_and_ratios() -> None:

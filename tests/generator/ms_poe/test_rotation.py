@@ -7,7 +7,7 @@ import torch
 
 from generator.kernels.library import Unavailable, library, one_pool
 from generator.ms_poe import rotation as turning
-from generator.ms_poe.rotation import Waves, query_keys, turn_
+from generator.ms_poe.rotation import Rotation, query_key_products, rotate_groups_
 from indexing.nn.rope import rotate_
 
 
@@ -24,13 +24,13 @@ def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(turning, "_threads", lambda: request.param)
 
 
-def waves(rows: int, n: int, pairs: int, *, many: int, places: list[list[int]]) -> Waves:
+def waves(rows: int, n: int, pairs: int, *, many: int, places: list[list[int]]) -> Rotation:
     draw = torch.Generator().manual_seed(rows + n)
     angles = torch.randn(rows, n, many, pairs, generator=draw) * 40
-    return Waves(angles.cos(), angles.sin(), torch.tensor(places))
+    return Rotation(angles.cos(), angles.sin(), torch.tensor(places))
 
 
-def one_by_one(states: torch.Tensor, turns: Waves) -> torch.Tensor:
+def one_by_one(states: torch.Tensor, turns: Rotation) -> torch.Tensor:
     """Row by row, token by token, group by group."""
     found = states.to(torch.float32, copy=True)
     pairs = turns.cosines.shape[-1]
@@ -62,7 +62,7 @@ def test_each_group_by_its_wave(
     states = torch.randn(3, 7, 4, 2, size, generator=draw).to(dtype)
     turns = waves(rows, 7, pairs, many=4, places=places)
     before, expected = states.clone(), one_by_one(states, turns).to(dtype)
-    turn_(states, turns)
+    rotate_groups_(states, turns)
     near = 1e-6 if dtype == torch.float32 else 1e-2
     torch.testing.assert_close(states, expected, atol=near, rtol=near)
     assert not torch.equal(states[..., : 2 * pairs], before[..., : 2 * pairs])
@@ -82,7 +82,9 @@ def test_products_with_turned_keys(dtype: torch.dtype, rows: int, size: int, pai
     turns = waves(rows, 7, pairs, many=1, places=[[0, 0, 0, 0]])
     before, turned = keys.clone(), one_by_one(keys, turns)
     expected = torch.stack([(queries * turned[:, i]).sum(-1) for i in range(7)], dim=-1)
-    torch.testing.assert_close(query_keys(queries, keys, turns), expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        query_key_products(queries, keys, turns), expected, atol=1e-5, rtol=1e-5
+    )
     assert torch.equal(keys, before)
 
 
@@ -90,7 +92,9 @@ def test_products_with_turned_keys(dtype: torch.dtype, rows: int, size: int, pai
 def test_no_turn_changes_nothing() -> None:
     states = torch.randn(1, 5, 2, 3, 16).bfloat16()
     before = states.clone()
-    turn_(states, Waves(torch.ones(1, 5, 1, 8), torch.zeros(1, 5, 1, 8), torch.tensor([[0, 0]])))
+    rotate_groups_(
+        states, Rotation(torch.ones(1, 5, 1, 8), torch.zeros(1, 5, 1, 8), torch.tensor([[0, 0]]))
+    )
     assert torch.equal(states, before)
 
 
@@ -102,10 +106,12 @@ def test_without_a_compiler_pytorch_turns(
     states, keys = torch.randn(3, 5, 4, 3, 16), torch.randn(3, 5, 4, 1, 16)
     queries, turns = torch.randn(3, 4, 3, 16), waves(1, 5, 8, many=4, places=places)
     expected, turned = one_by_one(states, turns), one_by_one(keys, turns)
-    turn_(states, turns)
+    rotate_groups_(states, turns)
     torch.testing.assert_close(states, expected)
     products = torch.stack([(queries * turned[:, i]).sum(-1) for i in range(5)], dim=-1)
-    torch.testing.assert_close(query_keys(queries, keys, turns), products, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        query_key_products(queries, keys, turns), products, atol=1e-5, rtol=1e-5
+    )
 
 
 def test_states_that_lie_apart_are_turned_too() -> None:
@@ -113,7 +119,7 @@ def test_states_that_lie_apart_are_turned_too() -> None:
     states, turns = wide[..., :16], waves(1, 5, 8, many=1, places=[[0, 0]])
     expected = states.clone()
     rotate_(expected, *turns.picked())
-    turn_(states, turns)
+    rotate_groups_(states, turns)
     torch.testing.assert_close(states, expected)
 
 

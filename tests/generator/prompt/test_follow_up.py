@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generator.prompt.follow_up import Turn, complete, leans
+from generator.prompt.follow_up import Turn, is_follow_up, standalone_question
 
 FOLLOW_UPS = [
     "And who disagreed?",
@@ -55,13 +55,13 @@ STAND_ALONE = [
 
 @pytest.mark.parametrize("question", FOLLOW_UPS)
 def test_follow_ups_lean(question: str) -> None:
-    assert leans(question)
+    assert is_follow_up(question)
 
 
 @pytest.mark.parametrize("question", STAND_ALONE)
 def test_whole_questions_stand_alone(question: str) -> None:
-    assert not leans(question)
-    assert complete(question, [Turn("Why was it cut?", "Because.")]) == question
+    assert not is_follow_up(question)
+    assert standalone_question(question, [Turn("Why was it cut?", "Because.")]) == question
 
 
 def test_a_follow_up_is_completed_with_what_it_follows() -> None:
@@ -69,8 +69,8 @@ def test_a_follow_up_is_completed_with_what_it_follows() -> None:
         Turn("What is the ferry's top speed?", "Nine knots."),
         Turn("Why was the budget cut?", ""),
     ]
-    assert complete("And who disagreed?", history) == "And who disagreed? (budget cut)"
-    assert complete("And who disagreed?", []) == "And who disagreed?"
+    assert standalone_question("And who disagreed?", history) == "And who disagreed? (budget cut)"
+    assert standalone_question("And who disagreed?", []) == "And who disagreed?"
 
 
 def test_a_chain_goes_back_to_the_question_that_stands_alone() -> None:
@@ -80,17 +80,17 @@ def test_a_chain_goes_back_to_the_question_that_stands_alone() -> None:
         Turn("And who disagreed?", ""),
     ]
     wanted = "How often? (Brackendale lose contract disagreed)"
-    assert complete(" How often? ", history) == wanted
+    assert standalone_question(" How often? ", history) == wanted
 
 
 def test_nothing_is_said_twice() -> None:
     history = [Turn("Why was the budget cut?", "")]
-    assert complete("Who wanted it cut?", history) == "Who wanted it cut? (budget)"
-    assert complete("Was it the budget that they cut?", history).count("budget") == 1
+    assert standalone_question("Who wanted it cut?", history) == "Who wanted it cut? (budget)"
+    assert standalone_question("Was it the budget that they cut?", history).count("budget") == 1
 
 
 def test_chains_end() -> None:
     history = [Turn("Why?", "")] * 100
-    assert complete("And then?", history) == "And then?"
+    assert standalone_question("And then?", history) == "And then?"
     long = [Turn(f"And word{i}?", "") for i in range(100)]
-    assert complete("And then?", long) == "And then? (word96 word97 word98 word99)"
+    assert standalone_question("And then?", long) == "And then? (word96 word97 word98 word99)"

@@ -14,9 +14,9 @@ from generator import answer_mode
 from generator.answer import Answer
 from generator.answer_mode import usual
 from generator.generator import Generator
-from generator.lm import calibration_record as verdicts
-from generator.lm.calibration_record import Verdict, keep, verdict_for
-from generator.lm.ms_poe_policy import settled
+from generator.lm import calibration_record as calibration_record
+from generator.lm.calibration_record import CalibrationRecord, find_record, save_record
+from generator.lm.ms_poe_policy import choose_policy
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
 from rag_app.calibration.faithfulness import Faithfulness, decided, measure
@@ -35,7 +35,7 @@ QUESTIONS = [
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RAG_APP_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(verdicts, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(calibration_record, "SHIPPED", tmp_path / "shipped")
     folder = tmp_path / "documents"
     folder.mkdir()
     (folder / "ferry.txt").write_text("The ferry sails at nine. It carries forty cars and a dog.")
@@ -70,30 +70,30 @@ def test_what_was_measured_decides(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(answer_mode, "generator_weights", found)
     assert (usual("m").mode, "never measured" in usual("m").reason) == ("quote", True)
-    keep(Verdict("m", "1", answer="free", answer_reason="true"))
+    save_record(CalibrationRecord("m", "1", answer="free", answer_reason="true"))
     assert (usual("m").mode, "another revision" in usual("m").reason) == ("quote", True)
-    keep(Verdict("m", "2", answer="free", answer_reason="true"))
+    save_record(CalibrationRecord("m", "2", answer="free", answer_reason="true"))
     assert str(usual("m")) == "free (measured: true)"
-    keep(Verdict("m", "2", answer="quote", answer_reason="invents"))
+    save_record(CalibrationRecord("m", "2", answer="quote", answer_reason="invents"))
     assert str(usual("m")) == "quote (measured: invents)"
-    keep(Verdict(SERVER, "", answer="free", answer_reason="true"))
+    save_record(CalibrationRecord(SERVER, "", answer="free", answer_reason="true"))
     assert usual(SERVER).mode == "free"
 
 
 def test_both_parts_of_a_verdict_stay_together() -> None:
-    keep(Verdict("m", "1", None, "no gain", answer="free", answer_reason="true"))
-    known = verdict_for("m", "1")
+    save_record(CalibrationRecord("m", "1", None, "no gain", answer="free", answer_reason="true"))
+    known = find_record("m", "1")
     assert known is not None
-    keep(replace(known, reason="still no gain"))
-    again = verdict_for("m", "1")
+    save_record(replace(known, reason="still no gain"))
+    again = find_record("m", "1")
     assert again == replace(known, reason="still no gain")
     assert again is not None and again.answer == "free"
 
     class Model:
         name, revision = "m", "2"
 
-    keep(Verdict("m", "2", answer="free", answer_reason="true"))
-    assert "never calibrated" in settled("calibrated", Model()).reason  # type: ignore[arg-type]
+    save_record(CalibrationRecord("m", "2", answer="free", answer_reason="true"))
+    assert "never calibrated" in choose_policy("calibrated", Model()).reason  # type: ignore[arg-type]
 
 
 def test_every_question_is_asked_once(
@@ -142,7 +142,7 @@ def test_every_question_is_asked_once(
 def test_without_an_answer_asked_for_the_verdict_counts() -> None:
     generator = Generator(GeneratorSettings(model=SERVER), embed=lambda _: pytest.fail("asked"))
     assert generator._mode(None).mode == "quote"
-    keep(Verdict(SERVER, "", answer="free", answer_reason="true"))
+    save_record(CalibrationRecord(SERVER, "", answer="free", answer_reason="true"))
     assert generator._mode(None).mode == "free"
     assert str(generator._mode("quote")) == "quote (as asked)"
     quoting = Generator(GeneratorSettings(SERVER, answer="quote"), embed=lambda _: pytest.fail(""))

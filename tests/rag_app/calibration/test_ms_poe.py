@@ -11,9 +11,9 @@ import pytest
 import transformers
 from click.testing import CliRunner
 
-from generator.lm.calibration_record import verdict_for
+from generator.lm.calibration_record import find_record
 from generator.lm.causal_lm import CausalModel
-from generator.lm.ms_poe_policy import spelled
+from generator.lm.ms_poe_policy import describe
 from generator.ms_poe.method import MsPoE
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.models.files import Weights
@@ -93,7 +93,7 @@ def test_candidates_keep_caches_of_shared_beginnings_usable(tiny_model: CausalMo
     methods = candidates(tiny_model, ((0.0, 1.0),) * 4)
     assert {method.order for method in methods} == {"uniform", "calibrated"}
     assert any(method.r_min < 1.2 for method in methods)
-    assert len({spelled(method) for method in methods}) == len(methods)
+    assert len({describe(method) for method in methods}) == len(methods)
     for method in methods:
         with method(tiny_model):
             pass
@@ -139,7 +139,7 @@ def test_the_command_keeps_its_verdict(
     assert (tmp_path / "x.png").exists()
     said = CliRunner().invoke(main, ["calibrate", *arguments, "--json"])
     found = json.loads(said.stdout)
-    kept = verdict_for("tiny", "1")
+    kept = find_record("tiny", "1")
     assert kept is not None
     assert kept.reason == found["verdict"]["reason"]
     assert Path(found["kept"]).is_file()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.prompt.builder import arranged, in_order
+from generator.prompt.builder import arrange, build_in_order
 from generator.prompt.chat_template import Chat
 from indexing.errors import InvalidRequest, UnreadableFile
 from indexing.models.files import generator_weights
@@ -76,9 +76,9 @@ def test_an_order_that_is_asked_for_is_kept(material: Material, chat: Chat) -> N
     probe = make("qa", 1, material)[0]
     spans = probe.prompt(chat, 1.0).spans
     assert [one.document.title for one in spans] == [f"Document {n + 1}" for n in range(len(spans))]
-    turned = in_order(probe.question, spans[::-1], chat=chat)
+    turned = build_in_order(probe.question, spans[::-1], chat=chat)
     assert turned.spans == spans[::-1]
-    assert len(arranged(spans)) == len(spans)
+    assert len(arrange(spans)) == len(spans)
 
 
 def record(**more: object) -> str:

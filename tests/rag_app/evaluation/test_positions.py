@@ -10,7 +10,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from generator.lm.calibration_record import Verdict, keep
+from generator.lm.calibration_record import CalibrationRecord, save_record
 from generator.lm.causal_lm import CausalModel
 from generator.ms_poe.method import MsPoE
 from indexing.errors import InvalidRequest
@@ -93,7 +93,7 @@ def test_methods_by_name(
     assert parsed("ms-poe:1.1", model) == MsPoE(r_min=1.1, r_max=1.1, order="uniform")
     assert parsed("ms-poe:1-1.2", model) == MsPoE(r_min=1, r_max=1.2)
     helpful = MsPoE(r_max=1.3)
-    keep(Verdict(model.name, model.revision, helpful, "it helps"))
+    save_record(CalibrationRecord(model.name, model.revision, helpful, "it helps"))
     assert parsed("calibrated", model) == helpful
     for wrong in ("on", "off:1", "ms-poe:x", "ms-poe:-1", ""):
         with pytest.raises(InvalidRequest):

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langchain_tests.integration_tests import ChatModelIntegrationTests
 
 from generator.lm.causal_lm import CausalModel
-from generator.ms_poe.method import MsPoE, active
+from generator.ms_poe.method import MsPoE, active_settings
 from generator.prompt.chat_template import Message
 from indexing.errors import InvalidRequest, ModelNotFound
 from indexing.models.files import DEFAULT_GENERATOR, generator_weights
@@ -121,8 +121,8 @@ def test_ms_poe_is_applied_for_as_long_as_the_chat_model_lives(shared: CausalMod
     ids = shared.chat.conversation([Message("user", "Name three rivers in Asia.")]).ids
     answer = changed.invoke("Name three rivers in Asia.")
     inner = changed._loaded(DEFAULT_GENERATOR)
-    assert active(inner.model) == method
-    assert active(shared.model) is None and inner is not shared
+    assert active_settings(inner.model) == method
+    assert active_settings(shared.model) is None and inner is not shared
     shared.prefixes.clear()
     with method(shared):
         wanted = "".join(shared.stream(ids, max_new_tokens=8))
