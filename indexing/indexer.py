@@ -119,13 +119,14 @@ class Indexer:
 
     Attributes:
         store: Where documents go; its recipe is the encoder's.
-        encoder: Makes the vectors.
+        encoder: Gives what makes the vectors; called for each document that is encoded, so that a
+            run that finds nothing new loads no model.
         progress: Called as the work goes on.
         max_bytes: Larger files are reported instead of read.
     """
 
     store: Store
-    encoder: Encoder
+    encoder: Callable[[], Encoder]
     progress: Callable[[Progress], None] | None = None
     max_bytes: int = MAX_BYTES
     _tally: _Tally = field(default_factory=_Tally)
@@ -274,7 +275,7 @@ class Indexer:
             self._advance(0)
 
         passages = split(document)
-        (vectors,) = self.encoder.encode([(document, passages)], progress=encoded)
+        (vectors,) = self.encoder().encode([(document, passages)], progress=encoded)
         self.store.put(document, passages, vectors, added=_now())
         self._catalogue.enter(holding(document, document.id))
         self._tally.done = before

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -351,8 +352,14 @@ class Corpus:
     def _indexer(
         self, store: Store, progress: Callable[[Progress], None] | None, max_bytes: int
     ) -> Indexer:
-        encoder = self._models.encoder(store.recipe())
-        store.set_recipe(encoder.recipe)
+        self._models.check(store.recipe())
+
+        @cache
+        def encoder() -> Encoder:
+            loaded = self._models.encoder(store.recipe())
+            store.set_recipe(loaded.recipe)
+            return loaded
+
         return Indexer(store, encoder, progress, max_bytes)
 
     def _retrieve(self, request: AskRequest) -> Retrieval:

@@ -73,6 +73,16 @@ class Models:
         check_recipe(stored, encoder.recipe, self._corpus)
         return encoder
 
+    def check(self, stored: Recipe | None) -> None:
+        """Refuse a corpus that was encoded in another way, as `encoder` does.
+
+        Nothing is loaded where the corpus's own encoder will do: where none was asked for.
+        """
+        if self._encoder_settings is None:
+            refuse_others(stored, self._corpus)
+        else:
+            self.encoder(stored)
+
     def new_encoder(self) -> Encoder:
         """The encoder asked for, whatever the corpus was made with."""
         return Encoder(self._encoder_settings, notify=self._notify)

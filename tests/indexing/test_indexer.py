@@ -45,7 +45,7 @@ class Desk:
 
     def index(self, *names: str) -> IndexReport:
         """Index the whole folder, or some of it."""
-        indexer = Indexer(self.store, self.encoder)
+        indexer = Indexer(self.store, lambda: self.encoder)
         return indexer.add([self.files / name for name in names] or [self.files])
 
     def held(self) -> dict[tuple[str, str], str]:
@@ -404,7 +404,7 @@ def test_one_run_always_settles_it(seed: int, desk: Desk) -> None:
 
 def test_texts_under_names(desk: Desk) -> None:
     def add(*named: tuple[str, str]) -> dict[str, int]:
-        indexer = Indexer(desk.store, desk.encoder)
+        indexer = Indexer(desk.store, lambda: desk.encoder)
         return counts(indexer.add_documents([document(text, name=name) for name, text in named]))
 
     assert add(("one", A), ("two", B), ("three", A)) == {"added": 2, "duplicates": 1}
@@ -423,7 +423,7 @@ def test_progress_rises_to_the_end(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
         desk.write(f"{at}.txt", f"{A} {at}. " * 60)
     desk.write("bad.txt", "")
     seen: list[Progress] = []
-    Indexer(desk.store, desk.encoder, seen.append).add([desk.files])
+    Indexer(desk.store, lambda: desk.encoder, seen.append).add([desk.files])
     done = [each.done for each in seen]
     assert done == sorted(done) and done[-1] == pytest.approx(seen[-1].total)
     assert seen[-1].total == sum(file.stat().st_size for file in desk.files.iterdir())

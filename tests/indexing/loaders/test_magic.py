@@ -43,7 +43,7 @@ def encoder() -> Encoder:
 def indexer(encoder: Encoder, tmp_path: Path) -> Iterator[Indexer]:
     store = Store(tmp_path / "corpus", create=True)
     store.set_recipe(encoder.recipe)
-    yield Indexer(store, encoder)
+    yield Indexer(store, lambda: encoder)
     store.close()
 
 

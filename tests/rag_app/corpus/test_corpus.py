@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -163,6 +165,30 @@ def test_who_takes_what_is_there_follows(corpus: Corpus, narrow: Encoder) -> Non
         assert follower.search("probe 3")[0].title == "probe 3"
         info = follower.info()
         assert info.recipe == narrow.recipe and info.snapshot == "current"
+
+
+NOTHING_NEW = """
+import sys
+from rag_app.corpus.corpus import Corpus
+
+with Corpus(sys.argv[1]) as corpus:
+    assert corpus.add([sys.argv[2]]).unchanged == 1
+assert not {"torch", "transformers", "sentence_transformers"} & set(sys.modules)
+"""
+
+
+def test_nothing_new_loads_no_model(tmp_path: Path, encoder: Encoder) -> None:
+    (tmp_path / "a.txt").write_text("A probe fell.")
+    corpus = Corpus(tmp_path / "corpus", encoder=encoder)
+    assert corpus.add([tmp_path / "a.txt"]).added
+    arguments = [sys.executable, "-c", NOTHING_NEW, corpus.folder, tmp_path / "a.txt"]
+    assert subprocess.run(arguments, check=False).returncode == 0
+
+
+def test_what_is_new_is_encoded_as_the_rest(corpus: Corpus, encoder: Encoder) -> None:
+    follower = Corpus(corpus.folder)
+    assert follower.add_text("A ninth probe.", name="probe 8").added
+    assert follower.info().recipe == encoder.recipe
 
 
 # ---- refusals ----
