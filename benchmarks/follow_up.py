@@ -30,7 +30,7 @@ from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.embedding_cache import Remembering
 from rag_app.datasets.facts import facts
 from rag_app.datasets.haystack import Haystack, haystack
-from rag_app.datasets.probes import PARTS, Material, Probe, make
+from rag_app.datasets.probes import PARTS, Material, Probe, make_probes
 from rag_app.evaluation.table import grid
 from rag_app.progress import counted
 
@@ -129,7 +129,7 @@ def evaluate(
     if tokens + _ROOM > model.window:
         most = model.window - _ROOM
         raise InvalidRequest(f"{model.name} has room for {most} tokens of evidence; ask for less")
-    pairs = make("qa", rounds, Material(material, model.count, tokens))
+    pairs = make_probes("qa", rounds, Material(material, model.count, tokens))
     lengths = [model.count(_document(pair).text) for pair in pairs]
     settings = GeneratorSettings(
         answer="free", budget_tokens=tokens + _ROOM, max_new_tokens=written
@@ -205,7 +205,9 @@ def _hit(source: Document) -> Hit:
 
 def _second_question(pair: Probe) -> str:
     """A question that another text of the evidence answers."""
-    return next(fact.question for fact in facts() if any(fact.sentence in t for t in pair.around))
+    return next(
+        fact.question for fact in facts() if any(fact.sentence in t for t in pair.distractors)
+    )
 
 
 @click.command

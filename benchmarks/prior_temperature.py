@@ -26,7 +26,7 @@ from indexing.filter import Filter
 from rag_app.cli.evaluate_answers import with_questions
 from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.corpus import EVIDENCE_PASSAGES, Corpus
-from rag_app.evaluation.answers import Asked, asked_of, holds, kept
+from rag_app.evaluation.answers import LabelledQuestion, corpus_folder, in_gold, load_questions
 from rag_app.evaluation.table import grid
 from rag_app.progress import counted
 
@@ -80,8 +80,8 @@ def evaluate(
         InvalidRequest: No question has gold among its best passages.
         UnreadableFile: The data cannot be read.
     """
-    with kept(folder) as place, Corpus(place, notify=notify) as corpus:
-        sample = [one for one in asked_of(data, corpus) if one.gold][:questions]
+    with corpus_folder(folder) as place, Corpus(place, notify=notify) as corpus:
+        sample = [one for one in load_questions(data, corpus) if one.gold][:questions]
         scopes = {"all documents": _rank(corpus, sample, own=False)}
         if all(one.document for one in sample):
             scopes["its own document"] = _rank(corpus, sample, own=True)
@@ -101,7 +101,7 @@ def evaluate(
     )
 
 
-def _rank(corpus: Corpus, sample: Sequence[Asked], *, own: bool) -> Ranked:
+def _rank(corpus: Corpus, sample: Sequence[LabelledQuestion], *, own: bool) -> Ranked:
     ranked: Ranked = []
     limit = Marginal().passages
     with counted(sample, doing="Searching") as steps:
@@ -111,7 +111,7 @@ def _rank(corpus: Corpus, sample: Sequence[Asked], *, own: bool) -> Ranked:
                 one.question, k=EVIDENCE_DOCUMENTS, passages=EVIDENCE_PASSAGES, where=where
             )
             best = gather_evidence(hits, corpus.document).passages[:limit]
-            gold = [holds(one.gold, each.document.id, each.start, each.end) for each in best]
+            gold = [in_gold(one.gold, each.document.id, each.start, each.end) for each in best]
             ranked.append(([*best], gold))
     return ranked
 

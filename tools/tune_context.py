@@ -30,7 +30,7 @@ from indexing.filter import Filter
 from indexing.models.files import encoder_weights
 from rag_app.corpus.corpus import Corpus
 from rag_app.datasets.qmsum import meetings
-from rag_app.evaluation.answers import Gold, holds
+from rag_app.evaluation.answers import Gold, in_gold
 from rag_app.progress import counted
 
 FOLDS = 3
@@ -54,7 +54,7 @@ class Question:
     def sentences(self, spans: Sequence[Span]) -> tuple[list[Sentence], Tensor]:
         """Of some passages, and whether each is in a marked utterance."""
         found = evidence_sentences(spans)
-        held = [holds(self.golds, one.document.id, one.start, one.end) for one in found]
+        held = [in_gold(self.golds, one.document.id, one.start, one.end) for one in found]
         return found, torch.tensor(held, dtype=torch.float32)
 
 

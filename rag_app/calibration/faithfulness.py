@@ -20,7 +20,7 @@ from indexing.errors import InvalidRequest
 from indexing.models.files import generator_weights
 from rag_app.calibration.score_file import ScoreFile, key, score_file
 from rag_app.corpus.corpus import Corpus
-from rag_app.evaluation.answers import Asked, asked_of, said
+from rag_app.evaluation.answers import LabelledQuestion, load_questions, measure_answer
 from rag_app.progress import counted
 
 SUPPORTED = 0.9
@@ -81,7 +81,7 @@ def measure(  # noqa: PLR0913 - four keyword options
         score_file(kept) as scores,
         Corpus(folder, generator=settings, notify=notify) as corpus,
     ):
-        asked = _spread(asked_of(data, corpus), questions)
+        asked = _spread(load_questions(data, corpus), questions)
         if not any(one.answerable for one in asked):
             raise InvalidRequest(f"{data}: holds no question with an answer")
         found = {mode: _measured(corpus, asked, mode, scores, revision) for mode in MODES}
@@ -107,7 +107,7 @@ def decided(quote: Faithfulness, free: Faithfulness) -> tuple[Mode, str]:
 
 
 def _measured(
-    corpus: Corpus, asked: Sequence[Asked], mode: Mode, scores: ScoreFile, revision: str
+    corpus: Corpus, asked: Sequence[LabelledQuestion], mode: Mode, scores: ScoreFile, revision: str
 ) -> Faithfulness:
     settings = asdict(replace(corpus.generator_settings, answer=mode))
     supported: list[float] = []
@@ -117,7 +117,7 @@ def _measured(
         for one in steps:
             name = key(settings, revision, asdict(one))
             if name not in scores.known:
-                answer = said(corpus.ask(one.question, answer=mode, where=one.where), one)
+                answer = measure_answer(corpus.ask(one.question, answer=mode, where=one.where), one)
                 scores.add(name, answer.supported, answer.withheld)
             share, withheld = scores.known[name]
             (wrong if one.answerable else right).append(bool(withheld))
@@ -131,7 +131,7 @@ def _measured(
     )
 
 
-def _spread(asked: Sequence[Asked], count: int | None) -> list[Asked]:
+def _spread(asked: Sequence[LabelledQuestion], count: int | None) -> list[LabelledQuestion]:
     """So many of them, evenly: files of questions have the unanswerable at one end."""
     if count is None or count >= len(asked):
         return list(asked)

@@ -24,9 +24,9 @@ from generator.ms_poe.method import MsPoE, measure_places
 from indexing.errors import InvalidRequest
 from rag_app.calibration.score_file import ScoreFile, key, score_file
 from rag_app.datasets.haystack import Haystack
-from rag_app.datasets.probes import KINDS, Material, Probe, make, places
+from rag_app.datasets.probes import KINDS, Material, Probe, make_probes, places
 from rag_app.evaluation import bootstrap
-from rag_app.evaluation.answer_likelihood import forced
+from rag_app.evaluation.answer_likelihood import score_answer
 from rag_app.evaluation.positions import Curve, curve
 from rag_app.progress import counted
 
@@ -164,7 +164,7 @@ class _Asking:
             for probe, place in asked:
                 name = _key(method, probe, place)
                 if name not in self.memory.known:
-                    score = forced(self.model, probe, place)
+                    score = score_answer(self.model, probe, place)
                     self.memory.add(name, score.exact, score.likelihood)
                 found.append(self.memory.known[name])
         return np.array(found, dtype=np.float64).reshape(len(probes), len(self.at), 2)
@@ -241,7 +241,7 @@ def _verdict(
 def _probes(model: CausalModel, hay: Haystack, plan: Plan, count: int, *, seed: int) -> list[Probe]:
     """Of every kind and length, in turns, so that a part of them is like the whole."""
     each = [
-        make(kind, count, Material(hay, model.count, length, seed))
+        make_probes(kind, count, Material(hay, model.count, length, seed))
         for length in plan.lengths
         for kind in KINDS
     ]

@@ -111,13 +111,13 @@ def _positions(
     from generator.lm.causal_lm import CausalModel
     from generator.lm.model_name import is_remote, needs_internals
     from rag_app.calibration.ms_poe import calibrate as run
-    from rag_app.datasets.probes import text_of
+    from rag_app.datasets.probes import corpus_haystack
 
     if is_remote(name):
         raise needs_internals("Ms-PoE", name, "--part answers")
     model = CausalModel.load(name, notify=_notify)
     of = f"{Path(model.name).name}-{model.revision}-{model.dtype}"
-    found = run(model, text_of(folder), plan, kept=_scores(of))
+    found = run(model, corpus_haystack(folder), plan, kept=_scores(of))
     if plot:
         from rag_app.evaluation.position_plot import draw
 
@@ -131,12 +131,12 @@ def _answers(name: str, data: Path | None, questions: int | None) -> tuple[Calib
     from generator.settings import GeneratorSettings
     from rag_app.calibration import faithfulness
     from rag_app.datasets.haystack import SAMPLES
-    from rag_app.evaluation.cache_files import home
+    from rag_app.evaluation.cache_files import evaluation_cache
 
     chosen = data or SAMPLES / "questions.jsonl"
     if not chosen.exists():
         raise InvalidRequest(f"{chosen}: no such file; name a file of questions with --data")
-    folder = home() / f"answers-{chosen.resolve().parent.name}"
+    folder = evaluation_cache() / f"answers-{chosen.resolve().parent.name}"
     verdict = faithfulness.measure(
         chosen,
         GeneratorSettings(model=name),

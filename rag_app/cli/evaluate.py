@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 TASKS = ["qmsum", "passkey", "needle", "narrativeqa", "summscreenfd", "2wikimqa"]
 
-with_kept = click.option(
+with_folder = click.option(
     "--corpus",
     "folder",
     type=Folder,
@@ -59,7 +59,7 @@ evaluate.add_command(lost_in_the_middle)
 @with_generated
 @with_encoder
 @with_retriever
-@with_kept
+@with_folder
 @with_json
 def longembed(
     task: str,
@@ -75,7 +75,7 @@ def longembed(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Which of many long documents answers a query: a task of LongEmbed."""
+    """Retrieval of long documents: a task of LongEmbed."""
     from rag_app.evaluation import longembed as measuring
 
     source = measuring.Source(data, haystack, lengths or measuring.Source().lengths, seed)
@@ -88,7 +88,7 @@ def longembed(
 @click.option("--data", type=AnyPath, required=True, help="QMSum's .json or .jsonl, or a folder.")
 @with_encoder
 @with_retriever
-@with_kept
+@with_folder
 @with_json
 def evidence(
     data: Path,
@@ -100,7 +100,7 @@ def evidence(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """The meeting, and the turns, that answer QMSum's short questions."""
+    """Retrieval of the meetings and utterances that answer QMSum's specific queries."""
     from rag_app.evaluation import evidence as measuring
 
     method = _method(encoder, extension, max_length, dtype, retriever)
@@ -109,23 +109,23 @@ def evidence(
 
 
 @evaluate.command()
-@click.option("--dry-run", is_flag=True, help="Only say what is there.")
+@click.option("--dry-run", is_flag=True, help="Only list them.")
 @with_json
 def clear(dry_run: bool, as_json: bool) -> None:
-    """Remove the encoded documents that past evaluations left in the user's cache."""
-    from rag_app.evaluation import cache_files as kept
+    """Remove the encoded documents of past evaluations from the user's cache."""
+    from rag_app.evaluation import cache_files
 
-    removed, busy = ([], kept.kept()) if dry_run else kept.clear()
-    lists = {"removed": removed, "kept": busy}
+    removed, remaining = ([], cache_files.cached_corpora()) if dry_run else cache_files.clear()
+    lists = {"removed": removed, "kept": remaining}
 
     def say() -> None:
-        for name, some in lists.items():
-            for each in some:
+        for name, corpora in lists.items():
+            for each in corpora:
                 click.echo(f"{name} {each.folder} ({each.bytes / 1e6:,.1f} MB)")
-        if not removed and not busy:
-            click.echo(f"nothing is kept in {kept.home()}")
+        if not removed and not remaining:
+            click.echo(f"nothing is kept in {cache_files.evaluation_cache()}")
 
-    values = {name: [each.as_dict() for each in some] for name, some in lists.items()}
+    values = {name: [each.as_dict() for each in corpora] for name, corpora in lists.items()}
     print_result(as_json, values, say)
 
 
@@ -169,7 +169,7 @@ def needle(
     report = measuring.evaluate(
         folder,
         measuring.Grid(lengths or (), shares, each, seed),
-        compared=measuring.combined(
+        methods=measuring.combine_methods(
             extensions or measuring.EXTENSIONS, retrievers or measuring.RANKINGS
         ),
         encoder=EncoderSettings(model=encoder) if encoder else None,
@@ -250,19 +250,19 @@ def _say_report(values: dict[str, object]) -> None:
 
 def _short(value: object) -> str:
     if isinstance(value, dict):
-        kept = {k: v for k, v in value.items() if k in ("recall", "hit", "ndcg_at_10", "acc_at_1")}
-        return "(" + " ".join(f"{key} {each:.3f}" for key, each in kept.items()) + ")"
+        names = [key for key in ("ndcg_at_10", "acc_at_1", "recall", "hit") if key in value]
+        return "(" + " ".join(f"{key} {value[key]:.3f}" for key in names) + ")"
     return f"{value:.3f}" if isinstance(value, float) else f"{value}"
 
 
 def _say_needles(report: Any) -> None:  # noqa: ANN401 - the type lives in a heavy module
     from rag_app.evaluation.table import grid
 
-    for found in report.found:
-        click.echo(f"{found.name}: {found.mean:.1%} found\n")
+    for result in report.results:
+        click.echo(f"{result.name}: {result.mean:.1%} found\n")
         rows = [
             [f"depth {depth:.0%}", *(f"{share:.0%}" for share in shares)]
-            for depth, shares in zip(report.depths, found.shares, strict=True)
+            for depth, shares in zip(report.depths, result.shares, strict=True)
         ]
         click.echo(grid(["", *(f"{length:,} tokens" for length in report.lengths)], rows) + "\n")
     click.echo(f"Recommended for these documents: {report.recommended.name}")

@@ -26,7 +26,7 @@ FORMS = {
     "citations": ".0f",
     "seconds": ".2f",
 }
-"""How figures are shown that are not shares."""
+"""Formats of figures that are not shares."""
 
 
 with_questions = together(
@@ -69,14 +69,14 @@ def answers(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Answers beside references: ROUGE, what is supported, what is evidence, what is withheld."""
+    """Answers against references: ROUGE, support, citations in evidence, abstention."""
     from generator.settings import GeneratorSettings
-    from rag_app.evaluation import answers as measured
+    from rag_app.evaluation import answers as measuring
 
     default = GeneratorSettings()
-    report = measured.evaluate(
+    report = measuring.evaluate(
         data,
-        kinds=kinds or measured.KINDS,
+        kinds=kinds or measuring.KINDS,
         settings=replace(
             default, model=generator or default.model, decoding=decoding or default.decoding
         ),

@@ -28,10 +28,10 @@ LENGTHS = (500, 1000, 2000)
     "--method", "methods", multiple=True, metavar="off|calibrated|ms-poe[:R[-R]]",
     help="May be given more than once.  [default: off and calibrated]",
 )  # fmt: skip
-@click.option("--written", is_flag=True, help="Let the model write, instead of scoring the answer.")
+@click.option("--written", is_flag=True, help="Generate, instead of scoring the answer.")
 @click.option(
     "--decoding", type=click.Choice(DECODINGS), default="concat",
-    show_default=True, help="How the model writes over the documents; all but concat: --written.",
+    show_default=True, help="Decoding over the documents; all but concat need --written.",
 )  # fmt: skip
 @click.option(
     "--corpus", "folder", type=Folder,
@@ -39,7 +39,7 @@ LENGTHS = (500, 1000, 2000)
 )  # fmt: skip
 @click.option("--data", type=AnyPath, help="Key-value records, JSON lines, as published.")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--plot", type=AnyPath, help="Draw accuracy by place into a PNG.")
+@click.option("--plot", type=AnyPath, help="Plot accuracy by position into a PNG.")
 @with_json
 def lost_in_the_middle(
     probe: str,
@@ -56,7 +56,7 @@ def lost_in_the_middle(
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    """Accuracy by the place of the evidence: first, in the middle, last."""
+    """Accuracy by position of the evidence: first, in the middle, last."""
     if data is not None and (probe != "kv" or lengths or folder):
         raise InvalidRequest("--data holds key-value records of their own length: use --probe kv")
     if plot:
@@ -68,10 +68,12 @@ def lost_in_the_middle(
     from rag_app.evaluation import positions as measuring
 
     model = CausalModel.load(generator or DEFAULT_GENERATOR, notify=_notify)
-    asked = {name: measuring.parsed(name, model) for name in methods or ("off", "calibrated")}
+    settings = {
+        name: measuring.parse_method(name, model) for name in methods or ("off", "calibrated")
+    }
     probes = _probes(model, probe, lengths or LENGTHS, questions, folder, data, seed)
     report = measuring.evaluate(
-        model, probes, methods=asked, positions=positions, written=written, decoding=decoding
+        model, probes, methods=settings, positions=positions, written=written, decoding=decoding
     )
     if plot:
         from rag_app.evaluation.position_plot import draw
@@ -90,24 +92,24 @@ def _probes(
     data: Path | None,
     seed: int,
 ) -> dict[int, list[Probe]]:
-    """By length; what is too long for the model is refused before the work begins."""
-    from rag_app.datasets.probes import Material, make, read_pairs, text_of
+    """Probes by length; refused if too long for the model."""
+    from rag_app.datasets.probes import Material, corpus_haystack, make_probes, read_key_values
 
     if data is not None:
-        made = {0: read_pairs(data, questions)}
+        probes = {0: read_key_values(data, questions)}
     else:
-        hay = text_of(folder)
-        made = {
-            length: make(kind, questions, Material(hay, model.count, length, seed))
+        hay = corpus_haystack(folder)
+        probes = {
+            length: make_probes(kind, questions, Material(hay, model.count, length, seed))
             for length in lengths
         }
-    longest = max(len(one.prompt(model.chat, 0.0).ids) for each in made.values() for one in each)
+    longest = max(len(one.prompt(model.chat, 0.0).ids) for each in probes.values() for one in each)
     if longest + 60 > model.window:
         raise InvalidRequest(
             f"the longest prompt has {longest} tokens, and {model.name} reads {model.window}; "
             "ask for less with --lengths, or take another file"
         )
-    return made
+    return probes
 
 
 def _notify(line: str) -> None:

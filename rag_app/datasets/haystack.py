@@ -1,4 +1,4 @@
-"""Text of a given number of words to hide something in, and the hiding."""
+"""Haystacks: text cut to a number of words, with needles planted in it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SENTENCE_END = re.compile(r"(?<=[.?!])\s+|\n+")
 
 @dataclass(frozen=True)
 class Haystack:
-    """Text with its words, a word being a run without white space.
+    """Text with the spans of its words, which are separated by white space.
 
     Attributes:
         text: The whole text.
@@ -31,12 +31,12 @@ class Haystack:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Haystack:
-        """Texts one after the other."""
+        """The texts, joined by blank lines."""
         text = "\n\n".join(texts)
         return cls(text, tuple(match.span() for match in _WORD.finditer(text)))
 
     def cut(self, first: int, words: int) -> str:
-        """`words` words from word `first` on, as they stand; past the end it begins again."""
+        """`words` consecutive words from word `first` on, wrapping around at the end."""
         pieces = []
         while words > 0:
             first %= len(self.spans)
@@ -48,13 +48,13 @@ class Haystack:
 
 
 def plant(text: str, needle: str, depth: float) -> str:
-    """The text with a needle between two of its sentences, on a line of its own.
+    """The text with a needle inserted between two sentences, on a line of its own.
 
     Args:
         text: At least a sentence.
-        needle: What to hide.
-        depth: Where, as a share of the text's characters: 0 before all of it, 1 after. The nearest
-            end of a sentence or line is taken.
+        needle: The line to insert.
+        depth: 0 before the text, 1 after it; else the end of the sentence or line that is nearest
+            to this share of its characters.
     """
     places = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
     at = min(places, key=lambda place: abs(place - depth * len(text)))
@@ -81,8 +81,7 @@ def haystack(path: Path | None) -> Haystack:
 
 
 def _files(source: Path) -> list[Path]:
-    found = list(walk([source]))
-    for one in found:
-        if isinstance(one, Failure) and len(found) == 1:
-            raise UnreadableFile(one.path, one.reason, one.remedy)
-    return [one for one in found if isinstance(one, Path)]
+    files = list(walk([source]))
+    if len(files) == 1 and isinstance(files[0], Failure):
+        raise UnreadableFile(files[0].path, files[0].reason, files[0].remedy)
+    return [file for file in files if isinstance(file, Path)]

@@ -1,4 +1,4 @@
-"""The tasks of LongEmbed that are not rebuilt here: NarrativeQA, SummScreenFD, 2WikiMultihopQA.
+"""LongEmbed's tasks from the model hub: NarrativeQA, SummScreenFD, 2WikiMultihopQA.
 
 They come from the data set that MTEB scores on, at the same revision, as JSON lines: `corpus`
 (doc_id, text), `queries` (qid, text) and `qrels` (qid, doc_id). A folder with these three files
@@ -22,7 +22,7 @@ FILES = ("corpus.jsonl", "queries.jsonl", "qrels.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class HubTask:
-    """Where a task lies on the hub, and what MTEB calls it.
+    """A task's location on the hub, and its name in MTEB.
 
     Attributes:
         configuration: The folder in the repository.
@@ -46,7 +46,7 @@ def load(name: str, folder: Path | None = None) -> Task:
     """A task, from a folder with its three files or from the hub.
 
     Raises:
-        UnreadableFile: The files cannot be had, or are not what they should be.
+        UnreadableFile: The files cannot be fetched or read, or are incomplete.
     """
     corpus, queries, qrels = (_rows(file) for file in _files(HUB_TASKS[name], folder))
     documents = [
@@ -54,10 +54,10 @@ def load(name: str, folder: Path | None = None) -> Task:
     ]
     position = {_field(row, "doc_id"): number for number, row in enumerate(corpus)}
     gold = {_field(row, "qid"): _field(row, "doc_id") for row in qrels}
-    asked = [(_field(row, "text"), gold.get(_field(row, "qid"))) for row in queries]
-    if not documents or any(answer not in position for _, answer in asked):
-        raise UnreadableFile(folder or REPOSITORY, "is not whole", "fetch all three files again")
-    return Task(name, tuple(documents), tuple(TaskQuery(t, position[str(d)]) for t, d in asked))
+    pairs = [(_field(row, "text"), gold.get(_field(row, "qid"))) for row in queries]
+    if not documents or any(answer not in position for _, answer in pairs):
+        raise UnreadableFile(folder or REPOSITORY, "is incomplete", "fetch all three files again")
+    return Task(name, tuple(documents), tuple(TaskQuery(t, position[str(d)]) for t, d in pairs))
 
 
 def _files(task: HubTask, folder: Path | None) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Questions whose evidence can be put anywhere among other text: does its place decide the answer?
+"""Probes: questions whose evidence can be placed anywhere among distractors.
 
 After Liu et al., "Lost in the Middle" (arXiv 2307.03172): key-value pairs (section 3) and several
 documents (section 2), and a pass key (Mohtashami & Jaggi, arXiv 2305.16300, section 4.2). Names and
@@ -32,15 +32,15 @@ Count = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A question, its evidence, and what stands around that.
+    """A question, its evidence, and distractors.
 
     Attributes:
         kind: A key of `KINDS`.
-        question: As it is asked.
-        lead: How the answer begins, up to the part that is to be known.
-        answer: That part.
+        question: Its text.
+        lead: The beginning of the answer sentence, given to the model.
+        answer: The rest, which the model must know.
         gold: The text that holds it.
-        around: The other texts, in order.
+        distractors: The other texts, in order.
         joined: Whether all texts are lines of one document, or each is a document.
     """
 
@@ -49,24 +49,24 @@ class Probe:
     lead: str
     answer: str
     gold: str
-    around: tuple[str, ...]
+    distractors: tuple[str, ...]
     joined: bool
 
     def texts(self, place: float) -> list[str]:
-        """The texts with the gold one at a place, 0 before all others, 1 after them."""
-        at = round(place * len(self.around))
-        return [*self.around[:at], self.gold, *self.around[at:]]
+        """The texts with the gold one at a place: 0 before all distractors, 1 after them."""
+        at = round(place * len(self.distractors))
+        return [*self.distractors[:at], self.gold, *self.distractors[at:]]
 
     def prompt(self, chat: Chat, place: float) -> Prompt:
-        """What the model reads: the question stands before and after the evidence, as always."""
+        """The prompt of the concat decoding."""
         texts = self.texts(place)
-        shown = ["\n".join(texts)] if self.joined else texts
-        return build_in_order(self.question, self._spans(shown), chat=chat)
+        documents = ["\n".join(texts)] if self.joined else texts
+        return build_in_order(self.question, self._spans(documents), chat=chat)
 
     def evidence(self, place: float) -> Evidence:
-        """The texts for a decoding that reads passages apart; none is thought better than another.
+        """The texts as passages of equal score, for decodings over single passages.
 
-        Lines of one document are dealt into `PARTS` stretches of about equally many.
+        Lines of one document are split into `PARTS` passages of about equal length.
         """
         texts = self.texts(place)
         if self.joined:
@@ -91,13 +91,13 @@ def places(count: int) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What probes are made of.
+    """The material of probes.
 
     Attributes:
-        hay: Text to hide things in.
-        size: Tokens of a text.
+        hay: Source of distractors.
+        size: Counts the tokens of a text.
         length: About how many tokens of evidence each probe has.
-        seed: Equal seeds give equal probes; other seeds give other names, facts and text.
+        seed: Equal seeds give equal probes; other seeds, other names, facts and text.
     """
 
     hay: Haystack
@@ -106,7 +106,7 @@ class Material:
     seed: int = 0
 
 
-def make(kind: str, count: int, material: Material) -> list[Probe]:
+def make_probes(kind: str, count: int, material: Material) -> list[Probe]:
     """Probes of one kind, at most 144.
 
     Raises:
@@ -120,42 +120,44 @@ def make(kind: str, count: int, material: Material) -> list[Probe]:
     return list(KINDS[kind](count, material, random.Random(seed)))  # noqa: S311 - not a secret
 
 
-def _passkeys(count: int, material: Material, rng: random.Random) -> Iterator[Probe]:
+def _make_passkeys(count: int, material: Material, rng: random.Random) -> Iterator[Probe]:
     for name in names(count, rng):
         key = _number(rng)
-        around = _filled(lambda: _stretch(material.hay, SENTENCE_WORDS, rng), material)
+        distractors = _fill(lambda: _excerpt(material.hay, SENTENCE_WORDS, rng), material)
         gold = f"The pass key of {name} is {key}. Remember it: {key} is the pass key."
         lead = f"The pass key of {name} is"
-        yield Probe("passkey", f"What is the pass key of {name}?", lead, key, gold, around, True)
+        yield Probe(
+            "passkey", f"What is the pass key of {name}?", lead, key, gold, distractors, True
+        )
 
 
-def _pairs(count: int, material: Material, rng: random.Random) -> Iterator[Probe]:
+def _make_key_values(count: int, material: Material, rng: random.Random) -> Iterator[Probe]:
     for _ in range(count):
         key, *others = names(1600, rng)
         rest, value = iter(others), _number(rng)
-        around = _filled(lambda: f"{next(rest)}: {_number(rng)}", material)  # noqa: B023
+        distractors = _fill(lambda: f"{next(rest)}: {_number(rng)}", material)  # noqa: B023
         question = f"Which number stands beside the name {key}?"
-        yield Probe("kv", question, f"{key}:", value, f"{key}: {value}", around, True)
+        yield Probe("kv", question, f"{key}:", value, f"{key}: {value}", distractors, True)
 
 
-def _documents(count: int, material: Material, rng: random.Random) -> Iterator[Probe]:
-    """Passages that each hide a fact; the others are of the same kinds, about somebody else."""
+def _make_documents(count: int, material: Material, rng: random.Random) -> Iterator[Probe]:
+    """Passages that each hold a fact; distractors hold other facts of the same kinds."""
     for fact in rng.sample(facts(), count):
         others = [one for one in facts() if one != fact]
         rng.shuffle(others)
         rest = iter(others)
-        around = _filled(lambda: _hiding(next(rest), material.hay, rng), material)  # noqa: B023
+        distractors = _fill(lambda: _hide(next(rest), material.hay, rng), material)  # noqa: B023
         lead = fact.sentence[: fact.sentence.rindex(fact.answer)].rstrip()
-        gold = _hiding(fact, material.hay, rng)
-        yield Probe("qa", fact.question, lead, fact.answer, gold, around, False)
+        gold = _hide(fact, material.hay, rng)
+        yield Probe("qa", fact.question, lead, fact.answer, gold, distractors, False)
 
 
-KINDS = {"passkey": _passkeys, "kv": _pairs, "qa": _documents}
-"""How probes of each kind are made."""
+KINDS = {"passkey": _make_passkeys, "kv": _make_key_values, "qa": _make_documents}
+"""A function for each kind of probe."""
 
 
-def read_pairs(path: Path, count: int) -> list[Probe]:
-    """Probes from the published key-value files, the pair asked for taken out of its place.
+def read_key_values(path: Path, count: int) -> list[Probe]:
+    """Probes from the published key-value files; the pair asked for is the gold text.
 
     Args:
         path: JSON lines, each `{"ordered_kv_records": [[k, v], ...], "key": k, "value": v}`.
@@ -170,17 +172,17 @@ def read_pairs(path: Path, count: int) -> list[Probe]:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UnreadableFile(path, "cannot be read as text", "name a JSON lines file") from error
-    made: list[Probe] = []
+    probes: list[Probe] = []
     for number, line in enumerate((line for line in lines if line.strip()), start=1):
-        if len(made) == count:
+        if len(probes) == count:
             break
-        made.append(_published(line, path, number))
-    if not made:
+        probes.append(_parse_record(line, path, number))
+    if not probes:
         raise UnreadableFile(path, "holds no key-value records", "name a JSON lines file of them")
-    return made
+    return probes
 
 
-def _published(line: str, path: Path, number: int) -> Probe:
+def _parse_record(line: str, path: Path, number: int) -> Probe:
     try:
         record = json.loads(line)
         key, value = record["key"], record["value"]
@@ -193,13 +195,13 @@ def _published(line: str, path: Path, number: int) -> Probe:
             f"record {number} is no key-value record",
             'each needs "ordered_kv_records" with the pair of "key" and "value" among them',
         ) from error
-    around = tuple(f'"{k}": "{v}"' for k, v in pairs if k != key)
+    distractors = tuple(f'"{k}": "{v}"' for k, v in pairs if k != key)
     question = f'What is the value of the key "{key}"?'
-    return Probe("kv", question, f'"{key}": "', value, f'"{key}": "{value}"', around, True)
+    return Probe("kv", question, f'"{key}": "', value, f'"{key}": "{value}"', distractors, True)
 
 
-def text_of(corpus: Path | None) -> Haystack:
-    """The text of a corpus, or of the sample documents that come with the source.
+def corpus_haystack(corpus: Path | None) -> Haystack:
+    """The text of a corpus as a haystack; without a corpus, of the sample documents.
 
     Raises:
         CorpusNotFound: There is no corpus in the folder.
@@ -216,8 +218,8 @@ def text_of(corpus: Path | None) -> Haystack:
     return Haystack.of(texts)
 
 
-def _filled(make_one: Callable[[], str], material: Material) -> tuple[str, ...]:
-    """As many texts as the length holds, at least one; fewer where there are no more."""
+def _fill(make_one: Callable[[], str], material: Material) -> tuple[str, ...]:
+    """As many texts as fit `material.length` tokens, at least one; fewer when they run out."""
     texts = [make_one()]
     used = material.size(texts[0])
     while used <= material.length:
@@ -229,14 +231,14 @@ def _filled(make_one: Callable[[], str], material: Material) -> tuple[str, ...]:
     return tuple(texts[:-1] or texts)
 
 
-def _stretch(hay: Haystack, words: int, rng: random.Random) -> str:
-    """Some words of the haystack in a row, on one line."""
+def _excerpt(hay: Haystack, words: int, rng: random.Random) -> str:
+    """So many consecutive words of the haystack, on one line."""
     return " ".join(hay.cut(rng.randrange(len(hay.spans)), words).split())
 
 
-def _hiding(fact: Fact, hay: Haystack, rng: random.Random) -> str:
-    """A passage with a fact in it."""
-    text = plant(_stretch(hay, PASSAGE_WORDS, rng), fact.sentence, rng.random())
+def _hide(fact: Fact, hay: Haystack, rng: random.Random) -> str:
+    """A passage that holds a fact."""
+    text = plant(_excerpt(hay, PASSAGE_WORDS, rng), fact.sentence, rng.random())
     return " ".join(text.split())
 
 

@@ -1,8 +1,8 @@
 """QMSum's meetings with their queries: `.json` holds one meeting, `.jsonl` one a line.
 
-Zhong et al., NAACL 2021. Documents come from the loader that `rag-app index` uses; this adds what
-only an evaluation needs. A file with a damaged meeting is refused as a whole: numbers over a part
-of the data would look like numbers over all of it.
+Zhong et al., NAACL 2021. Documents are read by the loader of `rag-app index`; this adds the
+queries. A file with a damaged meeting is refused as a whole: figures over a part of the data would
+look like figures over all of it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Question:
     """A query of a meeting.
 
     Attributes:
-        text: What is asked.
+        text: The query.
         answer: The summary that answers it.
         utterances: Numbers of the gold utterances, from 0, ascending; empty for a query about the
             whole.
@@ -39,7 +39,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """A meeting and what is asked of it.
+    """A meeting and its queries.
 
     Attributes:
         document: Its text, "speaker: content" a line, and its utterances.
@@ -53,19 +53,19 @@ class Meeting:
 
 
 def meetings(path: Path) -> list[Meeting]:
-    """The meetings of a file, or of a folder and all below it; of equal ones only the first.
+    """The meetings of a file, or of a folder and its subfolders, without duplicates.
 
     Raises:
         UnreadableFile: There is no such path, no meeting in it, or a meeting that is damaged.
     """
-    found: dict[str, Meeting] = {}
+    by_text: dict[str, Meeting] = {}
     for file in _files(path):
         documents = _documents(file, named=file == path.resolve())
         for document, values in zip(documents, _objects(file) if documents else (), strict=True):
-            found.setdefault(document.text, _meeting(file, document, values))
-    if not found:
+            by_text.setdefault(document.text, _meeting(file, document, values))
+    if not by_text:
         raise UnreadableFile(path, "holds no QMSum meeting", "name a QMSum .json or .jsonl file")
-    return list(found.values())
+    return list(by_text.values())
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -78,17 +78,17 @@ def _files(path: Path) -> Iterator[Path]:
 
 def _documents(file: Path, *, named: bool) -> list[Document]:
     """The meetings of a file; none when a folder holds a file of another kind."""
-    found = read(file)
-    failures = [one for one in found if isinstance(one, Failure)]
-    if not named and len(failures) == len(found) and all(one.other_kind for one in failures):
+    entries = read(file)
+    failures = [one for one in entries if isinstance(one, Failure)]
+    if not named and len(failures) == len(entries) and all(one.other_kind for one in failures):
         return []
     for failure in failures:
         raise UnreadableFile(failure.path, failure.reason, failure.remedy)
-    return [one for one in found if isinstance(one, Document)]
+    return [one for one in entries if isinstance(one, Document)]
 
 
 def _objects(file: Path) -> list[dict[str, object]]:
-    """The JSON objects of a file that the loader has found to be sound."""
+    """The JSON objects of a file, which the loader has validated."""
     text = decode(file, file.read_bytes()).removeprefix("\ufeff")
     if file.suffix.lower() == ".json":
         return [json.loads(text)]

@@ -20,13 +20,13 @@ LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 DOCUMENTS = 100
 QUERIES = 50
 WORDS_PER_TOKEN = 0.75
-SHORTEST = 64  # tokens; a shorter document has no room for a needle
+SHORTEST = 64  # tokens; shorter documents have no room for a needle
 
 REPEATS = 100  # of the filler before a blank line
 FILLER = "The grass is green. The sky is blue. The sun is yellow. Here we go. There and back again."
 
 
-def words_of(length: int) -> int:
+def word_count(length: int) -> int:
     """Words of a document of `length` tokens.
 
     Raises:
@@ -38,19 +38,21 @@ def words_of(length: int) -> int:
 
 
 def passkey(length: int, *, seed: int = 0) -> Task:
-    """Documents of one repeated line that each hide the pass key of somebody else."""
+    """Documents of one repeated line that each hide the pass key of another name."""
     rng = random.Random(f"passkey {length} {seed}")  # noqa: S311 - a benchmark, not a secret
     filler = Haystack.of([" ".join([FILLER] * REPEATS)])
-    found = [_passkey(name, rng.randint(10_000, 99_999)) for name in names(DOCUMENTS, rng)]
-    return _task("passkey", length, found, rng, lambda words: filler.cut(0, words))
+    needles = [_passkey(name, rng.randint(10_000, 99_999)) for name in names(DOCUMENTS, rng)]
+    return _task("passkey", length, needles, rng, lambda words: filler.cut(0, words))
 
 
 def needle(length: int, haystack: Haystack, *, seed: int = 0) -> Task:
-    """Stretches of a haystack that each hide one fact."""
+    """Excerpts of a haystack that each hide one fact."""
     rng = random.Random(f"needle {length} {seed}")  # noqa: S311 - a benchmark, not a secret
-    found = rng.sample(facts(), DOCUMENTS)
+    needles = rng.sample(facts(), DOCUMENTS)
     start = range(len(haystack.spans))
-    return _task("needle", length, found, rng, lambda words: haystack.cut(rng.choice(start), words))
+    return _task(
+        "needle", length, needles, rng, lambda words: haystack.cut(rng.choice(start), words)
+    )
 
 
 def _passkey(name: str, key: int) -> Fact:
@@ -62,22 +64,22 @@ def _passkey(name: str, key: int) -> Fact:
 
 
 def _task(
-    name: str, length: int, hidden: Sequence[Fact], rng: random.Random, hay: Callable[[int], str]
+    name: str, length: int, needles: Sequence[Fact], rng: random.Random, hay: Callable[[int], str]
 ) -> Task:
-    """One document for each fact, and a query for half of them, drawn by lot."""
+    """One document for each needle, and queries for a random half of them."""
     title = f"{name}-{length}"
-    asked = rng.sample(range(len(hidden)), QUERIES)
+    gold = rng.sample(range(len(needles)), QUERIES)
     return Task(
         title,
-        documents=tuple(_documents(title, words_of(length), hidden, rng, hay)),
-        queries=tuple(TaskQuery(hidden[position].question, position) for position in asked),
+        documents=tuple(_documents(title, word_count(length), needles, rng, hay)),
+        queries=tuple(TaskQuery(needles[position].question, position) for position in gold),
     )
 
 
 def _documents(
-    title: str, words: int, hidden: Sequence[Fact], rng: random.Random, hay: Callable[[int], str]
+    title: str, words: int, needles: Sequence[Fact], rng: random.Random, hay: Callable[[int], str]
 ) -> Iterator[Document]:
-    for number, fact in enumerate(hidden):
+    for number, fact in enumerate(needles):
         around = hay(words - len(fact.sentence.split()))
         text = plant(around, fact.sentence, rng.random())
         yield document(text, name=f"{title}/{number:03d}")

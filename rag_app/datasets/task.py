@@ -1,4 +1,4 @@
-"""A retrieval task: documents, and queries that each have one right document."""
+"""A retrieval task: documents, and queries with one relevant document each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from indexing.documents import Document
 
 @dataclass(frozen=True, slots=True)
 class TaskQuery:
-    """A query, and the position of the document that answers it."""
+    """A query, and the position of the relevant document."""
 
     text: str
     gold: int
@@ -18,7 +18,7 @@ class TaskQuery:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is retrieved from, and with what.
+    """Documents and queries.
 
     Attributes:
         name: As the command line spells it, such as "qmsum" or "passkey-256".
@@ -32,13 +32,13 @@ class Task:
 
     @property
     def digest(self) -> str:
-        """Of all documents, in order: what a corpus of them is recognised by."""
+        """SHA-256 over the digests of all documents, in order."""
         digests = "".join(document.digest for document in self.documents)
         return hashlib.sha256(digests.encode()).hexdigest()
 
     @property
     def statistics(self) -> dict[str, int]:
-        """Numbers to check a task by: how much of everything there is."""
+        """Counts of documents, queries and characters, to check a task by."""
         return {
             "documents": len(self.documents),
             "queries": len(self.queries),

@@ -1,4 +1,4 @@
-"""How likely a model finds an answer that is put into its mouth: one pass, nothing written."""
+"""The likelihood of a given answer under teacher forcing: one forward pass, nothing generated."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Forced:
-    """What a model thinks of an answer.
+class AnswerLikelihood:
+    """How likely a model is to give an answer.
 
     Attributes:
-        exact: Whether the likeliest token is the answer's at every step, so that the model, made
-            to begin with the lead, would write just that.
-        likelihood: Mean logarithm of the probability of the answer's tokens.
+        exact: Whether the answer's token has the highest logit at every step, so that greedy
+            decoding after the lead would generate just that.
+        likelihood: Mean log-probability of the answer's tokens.
     """
 
     exact: bool
     likelihood: float
 
 
-def forced(model: CausalModel, probe: Probe, place: float) -> Forced:
-    """The answer of a probe with its evidence at a place."""
+def score_answer(model: CausalModel, probe: Probe, place: float) -> AnswerLikelihood:
+    """Likelihood of a probe's answer with the evidence at a place."""
     prompt = probe.prompt(model.chat, place).ids
-    ids, count = continued(model, prompt, probe.lead, probe.answer)
-    return scored(model, ids, count)
+    ids, count = append_answer(model, prompt, probe.lead, probe.answer)
+    return score_continuation(model, ids, count)
 
 
-def continued(
+def append_answer(
     model: CausalModel, prompt: Sequence[int], lead: str, answer: str
 ) -> tuple[list[int], int]:
-    """The prompt with the answer, and how many of its tokens are the answer's own."""
+    """Token ids of prompt, lead and answer, and how many of them are the answer's."""
     before = model.chat.content(lead)
     gap = "" if lead.endswith('"') else " "
     whole = model.chat.content(lead + gap + answer)
@@ -46,8 +46,8 @@ def continued(
     return [*prompt, *whole], len(whole) - shared
 
 
-def scored(model: CausalModel, ids: Sequence[int], count: int) -> Forced:
-    """The last `count` tokens, given those before them."""
+def score_continuation(model: CausalModel, ids: Sequence[int], count: int) -> AnswerLikelihood:
+    """Likelihood of the last `count` of the token ids, given those before them."""
     import torch
 
     with torch.inference_mode():
@@ -56,6 +56,6 @@ def scored(model: CausalModel, ids: Sequence[int], count: int) -> Forced:
             use_cache=False,
             logits_to_keep=count + 1,
         ).logits[0, -count - 1 : -1]
-    wanted = torch.tensor(ids[-count:], device=logits.device)
-    chances = logits.float().log_softmax(-1).gather(1, wanted[:, None])
-    return Forced(bool((logits.argmax(-1) == wanted).all()), float(chances.mean()))
+    targets = torch.tensor(ids[-count:], device=logits.device)
+    log_probs = logits.float().log_softmax(-1).gather(1, targets[:, None])
+    return AnswerLikelihood(bool((logits.argmax(-1) == targets).all()), float(log_probs.mean()))

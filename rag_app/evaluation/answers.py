@@ -1,14 +1,14 @@
-"""How good answers are: ROUGE, what is supported, what is evidence, and what is withheld.
+"""Quality of answers: ROUGE, support, citations in gold evidence, abstention.
 
 Two kinds of questions: QMSum's specific queries, each asked of its own meeting, with a reference
 answer and gold utterances; and a person's own, JSON lines of `{"question", "answer", "answerable",
 "evidence": [{"path", "quote"}]}`, asked of the folder in which their file lies.
 
-A citation is evidence when it and a gold span share at least half of the shorter of the two. Beside
-the ways to answer stand three yardsticks: the beginning of the document (lead); the sentences of
-the retrieved passages that resemble the reference most (oracle), which no way of quoting can exceed
-by much; and the reference itself, cited as an answer is, which tells how far the citations of a
-model that answers well can be trusted.
+A citation is in gold evidence when it and a gold span share at least half of the shorter of the
+two. Beside the ways to answer stand three baselines: the beginning of the document (lead); the
+sentences of the retrieved passages with the highest ROUGE-1 against the reference (oracle), an
+upper bound for quoting; and the reference itself, attributed as a generated answer is, an upper
+bound for attribution.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from retriever.retriever import Retriever
 LEAD_WORDS = 90
 ORACLE_SENTENCES = 5
 KINDS = ("quote", "decoded", "free", "lead", "oracle", "reference")
-"""Ways to answer: ranked quotes, quotes that the model decodes, its own words, and yardsticks."""
+"""Ways to answer: ranked quotes, decoded quotes, generated text; then the baselines."""
 
-_SHUFFLED = 5  # seed of the order in which QMSum's questions are asked
+_SHUFFLE_SEED = 5  # of the order of QMSum's questions
 _MARKER = re.compile(r" ?\[(\d+|unsupported)\]")
 
 
@@ -53,22 +53,22 @@ class Gold:
     start: int
     end: int
 
-    def held(self, citation: Citation) -> bool:
-        """Whether half of the shorter of the two is in both."""
-        shared = min(self.end, citation.end) - max(self.start, citation.start)
-        shorter = min(self.end - self.start, citation.end - citation.start)
-        return citation.document == self.document and shared >= 0.5 * shorter
+    def overlaps(self, document: str, start: int, end: int) -> bool:
+        """Whether this and a span of a document share half of the shorter of the two."""
+        shared = min(self.end, end) - max(self.start, start)
+        shorter = min(self.end - self.start, end - start)
+        return document == self.document and shared >= 0.5 * shorter
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A question with what is known of its answer.
+class LabelledQuestion:
+    """A question with its reference answer and gold evidence.
 
     Attributes:
-        question: As it is asked.
-        reference: The answer somebody wrote; "" where none is known.
-        gold: Spans that hold it; none for a question without an answer.
-        document: Id of the one document it is asked of; None for all.
+        question: Its text.
+        reference: The reference answer; "" where there is none.
+        gold: Spans that hold the answer; none for an unanswerable question.
+        document: Id of the one document to search; None for all.
         answerable: Whether the documents hold an answer.
     """
 
@@ -80,13 +80,21 @@ class Asked:
 
     @property
     def where(self) -> Filter | None:
-        """What the search is limited to."""
+        """The filter of the search."""
         return Filter(documents=(self.document,)) if self.document else None
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One answer, as far as it is measured; shares from 0 to 1, None where not defined."""
+class MeasuredAnswer:
+    """An answer with its measures.
+
+    Attributes:
+        text: Without markers.
+        supported: Share of sentences with a quote, 0 to 1; None where it abstained.
+        evidence: For each verified citation, whether it is in gold evidence.
+        withheld: Whether it abstained.
+        seconds: To answer.
+    """
 
     text: str
     supported: float | None
@@ -105,15 +113,15 @@ def evaluate(  # noqa: PLR0913 - one keyword option for each flag of the command
     skip: int = 0,
     notify: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
-    """Figures by the way to answer, each a mean over the questions that have an answer.
+    """Means over the answerable questions, by the way to answer.
 
     Args:
         data: QMSum's .json or .jsonl, or a person's own questions.
         kinds: Of `KINDS`.
-        settings: How answers are made; what a kind says of it goes before.
-        folder: Where the corpus is kept, and taken from; None for a temporary one.
+        settings: Of the generator; a kind overrides them.
+        folder: Of the corpus, created or reused; None for a temporary one.
         questions: At most so many, None for all.
-        skip: Leave out so many of the first.
+        skip: How many of the first to leave out.
         notify: Told about anything that takes long.
 
     Raises:
@@ -125,133 +133,143 @@ def evaluate(  # noqa: PLR0913 - one keyword option for each flag of the command
         if kind not in KINDS:
             raise InvalidRequest(f"no way to answer {kind!r}; there are: {', '.join(KINDS)}")
     rouge = _scorer()
-    with kept(folder) as place, Corpus(place, notify=notify) as corpus:
-        asked = asked_of(data, corpus)[skip:][:questions]
-        if not any(one.answerable for one in asked):
+    with corpus_folder(folder) as place, Corpus(place, notify=notify) as corpus:
+        sample = load_questions(data, corpus)[skip:][:questions]
+        if not any(one.answerable for one in sample):
             raise InvalidRequest(f"{data}: no question with an answer is left to ask")
         rows = {
-            kind: _figures(asked, _answers(kind, asked, place, settings, notify), rouge)
+            kind: _aggregate(sample, _answers(kind, sample, place, settings, notify), rouge)
             for kind in kinds
         }
-    return {"task": "answers", "questions": len(asked), "answers": rows}
+    return {"task": "answers", "questions": len(sample), "answers": rows}
 
 
 def _answers(
     kind: str,
-    asked: Sequence[Asked],
+    sample: Sequence[LabelledQuestion],
     folder: Path,
     settings: GeneratorSettings | None,
     notify: Callable[[str], None] | None,
-) -> list[Said]:
+) -> list[MeasuredAnswer]:
     base = settings or GeneratorSettings()
     mode: Any = "free" if kind == "free" else "quote"
-    chosen = replace(base, quotes="decoded" if kind == "decoded" else base.quotes)
+    settings = replace(base, quotes="decoded" if kind == "decoded" else base.quotes)
     with (
-        Corpus(folder, generator=chosen, notify=notify) as corpus,
-        counted(asked, doing=f"Answering ({kind})") as steps,
+        Corpus(folder, generator=settings, notify=notify) as corpus,
+        counted(sample, doing=f"Answering ({kind})") as steps,
     ):
-        if kind == "lead":
-            return [_lead(corpus, one) for one in steps]
-        if kind == "oracle":
-            return [_oracle(corpus, one) for one in steps]
-        if kind == "reference":
-            return [_reference(corpus, one) for one in steps]
-        corpus.ask(asked[0].question, answer=mode)  # loads what is loaded once
-        return [said(corpus.ask(one.question, answer=mode, where=one.where), one) for one in steps]
+        if kind in BASELINES:
+            return [BASELINES[kind](corpus, one) for one in steps]
+        corpus.ask(sample[0].question, answer=mode)  # warm-up
+        return [
+            measure_answer(corpus.ask(one.question, answer=mode, where=one.where), one)
+            for one in steps
+        ]
 
 
-def said(answer: Answer, asked: Asked) -> Said:
-    """An answer, measured."""
+def measure_answer(answer: Answer, question: LabelledQuestion) -> MeasuredAnswer:
+    """Measure an answer against the labels of its question."""
     plain = _MARKER.sub("", answer.text)
     if answer.abstained:
-        return Said(plain, None, (), True, answer.seconds["total"])
+        return MeasuredAnswer(plain, None, (), True, answer.seconds["total"])
     quoted = answer.mode == "quote"
     supported = 1.0 if quoted else _supported(plain, answer.unsupported)
-    held = _held(asked, answer.citations)
-    return Said(plain, supported, held, False, answer.seconds["total"])
+    evidence = _in_evidence(question, answer.citations)
+    return MeasuredAnswer(plain, supported, evidence, False, answer.seconds["total"])
 
 
 def _supported(text: str, unsupported: Sequence[str]) -> float:
-    """The share of a text's sentences that are not among those without a quote."""
+    """The share of a text's sentences that have a quote."""
     return 1 - len(unsupported) / max(len(sentences(text, 0, len(text))), len(unsupported), 1)
 
 
-def _held(asked: Asked, citations: Sequence[Citation]) -> tuple[bool, ...]:
-    """Of each verified citation, whether it is evidence."""
+def _in_evidence(question: LabelledQuestion, citations: Sequence[Citation]) -> tuple[bool, ...]:
+    """For each verified citation, whether it is in gold evidence."""
     return tuple(
-        any(gold.held(citation) for gold in asked.gold)
-        for citation in citations
-        if citation.verified
+        in_gold(question.gold, each.document, each.start, each.end)
+        for each in citations
+        if each.verified
     )
 
 
-def _lead(corpus: Corpus, asked: Asked) -> Said:
+def _lead(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
     """The first words of the document, or of the best one."""
-    name = asked.document or corpus.search(asked.question, k=1)[0].document
+    name = question.document or corpus.search(question.question, k=1)[0].document
     text = " ".join(corpus.document(name).text.split()[:LEAD_WORDS])
-    return Said(text, 1.0, (), False, 0.0)
+    return MeasuredAnswer(text, 1.0, (), False, 0.0)
 
 
-def _oracle(corpus: Corpus, asked: Asked) -> Said:
+def _oracle(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
     """The retrieved sentences with the highest ROUGE-1 against the reference."""
     with corpus.retriever() as retriever:
-        found = evidence_sentences(_shown(corpus, retriever, asked))
+        pool = evidence_sentences(_passages(corpus, retriever, question))
     scorer = _scorer()
-    worth = [scorer.score(asked.reference, each.text)["rouge1"].fmeasure for each in found]
-    best = sorted(range(len(found)), key=lambda i: -worth[i])[:ORACLE_SENTENCES]
-    held = tuple(
-        holds(asked.gold, found[i].document.id, found[i].start, found[i].end) for i in best
+    scores = [scorer.score(question.reference, each.text)["rouge1"].fmeasure for each in pool]
+    best = sorted(range(len(pool)), key=lambda i: -scores[i])[:ORACLE_SENTENCES]
+    evidence = tuple(
+        in_gold(question.gold, pool[i].document.id, pool[i].start, pool[i].end) for i in best
     )
-    return Said("\n".join(found[i].text for i in sorted(best)), 1.0, held, False, 0.0)
+    text = "\n".join(pool[i].text for i in sorted(best))
+    return MeasuredAnswer(text, 1.0, evidence, False, 0.0)
 
 
-def _reference(corpus: Corpus, asked: Asked) -> Said:
-    """What somebody wrote, with quotes looked for as for an answer in a model's own words."""
+def _reference(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
+    """The reference answer, attributed to the passages as a generated answer is."""
     with corpus.retriever() as retriever:
-        shown = _shown(corpus, retriever, asked)
         citations, unsupported = cite(
-            asked.reference, shown, retriever.embed, question=asked.question
+            question.reference,
+            _passages(corpus, retriever, question),
+            retriever.embed,
+            question=question.question,
         )
-    supported = _supported(asked.reference, unsupported) if asked.reference else None
-    return Said(asked.reference, supported, _held(asked, citations), False, 0.0)
+    supported = _supported(question.reference, unsupported) if question.reference else None
+    evidence = _in_evidence(question, citations)
+    return MeasuredAnswer(question.reference, supported, evidence, False, 0.0)
 
 
-def _shown(corpus: Corpus, retriever: Retriever, asked: Asked) -> Sequence[Span]:
-    """The passages that an answer would be made of."""
-    hits = retriever.search(asked.question, passages=EVIDENCE_PASSAGES, where=asked.where)
+BASELINES: dict[str, Callable[[Corpus, LabelledQuestion], MeasuredAnswer]] = {
+    "lead": _lead,
+    "oracle": _oracle,
+    "reference": _reference,
+}
+
+
+def _passages(corpus: Corpus, retriever: Retriever, question: LabelledQuestion) -> Sequence[Span]:
+    """The passages that an answer would be made from."""
+    hits = retriever.search(question.question, passages=EVIDENCE_PASSAGES, where=question.where)
     return gather_evidence(hits, corpus.document).passages[:EVIDENCE_PASSAGES]
 
 
-def holds(golds: Sequence[Gold], document: str, start: int, end: int) -> bool:
-    """Whether a span and one of these share half of the shorter of the two."""
-    return any(
-        gold.document == document
-        and min(gold.end, end) - max(gold.start, start)
-        >= 0.5 * min(gold.end - gold.start, end - start)
-        for gold in golds
-    )
+def in_gold(golds: Sequence[Gold], document: str, start: int, end: int) -> bool:
+    """Whether a span overlaps one of the gold spans by half of the shorter of the two."""
+    return any(gold.overlaps(document, start, end) for gold in golds)
 
 
-def _figures(asked: Sequence[Asked], said: Sequence[Said], rouge: Any) -> dict[str, float | None]:  # noqa: ANN401
+def _aggregate(
+    sample: Sequence[LabelledQuestion],
+    answers: Sequence[MeasuredAnswer],
+    rouge: Any,  # noqa: ANN401 - the library has no types
+) -> dict[str, float | None]:
     """Means; ROUGE in percent, over the questions with a reference."""
-    with_answer = [(one, it) for one, it in zip(asked, said, strict=True) if one.answerable]
-    without = [it for one, it in zip(asked, said, strict=True) if not one.answerable]
-    scores = [rouge.score(one.reference, it.text) for one, it in with_answer if one.reference]
-    supported = [it.supported for _, it in with_answer if it.supported is not None]
-    quoted = [it.evidence for _, it in with_answer if it.evidence]
+    pairs = list(zip(sample, answers, strict=True))
+    answerable = [(question, answer) for question, answer in pairs if question.answerable]
+    unanswerable = [answer for question, answer in pairs if not question.answerable]
+    scores = [rouge.score(q.reference, answer.text) for q, answer in answerable if q.reference]
+    supported = [a.supported for _, a in answerable if a.supported is not None]
+    citing = [answer.evidence for _, answer in answerable if answer.evidence]
     figures: dict[str, float | None] = {
         kind: _mean([100 * score[kind].fmeasure for score in scores])
         for kind in ("rouge1", "rouge2", "rougeL")
     }
     return figures | {
         "supported": _mean(supported),
-        "evidence_cited": _mean([any(it.evidence) for _, it in with_answer]),
-        "citations_in_evidence": _mean([fmean(each) for each in quoted]),
-        "citations": sum(map(len, quoted)),
-        "wrongly_withheld": _mean([it.withheld for _, it in with_answer]),
-        "rightly_withheld": _mean([it.withheld for it in without]),
-        "words": _mean([len(it.text.split()) for _, it in with_answer]),
-        "seconds": round(median([it.seconds for _, it in with_answer]), 3),
+        "evidence_cited": _mean([any(answer.evidence) for _, answer in answerable]),
+        "citations_in_evidence": _mean([fmean(each) for each in citing]),
+        "citations": sum(map(len, citing)),
+        "wrongly_withheld": _mean([answer.withheld for _, answer in answerable]),
+        "rightly_withheld": _mean([answer.withheld for answer in unanswerable]),
+        "words": _mean([len(answer.text.split()) for _, answer in answerable]),
+        "seconds": round(median([answer.seconds for _, answer in answerable]), 3),
     }
 
 
@@ -259,19 +277,19 @@ def _mean(values: Sequence[float]) -> float | None:
     return round(fmean(values), 4) if values else None
 
 
-def asked_of(data: Path, corpus: Corpus) -> list[Asked]:
-    """The questions of a file, their documents indexed."""
-    own = _own_questions(data)
-    if own is None:
+def load_questions(data: Path, corpus: Corpus) -> list[LabelledQuestion]:
+    """Load the questions of a file and index their documents."""
+    records = _question_records(data)
+    if records is None:
         corpus.add([data])
-        return _of_meetings(meetings(data))
+        return _meeting_questions(meetings(data))
     corpus.add([data.parent])
     texts = {entry.id: corpus.document(entry.id).text for entry in corpus.documents()}
     paths = {entry.id: entry.path for entry in corpus.documents()}
-    return [_own(one, texts, paths) for one in own]
+    return [_own_question(each, texts, paths) for each in records]
 
 
-def _own_questions(data: Path) -> list[dict[str, Any]] | None:
+def _question_records(data: Path) -> list[dict[str, Any]] | None:
     """The objects of a JSON-lines file of questions; None where it is something else."""
     if not data.is_file() or data.suffix != ".jsonl":
         return None
@@ -280,18 +298,20 @@ def _own_questions(data: Path) -> list[dict[str, Any]] | None:
     except (OSError, ValueError) as error:
         remedy = "write one JSON object a line, in UTF-8"
         raise UnreadableFile(data, f"is not JSON lines ({error})", remedy) from error
-    asked = [row for row in rows if isinstance(row, dict) and isinstance(row.get("question"), str)]
-    return asked if rows and len(asked) == len(rows) else None
+    valid = all(isinstance(row, dict) and isinstance(row.get("question"), str) for row in rows)
+    return rows if rows and valid else None
 
 
-def _own(values: dict[str, Any], texts: Mapping[str, str], paths: Mapping[str, str]) -> Asked:
+def _own_question(
+    values: dict[str, Any], texts: Mapping[str, str], paths: Mapping[str, str]
+) -> LabelledQuestion:
     golds = []
     for evidence in values.get("evidence", ()):
         quote = r"\s+".join(map(re.escape, str(evidence.get("quote", "")).split()))
         for name, text in texts.items():
             if paths[name].endswith(str(evidence.get("path", ""))):
                 golds += [Gold(name, *each.span()) for each in re.finditer(quote, text)][:1]
-    return Asked(
+    return LabelledQuestion(
         values["question"],
         str(values.get("answer") or ""),
         tuple(golds),
@@ -299,37 +319,37 @@ def _own(values: dict[str, Any], texts: Mapping[str, str], paths: Mapping[str, s
     )
 
 
-def _of_meetings(found: Sequence[Meeting]) -> list[Asked]:
-    """Every specific query with gold utterances, in an order that is always the same."""
-    asked = [
-        Asked(
+def _meeting_questions(sources: Sequence[Meeting]) -> list[LabelledQuestion]:
+    """Every specific query with gold utterances, in a fixed random order."""
+    questions = [
+        LabelledQuestion(
             question.text,
             question.answer,
-            tuple(_turns(meeting, question.utterances)),
+            tuple(_utterance_spans(meeting, question.utterances)),
             meeting.document.id,
         )
-        for meeting in found
+        for meeting in sources
         for question in meeting.specific
         if question.utterances
     ]
-    random.Random(_SHUFFLED).shuffle(asked)  # noqa: S311 - a sample, not a secret
-    return asked
+    random.Random(_SHUFFLE_SEED).shuffle(questions)  # noqa: S311 - a sample, not a secret
+    return questions
 
 
-def _turns(meeting: Meeting, numbers: Sequence[int]) -> Iterator[Gold]:
+def _utterance_spans(meeting: Meeting, numbers: Sequence[int]) -> Iterator[Gold]:
     for number in numbers:
         utterance = meeting.document.utterances[number]
         yield Gold(meeting.document.id, utterance.start, utterance.end)
 
 
 @contextmanager
-def kept(folder: Path | None) -> Iterator[Path]:
-    """The folder, or one that is gone afterwards."""
+def corpus_folder(folder: Path | None) -> Iterator[Path]:
+    """The folder, or a temporary one."""
     if folder:
         yield folder
     else:
-        with TemporaryDirectory() as made:
-            yield Path(made)
+        with TemporaryDirectory() as name:
+            yield Path(name)
 
 
 def _scorer() -> Any:  # noqa: ANN401 - the library has no types

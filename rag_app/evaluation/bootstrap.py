@@ -1,4 +1,4 @@
-"""How far a figure would move with other questions: percentile bootstrap, by question."""
+"""Confidence intervals by the percentile bootstrap over questions (Efron, 1979)."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ DRAWS = 2000
 def interval(
     outcomes: Outcomes, statistic: Statistic, *, level: float = 0.95, seed: int = 0
 ) -> tuple[float, float]:
-    """The middle share of a statistic over questions drawn anew, with repetition.
+    """Percentile interval of a statistic over questions resampled with replacement.
 
-    What belongs to a question stays together: for a paired comparison, put both methods into one
-    row, and let the statistic take their difference.
+    A row is resampled as a whole: for a paired comparison, put both methods into one row, and let
+    the statistic take their difference.
 
     Args:
         outcomes: (questions, ...).
         statistic: From such an array to a number.
-        level: The share.
+        level: Confidence level.
         seed: Equal seeds give equal intervals.
     """
     random = np.random.default_rng(seed)
-    drawn = random.integers(0, len(outcomes), size=(DRAWS, len(outcomes)))
-    found = np.array([statistic(outcomes[rows]) for rows in drawn])
+    samples = random.integers(0, len(outcomes), size=(DRAWS, len(outcomes)))
+    values = np.array([statistic(outcomes[rows]) for rows in samples])
     edge = 100 * (1 - level) / 2
-    low, high = np.percentile(found, [edge, 100 - edge])
+    low, high = np.percentile(values, [edge, 100 - edge])
     return float(low), float(high)
 
 

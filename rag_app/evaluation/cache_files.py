@@ -1,4 +1,4 @@
-"""What evaluations leave in the user's cache, so that the next one is quick: encoded corpora."""
+"""Encoded corpora that evaluations keep in the user's cache, for the next one to use."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ QUERY_FILES = 16  # of vectors of queries beside a corpus; older ones are droppe
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """One corpus of a past evaluation.
+class CachedCorpus:
+    """The corpus of a past evaluation.
 
     Attributes:
-        folder: Where it lies.
-        bytes: What it takes on disk.
+        folder: Its path.
+        bytes: Its size on disk.
     """
 
     folder: Path
@@ -30,21 +30,23 @@ class Kept:
         return {"folder": str(self.folder), "bytes": self.bytes}
 
 
-def home() -> Path:
+def evaluation_cache() -> Path:
     """The folder that holds the corpora of evaluations."""
     return cache_folder() / "evaluation"
 
 
-def kept() -> list[Kept]:
-    """All of them, by name."""
-    folders = sorted(each for each in home().glob("*") if each.is_dir() and not each.is_symlink())
-    return [Kept(folder, _size(folder)) for folder in folders]
+def cached_corpora() -> list[CachedCorpus]:
+    """All corpora in the cache, by name."""
+    folders = sorted(
+        each for each in evaluation_cache().glob("*") if each.is_dir() and not each.is_symlink()
+    )
+    return [CachedCorpus(folder, _size(folder)) for folder in folders]
 
 
-def clear() -> tuple[list[Kept], list[Kept]]:
-    """Remove them; those removed, and those that stay because an evaluation writes to them."""
+def clear() -> tuple[list[CachedCorpus], list[CachedCorpus]]:
+    """Remove the corpora; those removed, and those that an evaluation is writing to."""
     removed, busy = [], []
-    for each in kept():
+    for each in cached_corpora():
         try:
             with FileLock(each.folder / "write.lock", timeout=0):
                 shutil.rmtree(each.folder, ignore_errors=True)
@@ -54,8 +56,8 @@ def clear() -> tuple[list[Kept], list[Kept]]:
     return removed, busy
 
 
-def drop_older(folder: Path) -> None:
-    """Keep the newest files of query vectors in a folder."""
+def drop_oldest(folder: Path) -> None:
+    """Remove all but the newest `QUERY_FILES` files of query vectors."""
     files = sorted(folder.glob("*.npy"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
     for file in files[QUERY_FILES:]:
         file.unlink(missing_ok=True)

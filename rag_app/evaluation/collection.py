@@ -1,8 +1,8 @@
 """The documents of a task as a corpus that is encoded once, and scores of all of them for a query.
 
-A corpus is kept and used again when it was encoded in the same way and holds nothing but documents
-of the task; so a second evaluation, or one that was killed, encodes only what is missing. The
-vectors of the queries are kept beside it. `rag-app evaluate clear` removes those in the cache.
+A corpus is reused when it has the encoder's fingerprint and holds nothing but documents of the
+task; so a second evaluation, or one that was killed, encodes only what is missing. The vectors of
+the queries are stored beside it. `rag-app evaluate clear` removes those in the cache.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from indexing.errors import CorpusError
 from indexing.store.store import FILE_NAME, Store
 from rag_app.corpus.corpus import Corpus
 from rag_app.datasets.task import Task
-from rag_app.evaluation.cache_files import drop_older, home
+from rag_app.evaluation.cache_files import drop_oldest, evaluation_cache
 from rag_app.progress import counted
 from retriever.fusion import RANKINGS
 from retriever.query import Query
@@ -33,7 +33,7 @@ from retriever.retriever import Retriever
 
 FloatArray = npt.NDArray[np.float32]
 
-QUERIES_AT_ONCE = 256
+QUERY_BATCH = 256
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Collection:
         retriever: Over exactly its documents.
         positions: (documents,) where each document of the task stands in the retriever's scores.
         encoded: Documents that had to be encoded now.
-        seconds: What that took, indexing the words included.
+        seconds: Time to encode them, indexing of words included.
     """
 
     task: Task
@@ -60,7 +60,7 @@ class Collection:
 
 
 @contextmanager
-def collected(
+def open_collection(
     task: Task,
     *,
     encoder: Encoder,
@@ -68,19 +68,19 @@ def collected(
     folder: Path | None = None,
     notify: Callable[[str], None] | None = None,
 ) -> Iterator[Collection]:
-    """The documents of a task, encoded or found encoded.
+    """Open the documents of a task; those that are not encoded yet are.
 
     Args:
-        task: What is ranked. Its queries are encoded at once, all in batches.
+        task: What is ranked. All its queries are encoded first, in batches.
         encoder: How documents and queries are encoded.
         ranking: A name from `retriever.fusion.RANKINGS`.
-        folder: A corpus to use or to make; None takes one in the user's cache folder.
-        notify: Told when the folder holds another corpus, which is then left alone.
+        folder: A corpus to use or create; None for one in the user's cache folder.
+        notify: Told when the folder holds another corpus, which is then not touched.
     """
     place = _place(task, encoder.recipe, folder, notify)
     started = perf_counter()
     with Corpus(place, encoder=encoder) as corpus:
-        missing = [one for one in task.documents if one.digest not in _held(place)]
+        missing = [one for one in task.documents if one.digest not in _stored_digests(place)]
         if missing:
             with counted(missing, doing="Encoding documents", then="Indexing words") as steps:
                 corpus.add_documents(steps)
@@ -104,7 +104,7 @@ def _place(
         return folder
     key = json.dumps([recipe.as_dict(), task.digest], sort_keys=True)
     name = f"{task.name}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
-    cached = home() / name
+    cached = evaluation_cache() / name
     if folder is not None and notify:
         notify(
             f"{folder} holds other documents, or vectors made in another way; it stays as it is, "
@@ -114,39 +114,41 @@ def _place(
 
 
 def _fits(folder: Path, task: Task, recipe: Recipe) -> bool:
-    """Whether a folder is free, or holds documents of the task and no others, encoded so."""
+    """Whether a folder is empty, or holds only documents of the task with this fingerprint."""
     if not (folder / FILE_NAME).exists():
         return True
     try:
         store = Store(folder)
     except CorpusError:
         return False
-    held, made = set(store.digests()), store.recipe()
+    digests, fingerprint = set(store.digests()), store.recipe()
     store.close()
-    return made in (None, recipe) and held <= {document.digest for document in task.documents}
+    return fingerprint in (None, recipe) and digests <= {
+        document.digest for document in task.documents
+    }
 
 
-def _held(folder: Path) -> set[str]:
-    """Digests of the documents that are in a corpus already."""
+def _stored_digests(folder: Path) -> set[str]:
+    """Digests of the documents that a corpus holds."""
     if not (folder / FILE_NAME).exists():
         return set()
     store = Store(folder)
-    held = set(store.digests())
+    digests = set(store.digests())
     store.close()
-    return held
+    return digests
 
 
 def _positions(documents: Sequence[Document], retriever: Retriever) -> npt.NDArray[np.int64]:
-    """Where documents stand in a retriever's scores, by their content."""
+    """(documents,) positions of documents in a retriever's scores, matched by digest."""
     rows = {id_: row for row, id_, *_ in retriever.store.document_rows()}
     ids = {digest: id_ for digest, (id_, _) in retriever.store.digests().items()}
-    wanted = np.array([rows[ids[document.digest]] for document in documents], np.int64)
-    return np.searchsorted(retriever.snapshot.document_rows, wanted)
+    document_rows = np.array([rows[ids[document.digest]] for document in documents], np.int64)
+    return np.searchsorted(retriever.snapshot.document_rows, document_rows)
 
 
 def _is_dense(ranking: str) -> bool:
-    chosen = RANKINGS[ranking]
-    return any(name.startswith("dense") for name in (*chosen.documents, *chosen.passages))
+    features = RANKINGS[ranking]
+    return any(name.startswith("dense") for name in (*features.documents, *features.passages))
 
 
 def _embedder(
@@ -159,31 +161,31 @@ def _embedder(
     texts = sorted({text for query in queries for text in (query.text, *query.sentences)})
     vectors = _query_vectors(texts, encoder, folder)
     row = {text: number for number, text in enumerate(texts)}
-    return lambda asked: vectors[[row[text] for text in asked]]
+    return lambda queries: vectors[[row[text] for text in queries]]
 
 
 def _query_vectors(texts: Sequence[str], encoder: Encoder, folder: Path) -> FloatArray:
-    """(texts, d), from beside the corpus when they were made before."""
+    """(texts, d), from the file beside the corpus if there is one."""
     key = json.dumps([encoder.recipe.as_dict(), texts], sort_keys=True)
     name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     file = folder / "evaluation" / f"{name}.npy"
     try:
-        kept: FloatArray = np.load(file, allow_pickle=False)
-        if kept.shape == (len(texts), encoder.recipe.dimension):
-            return kept
-    except (OSError, ValueError, EOFError):  # not made yet, or damaged: it is made anew
+        cached: FloatArray = np.load(file, allow_pickle=False)
+        if cached.shape == (len(texts), encoder.recipe.dimension):
+            return cached
+    except (OSError, ValueError, EOFError):  # missing or damaged: encode again
         pass
     vectors = _encode(texts, encoder)
     file.parent.mkdir(parents=True, exist_ok=True)
     np.save(file, vectors)
-    drop_older(file.parent)
+    drop_oldest(file.parent)
     return vectors
 
 
 def _encode(texts: Sequence[str], encoder: Encoder) -> FloatArray:
-    """(texts, d), texts of like length together."""
+    """(texts, d), encoded in batches of similar length."""
     order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
-    parts = [order[at : at + QUERIES_AT_ONCE] for at in range(0, len(order), QUERIES_AT_ONCE)]
+    parts = [order[at : at + QUERY_BATCH] for at in range(0, len(order), QUERY_BATCH)]
     vectors = np.zeros((len(texts), encoder.recipe.dimension), np.float32)
     with counted(parts, doing="Encoding queries") as steps:
         for part in steps:

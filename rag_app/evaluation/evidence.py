@@ -1,6 +1,6 @@
 """Evidence for short questions: QMSum's specific queries, each with its gold utterances.
 
-Three numbers for each question: where the right meeting stands (nDCG@10, accuracy at 1), and, for a
+Measured for each question: the rank of the right meeting (nDCG@10, accuracy at 1), and, for a
 context of at most 1,000 or 2,000 words, recall and hit. A context is made of the passages in the
 retriever's order, up to the first that would cross the budget. Recall is the share of a question's
 gold utterances that share a character with a passage of the context, averaged over the questions;
@@ -27,8 +27,8 @@ from indexing.text.chunking import count_words
 from rag_app.datasets.qmsum import Meeting, Question, meetings
 from rag_app.datasets.task import Task, TaskQuery
 from rag_app.evaluation import metrics
-from rag_app.evaluation.collection import Collection, collected
-from rag_app.evaluation.longembed import Measured, Method
+from rag_app.evaluation.collection import Collection, open_collection
+from rag_app.evaluation.longembed import Method, TaskResult
 from rag_app.progress import counted
 from retriever.query import Query
 
@@ -39,7 +39,7 @@ FloatArray = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What contexts of one size hold of the evidence.
+    """How much of the evidence contexts of one size cover.
 
     Attributes:
         recall: Mean share of a question's gold utterances.
@@ -51,7 +51,7 @@ class Coverage:
 
     @classmethod
     def of(cls, shares: Sequence[float]) -> Coverage:
-        """From the share of its gold utterances that each question's context covers."""
+        """From the share that each question's context covers."""
         return cls(fmean(shares), fmean(share > 0 for share in shares)) if shares else cls(0.0, 0.0)
 
     def as_dict(self) -> dict[str, float]:
@@ -61,21 +61,21 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceReport:
-    """How a method did.
+    """Results of a method.
 
     Attributes:
-        recipe: How documents were encoded.
-        ranking: How they were ranked.
-        meetings: Whether the right meeting was found.
-        asked: Questions that have gold utterances.
+        recipe: The encoder's fingerprint.
+        ranking: Name of the ranking.
+        meetings: Retrieval of the right meeting.
+        questions: How many have gold utterances.
         corpus: By words of context, searched over all meetings.
         document: By words of context, searched within the right meeting.
     """
 
     recipe: Recipe
     ranking: str
-    meetings: Measured
-    asked: int
+    meetings: TaskResult
+    questions: int
     corpus: dict[int, Coverage]
     document: dict[int, Coverage]
 
@@ -84,7 +84,7 @@ class EvidenceReport:
         return {
             "task": "evidence",
             **self.meetings.as_dict(),
-            "queries_with_evidence": self.asked,
+            "queries_with_evidence": self.questions,
             "corpus": {str(words): each.as_dict() for words, each in self.corpus.items()},
             "document": {str(words): each.as_dict() for words, each in self.document.items()},
             "retriever": self.ranking,
@@ -93,19 +93,19 @@ class EvidenceReport:
 
 
 @dataclass(frozen=True)
-class _Passages:
-    """The passages of a collection, in the order of the retriever's scores.
+class _ContextBuilder:
+    """Fills contexts with the passages of a collection.
 
     Attributes:
-        places: (passages,) document of the task, start and end.
-        words: (passages,) how long each is.
+        places: (passages,) document of the task, start and end, in the order of the scores.
+        words: (passages,) word counts.
     """
 
     places: tuple[metrics.Place, ...]
     words: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, collection: Collection) -> _Passages:
+    def of(cls, collection: Collection) -> _ContextBuilder:
         retriever, documents = collection.retriever, collection.task.documents
         owners = {int(at): number for number, at in enumerate(collection.positions)}
         rows = retriever.store.passage_rows()
@@ -118,7 +118,7 @@ class _Passages:
         return cls(places, np.array(words, np.int64))
 
     def context(self, scores: FloatArray, budget: int) -> list[metrics.Place]:
-        """The best passages, best first, that fit a budget; -inf is left out."""
+        """The passages of highest score that fit a budget of words; those of -inf are excluded."""
         order = np.argsort(-scores, kind="stable")
         order = order[np.isfinite(scores[order])]
         fitting = metrics.within_budget(self.words[order], budget)
@@ -143,66 +143,70 @@ def evaluate(
     Raises:
         UnreadableFile: The data cannot be read.
     """
-    found = meetings(data)
+    sources = meetings(data)
     encoder = Encoder(method.encoder, notify=notify)
-    with collected(
-        evidence_task(found), encoder=encoder, ranking=method.ranking, folder=folder, notify=notify
+    with open_collection(
+        evidence_task(sources),
+        encoder=encoder,
+        ranking=method.ranking,
+        folder=folder,
+        notify=notify,
     ) as collection:
-        return measure(found, collection, method.ranking)
+        return measure(sources, collection, method.ranking)
 
 
-def evidence_task(found: Sequence[Meeting]) -> Task:
+def evidence_task(sources: Sequence[Meeting]) -> Task:
     """Meetings with their specific queries, a query asked of two meetings twice."""
     return Task(
         "qmsum",
-        documents=tuple(meeting.document for meeting in found),
+        documents=tuple(meeting.document for meeting in sources),
         queries=tuple(
-            TaskQuery(question.text, position) for position, question in _questions(found)
+            TaskQuery(question.text, position) for position, question in _questions(sources)
         ),
     )
 
 
-def _questions(found: Sequence[Meeting]) -> list[tuple[int, Question]]:
+def _questions(sources: Sequence[Meeting]) -> list[tuple[int, Question]]:
     """Every specific query that holds a word, with the position of its meeting."""
     return [
         (position, question)
-        for position, meeting in enumerate(found)
+        for position, meeting in enumerate(sources)
         for question in meeting.specific
         if any(character.isalnum() for character in question.text)
     ]
 
 
-def measure(found: Sequence[Meeting], collection: Collection, ranking: str) -> EvidenceReport:
-    """Ask every question twice: of all meetings, and of the right one alone."""
+def measure(sources: Sequence[Meeting], collection: Collection, ranking: str) -> EvidenceReport:
+    """Search for every question twice: in all meetings, and in the right one alone."""
     started = perf_counter()
-    passages = _Passages.of(collection)
-    questions = _questions(found)
+    contexts = _ContextBuilder.of(collection)
+    questions = _questions(sources)
     ranks: list[int] = []
     shares: dict[tuple[str, int], list[float]] = {
-        (where, words): [] for where in ("corpus", "document") for words in BUDGETS
+        (scope, words): [] for scope in ("corpus", "document") for words in BUDGETS
     }
     with counted(questions, doing="Ranking") as steps:
         for position, question in steps:
-            rank, scores = _asked(collection, position, question)
+            rank, scores = _score_question(collection, position, question)
             ranks.append(rank)
-            gold = _gold(found[position], question)
-            for (where, words), list_ in shares.items():
+            gold = _gold(sources[position], question)
+            for (scope, words), values in shares.items():
                 if gold:
-                    context = passages.context(scores[where], words)
-                    list_.append(metrics.covered(gold, position, context))
+                    context = contexts.context(scores[scope], words)
+                    values.append(metrics.coverage(gold, position, context))
     seconds = {"encode": collection.seconds, "rank": perf_counter() - started}
     coverage = {key: Coverage.of(each) for key, each in shares.items()}
     return EvidenceReport(
         recipe=_recipe(collection),
         ranking=ranking,
-        meetings=Measured(
+        meetings=TaskResult(
             collection.task.statistics,
             metrics.ndcg(ranks),
             metrics.accuracy(ranks),
             collection.encoded,
             seconds,
         ),
-        asked=len(shares["corpus", BUDGETS[0]]),
+        questions=len(shares["corpus", BUDGETS[0]]),
         corpus={words: coverage["corpus", words] for words in BUDGETS},
         document={words: coverage["document", words] for words in BUDGETS},
     )
@@ -214,17 +218,17 @@ def _recipe(collection: Collection) -> Recipe:
     return recipe
 
 
-def _asked(
+def _score_question(
     collection: Collection, position: int, question: Question
 ) -> tuple[int, dict[str, FloatArray]]:
-    """The rank of the right meeting, and scores of all passages for each kind of search."""
+    """The rank of the right meeting, and scores of all passages by the scope of the search."""
     retriever, query = collection.retriever, Query.of(question.text)
-    scored = retriever.score(query)
+    everywhere = retriever.score(query)
     row = int(retriever.snapshot.document_rows[collection.positions[position]])
     (entry,) = retriever.store.documents_at([row])
     within = retriever.score(query, where=Filter(documents=(entry.id,)))
-    rank = metrics.rank(scored.documents[collection.positions], position)
-    return rank, {"corpus": scored.passages, "document": within.passages}
+    rank = metrics.rank(everywhere.documents[collection.positions], position)
+    return rank, {"corpus": everywhere.passages, "document": within.passages}
 
 
 def _gold(meeting: Meeting, question: Question) -> list[metrics.Span]:

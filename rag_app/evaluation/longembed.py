@@ -1,12 +1,12 @@
-"""LongEmbed: which of many long documents answers a query (Zhu et al., arXiv 2404.12096).
+"""LongEmbed: retrieval of long documents (Zhu et al., arXiv 2404.12096).
 
-QMSum is rebuilt exactly from its release: a document is every turn of a meeting as "speaker:
+QMSum is rebuilt exactly from its release: a document is every utterance of a meeting as "speaker:
 content", one a line; a query is the *answer* to one of its general or specific queries, each text
-once, and the first meeting that has it is the right one. Training and validation split together are
-the task that MTEB scores: 197 documents of 10,507,156 characters, 1,527 queries of 661,959.
+once, and the first meeting that has it is relevant. Training and validation split together are the
+task that MTEB scores: 197 documents of 10,507,156 characters, 1,527 queries of 661,959.
 
-Passkey and needle are generated; the score of each length is the share of queries whose document
-stands first, and the task's score their mean. The other tasks are loaded.
+Passkey and needle are generated; the score of each length is accuracy at 1, and the task's score
+their mean. The other tasks are loaded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rag_app.datasets.haystack import haystack
 from rag_app.datasets.hub import HUB_TASKS, load
 from rag_app.datasets.task import Task, TaskQuery
 from rag_app.evaluation import metrics
-from rag_app.evaluation.collection import Collection, collected
+from rag_app.evaluation.collection import Collection, open_collection
 from rag_app.progress import counted
 
 Number = TypeVar("Number", int, float)
@@ -66,14 +66,14 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """How one task went.
+class TaskResult:
+    """Scores of a task, or of one length of it.
 
     Attributes:
-        statistics: How much there was of everything.
+        statistics: Numbers of documents, queries and their characters.
         ndcg_at_10: Mean over queries, 0 to 1.
-        acc_at_1: Share of queries whose document stands first.
-        encoded: Documents that were encoded for it; the others were there.
+        acc_at_1: Share of queries whose document is ranked first.
+        encoded: Documents that were encoded for it; the others were cached.
         seconds: "encode" and "rank".
     """
 
@@ -96,25 +96,25 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How a method did on a task, length by length where there are several.
+    """Results of a method on a task, by length where there are several.
 
     Attributes:
         task: One of `TASKS`.
-        recipe: How documents were encoded.
-        ranking: How they were ranked.
+        recipe: The encoder's fingerprint.
+        ranking: Name of the ranking.
         parts: By length; a single one named "" for a task without lengths.
     """
 
     task: str
     recipe: Recipe
     ranking: str
-    parts: dict[str, Measured]
+    parts: dict[str, TaskResult]
 
     @property
-    def total(self) -> Measured:
+    def total(self) -> TaskResult:
         """Sums of the counts and seconds, means of the scores."""
         parts = list(self.parts.values())
-        return Measured(
+        return TaskResult(
             statistics=_sum([part.statistics for part in parts]),
             ndcg_at_10=fmean(part.ndcg_at_10 for part in parts),
             acc_at_1=fmean(part.acc_at_1 for part in parts),
@@ -158,10 +158,10 @@ def evaluate(
     tasks = build(task, source)
     encoder = Encoder(method.encoder, notify=notify)
     parts = {}
-    for name, one in tasks.items():
-        place = folder / one.name if folder and name else folder
-        with collected(
-            one, encoder=encoder, ranking=method.ranking, folder=place, notify=notify
+    for name, part in tasks.items():
+        place = folder / part.name if folder and name else folder
+        with open_collection(
+            part, encoder=encoder, ranking=method.ranking, folder=place, notify=notify
         ) as collection:
             parts[name] = measure(collection)
     return Report(task, encoder.recipe, method.ranking, parts)
@@ -197,13 +197,13 @@ def qmsum_task(meetings: Sequence[qmsum.Meeting]) -> Task:
     )
 
 
-def measure(collection: Collection) -> Measured:
+def measure(collection: Collection) -> TaskResult:
     """Rank all documents for every query."""
     task = collection.task
     started = perf_counter()
     with counted(task.queries, doing="Ranking") as queries:
         ranks = [metrics.rank(collection.scores(query.text), query.gold) for query in queries]
-    return Measured(
+    return TaskResult(
         statistics=task.statistics,
         ndcg_at_10=metrics.ndcg(ranks),
         acc_at_1=metrics.accuracy(ranks),

@@ -1,7 +1,7 @@
-"""How good a ranking is, and how much of the evidence a context covers. All are shares, 0 to 1.
+"""Metrics of a ranking (nDCG, accuracy) and of a context (coverage of gold spans); all 0 to 1.
 
-Ties are counted against the retriever: a document that scores no better than the one looked for
-stands before it. A retriever that gives every document the same score therefore finds nothing.
+Ties count against the retriever: a document of equal score ranks before the relevant one. So a
+retriever that gives every document the same score gets nothing.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ def ndcg(ranks: Sequence[int], *, k: int = 10) -> float:
 
 
 def accuracy(ranks: Sequence[int]) -> float:
-    """The share of queries whose document stands first, and alone."""
+    """The share of queries whose relevant document is ranked first, without a tie."""
     return sum(place == 1 for place in ranks) / len(ranks) if ranks else 0.0
 
 
 def within_budget(words: npt.ArrayLike, budget: int) -> int:
-    """How many pieces, taken in order, fit a budget: the first that crosses it ends the context."""
+    """How many passages, in order, fit a budget of words; the first that exceeds it ends them."""
     return int(np.searchsorted(np.cumsum(words), budget, side="right"))
 
 
-def covered(gold: Sequence[Span], document: int, context: Sequence[Place]) -> float:
-    """The share of gold spans of a document that share a character with a piece of the context.
+def coverage(gold: Sequence[Span], document: int, context: Sequence[Place]) -> float:
+    """The share of a document's gold spans that share a character with a passage of the context.
 
     Args:
-        gold: (start, end) of each gold turn, at least one.
-        document: Which document they stand in.
-        context: What was retrieved.
+        gold: (start, end) of each gold utterance, at least one.
+        document: Number of that document.
+        context: The retrieved passages.
     """
     own = [(start, end) for owner, start, end in context if owner == document]
-    touched = sum(any(start < b and a < end for a, b in own) for start, end in gold)
-    return touched / len(gold)
+    hits = sum(any(start < b and a < end for a, b in own) for start, end in gold)
+    return hits / len(gold)

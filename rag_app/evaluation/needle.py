@@ -1,9 +1,9 @@
-"""Needles in a person's own documents: which method finds a fact, by its depth and the length.
+"""Needle in a haystack over a corpus of one's own: retrieval accuracy by depth and length.
 
-Copies of stretches of the documents, of each length, hide one fact each at each depth; every copy
-of one length is a document among the others, and a question must bring its own to the first place.
-So the numbers say what whole-document retrieval makes of *these* texts. The corpus is only read,
-and the copies are gone when the run is over.
+Excerpts of the corpus, of each length, hide one fact (needle) each at each depth. All excerpts of a
+length are documents of one task, and a needle's question must rank its own excerpt first: the
+needle task of LongEmbed (Zhu et al., arXiv 2404.12096, sec. 3) on *these* texts. The corpus is only
+read, and the excerpts are temporary.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from indexing.files import document
 from rag_app.corpus.corpus import Corpus
 from rag_app.datasets.facts import Fact, facts
 from rag_app.datasets.haystack import Haystack, plant
-from rag_app.datasets.synthetic import words_of
+from rag_app.datasets.synthetic import word_count
 from rag_app.datasets.task import Task, TaskQuery
 from rag_app.evaluation import metrics
-from rag_app.evaluation.collection import Collection, collected
+from rag_app.evaluation.collection import Collection, open_collection
 from rag_app.progress import counted
 
 LENGTHS = (512, 2048, 8192, 32768)
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 EXTENSIONS = ("pcw", "none")
-RANKINGS = ("default", "dense", "bm25")  # the first of equally good ones is recommended
+RANKINGS = ("default", "dense", "bm25")  # ties are broken in this order
 EACH = 4
 
-Compared = tuple[str, str]  # extension and ranking
+MethodNames = tuple[str, str]  # extension and ranking
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """What is planted.
+    """Lengths by depths.
 
     Attributes:
-        lengths: Of the copies, in tokens; none for those of `LENGTHS` that the documents allow.
-        depths: Where needles go, as shares of a copy, 0 to 1.
+        lengths: Of the excerpts, in tokens; none for those of `LENGTHS` that the documents allow.
+        depths: Positions of needles as shares of an excerpt, 0 to 1.
         each: Needles for each length and depth.
-        seed: Of what is planted where.
+        seed: Of the choice of excerpts and needles.
     """
 
     lengths: tuple[int, ...] = ()
@@ -59,14 +59,14 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Found:
-    """How one method did.
+class MethodResult:
+    """Accuracy of one method.
 
     Attributes:
-        extension: How documents are read.
-        ranking: How they are ranked.
-        recipe: How they were encoded.
-        shares: (depths, lengths) float64, share of the needles whose copy stood first.
+        extension: Name of the context extension.
+        ranking: Name of the ranking.
+        recipe: The encoder's fingerprint.
+        shares: (depths, lengths) float64, share of the needles whose excerpt was ranked first.
     """
 
     extension: str
@@ -87,26 +87,26 @@ class Found:
 
 @dataclass(frozen=True)
 class NeedleReport:
-    """How all methods did.
+    """Accuracy of all methods.
 
     Attributes:
-        documents: How many documents the stretches were taken from.
-        needles: How many were planted at each length.
+        documents: How many documents the excerpts are from.
+        needles: How many at each length.
         lengths: In tokens.
         depths: 0 to 1.
-        found: One of each method.
+        results: One for each method.
     """
 
     documents: int
     needles: int
     lengths: tuple[int, ...]
     depths: tuple[float, ...]
-    found: tuple[Found, ...]
+    results: tuple[MethodResult, ...]
 
     @property
-    def recommended(self) -> Found:
-        """The best mean; of equal ones the best at its worst cell, then the first."""
-        return max(self.found, key=lambda one: (one.mean, float(one.shares.min())))
+    def recommended(self) -> MethodResult:
+        """The best mean; ties are broken by the worst cell, then by order."""
+        return max(self.results, key=lambda one: (one.mean, float(one.shares.min())))
 
     def as_dict(self) -> dict[str, object]:
         """The object that `--json` prints."""
@@ -127,14 +127,14 @@ class NeedleReport:
                     "found": one.shares.round(5).tolist(),
                     "recipe": one.recipe.as_dict(),
                 }
-                for one in self.found
+                for one in self.results
             ],
         }
 
 
-def combined(
+def combine_methods(
     extensions: Sequence[str] = EXTENSIONS, rankings: Sequence[str] = RANKINGS
-) -> list[Compared]:
+) -> list[MethodNames]:
     """Every extension with every ranking; BM25, which does not look at vectors, only once."""
     return [
         (extension, ranking)
@@ -148,18 +148,18 @@ def evaluate(
     corpus: Path,
     grid: Grid,
     *,
-    compared: Sequence[Compared],
+    methods: Sequence[MethodNames],
     encoder: EncoderSettings | None = None,
     notify: Callable[[str], None] | None = None,
 ) -> NeedleReport:
-    """Compare methods on needles planted in the documents of a corpus.
+    """Compare methods on needles in the documents of a corpus.
 
     Args:
         corpus: The folder of the corpus.
         grid: Lengths, depths and numbers.
-        compared: Extensions with rankings, those of one extension side by side.
-        encoder: How to encode, the extension aside; None takes the model of the corpus.
-        notify: Told what is measured, in a sentence.
+        methods: Pairs of extension and ranking; those of one extension adjacent.
+        encoder: Settings but for the extension; None for the corpus's model.
+        notify: Told what is measured, a sentence each.
 
     Raises:
         CorpusNotFound: There is no corpus in the folder.
@@ -168,9 +168,9 @@ def evaluate(
     """
     texts, model = _read(corpus)
     settings = encoder or EncoderSettings(model=model or EncoderSettings().model)
-    tasks = planted(texts, grid)
-    found = []
-    for extension, group in groupby(compared, key=lambda pair: pair[0]):
+    tasks = plant_needles(texts, grid)
+    results = []
+    for extension, group in groupby(methods, key=lambda pair: pair[0]):
         loaded = Encoder(replace(settings, extension=extension), notify=notify)
         with TemporaryDirectory(prefix="rag-app-needles-") as folder:
             for _, ranking in group:
@@ -180,13 +180,15 @@ def evaluate(
                     _column(task, loaded, ranking, len(grid.depths), Path(folder) / task.name)
                     for task in tasks.values()
                 ]
-                found.append(Found(extension, ranking, loaded.recipe, np.stack(columns, axis=1)))
+                results.append(
+                    MethodResult(extension, ranking, loaded.recipe, np.stack(columns, axis=1))
+                )
     needles = len(grid.depths) * grid.each
-    return NeedleReport(len(texts), needles, tuple(tasks), grid.depths, tuple(found))
+    return NeedleReport(len(texts), needles, tuple(tasks), grid.depths, tuple(results))
 
 
-def planted(texts: Sequence[str], grid: Grid) -> dict[int, Task]:
-    """For each length a task whose documents and queries go depth by depth.
+def plant_needles(texts: Sequence[str], grid: Grid) -> dict[int, Task]:
+    """A task for each length, its documents and queries in the order of depths.
 
     Raises:
         InvalidRequest: As in `evaluate`.
@@ -200,13 +202,13 @@ def planted(texts: Sequence[str], grid: Grid) -> dict[int, Task]:
     return {length: _task(hay, length, grid) for length in _lengths(hay, grid.lengths)}
 
 
-def _lengths(hay: Sequence[Haystack], asked: Sequence[int]) -> Sequence[int]:
+def _lengths(hay: Sequence[Haystack], lengths: Sequence[int]) -> Sequence[int]:
     longest = max((len(one.spans) for one in hay), default=0)
-    allowed = [length for length in asked or LENGTHS if words_of(length) <= longest]
-    if not allowed or (asked and len(allowed) < len(asked)):
+    allowed = [length for length in lengths or LENGTHS if word_count(length) <= longest]
+    if not allowed or (lengths and len(allowed) < len(lengths)):
         raise InvalidRequest(
             f"the longest document has {longest} words, too few for a length of "
-            f"{max(asked or LENGTHS[:1])} (0.75 words a token); ask for less with --lengths"
+            f"{max(lengths or LENGTHS[:1])} (0.75 words a token); ask for less with --lengths"
         )
     return allowed
 
@@ -214,19 +216,19 @@ def _lengths(hay: Sequence[Haystack], asked: Sequence[int]) -> Sequence[int]:
 def _task(hay: Sequence[Haystack], length: int, grid: Grid) -> Task:
     rng = random.Random(f"own needle {length} {grid.seed}")  # noqa: S311 - not a secret
     depths = [depth for depth in grid.depths for _ in range(grid.each)]
-    hidden = rng.sample(facts(), len(depths))
-    enough = [one for one in hay if len(one.spans) >= words_of(length)]
-    copies = tuple(_copies(enough, length, list(zip(depths, hidden, strict=True)), rng))
-    queries = tuple(TaskQuery(fact.question, position) for position, fact in enumerate(hidden))
-    return Task(f"own-needle-{length}", copies, queries)
+    needles = rng.sample(facts(), len(depths))
+    sources = [one for one in hay if len(one.spans) >= word_count(length)]
+    excerpts = tuple(_excerpts(sources, length, list(zip(depths, needles, strict=True)), rng))
+    queries = tuple(TaskQuery(fact.question, position) for position, fact in enumerate(needles))
+    return Task(f"own-needle-{length}", excerpts, queries)
 
 
-def _copies(
-    hay: Sequence[Haystack], length: int, hidden: Sequence[tuple[float, Fact]], rng: random.Random
+def _excerpts(
+    hay: Sequence[Haystack], length: int, needles: Sequence[tuple[float, Fact]], rng: random.Random
 ) -> Iterator[Document]:
-    for number, (depth, fact) in enumerate(hidden):
+    for number, (depth, fact) in enumerate(needles):
         source = rng.choice(hay)
-        words = words_of(length) - len(fact.sentence.split())
+        words = word_count(length) - len(fact.sentence.split())
         first = rng.randint(0, len(source.spans) - words)
         text = plant(source.cut(first, words), fact.sentence, depth)
         yield document(text, name=f"own-needle-{length}/{number:03d}")
@@ -243,14 +245,14 @@ def _read(folder: Path) -> tuple[list[str], str | None]:
 def _column(
     task: Task, encoder: Encoder, ranking: str, depths: int, folder: Path
 ) -> npt.NDArray[np.float64]:
-    """(depths,) share of the needles found, at one length."""
-    with collected(task, encoder=encoder, ranking=ranking, folder=folder) as collection:
-        first = _first(collection)
-    shares: npt.NDArray[np.float64] = np.reshape(first, (depths, -1)).mean(axis=1)
+    """(depths,) accuracy at one length."""
+    with open_collection(task, encoder=encoder, ranking=ranking, folder=folder) as collection:
+        ranked_first = _ranked_first(collection)
+    shares: npt.NDArray[np.float64] = np.reshape(ranked_first, (depths, -1)).mean(axis=1)
     return shares
 
 
-def _first(collection: Collection) -> list[bool]:
-    """Whether the right copy stands first, for each query."""
+def _ranked_first(collection: Collection) -> list[bool]:
+    """Whether each query ranks its own excerpt first."""
     with counted(collection.task.queries, doing="Ranking") as queries:
         return [metrics.rank(collection.scores(each.text), each.gold) == 1 for each in queries]

@@ -1,4 +1,4 @@
-"""Does a model find what it was given, wherever it stands? Accuracy by position of the evidence."""
+"""Accuracy by position of the evidence: "Lost in the Middle" (Liu et al., arXiv 2307.03172)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from generator.request import AskRequest
 from indexing.errors import InvalidRequest
 from rag_app.datasets.probes import Probe, places
 from rag_app.evaluation import bootstrap
-from rag_app.evaluation.answer_likelihood import forced
+from rag_app.evaluation.answer_likelihood import score_answer
 from rag_app.evaluation.bootstrap import Outcomes
 from rag_app.progress import counted
 
 METHODS = ("off", "ms-poe", "calibrated")
-_WRITTEN_TOKENS = 40
+_MAX_NEW_TOKENS = 40
 _NO_LIMIT = 1 << 20  # tokens of all passages together
 
 Score = Callable[[CausalModel, Probe, float], float]
@@ -44,7 +44,7 @@ class Curve:
     """One method at one length.
 
     Attributes:
-        method: As it was asked for.
+        method: Its name.
         length: Tokens of evidence, about; 0 for probes from a file.
         questions: How many.
         accuracy: At each position, first to last.
@@ -68,9 +68,9 @@ class PositionReport:
 
     Attributes:
         model: Its name.
-        revision: What pins its files.
+        revision: Of its files.
         probe: The kind of questions.
-        scoring: "forced", "written", or the decoding it is written by.
+        scoring: "forced" (teacher forcing), "written" (generated), or a decoding.
         places: Where the evidence stood, 0 first, 1 last.
         curves: By length, then method.
     """
@@ -103,10 +103,10 @@ def evaluate(  # noqa: PLR0913 - how to ask, and how to score
         probes: By length, all of one kind.
         methods: By name; None for the untouched model.
         positions: How many places, evenly spaced, at least 2.
-        written: Let the model write, and look for the answer in what it wrote, instead of scoring
-            the answer word by word after its lead (`forced`).
-        decoding: How it writes over the documents, one of `DECODINGS`; those that read passages
-            apart take all of them for equally good, as if the search had known nothing.
+        written: Search the answer in generated text, instead of scoring it by teacher forcing after
+            its lead (`answer_likelihood`).
+        decoding: Of generated text, one of `DECODINGS`; those over single passages get a uniform
+            prior.
 
     Raises:
         InvalidRequest: Fewer positions than two, or a decoding other than "concat" that is scored.
@@ -118,9 +118,9 @@ def evaluate(  # noqa: PLR0913 - how to ask, and how to score
     if positions < 2:
         raise InvalidRequest(f"positions go from the first to the last: 2 or more, not {positions}")
     at = places(positions)
-    score = partial(_written, decoding=decoding) if written else _forced
+    score = partial(_score_written, decoding=decoding) if written else _score_forced
     curves = [
-        curve(name, length, outcomes(model, listed, at, method, score=score))
+        curve(name, length, score_probes(model, listed, at, method, score=score))
         for length, listed in probes.items()
         for name, method in methods.items()
     ]
@@ -129,7 +129,7 @@ def evaluate(  # noqa: PLR0913 - how to ask, and how to score
     return PositionReport(model.name, model.revision, kind, scoring, at, tuple(curves))
 
 
-def outcomes(
+def score_probes(
     model: CausalModel,
     probes: Sequence[Probe],
     at: Sequence[float],
@@ -137,16 +137,16 @@ def outcomes(
     *,
     score: Score,
 ) -> Outcomes:
-    """The score of each probe at each place, (probes, places)."""
-    asked = [(probe, place) for probe in probes for place in at]
-    applied: Any = nullcontext() if method is None else method(model)
-    with applied, counted(asked, doing="Asking") as pairs:
-        found = [score(model, probe, place) for probe, place in pairs]
-    return np.array(found, dtype=np.float64).reshape(len(probes), len(at))
+    """(probes, places) scores of each probe with its evidence at each place."""
+    pairs = [(probe, place) for probe in probes for place in at]
+    context: Any = nullcontext() if method is None else method(model)
+    with context, counted(pairs, doing="Asking") as steps:
+        scores = [score(model, probe, place) for probe, place in steps]
+    return np.array(scores, dtype=np.float64).reshape(len(probes), len(at))
 
 
-def curve(method: str, length: int, found: Outcomes) -> Curve:
-    """The figures of one method."""
+def curve(method: str, length: int, outcomes: Outcomes) -> Curve:
+    """The curve of one method, from (questions, positions) scores."""
 
     def estimate(statistic: Callable[[Outcomes], float], of: Outcomes) -> Estimate:
         return Estimate(statistic(of), *bootstrap.interval(of, statistic))
@@ -154,16 +154,16 @@ def curve(method: str, length: int, found: Outcomes) -> Curve:
     return Curve(
         method,
         length,
-        len(found),
-        tuple(estimate(bootstrap.mean, column[:, None]) for column in found.T),
-        estimate(bootstrap.mean, found),
-        estimate(bootstrap.worst, found),
-        estimate(bootstrap.gap, found),
+        len(outcomes),
+        tuple(estimate(bootstrap.mean, column[:, None]) for column in outcomes.T),
+        estimate(bootstrap.mean, outcomes),
+        estimate(bootstrap.worst, outcomes),
+        estimate(bootstrap.gap, outcomes),
     )
 
 
-def parsed(name: str, model: CausalModel) -> MsPoE | None:
-    """A method by what a person types: off, calibrated, ms-poe, ms-poe:R or ms-poe:R_MIN-R_MAX.
+def parse_method(name: str, model: CausalModel) -> MsPoE | None:
+    """A method by its name: off, calibrated, ms-poe, ms-poe:R or ms-poe:R_MIN-R_MAX.
 
     Raises:
         InvalidRequest: It is none of these.
@@ -176,8 +176,8 @@ def parsed(name: str, model: CausalModel) -> MsPoE | None:
     if kind == "off":
         return None
     if kind == "calibrated":
-        found = find_record(model.name, model.revision)
-        return found.method if found else None
+        record = find_record(model.name, model.revision)
+        return record.method if record else None
     try:
         ratios = [float(number) for number in numbers.split("-")] if numbers else []
     except ValueError:
@@ -189,19 +189,19 @@ def parsed(name: str, model: CausalModel) -> MsPoE | None:
     return MsPoE(r_min=ratios[0], r_max=ratios[-1])
 
 
-def _forced(model: CausalModel, probe: Probe, place: float) -> float:
-    return float(forced(model, probe, place).exact)
+def _score_forced(model: CausalModel, probe: Probe, place: float) -> float:
+    return float(score_answer(model, probe, place).exact)
 
 
-def _written(model: CausalModel, probe: Probe, place: float, *, decoding: str) -> float:
-    """Whether what the model writes holds the answer, as published: in any case of letters."""
+def _score_written(model: CausalModel, probe: Probe, place: float, *, decoding: str) -> float:
+    """Whether the generated text holds the answer in any letter case, as in the paper."""
     if decoding == "concat":
         prompt = probe.prompt(model.chat, place)
-        text = "".join(model.stream(prompt.ids, max_new_tokens=_WRITTEN_TOKENS, stops=prompt.stops))
+        text = "".join(model.stream(prompt.ids, max_new_tokens=_MAX_NEW_TOKENS, stops=prompt.stops))
     else:
         evidence = probe.evidence(place)
         how = Marginal(passages=len(evidence.passages))
-        limits = Limits(_NO_LIMIT, _WRITTEN_TOKENS, Sampling(), how)
+        limits = Limits(_NO_LIMIT, _MAX_NEW_TOKENS, Sampling(), how)
         reading = DECODINGS[decoding](model, AskRequest(probe.question), evidence, limits)
         text = "".join(reading.pieces)
     return float(probe.answer.lower() in text.lower())

@@ -85,12 +85,12 @@ def evaluate(
         reports: dict[str, Report | EvidenceReport | None] = {}
         for task in tasks:
             notify(f"measuring {name} on {task}")
-            reports[task] = _measured(task, source, method, notify)
+            reports[task] = _measure(task, source, method, notify)
         rows.append(Row(name, reports))
     return rows
 
 
-def _measured(
+def _measure(
     task: str, source: Source, method: Method, notify: Callable[[str], None]
 ) -> Report | EvidenceReport | None:
     try:

@@ -113,7 +113,7 @@ def _surrounded(corpus: Corpus, hit: Hit, found: PassageHit) -> object:
 def needles(report: NeedleReport) -> str:
     """A needle report: a grid for each method, the recommended one first."""
     best = report.recommended
-    others = [each for each in report.found if each is not best]
+    others = [each for each in report.results if each is not best]
     return _render("needles.html", report=report, best=best, found=[best, *others])
 
 

@@ -97,7 +97,7 @@ def needles(corpus: Path, each: int, extensions: Sequence[str], notify: Notify) 
     report = needle.evaluate(
         corpus,
         needle.Grid(each=min(max(each, 1), 8)),
-        compared=needle.combined(chosen or needle.EXTENSIONS[:1]),
+        methods=needle.combine_methods(chosen or needle.EXTENSIONS[:1]),
         notify=notify,
     )
     return view.needles(report)
@@ -111,14 +111,16 @@ def positions(corpus: Path, generator: str, asked: Asked, notify: Notify) -> str
     from generator.lm.calibration_record import find_record
     from generator.lm.causal_lm import CausalModel
     from generator.lm.model_name import is_remote, needs_internals
-    from rag_app.datasets.probes import Material, make, text_of
+    from rag_app.datasets.probes import Material, corpus_haystack, make_probes
 
     if is_remote(generator):
         raise needs_internals("Accuracy by position", generator, "the packaged model")
-    hay, model = text_of(corpus), CausalModel.load(generator, notify=notify)
+    hay, model = corpus_haystack(corpus), CausalModel.load(generator, notify=notify)
     reports: list[PositionReport] = []
     for length in [each for each in LENGTHS if each in asked.lengths] or LENGTHS[:1]:
-        probes = make(asked.probe, min(asked.count, MOST), Material(hay, model.count, length))
+        probes = make_probes(
+            asked.probe, min(asked.count, MOST), Material(hay, model.count, length)
+        )
         if max(len(one.prompt(model.chat, 0.0).ids) for one in probes) >= model.window:
             raise InvalidRequest(
                 f"{model.name} reads at most {model.window:,} tokens; choose fewer tokens"

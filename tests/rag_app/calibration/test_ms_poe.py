@@ -59,7 +59,7 @@ def test_a_trial_that_loses_somewhere_has_less_merit() -> None:
 def test_a_run_that_is_stopped_goes_on(
     tiny_model: CausalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept, real, asked = tmp_path / "scores.jsonl", calibration.forced, [0]
+    kept, real, asked = tmp_path / "scores.jsonl", calibration.score_answer, [0]
 
     def stopping(at: int) -> None:
         def scored(*arguments: Any) -> Any:
@@ -68,7 +68,7 @@ def test_a_run_that_is_stopped_goes_on(
                 raise KeyboardInterrupt
             return real(*arguments)
 
-        monkeypatch.setattr(calibration, "forced", scored)
+        monkeypatch.setattr(calibration, "score_answer", scored)
 
     stopping(-1)
     whole = calibrate(tiny_model, haystack(None), PLAN, kept=tmp_path / "whole.jsonl")

@@ -12,7 +12,7 @@ from indexing.encoder.encoder import Encoder, EncoderSettings
 from indexing.files import document
 from rag_app.corpus.corpus import Corpus
 from rag_app.datasets.task import Task, TaskQuery
-from rag_app.evaluation.collection import collected
+from rag_app.evaluation.collection import open_collection
 
 TEXTS = {
     "boats": "The ferry crosses the river at dawn. The pilot watches the tide.",
@@ -32,10 +32,10 @@ def test_scores_stand_in_the_order_of_search(
     tmp_path: Path, encoder: Encoder, ranking: str
 ) -> None:
     shuffled = replace(TASK, documents=TASK.documents[::-1])
-    with collected(TASK, encoder=encoder, ranking=ranking, folder=tmp_path):
+    with open_collection(TASK, encoder=encoder, ranking=ranking, folder=tmp_path):
         pass
     with (
-        collected(shuffled, encoder=encoder, ranking=ranking, folder=tmp_path) as collection,
+        open_collection(shuffled, encoder=encoder, ranking=ranking, folder=tmp_path) as collection,
         Corpus(tmp_path, encoder=encoder) as corpus,
     ):
         assert collection.encoded == 0
@@ -51,7 +51,7 @@ def test_scores_stand_in_the_order_of_search(
 
 def test_queries_and_documents_are_encoded_once(tmp_path: Path, encoder: Encoder) -> None:
     def run() -> tuple[int, list[float]]:
-        with collected(TASK, encoder=encoder, ranking="dense", folder=tmp_path) as found:
+        with open_collection(TASK, encoder=encoder, ranking="dense", folder=tmp_path) as found:
             return found.encoded, found.scores(TASK.queries[0].text).tolist()
 
     encoded, scores = run()
@@ -63,19 +63,19 @@ def test_queries_and_documents_are_encoded_once(tmp_path: Path, encoder: Encoder
 
 
 def test_damaged_query_vectors_are_made_anew(tmp_path: Path, encoder: Encoder) -> None:
-    with collected(TASK, encoder=encoder, ranking="dense", folder=tmp_path) as found:
+    with open_collection(TASK, encoder=encoder, ranking="dense", folder=tmp_path) as found:
         scores = found.scores(TASK.queries[0].text)
     for file in (tmp_path / "evaluation").iterdir():
         file.write_bytes(b"\x93NUMPY nothing")
-    with collected(TASK, encoder=encoder, ranking="dense", folder=tmp_path) as found:
+    with open_collection(TASK, encoder=encoder, ranking="dense", folder=tmp_path) as found:
         np.testing.assert_array_equal(found.scores(TASK.queries[0].text), scores)
 
 
 def test_a_run_that_stopped_half_way_goes_on(tmp_path: Path, encoder: Encoder) -> None:
     half = Task("tiny", TASK.documents[:2], TASK.queries)
-    with collected(half, encoder=encoder, ranking="bm25", folder=tmp_path) as found:
+    with open_collection(half, encoder=encoder, ranking="bm25", folder=tmp_path) as found:
         assert found.encoded == 2
-    with collected(TASK, encoder=encoder, ranking="bm25", folder=tmp_path) as found:
+    with open_collection(TASK, encoder=encoder, ranking="bm25", folder=tmp_path) as found:
         assert found.encoded == 2
         assert len(found.positions) == len(set(found.positions.tolist())) == 4
 
@@ -93,7 +93,7 @@ def test_a_corpus_of_something_else_is_left_alone(
         if other == "documents":
             corpus.add_text("Something quite different.", name="mine")
     before = (folder / "corpus.sqlite").read_bytes()
-    with collected(
+    with open_collection(
         TASK, encoder=encoder, ranking="bm25", folder=folder, notify=said.append
     ) as found:
         assert found.encoded == 4
@@ -112,5 +112,5 @@ def test_a_corpus_that_was_indexed_by_hand_is_used(
     with Corpus(tmp_path, encoder=encoder) as corpus:
         corpus.add([meetings_file])
     task = qmsum_task(meetings(meetings_file))
-    with collected(task, encoder=encoder, ranking="bm25", folder=tmp_path) as found:
+    with open_collection(task, encoder=encoder, ranking="bm25", folder=tmp_path) as found:
         assert found.encoded == 0

@@ -118,7 +118,7 @@ def test_needles_in_own_documents(own: Path, tmp_path: Path) -> None:
 def test_needles_are_planted_at_their_depths() -> None:
     text = " ".join(f"Here is sentence {n}." for n in range(500))
     grid = needle.Grid(lengths=(256, 1024), depths=(0.0, 0.5, 1.0), each=2)
-    tasks = needle.planted([text, "too short"], grid)
+    tasks = needle.plant_needles([text, "too short"], grid)
     hidden = {fact.sentence for fact in facts()}
     assert list(tasks) == [256, 1024]
     for length, task in tasks.items():
@@ -128,11 +128,11 @@ def test_needles_are_planted_at_their_depths() -> None:
             (at,) = (n for n, line in enumerate(lines) if line in hidden)
             before = sum(len(line) for line in lines[:at])
             assert before / len("".join(lines)) == pytest.approx(depth, abs=0.1)
-    assert tasks[256] == needle.planted([text], grid)[256]
+    assert tasks[256] == needle.plant_needles([text], grid)[256]
 
 
 def test_bm25_is_compared_once() -> None:
-    pairs = needle.combined(["pcw", "gp"], ["bm25", "dense"])
+    pairs = needle.combine_methods(["pcw", "gp"], ["bm25", "dense"])
     assert pairs == [("pcw", "bm25"), ("pcw", "dense"), ("gp", "dense")]
 
 

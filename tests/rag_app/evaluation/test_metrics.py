@@ -68,4 +68,4 @@ def test_covered_compares_characters(
     characters = {at for owner, span in context if owner == 1 for at in range(*span)}
     naive = sum(any(at in characters for at in range(*span)) for span in gold) / len(gold)
     places = [(owner, start, end) for owner, (start, end) in context]
-    assert metrics.covered(gold, 1, places) == naive
+    assert metrics.coverage(gold, 1, places) == naive

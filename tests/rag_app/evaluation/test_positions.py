@@ -16,10 +16,10 @@ from generator.ms_poe.method import MsPoE
 from indexing.errors import InvalidRequest
 from rag_app.cli.main import main
 from rag_app.datasets.haystack import haystack
-from rag_app.datasets.probes import Material, make
+from rag_app.datasets.probes import Material, make_probes
 from rag_app.evaluation import bootstrap
-from rag_app.evaluation.answer_likelihood import continued, forced
-from rag_app.evaluation.positions import curve, evaluate, outcomes, parsed
+from rag_app.evaluation.answer_likelihood import append_answer, score_answer
+from rag_app.evaluation.positions import curve, evaluate, parse_method, score_probes
 
 
 @pytest.fixture(scope="module")
@@ -28,76 +28,76 @@ def model() -> CausalModel:
 
 
 def test_an_answer_is_scored_as_the_model_would_write_it(model: CausalModel) -> None:
-    for probe in make("kv", 3, Material(haystack(None), model.count, 80)):
+    for probe in make_probes("kv", 3, Material(haystack(None), model.count, 80)):
         prompt = probe.prompt(model.chat, 1.0).ids
-        ids, count = continued(model, prompt, probe.lead, probe.answer)
+        ids, count = append_answer(model, prompt, probe.lead, probe.answer)
         assert model.decode(ids[-count:]).strip() == probe.answer
         with torch.inference_mode():
             logits = model.model(input_ids=torch.tensor([ids])).logits[0].double()
-        chances = [
+        log_probs = [
             float(logits[at - 1].log_softmax(-1)[ids[at]])
             for at in range(len(ids) - count, len(ids))
         ]
-        got = forced(model, probe, 1.0)
-        assert got.likelihood == pytest.approx(sum(chances) / count, abs=1e-4)
+        score = score_answer(model, probe, 1.0)
+        assert score.likelihood == pytest.approx(sum(log_probs) / count, abs=1e-4)
         written = list(ids[:-count])
         with torch.inference_mode():
             for _ in range(count):
                 written.append(
                     int(model.model(input_ids=torch.tensor([written])).logits[0, -1].argmax())
                 )
-        assert got.exact == (written == ids)
+        assert score.exact == (written == ids)
 
 
 def test_leads_that_end_in_a_quotation_mark(model: CausalModel) -> None:
-    ids, count = continued(model, [], '"key": "', "4f9a")
+    ids, count = append_answer(model, [], '"key": "', "4f9a")
     assert model.decode(ids) == '"key": "4f9a'
     assert model.decode(ids[-count:]).endswith("4f9a")
 
 
 def test_methods_act_while_probes_are_asked_only(model: CausalModel) -> None:
     seen = []
-    probes = make("kv", 2, Material(haystack(None), model.count, 60))
+    probes = make_probes("kv", 2, Material(haystack(None), model.count, 60))
 
     def score(asked: CausalModel, *_: object) -> float:
         seen.append("_rag_app_ms_poe" in asked.model.__dict__)
         return len(seen)
 
-    found = outcomes(model, probes, (0.0, 0.5, 1.0), MsPoE(), score=score)
+    found = score_probes(model, probes, (0.0, 0.5, 1.0), MsPoE(), score=score)
     assert found.tolist() == [[1, 2, 3], [4, 5, 6]]
-    outcomes(model, probes, (0.0,), None, score=score)
+    score_probes(model, probes, (0.0,), None, score=score)
     assert seen == [True] * 6 + [False] * 2
 
 
 def test_intervals_by_question() -> None:
     random = np.random.default_rng(4)
     found = (random.random((40, 3)) < [0.9, 0.5, 0.7]).astype(float)
-    got = curve("off", 100, found)
-    assert [one.value for one in got.accuracy] == found.mean(axis=0).tolist()
-    assert got.worst.value == found.mean(axis=0).min()
-    assert got.gap.value == pytest.approx(np.ptp(found.mean(axis=0)))
+    score = curve("off", 100, found)
+    assert [one.value for one in score.accuracy] == found.mean(axis=0).tolist()
+    assert score.worst.value == found.mean(axis=0).min()
+    assert score.gap.value == pytest.approx(np.ptp(found.mean(axis=0)))
     draws = np.random.default_rng(0).integers(0, 40, size=(bootstrap.DRAWS, 40))
     means = sorted(sum(found[i].mean() for i in rows) / 40 for rows in draws)
-    assert got.mean.low == pytest.approx(means[int(0.025 * len(means))], abs=0.01)
-    assert got.mean.high == pytest.approx(means[int(0.975 * len(means))], abs=0.01)
+    assert score.mean.low == pytest.approx(means[int(0.025 * len(means))], abs=0.01)
+    assert score.mean.high == pytest.approx(means[int(0.975 * len(means))], abs=0.01)
     spread = 1.96 * (0.25 / 40) ** 0.5
-    assert 0.5 * spread < got.accuracy[1].value - got.accuracy[1].low < 2 * spread
+    assert 0.5 * spread < score.accuracy[1].value - score.accuracy[1].low < 2 * spread
 
 
 def test_methods_by_name(
     model: CausalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAG_APP_DATA", str(tmp_path))
-    assert parsed("off", model) is None
-    assert parsed("ms-poe", model) == MsPoE()
-    assert parsed("ms-poe:1.1", model) == MsPoE(r_min=1.1, r_max=1.1, order="uniform")
-    assert parsed("ms-poe:1-1.2", model) == MsPoE(r_min=1, r_max=1.2)
+    assert parse_method("off", model) is None
+    assert parse_method("ms-poe", model) == MsPoE()
+    assert parse_method("ms-poe:1.1", model) == MsPoE(r_min=1.1, r_max=1.1, order="uniform")
+    assert parse_method("ms-poe:1-1.2", model) == MsPoE(r_min=1, r_max=1.2)
     helpful = MsPoE(r_max=1.3)
     save_record(CalibrationRecord(model.name, model.revision, helpful, "it helps"))
-    assert parsed("calibrated", model) == helpful
+    assert parse_method("calibrated", model) == helpful
     for wrong in ("on", "off:1", "ms-poe:x", "ms-poe:-1", ""):
         with pytest.raises(InvalidRequest):
-            parsed(wrong, model)
+            parse_method(wrong, model)
 
 
 def test_positions_are_two_or_more(model: CausalModel) -> None:
@@ -145,7 +145,7 @@ def test_what_cannot_be_asked_is_refused(arguments: list[str], message: str) -> 
 
 
 def test_positions_of_a_decoding(model: CausalModel) -> None:
-    probes = {60: make("passkey", 1, Material(haystack(None), model.count, 60))}
+    probes = {60: make_probes("passkey", 1, Material(haystack(None), model.count, 60))}
     report = evaluate(
         model, probes, methods={"off": None}, positions=2, written=True, decoding="rag-token"
     )
