@@ -30,7 +30,7 @@ from generator.prompt.follow_up import Turn
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.errors import MissingDependency
-from indexing.models.gguf import Notify
+from indexing.notify import Notify
 
 _ROOM_FOR_QUOTES = 400  # tokens
 

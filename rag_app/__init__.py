@@ -93,6 +93,9 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attributes are o
         raise AttributeError(f"module 'rag_app' has no attribute {name!r}")
     from importlib import import_module
 
+    from indexing.models.runtime import let_blas_threads_sleep
+
+    let_blas_threads_sleep()  # most of what follows imports NumPy
     return getattr(import_module(_HOMES[name]), name)
 
 

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from indexing.models.gguf import cache_folder
+from indexing.models.cache_dir import cache_dir
 
 SOURCES = Path(__file__).with_name("c")
 _OPTIONS = ("-O3", "-march=native", "-shared", "-fPIC")
@@ -124,7 +124,7 @@ def library() -> Any:  # noqa: ANN401 - functions found by name
     """
     compiler = _compiler()
     try:
-        path = _private(cache_folder() / "compiled") / _name(compiler)
+        path = _private(cache_dir() / "compiled") / _name(compiler)
         if not path.exists():
             _compile(compiler, path)
         found = ctypes.CDLL(str(path))

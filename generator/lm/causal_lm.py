@@ -19,8 +19,9 @@ from generator.prompt.follow_up import ConversationCache
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import DEFAULT_GENERATOR, Weights, generator_weights
-from indexing.models.gguf import Notify, silenced
+from indexing.models.gguf import silenced
 from indexing.models.runtime import keep_memory
+from indexing.notify import Notify
 
 if TYPE_CHECKING:
     import torch

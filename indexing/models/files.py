@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Literal
 
 from indexing.errors import MissingDependency, ModelNotFound, UnsupportedModel
-from indexing.models.gguf import Notify, converted
+from indexing.models.gguf import converted
+from indexing.notify import Notify
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_GENERATOR = "SmolLM2-135M-Instruct"

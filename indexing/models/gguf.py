@@ -13,30 +13,22 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.errors import MissingDependency, UnsupportedModel
+from indexing.models.cache_dir import cache_dir
+from indexing.notify import Notify
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 log = logging.getLogger(__name__)
 
-Notify = Callable[[str], None]
-"""Told, in one line, about anything that takes long."""
-
 _LAYOUT = "bf16-1"
 """Part of every folder's name: a change in what is written below asks for a new conversion."""
-
-
-def cache_folder() -> Path:
-    """Where derived files are kept: $RAG_APP_CACHE, else the user's cache folder."""
-    from platformdirs import user_cache_dir
-
-    return Path(os.environ.get("RAG_APP_CACHE") or user_cache_dir("rag-app"))
 
 
 def converted(source: Path, *, revision: str, notify: Notify | None = None) -> Path:
@@ -53,7 +45,7 @@ def converted(source: Path, *, revision: str, notify: Notify | None = None) -> P
     """
     from filelock import FileLock
 
-    folder = cache_folder() / "models"
+    folder = cache_dir() / "models"
     target = folder / re.sub(r"[^\w.-]", "_", f"{source.stem}-{revision}-{_LAYOUT}")
     if target.is_dir():
         return target

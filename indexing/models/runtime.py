@@ -10,11 +10,12 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as in glibc's malloc.h
 _KEPT, _LARGEST = 256 << 20, 32 << 20  # bytes; the second is the highest that glibc takes
 
 
-def sleep_soon() -> None:
-    """Lets NumPy's threads sleep once a product is made, if NumPy is not loaded yet.
+def let_blas_threads_sleep() -> None:
+    """Lets NumPy's threads sleep once a product is made. Call it before NumPy is imported.
 
     Otherwise they wait busily for up to a tenth of a second (OpenBLAS), and whatever PyTorch
-    computes meanwhile has to share the processor with them. What the environment says stays.
+    computes meanwhile has to share the cpu with them. OpenBLAS reads the variable once, when NumPy
+    loads it; what the environment says stays.
     """
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", _TICKS)
 

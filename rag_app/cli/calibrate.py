@@ -150,10 +150,10 @@ def _answers(name: str, data: Path | None, questions: int | None) -> tuple[Calib
 
 def _scores(of: str) -> Path:
     """The file that caches the scores of a model."""
-    from indexing.models.gguf import cache_folder
+    from indexing.models.cache_dir import cache_dir
 
     safe = re.sub(r"[^\w.-]+", "_", of)
-    return cache_folder() / "calibration" / f"{safe[:150]}.jsonl"
+    return cache_dir() / "calibration" / f"{safe[:150]}.jsonl"
 
 
 def _say_answers(verdict: CalibrationRecord, path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexing.errors import InvalidRequest, RagAppError
+from indexing.models.runtime import let_blas_threads_sleep
 from rag_app.cli import settings
 from rag_app.cli.options import (
     encoder_settings,
@@ -68,6 +69,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
         """Run a command; an error of ours becomes one line and exit status 1, Ctrl-C 130."""
+        let_blas_threads_sleep()
         try:
             return super().invoke(ctx)
         except RagAppError as error:

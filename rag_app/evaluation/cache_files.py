@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from indexing.models.gguf import cache_folder
+from indexing.models.cache_dir import cache_dir
 
 QUERY_FILES = 16  # of vectors of queries beside a corpus; older ones are dropped
 
@@ -32,7 +32,7 @@ class CachedCorpus:
 
 def evaluation_cache() -> Path:
     """The folder that holds the corpora of evaluations."""
-    return cache_folder() / "evaluation"
+    return cache_dir() / "evaluation"
 
 
 def cached_corpora() -> list[CachedCorpus]:

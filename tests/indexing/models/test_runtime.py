@@ -11,7 +11,7 @@ import pytest
 
 WAITS = """
 import time
-import indexing
+from rag_app import Corpus
 import numpy
 
 a = numpy.ones((700, 700), numpy.float32)
@@ -61,6 +61,15 @@ glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc is 
 @glibc
 def test_freed_memory_is_kept() -> None:
     assert printed(HOLDS) > 0.9
+
+
+SAYS = "import os, {0}; print(os.environ.get('OPENBLAS_THREAD_TIMEOUT', -1))"
+
+
+def test_a_library_that_is_imported_changes_no_environment() -> None:
+    assert printed(SAYS.format("rag_app, indexing, retriever, generator")) == -1
+    assert printed(SAYS.format("rag_app; from rag_app import Hit")) == 16
+    assert printed(SAYS.format("rag_app; rag_app.Hit"), OPENBLAS_THREAD_TIMEOUT="20") == 20
 
 
 @glibc
