@@ -27,7 +27,7 @@ from indexing.errors import InvalidRequest
 from indexing.files import document
 from indexing.models.files import DEFAULT_GENERATOR
 from rag_app.cli.options import print_result, with_json
-from rag_app.corpus.embedding_cache import Remembering
+from rag_app.corpus.embedding_cache import EmbeddingCache
 from rag_app.datasets.facts import facts
 from rag_app.datasets.haystack import Haystack, haystack
 from rag_app.datasets.probes import PARTS, Material, Probe, make_probes
@@ -245,7 +245,7 @@ def command(
     encoder = Encoder(EncoderSettings(), notify=notify)
     report = evaluate(
         model,
-        Remembering(encoder.encode_queries),
+        EmbeddingCache(encoder.encode_queries),
         haystack(None),
         decodings=decodings or tuple(DECODINGS),
         tokens=tokens,

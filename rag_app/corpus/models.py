@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from indexing.encoder.encoder import Encoder, EncoderSettings
 from indexing.encoder.fingerprint import Recipe, check_recipe, refuse_others
-from rag_app.corpus.embedding_cache import Remembering
+from rag_app.corpus.embedding_cache import EmbeddingCache
 
 if TYPE_CHECKING:
     from generator.generator import Generator
@@ -102,7 +102,7 @@ class Models:
                 settings = self.generator_settings
                 self._generator = Generator(
                     settings,
-                    embed=Remembering(encoder.encode_queries),
+                    embed=EmbeddingCache(encoder.encode_queries),
                     load=lambda: load_model(settings.model, notify=self._notify),
                 )
             return self._generator

@@ -13,7 +13,7 @@ from benchmarks.follow_up import evaluate
 from generator.lm.causal_lm import CausalModel
 from indexing.encoder.encoder import Encoder, EncoderSettings
 from indexing.errors import InvalidRequest
-from rag_app.corpus.embedding_cache import Remembering
+from rag_app.corpus.embedding_cache import EmbeddingCache
 from rag_app.datasets.haystack import haystack
 
 DECODINGS = ("concat", "rag-token")
@@ -25,7 +25,7 @@ def model() -> CausalModel:
 
 
 def test_reuse_changes_no_answer(model: CausalModel) -> None:
-    embed = Remembering(Encoder(EncoderSettings()).encode_queries)
+    embed = EmbeddingCache(Encoder(EncoderSettings()).encode_queries)
     report = evaluate(
         model, embed, haystack(None), decodings=DECODINGS, tokens=350, rounds=1, written=8
     )

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.encoder.encoder import Encoder
-from rag_app.corpus.embedding_cache import Remembering
+from rag_app.corpus.embedding_cache import EmbeddingCache
 
 Vectors = npt.NDArray[np.float32]
 
@@ -25,14 +25,14 @@ class Counting:
 
 
 def test_the_same_vectors_as_without() -> None:
-    embed = Remembering(Counting())
+    embed = EmbeddingCache(Counting())
     for texts in (["a", "bb", "a"], ["bb", "ccc"], [], ["ccc", "a", "dddd"]):
         assert np.array_equal(embed(texts), Counting()(texts))
 
 
 def test_each_is_made_once_until_it_is_forgotten() -> None:
     counting = Counting()
-    embed = Remembering(counting, kept=3)
+    embed = EmbeddingCache(counting, max_vectors=3)
     embed(["a", "b", "a"])
     embed(["b", "c"])
     assert counting.made == ["a", "b", "c"]
@@ -45,13 +45,13 @@ def test_each_is_made_once_until_it_is_forgotten() -> None:
 
 
 def test_more_at_once_than_are_kept() -> None:
-    embed = Remembering(Counting(), kept=2)
+    embed = EmbeddingCache(Counting(), max_vectors=2)
     assert embed(["a", "bb", "ccc"])[:, 0].tolist() == [1, 2, 3]
 
 
 def test_threads_share_one(encoder: Encoder) -> None:
     texts = [f"Probe {n} fell into lake {n % 7}." for n in range(60)]
-    embed = Remembering(encoder.encode_queries, kept=20)
+    embed = EmbeddingCache(encoder.encode_queries, max_vectors=20)
     whole = encoder.encode_queries(texts)
     with ThreadPoolExecutor(4) as pool:
         for start, found in enumerate(pool.map(lambda at: embed(texts[at:]), range(40))):
