@@ -18,7 +18,8 @@ import numpy as np
 
 from indexing.index.bm25 import Postings
 from indexing.text.chunking import split
-from indexing.text.vocabulary import FUNCTION_WORDS, Lexicon, stems, words
+from indexing.text.english import FUNCTION_WORDS
+from indexing.text.vocabulary import Lexicon, stems, words
 from rag_app.datasets.qmsum import meetings
 from rag_app.evaluation import metrics
 

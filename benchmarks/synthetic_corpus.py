@@ -23,7 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from indexing.text.vocabulary import FUNCTION_WORDS, Lexicon
+from indexing.text.english import FUNCTION_WORDS
+from indexing.text.vocabulary import Lexicon
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]

@@ -10,17 +10,22 @@ from dataclasses import replace
 from generator.answer import NOT_SAID, Answer, AnswerReady, Citation, Event, Mode, Responsibility
 from generator.answer_mode import AnswerMode, usual
 from generator.attribution.citer import Citer
-from generator.attribution.markers import marked
+from generator.attribution.markers import insert_markers
 from generator.decoding import DECODINGS
 from generator.decoding.base import DecodingRun
 from generator.decoding.server import ask_server
 from generator.draft import Draft
 from generator.evidence import Embed, Evidence, Sentence, evidence_sentences, gather_evidence
-from generator.extractive.abstention import enough, support
-from generator.extractive.constrained_decoding import decoded
-from generator.extractive.features import Reading, WordVectors
-from generator.extractive.late_chunking import Context
-from generator.extractive.selector import best, chosen, cited, line
+from generator.extractive.abstention import abstention_features, is_answerable
+from generator.extractive.constrained_decoding import decode_quotes
+from generator.extractive.features import SentenceFeatures, WordVectors
+from generator.extractive.late_chunking import ContextualEncoder
+from generator.extractive.selector import (
+    build_citation,
+    format_quote,
+    rank_sentences,
+    select_quotes,
+)
 from generator.lm.causal_lm import CausalModel
 from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
@@ -67,7 +72,7 @@ class Generator:
         self.settings = settings
         self._embed = embed
         self._words = WordVectors(embed)
-        self._context = Context()
+        self._context = ContextualEncoder()
         self._load = load or (lambda: load_model(settings.model))
         self._model: AnyModel | None = None
         self._positions: MsPoEPolicy | None = None
@@ -158,9 +163,11 @@ class Generator:
         draft = Draft(request, self._mode(request.mode), retrieval.seconds)
         evidence = gather_evidence(retrieval.hits, retrieval.document)
         sentences = evidence_sentences(evidence.passages[: self.settings.passages])
-        features = Reading.of(request.query, sentences, self._words, asked=request.question)
+        features = SentenceFeatures.of(
+            request.query, sentences, self._words, question=request.question
+        )
         draft.lap("evidence")
-        answerable = enough(support(features), self.settings.floor)
+        answerable = is_answerable(abstention_features(features), self.settings.floor)
         if not sentences or (request.abstain and not answerable):
             yield from self._abstain(draft, evidence)
         elif draft.mode == "quote":
@@ -178,12 +185,16 @@ class Generator:
         yield draft.text(NOT_SAID)
 
     def _quote(
-        self, draft: Draft, evidence: Evidence, features: Reading, stop: threading.Event | None
+        self,
+        draft: Draft,
+        evidence: Evidence,
+        features: SentenceFeatures,
+        stop: threading.Event | None,
     ) -> Iterator[Event]:
         passages = evidence.passages[: self.settings.passages]
         draft.made["quotes"] = self.settings.quotes
         try:
-            features = features.in_context(self._context.closeness)
+            features = features.with_context(self._context.score)
             draft.made["sentences"] = "read in context"
         except MissingDependency as missing:
             draft.made["sentences"] = f"read one by one ({missing})"
@@ -192,17 +203,21 @@ class Generator:
         if self.settings.quotes == "decoded":
             quotes = self._decode_quotes(draft, evidence, features, stop)
         else:
-            quotes = iter(chosen(features, length=self.settings.length))
+            quotes = iter(select_quotes(features, length=self.settings.length))
         for marker, sentence in enumerate(quotes, start=1):
-            text = line(sentence, marker)
+            text = format_quote(sentence, marker)
             yield draft.text(text if marker == 1 else "\n" + text)
-            draft.citations.append(cited(sentence, marker, text))
+            draft.citations.append(build_citation(sentence, marker, text))
         if not draft.citations:
             yield draft.text(NOT_SAID)
         draft.lap("write")
 
     def _decode_quotes(
-        self, draft: Draft, evidence: Evidence, features: Reading, stop: threading.Event | None
+        self,
+        draft: Draft,
+        evidence: Evidence,
+        features: SentenceFeatures,
+        stop: threading.Event | None,
     ) -> Iterator[Sentence]:
         """Quotes that the model chooses among the best-ranked ones."""
         model = self.model
@@ -211,11 +226,11 @@ class Generator:
         self._note_model(draft, model)
         draft.made["evidence"] = self.settings.arrangement
         draft.lap("load")
-        yield from decoded(
+        yield from decode_quotes(
             model,
             draft.request.query,
             evidence,
-            best(features),
+            rank_sentences(features),
             length=self.settings.length,
             room=min(self.settings.budget_tokens, model.window - _ROOM_FOR_QUOTES),
             arrangement=self.settings.arrangement,
@@ -237,7 +252,7 @@ class Generator:
         citer = Citer(run.spans, self._embed, question=draft.request.query)
         yield draft.context(run.context)
         with closing(run.pieces) as pieces:
-            for text in marked(pieces, citer):
+            for text in insert_markers(pieces, citer):
                 yield draft.text(text)
         run.remember(Turn(draft.request.question, draft.written))
         if isinstance(model, CausalModel):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from generator.answer import Mode
 from generator.decoding import DECODINGS
 from generator.decoding.base import Limits, Marginal
-from generator.extractive.abstention import Floor
+from generator.extractive.abstention import AbstentionThreshold
 from generator.extractive.selector import QuoteLength
 from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.ms_poe_policy import MS_POE
@@ -51,7 +51,7 @@ class GeneratorSettings:
     history_tokens: int = 1000
     passages: int = 16
     length: QuoteLength = field(default_factory=QuoteLength)
-    floor: Floor = field(default_factory=Floor)
+    floor: AbstentionThreshold = field(default_factory=AbstentionThreshold)
     sampling: Sampling = field(default_factory=Sampling)
     marginal: Marginal = field(default_factory=Marginal)
     ms_poe: str = "calibrated"

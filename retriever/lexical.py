@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.index.snapshot import Snapshot
+from indexing.text.english import QUESTION_WORDS
 from indexing.text.vocabulary import Lexicon
-from retriever.query import QUESTION_WORDS
 
 FloatArray = npt.NDArray[np.float32]
 

@@ -5,21 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from indexing.errors import InvalidRequest
-from indexing.text import english
 from indexing.text.sentences import sentences
 
 MOST_SENTENCES = 32  # a longer query is a document; its first sentences say what it is about
-
-# Spoken language is full of the words of questions, so a passage that holds several is no evidence.
-QUESTION_WORDS = english.ASKING | frozenset(
-    word
-    for line in (
-        "what who whom whose why how when where which did do does done is are was were has have",
-        "had can could would should you i we they he she me us them his her our your my its",
-        "about from during also so than more some any been being",
-    )
-    for word in line.split()
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.index.speakers import Speakers, spelled
-from indexing.text.vocabulary import FUNCTION_WORDS
-from retriever.query import QUESTION_WORDS
+from indexing.text.english import FUNCTION_WORDS, QUESTION_WORDS
 
 LONGEST = 6  # words of a name that are looked for
 

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from generator.evidence import Sentence, Span, evidence_sentences, gather_evidence
-from generator.extractive.late_chunking import LAYERS, compared
+from generator.extractive.late_chunking import LORA_LAYERS, cosine_similarities
 from indexing.filter import Filter
 from indexing.models.files import encoder_weights
 from rag_app.corpus.corpus import Corpus
@@ -92,7 +92,7 @@ class Tuned:
 
     def cosines(self, one: Question, found: Sequence[Sentence]) -> Tensor:
         """(n,) of the question and each sentence."""
-        return compared(self.model, self.tokenizer, one.text, found)
+        return cosine_similarities(self.model, self.tokenizer, one.text, found)
 
 
 @click.command()
@@ -171,7 +171,7 @@ def _change(model: nn.Module, rank: int) -> dict[str, Changed]:
     model.requires_grad_(False)
     found: dict[str, Changed] = {}
     for name, module in list(model.named_modules()):
-        if isinstance(module, nn.Linear) and "encoder" in name and name.endswith(LAYERS):
+        if isinstance(module, nn.Linear) and "encoder" in name and name.endswith(LORA_LAYERS):
             owner, _, last = name.rpartition(".")
             found[name] = Changed(module, rank)
             setattr(model.get_submodule(owner), last, found[name])

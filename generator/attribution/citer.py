@@ -1,18 +1,18 @@
-"""A sentence of an answer -> the verbatim span that carries it, or none.
+"""Attribution: a sentence of an answer -> the verbatim quote that supports it, or none.
 
 A sentence is verified by a quote of one to three neighbouring sentences that were shown to the
 model when all of these hold:
 
 - its numbers and names are in the quote (names also in its speaker or its document's title), in
-  the same order; neither denies what the other states (`claim.contradiction`);
+  the same order; neither denies what the other states (`entailment_rules.find_contradiction`);
 - `OVERLAP` of what it says, weighted by rarity, is in the quote, `ORDER` of that in the same order;
 - their embeddings are closer than `SIMILARITY`, alone or, as an answer may say little without its
   question ("By 15 December."), each after what comes before it: the question, the sentence before
-  the quote. Less than `WHOLE` words that carry meaning are compared only so, and closer than
-  `WITH_QUESTION`.
+  the quote. Less than `SELF_CONTAINED` content words are compared only so, and closer than
+  `SIMILARITY_WITH_QUESTION`.
 
-Overlap is what decides; similarity only catches word salad. With four words that carry meaning,
-overlap allows one common word to be another one, and no rare one.
+Overlap is what decides; similarity only catches word salad. With four content words, overlap allows
+one common word to be another one, and no rare one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from generator.answer import NOT_SAID, Citation
-from generator.attribution.entailment_rules import Wording, contradiction, in_order, overlap, read
+from generator.attribution.entailment_rules import (
+    ParsedSentence,
+    find_contradiction,
+    order_agreement,
+    overlap,
+    parse_sentence,
+)
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
 from indexing.text.sentences import sentences
 from indexing.text.terms import Rarity, content_stems, stem, topic_words, words
@@ -31,36 +37,36 @@ from indexing.text.terms import Rarity, content_stems, stem, topic_words, words
 OVERLAP = 0.75
 ORDER = 0.85
 SIMILARITY = 0.5
-NEAR = 0.5
+UNVERIFIED_OVERLAP = 0.5
 """Overlap from which an unverified quote is still worth showing."""
-WHOLE = 3
-WITH_QUESTION = 0.45
+SELF_CONTAINED = 3
+SIMILARITY_WITH_QUESTION = 0.45
 
-_LONGEST = 3  # sentences in a quote
-_LABEL = 120  # characters
+_MOST_SENTENCES = 3  # in a quote
+_LONGEST_LABEL = 120  # characters
 _BREAK = re.compile(r"\S|\n\n")
-_EMBEDDED = 6  # quotes compared by embedding for each sentence of an answer
+_MOST_EMBEDDED = 6  # quotes compared by embedding for each sentence of an answer
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """One to three neighbouring sentences of one utterance or paragraph, taken apart.
+    """One to three neighbouring sentences of one utterance or paragraph.
 
     Attributes:
         first: The first of them.
         end: One past the last character.
-        wording: What they say.
+        parsed: What they say.
         about: Stems of the speaker's name and the document's title.
         before: The sentence before them.
-        around: Stems of what they say, and of that sentence.
+        context: Stems of what they say, and of that sentence.
     """
 
     first: Sentence
     end: int
-    wording: Wording
+    parsed: ParsedSentence
     about: frozenset[str]
     before: str
-    around: frozenset[str]
+    context: frozenset[str]
 
     @property
     def text(self) -> str:
@@ -69,25 +75,32 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class _Near:
-    """A quote beside a sentence: how much of the sentence it has, and of what is asked."""
+class _Match:
+    """A quote for a sentence.
+
+    Attributes:
+        quote: The quote.
+        overlap: How much of the sentence it has.
+        question_overlap: How much of the question it has.
+        entails: Whether every rule holds; embeddings aside.
+    """
 
     quote: Quote
-    share: float
-    asked: float
-    holds: bool
+    overlap: float
+    question_overlap: float
+    entails: bool
 
     @property
-    def order(self) -> tuple[bool, float, float, int]:
+    def rank(self) -> tuple[bool, float, float, int]:
         """Least for the best, before embeddings are compared."""
-        return (not self.holds, -self.share, -self.asked, len(self.quote.text))
+        return (not self.entails, -self.overlap, -self.question_overlap, len(self.quote.text))
 
 
 class Citer:
     """Finds the quotes for the sentences of one answer, in order, and numbers them.
 
-    The evidence is taken apart when the first sentence is complete, so that nobody waits for it
-    before the first word.
+    The evidence is parsed when the first sentence is complete, so that nobody waits for it before
+    the first word.
 
     Args:
         spans: The evidence that the model was shown.
@@ -101,9 +114,9 @@ class Citer:
         self.unsupported: list[str] = []
 
     def cite(self, sentence: str) -> Citation | None:
-        """The quote nearest to a sentence, kept in `citations`; None when none is near.
+        """The best quote for a sentence, numbered in `citations`; None where none is near.
 
-        A sentence without a verified quote is kept in `unsupported`.
+        A sentence without a verified quote is added to `unsupported`.
         """
         best = self._best(sentence)
         if best is None or not best.verified:
@@ -118,84 +131,85 @@ class Citer:
         return self.citations[-1]
 
     @cached_property
-    def _found(self) -> list[Sentence]:
+    def _sentences(self) -> list[Sentence]:
         return evidence_sentences(self._spans)
 
     @cached_property
     def _ordinary(self) -> frozenset[str]:
         """Words that the evidence also writes in lower case, so that they are no names."""
-        texts = (sentence.text.split() for sentence in self._found)
+        texts = (sentence.text.split() for sentence in self._sentences)
         return frozenset(word for text in texts for word in text if word.islower())
 
     @cached_property
     def _rarity(self) -> Rarity:
-        return Rarity(map(content_stems, (sentence.text for sentence in self._found)))
+        return Rarity(map(content_stems, (sentence.text for sentence in self._sentences)))
 
     @cached_property
     def _quotes(self) -> list[Quote]:
-        return list(_quotes(self._found, self._ordinary))
+        return list(_candidate_quotes(self._sentences, self._ordinary))
 
     @cached_property
-    def _wanted(self) -> list[str]:
+    def _topic(self) -> list[str]:
         """Stems of what the question is about."""
         return [stem(word) for word in topic_words(self._question)]
 
     def _best(self, sentence: str) -> Citation | None:
         """The verified quote with most overlap, else the nearest unverified one."""
-        claim = read(sentence, ordinary=self._ordinary)
-        near = sorted(self._near(claim), key=lambda each: each.order)[:_EMBEDDED]
-        if not near:
+        claim = parse_sentence(sentence, ordinary=self._ordinary)
+        matches = sorted(self._matches(claim), key=lambda each: each.rank)[:_MOST_EMBEDDED]
+        if not matches:
             return None
-        texts = [sentence, *(each.quote.text for each in near)]
+        texts = [sentence, *(each.quote.text for each in matches)]
         first: Citation | None = None
-        for reading in self._readings(claim, texts, near):
-            found = self._nearest(near, *reading)
-            if found.verified:
-                return found
-            first = first or found
+        for variant, threshold in self._variants(claim, texts, matches):
+            citation = self._nearest(matches, variant, threshold)
+            if citation.verified:
+                return citation
+            first = first or citation
         return first
 
-    def _readings(
-        self, claim: Wording, texts: list[str], near: Sequence[_Near]
+    def _variants(
+        self, claim: ParsedSentence, texts: list[str], matches: Sequence[_Match]
     ) -> Iterator[tuple[list[str], float]]:
-        """The texts to compare, the sentence's first, and how close the best has to be."""
-        short = bool(self._wanted) and len(claim.stems) < WHOLE
+        """The texts to embed, the sentence's first, and the least similarity of a verified one."""
+        short = bool(self._topic) and len(claim.stems) < SELF_CONTAINED
         if not short:
             yield texts, SIMILARITY
-        if self._wanted:
-            befores = [self._question, *(each.quote.before for each in near)]
-            asked = [f"{before} {text}" for before, text in zip(befores, texts, strict=True)]
-            yield asked, WITH_QUESTION if short else SIMILARITY
+        if self._topic:
+            befores = [self._question, *(each.quote.before for each in matches)]
+            longer = [f"{before} {text}" for before, text in zip(befores, texts, strict=True)]
+            yield longer, SIMILARITY_WITH_QUESTION if short else SIMILARITY
 
-    def _nearest(self, near: Sequence[_Near], texts: list[str], least: float) -> Citation:
+    def _nearest(self, matches: Sequence[_Match], texts: list[str], threshold: float) -> Citation:
         """The quote that is verified, has most overlap and is closest, by the texts' embeddings."""
         vectors = self._embed(texts)
         return max(
             (
-                _citation(each, float(vector @ vectors[0]), least=least)
-                for each, vector in zip(near, vectors[1:], strict=True)
+                _citation(each, float(vector @ vectors[0]), threshold=threshold)
+                for each, vector in zip(matches, vectors[1:], strict=True)
             ),
             key=lambda citation: (citation.verified, citation.overlap, citation.similarity),
         )
 
-    def _near(self, claim: Wording) -> Iterator[_Near]:
+    def _matches(self, claim: ParsedSentence) -> Iterator[_Match]:
+        """The quotes that share enough words with a sentence."""
         for quote in self._quotes:
-            share = overlap(claim, quote.wording, about=quote.about, rarity=self._rarity)
-            if share >= NEAR:
-                asked = self._rarity.share(self._wanted, quote.around)
-                yield _Near(quote, share, asked, holds=_holds(claim, share, quote))
+            share = overlap(claim, quote.parsed, about=quote.about, rarity=self._rarity)
+            if share >= UNVERIFIED_OVERLAP:
+                topic = self._rarity.share(self._topic, quote.context)
+                yield _Match(quote, share, topic, entails=_entails(claim, share, quote))
 
 
-def _holds(claim: Wording, share: float, quote: Quote) -> bool:
-    """Every condition except what embeddings or the question tell."""
+def _entails(claim: ParsedSentence, share: float, quote: Quote) -> bool:
+    """Every condition of a verified quote except those of embeddings."""
     return (
         share >= OVERLAP
-        and in_order(claim, quote.wording) >= ORDER
-        and contradiction(claim, quote.wording, about=quote.about) is None
+        and order_agreement(claim, quote.parsed) >= ORDER
+        and find_contradiction(claim, quote.parsed, about=quote.about) is None
     )
 
 
-def cite(
+def attribute(
     answer: str, spans: Sequence[Span], embed: Embed, *, question: str = ""
 ) -> tuple[tuple[Citation, ...], tuple[str, ...]]:
     """The citations of a finished answer, and its sentences that no quote supports.
@@ -213,38 +227,39 @@ def cite(
     return tuple(citer.citations), tuple(citer.unsupported)
 
 
-def _quotes(found: Sequence[Sentence], ordinary: frozenset[str]) -> Iterator[Quote]:
+def _candidate_quotes(evidence: Sequence[Sentence], ordinary: frozenset[str]) -> Iterator[Quote]:
     """Every run of up to three neighbouring sentences of one utterance or paragraph."""
-    for i, first in enumerate(found):
+    for i, first in enumerate(evidence):
         about = frozenset(
             stem(word)
             for name in (first.speaker or "", first.document.title)
             for word in words(name)
         )
-        before = found[i - 1].text if i and _gap(found[i - 1], first) is not None else ""
-        for j, last in enumerate(found[i : i + _LONGEST], start=i):
-            if j > i and not _together(found[j - 1], last):
+        before = evidence[i - 1].text if i and _gap(evidence[i - 1], first) is not None else ""
+        for j, last in enumerate(evidence[i : i + _MOST_SENTENCES], start=i):
+            if j > i and not _follows(evidence[j - 1], last):
                 break
             text = first.document.text[first.start : last.end]
-            around = frozenset(content_stems(f"{before} {text}"))
-            yield Quote(first, last.end, read(text, ordinary=ordinary), about, before, around)
+            context = frozenset(content_stems(f"{before} {text}"))
+            parsed = parse_sentence(text, ordinary=ordinary)
+            yield Quote(first, last.end, parsed, about, before, context)
 
 
-def _together(one: Sentence, other: Sentence) -> bool:
+def _follows(one: Sentence, other: Sentence) -> bool:
     """Whether the second follows the first in one utterance or paragraph."""
     between = _gap(one, other)
     return between is not None and one.utterance == other.utterance and not _BREAK.search(between)
 
 
 def _gap(one: Sentence, other: Sentence) -> str | None:
-    """What stands between two sentences, at most the label of a speaker; None where more does."""
-    if one.document.id != other.document.id or not 0 <= other.start - one.end <= _LABEL:
+    """What stands between two sentences, at most a speaker's label; None where more does."""
+    if one.document.id != other.document.id or not 0 <= other.start - one.end <= _LONGEST_LABEL:
         return None
     return one.document.text[one.end : other.start]
 
 
-def _citation(near: _Near, similarity: float, *, least: float) -> Citation:
-    quote, first = near.quote, near.quote.first
+def _citation(match: _Match, similarity: float, *, threshold: float) -> Citation:
+    quote, first = match.quote, match.quote.first
     document = first.document
     return Citation(
         marker=0,
@@ -258,7 +273,7 @@ def _citation(near: _Near, similarity: float, *, least: float) -> Citation:
         speaker=first.speaker,
         time=first.time,
         page=document.page_at(first.start),
-        verified=near.holds and similarity >= least,
-        overlap=near.share,
+        verified=match.entails and similarity >= threshold,
+        overlap=match.overlap,
         similarity=similarity,
     )

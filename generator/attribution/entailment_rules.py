@@ -1,4 +1,4 @@
-"""Whether a quote says what a sentence claims: words, numbers, names, order and negation.
+"""Entailment rules: whether a quote supports a claim, by words, numbers, names, order and negation.
 
 These are rules, not a model: each can be explained to the person who checks the answer. They err
 on one side. A paraphrase in other words is not verified; a sentence with another number, another
@@ -12,16 +12,17 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from generator.attribution.numbers import terms
-from indexing.text.terms import FILLERS, STOP_WORDS, Rarity, spoken, stem, words
+from generator.attribution.numbers import tokenize
+from indexing.text.english import FILLERS, STOP_WORDS
+from indexing.text.terms import Rarity, stem, strip_annotations, words
 
-_NEGATIONS = """
+_NEGATING = """
     no not never none nobody nothing neither nor nowhere without cannot hardly barely unable refuse
     refused refuses reject rejected rejects deny denied denies fail failed fails lack lacks lacked
     unlike against except"""
-NEGATIONS = frozenset(_NEGATIONS.split())
-_TAKING_BACK = "true right correct case so happen agree way"
-_TAKES_BACK = frozenset(stem(word) for word in _TAKING_BACK.split())
+_NEGATIONS = frozenset(_NEGATING.split())
+_RETRACTION_WORDS = "true right correct case so happen agree way"
+_RETRACTION = frozenset(stem(word) for word in _RETRACTION_WORDS.split())
 _PART = re.compile(r"[!?;:]+|\.(?!\d)|\n\n")
 _COMMA = re.compile(r",(?!\d)")
 
@@ -39,38 +40,38 @@ _OPPOSITES = """
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """A sentence taken apart.
+class ParsedSentence:
+    """A sentence, parsed.
 
     Attributes:
-        stems: Stems of the words that carry meaning, in order.
+        stems: Normalised content words and numbers, in order.
         facts: Numbers and names, in order: "12.5", "#2" for second, stems for names.
-        every: All its words and numbers as they could be facts elsewhere, in order.
+        norms: All its words and numbers, normalised, in order.
         denials: Of the first and last "not" of a part, or its like, what it may deny: stems from
             the comma before it to the end of the part.
     """
 
     stems: tuple[str, ...]
     facts: tuple[str, ...]
-    every: tuple[str, ...]
+    norms: tuple[str, ...]
     denials: tuple[frozenset[str], ...]
 
 
-def read(sentence: str, *, ordinary: Container[str] = ()) -> Wording:
-    """Take a sentence apart.
+def parse_sentence(sentence: str, *, ordinary: Container[str] = ()) -> ParsedSentence:
+    """Words, numbers, names and denials of a sentence.
 
     Args:
         sentence: Any text.
         ordinary: Lower-case words that are no names although a sentence may start with them.
     """
-    text = spoken(sentence)
-    found = terms(text)
-    every = tuple(term.fact for term in found)
-    named = {term.fact for i, term in enumerate(found) if _is_name(term.token, i, ordinary)}
-    return Wording(
-        stems=tuple(fact for fact in every if _carries(fact)),
-        facts=tuple(fact for fact in every if fact in named or fact[0].isdigit() or fact[0] == "#"),
-        every=every,
+    text = strip_annotations(sentence)
+    tokens = tokenize(text)
+    norms = tuple(token.norm for token in tokens)
+    names = {token.norm for i, token in enumerate(tokens) if _is_name(token.text, i, ordinary)}
+    return ParsedSentence(
+        stems=tuple(norm for norm in norms if _is_content(norm)),
+        facts=tuple(norm for norm in norms if norm in names or _is_number(norm)),
+        norms=norms,
         denials=tuple(_denials(text)),
     )
 
@@ -82,53 +83,63 @@ def _denials(text: str) -> Iterator[frozenset[str]]:
         denying = [i for i, clause in enumerate(clauses) if any(map(_denies, words(clause)))]
         for i in sorted({*denying[:1], *denying[-1:]}):
             yield frozenset(
-                term.fact
-                for term in terms(",".join(clauses[i:]))
-                if _carries(term.fact) and not _denies(term.token.lower())
+                token.norm
+                for token in tokenize(",".join(clauses[i:]))
+                if _is_content(token.norm) and not _denies(token.text.lower())
             )
 
 
 def _denies(word: str) -> bool:
-    return word in NEGATIONS or word.endswith(("n't", "n’t"))  # noqa: RUF001
+    return word in _NEGATIONS or word.endswith(("n't", "n’t"))  # noqa: RUF001
 
 
-def _is_name(token: str, place: int, ordinary: Container[str]) -> bool:
+def _is_name(word: str, position: int, ordinary: Container[str]) -> bool:
     """Capitalised, no stop word, and at the start of a sentence not an ordinary word either."""
-    lower = token.lower()
-    if not token[0].isupper() or lower in STOP_WORDS or lower in FILLERS:
-        return len(token) == 1 and token.isupper() and token not in {"A", "I"} and place > 0
-    return place > 0 or lower not in ordinary
+    lower = word.lower()
+    if not word[0].isupper() or lower in STOP_WORDS or lower in FILLERS:
+        return len(word) == 1 and word.isupper() and word not in {"A", "I"} and position > 0
+    return position > 0 or lower not in ordinary
 
 
-_STOPPED = frozenset(stem(word) for word in STOP_WORDS | FILLERS)
+_STOP_STEMS = frozenset(stem(word) for word in STOP_WORDS | FILLERS)
 
 
-def _carries(fact: str) -> bool:
-    return fact not in _STOPPED
+def _is_content(norm: str) -> bool:
+    return norm not in _STOP_STEMS
 
 
-_REPORTED = "say says said told mentioned stated explained according"
-_REPORTING = frozenset(stem(word) for word in _REPORTED.split())
+def _is_number(norm: str) -> bool:
+    return norm[0].isdigit() or norm[0] == "#"
+
+
+_REPORTING_VERBS = "say says said told mentioned stated explained according"
+_REPORTING = frozenset(stem(word) for word in _REPORTING_VERBS.split())
 _PAIRS = [tuple(stem(word) for word in pair.split("/")) for pair in _OPPOSITES.split()]
 
 
-def overlap(claim: Wording, quote: Wording, *, about: Container[str] = (), rarity: Rarity) -> float:
-    """The share of what the claim says whose words are in the quote, weighted by rarity.
+def overlap(
+    claim: ParsedSentence, quote: ParsedSentence, *, about: Container[str] = (), rarity: Rarity
+) -> float:
+    """The share of the claim's stems that are in the quote, weighted by rarity, 0 to 1.
 
-    Names that the quote's surroundings give (`about`) and verbs of reporting are not counted.
+    Names that the quote's context gives (`about`) and verbs of reporting are not counted.
     """
     given = {fact for fact in claim.facts if fact in about and fact not in quote.stems}
-    wanted = [word for word in claim.stems if word not in given and word not in _REPORTING]
-    return rarity.share(wanted, quote.stems)
+    stems = [word for word in claim.stems if word not in given and word not in _REPORTING]
+    return rarity.share(stems, quote.stems)
 
 
-def in_order(claim: Wording, quote: Wording) -> float:
-    """Of the claim's words that the quote has, the share in the same order (LCS), 0 to 1."""
+def order_agreement(claim: ParsedSentence, quote: ParsedSentence) -> float:
+    """Of the claim's words that the quote has, the share in the same order, 0 to 1.
+
+    By their longest common subsequence, as ROUGE-L (Lin, ACL 2004).
+    """
     common = [word for word in claim.stems if word in quote.stems]
     return _longest_common(common, quote.stems) / len(common) if common else 0.0
 
 
 def _longest_common(a: Sequence[str], b: Sequence[str]) -> int:
+    """Length of the longest common subsequence."""
     row = [0] * (len(b) + 1)
     for x in a:
         before = row[:]
@@ -137,34 +148,39 @@ def _longest_common(a: Sequence[str], b: Sequence[str]) -> int:
     return row[-1]
 
 
-def _about(denial: frozenset[str], claim: Wording) -> bool:
+def _concerns(denial: frozenset[str], claim: ParsedSentence) -> bool:
     """Whether a denial may be one of the claim: "nobody would have known" is of something else."""
-    return denial <= _TAKES_BACK or not denial.isdisjoint(claim.stems)
+    return denial <= _RETRACTION or not denial.isdisjoint(claim.stems)
 
 
-def contradiction(claim: Wording, quote: Wording, *, about: Container[str] = ()) -> str | None:
-    """Why the quote cannot carry the claim, or None.
+def find_contradiction(
+    claim: ParsedSentence, quote: ParsedSentence, *, about: Container[str] = ()
+) -> str | None:
+    """Why the quote cannot support the claim, or None.
 
     Args:
         claim: A sentence of an answer.
-        quote: What it is said to rest on.
-        about: Names given by the quote's surroundings: its speaker, its document's title.
+        quote: What it may rest on.
+        about: Names given by the quote's context: its speaker, its document's title.
     """
     for fact in claim.facts:
-        number = fact[0].isdigit() or fact[0] == "#"
-        if fact not in quote.every and (number or fact not in about):
+        if fact not in quote.norms and (_is_number(fact) or fact not in about):
             return f"{fact} is not in the quote"
-    for amount, unit in pairwise(claim.every):
-        counts = amount[0].isdigit() and _carries(unit) and not unit[0].isdigit()
-        if counts and unit not in quote.every:
+    for amount, unit in pairwise(claim.norms):
+        counts = amount[0].isdigit() and _is_content(unit) and not unit[0].isdigit()
+        if counts and unit not in quote.norms:
             return f"{amount} {unit} is not in the quote"
-    stated = [fact for fact in dict.fromkeys(claim.facts) if fact in quote.every]
-    if _longest_common(stated, quote.every) < len(stated):
+    common = [fact for fact in dict.fromkeys(claim.facts) if fact in quote.norms]
+    if _longest_common(common, quote.norms) < len(common):
         return "names or numbers are in another order"
-    if bool(claim.denials) != any(_about(denial, claim) for denial in quote.denials):
+    if bool(claim.denials) != any(_concerns(denial, claim) for denial in quote.denials):
         return "one of them is a denial"
-    said, quoted = set(claim.every), set(quote.every)
+    return _find_opposites(set(claim.norms), set(quote.norms))
+
+
+def _find_opposites(claim: set[str], quote: set[str]) -> str | None:
+    """The first pair of opposites of which each has one alone."""
     for a, b in _PAIRS + [(b, a) for a, b in _PAIRS]:
-        if a in said and b in quoted and a not in quoted and b not in said:
+        if a in claim and b in quote and a not in quote and b not in claim:
             return f"{a} against {b}"
     return None

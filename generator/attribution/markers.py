@@ -1,4 +1,4 @@
-"""A free answer as it streams, each sentence followed by its marker as soon as it is complete."""
+"""Citation markers: a generated answer as it streams, each complete sentence with its marker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MARKER = re.compile(r" ?\[\d{1,3}\]")
 _UNSURE = re.compile(r"\s*(?:\[\d{0,3})?\Z")  # the end of a text that may become a marker
 
 
-def marked(pieces: Iterable[str], citer: Citer) -> Iterator[str]:
+def insert_markers(pieces: Iterable[str], citer: Citer) -> Iterator[str]:
     """The answer with markers, in pieces that are never taken back.
 
     Markers that the model writes itself are left out: they are guesses. An answer that begins to
@@ -21,25 +21,26 @@ def marked(pieces: Iterable[str], citer: Citer) -> Iterator[str]:
 
     Args:
         pieces: What the model writes, as it comes.
-        citer: Finds and keeps the quotes.
+        citer: Finds and numbers the quotes.
     """
-    pending, shown, said = "", 0, set[str]()  # text not yet marked; how much of it is shown
+    pending, streamed = "", 0  # text not yet marked; how much of it was given out
+    complete: set[str] = set()
     for piece in pieces:
-        pending = pending[:shown] + _MARKER.sub("", pending[shown:] + piece)
+        pending = pending[:streamed] + _MARKER.sub("", pending[streamed:] + piece)
         while (end := _first_end(pending)) is not None:
             sentence = pending[:end].strip()
-            if sentence in said:
+            if sentence in complete:
                 return
-            said.add(sentence)
-            yield pending[shown:end] + _mark(sentence, citer)
-            pending, shown = pending[max(end, shown) :], 0
-        sure = _sure(pending, shown, said)
-        if sure > shown:
-            yield pending[shown:sure]
-            shown = sure
+            complete.add(sentence)
+            yield pending[streamed:end] + _mark(sentence, citer)
+            pending, streamed = pending[max(end, streamed) :], 0
+        sure = _sure(pending, streamed, complete)
+        if sure > streamed:
+            yield pending[streamed:sure]
+            streamed = sure
     sentence = pending.strip()
-    if sentence and sentence not in said:
-        yield pending.rstrip()[shown:] + _mark(sentence, citer)
+    if sentence and sentence not in complete:
+        yield pending.rstrip()[streamed:] + _mark(sentence, citer)
 
 
 def _first_end(pending: str) -> int | None:
@@ -48,12 +49,12 @@ def _first_end(pending: str) -> int | None:
     return spans[0][1] if len(spans) > 1 else None
 
 
-def _sure(pending: str, shown: int, said: set[str]) -> int:
-    """Up to where the unfinished sentence can be shown."""
+def _sure(pending: str, streamed: int, complete: set[str]) -> int:
+    """Up to where the unfinished sentence can be streamed."""
     begun = pending.strip()
-    if not shown and any(sentence.startswith(begun) for sentence in said):
+    if not streamed and any(sentence.startswith(begun) for sentence in complete):
         return 0  # it may become a repetition
-    unsure = _UNSURE.search(pending, shown)
+    unsure = _UNSURE.search(pending, streamed)
     return unsure.start() if unsure else len(pending)
 
 

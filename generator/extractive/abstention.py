@@ -1,25 +1,25 @@
-"""The floor under the evidence: below it the documents do not say, and nothing is generated.
+"""Abstention: below a threshold the documents do not say, and nothing is generated.
 
-One sign that needs no model: how close a sentence is to the question, plus half of how much of
-what the question is about occurs in it or right beside it, in these words or in similar ones. It
-is the best sentence's sum that counts. A topic that sounds familiar is not enough, and neither are
-the question's words scattered over all the evidence.
+One score that needs no model: the cosine of question and sentence, plus half of how much of what
+the question is about occurs in the sentence or right beside it, in these words or in similar ones.
+The best sentence's score counts. A topic that sounds familiar is not enough, and neither are the
+question's words scattered over all the evidence.
 
 Documents that speak of the very thing, and leave out only what is asked, are not told apart by
-this: docs/experiments.md has the figures of this sign and of sixteen others.
+this: docs/experiments.md has the figures of this score and of sixteen others.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from generator.extractive.features import Reading
+from generator.extractive.features import SentenceFeatures
 
 _COVERAGE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Support:
+class AbstentionFeatures:
     """How well the evidence fits the question, by the sentence that fits best.
 
     Attributes:
@@ -33,12 +33,12 @@ class Support:
 
     @property
     def strength(self) -> float:
-        """Both together, -1 to 1.5."""
+        """The score, -1 to 1.5: their weighted sum."""
         return self.similarity + _COVERAGE * self.coverage
 
 
 @dataclass(frozen=True, slots=True)
-class Floor:
+class AbstentionThreshold:
     """What evidence must reach to be answered from.
 
     Attributes:
@@ -48,14 +48,15 @@ class Floor:
     strength: float = 0.54
 
 
-def support(reading: Reading) -> Support:
-    """The signs for one question."""
-    if not len(reading.found):
-        return Support(similarity=-1.0, coverage=0.0)
-    best = int((reading.close + _COVERAGE * reading.coverage_nearby).argmax())
-    return Support(float(reading.close[best]), float(reading.coverage_nearby[best]))
+def abstention_features(sentences: SentenceFeatures) -> AbstentionFeatures:
+    """The features of the best sentence; the least there can be where there is none."""
+    if not len(sentences.sentences):
+        return AbstentionFeatures(similarity=-1.0, coverage=0.0)
+    coverage = sentences.neighbourhood_coverage
+    best = int((sentences.similarity + _COVERAGE * coverage).argmax())
+    return AbstentionFeatures(float(sentences.similarity[best]), float(coverage[best]))
 
 
-def enough(support: Support, floor: Floor) -> bool:
+def is_answerable(features: AbstentionFeatures, threshold: AbstentionThreshold) -> bool:
     """Whether the evidence may be answered from."""
-    return support.strength >= floor.strength
+    return features.strength >= threshold.strength

@@ -1,6 +1,6 @@
-"""What kind of answer a question asks for, and whether a sentence holds something of that kind.
+"""The type of answer that a question expects, and whether a sentence holds one of that type.
 
-Words and forms of English only; a question in another language asks for nothing in particular.
+Words and forms of English only; a question in another language expects no type in particular.
 After the coarse answer types of question answering (Li and Roth, COLING 2002), of which those
 stay that can be told from the words alone.
 """
@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Asked = Literal["reason", "time", "quantity", "person"]
+from indexing.text.english import MONTHS, ORDINALS, TENS, UNITS
 
-_ASKS: tuple[tuple[Asked, str], ...] = (
+AnswerType = Literal["reason", "time", "quantity", "person"]
+
+_QUESTION_PATTERNS: tuple[tuple[AnswerType, str], ...] = (
     ("reason", r"\b(why|(for )?what reasons?|reasons?)\b"),
     ("time", r"\b(when|(what|which|at what|by what) (time|day|date|week|month|year)|date)\b"),
     (
@@ -24,41 +26,32 @@ _ASKS: tuple[tuple[Asked, str], ...] = (
 )
 """In this order: "the reason why", "the date of the budget"."""
 
-_ORDINALS = (
-    "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth"
-    r"|[a-z]+teenth|twentieth|thirtieth|twenty-[a-z]+|thirty-first"
-)
-_MONTHS = (
-    r"january|february|march|april|june|july|august|september|october|november|december"
-    r"|(of|in) may|may(?= \d)"
-)
-_NUMBERS = (
-    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen"
-    "|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
-    "|hundred|thousand|million|half|quarter|third"
-)
-_HOLDS: dict[Asked, re.Pattern[str]] = {
+_DAYS = "|".join([*ORDINALS[:12], "[a-z]+teenth|twentieth|thirtieth|twenty-[a-z]+|thirty-first"])
+_MONTHS = "|".join([*(month for month in MONTHS if month != "May"), "(of|in) may|may(?= \\d)"])
+_ROUND = ("hundred", "thousand", "million", "half", "quarter", "third")
+_AMOUNTS = "|".join([*UNITS[1:], *TENS, *_ROUND])
+_ANSWER_PATTERNS: dict[AnswerType, re.Pattern[str]] = {
     "reason": re.compile(
         r"\b(because|since|so that|reasons?|due to|therefore|otherwise|caused?|that's why|thus"
         r"|owing|too)\b",
         re.IGNORECASE,
     ),
     "time": re.compile(
-        rf"\b({_MONTHS}|(mon|tues|wednes|thurs|fri|satur|sun)day|the ({_ORDINALS})|noon|midnight"
+        rf"\b({_MONTHS}|(mon|tues|wednes|thurs|fri|satur|sun)day|the ({_DAYS})|noon|midnight"
         r"|o'clock|(19|20)\d\d|\d{1,2}[:.]\d\d|\d{1,2} ?[ap]m)\b",
         re.IGNORECASE,
     ),
-    "quantity": re.compile(rf"\d|\b({_NUMBERS})\b", re.IGNORECASE),
+    "quantity": re.compile(rf"\d|\b({_AMOUNTS})\b", re.IGNORECASE),
     "person": re.compile(r"\bI\b|(?<!^)(?<![.?!] )\b[A-Z][a-z]+"),  # "I", or a name within
 }
 
 
-def asked(question: str) -> Asked | None:
-    """What the question asks for, or None when its words do not tell."""
+def classify_question(question: str) -> AnswerType | None:
+    """The expected answer type, or None when the question's words do not tell."""
     plain = " ".join(re.findall(r"[a-z]+|\d+", question.lower()))
-    return next((kind for kind, pattern in _ASKS if re.search(pattern, plain)), None)
+    return next((kind for kind, pattern in _QUESTION_PATTERNS if re.search(pattern, plain)), None)
 
 
-def holds(kind: Asked, text: str) -> bool:
-    """Whether a sentence has a reason, a time, a quantity, or a person in it."""
-    return _HOLDS[kind].search(text) is not None
+def has_answer_type(kind: AnswerType, text: str) -> bool:
+    """Whether a sentence holds a reason, a time, a quantity, or a person."""
+    return _ANSWER_PATTERNS[kind].search(text) is not None

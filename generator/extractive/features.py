@@ -1,9 +1,9 @@
-"""A question beside its evidence: how close each sentence is, as a whole and word by word.
+"""Features of evidence sentences for a question: dense similarity and soft lexical coverage.
 
 A sentence that answers in other words than the question's has few of its words, but words like
 them: "money" beside "budget". So each word of the question looks for its most similar word in the
 sentence (MaxSim: Khattab and Zaharia, SIGIR 2020, here with vectors of single words), and the
-similarities are summed, weighted by how rare the word is in the evidence.
+similarities are summed, weighted by how rare the word is in the evidence (idf).
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ import numpy as np
 from generator.evidence import Embed, Sentence, Vectors
 from indexing.text.terms import Rarity, content_stems, content_words, stem, topic_words
 
-_UNLIKE = 0.4  # cosine of two words that have nothing to do with each other, or less
-_KEPT = 50_000  # words whose vectors are kept; 75 MB with 384 dimensions
+_UNRELATED = 0.4  # cosine of two words that have nothing to do with each other, or less
+_CACHE_SIZE = 50_000  # words whose vectors are cached; 75 MB with 384 dimensions
 
 
-Closeness = Callable[[str, Sequence[Sentence]], Vectors]
-"""Question and n sentences to (n,) numbers, 0 for the closest (`late_chunking`)."""
+SentenceScorer = Callable[[str, Sequence[Sentence]], Vectors]
+"""Question and n sentences to scores (n,), 0 for the best (`late_chunking`)."""
 
 
 class WordVectors:
-    """Vectors of single words, kept from question to question.
+    """Vectors of single words, cached from question to question.
 
     Args:
         embed: Texts to normalised vectors, (n, d) float32.
@@ -35,124 +35,128 @@ class WordVectors:
 
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
-        self._known: dict[str, Vectors] = {}
+        self._cache: dict[str, Vectors] = {}
 
-    def embedded(self, texts: Sequence[str], words: Sequence[str]) -> tuple[Vectors, Vectors]:
-        """Vectors of texts (n, d) and of words (m, d), those not known yet in the same call."""
-        known = dict(self._known)
-        new = [word for word in dict.fromkeys(words) if word not in known]
+    def embed(self, texts: Sequence[str], words: Sequence[str]) -> tuple[Vectors, Vectors]:
+        """Vectors of texts (n, d) and of words (m, d), in one call for all that is new."""
+        cache = dict(self._cache)
+        new = [word for word in dict.fromkeys(words) if word not in cache]
         vectors = self._embed([*texts, *new])
-        known.update(zip(new, vectors[len(texts) :], strict=True))
-        self._known = known if len(known) <= _KEPT else {}
-        found = [known[word] for word in words]
+        cache.update(zip(new, vectors[len(texts) :], strict=True))
+        self._cache = cache if len(cache) <= _CACHE_SIZE else {}
+        of_words = [cache[word] for word in words]
         width = vectors.shape[1:]
-        return vectors[: len(texts)], np.stack(found) if found else np.zeros((0, *width), "f4")
+        return vectors[: len(texts)], np.stack(of_words) if of_words else np.zeros(
+            (0, *width), "f4"
+        )
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A question and n evidence sentences, compared.
+class SentenceFeatures:
+    """Features of n evidence sentences for a question of m words.
 
     Attributes:
-        question: Completed with what it follows on, if it leans on that.
-        asked: As asked.
-        found: The sentences.
-        stems: Of each, those that carry meaning.
-        close: (n,) cosine of question and sentence.
-        likeness: (n, m) how well each sentence has each word of the question, 0 to 1.
-        weights: (m,) what each word counts; they sum to 1.
-        context: (n,) how close each sentence is to the question when it is read among its
-            neighbours, from 0 downwards; None where it was not.
+        query: The question, completed with what it follows on, if it leans on that.
+        question: As asked.
+        sentences: The sentences.
+        stems: Of each sentence, the stems of its content words.
+        similarity: (n,) cosine of query and sentence.
+        word_similarity: (n, m) of each sentence, its best match for each word of the query, 0 to 1.
+        word_weights: (m,) of the words of the query, by rarity; they sum to 1.
+        contextual: (n,) score of each sentence in its context, 0 for the best, the others below
+            (`late_chunking`); None where it was not computed.
     """
 
+    query: str
     question: str
-    asked: str
-    found: Sequence[Sentence]
+    sentences: Sequence[Sentence]
     stems: list[list[str]]
-    close: Vectors
-    likeness: Vectors
-    weights: Vectors
-    context: Vectors | None = None
+    similarity: Vectors
+    word_similarity: Vectors
+    word_weights: Vectors
+    contextual: Vectors | None = None
 
     @classmethod
     def of(
         cls,
-        question: str,
-        found: Sequence[Sentence],
+        query: str,
+        sentences: Sequence[Sentence],
         words: WordVectors,
         *,
-        asked: str | None = None,
-    ) -> Reading:
-        """Compare; embeds all that is new in one call.
+        question: str | None = None,
+    ) -> SentenceFeatures:
+        """Compute them; embeds all that is new in one call.
 
         Args:
-            question: What the sentences are compared with.
-            found: The sentences.
+            query: What the sentences are compared with.
+            sentences: The sentences.
             words: Vectors of words.
-            asked: The question as asked, where `question` completes it.
+            question: The question as asked, where `query` completes it.
         """
-        texts = [sentence.text for sentence in found]
-        said = [content_words(text) for text in texts]
-        wanted = topic_words(question)
-        vocabulary = sorted({word for each in said for word in each})
-        vectors, lexicon = words.embedded([question, *texts], [*wanted, *vocabulary])
+        texts = [sentence.text for sentence in sentences]
+        content = [content_words(text) for text in texts]
+        topic = topic_words(query)
+        vocabulary = sorted({word for each in content for word in each})
+        vectors, word_vectors = words.embed([query, *texts], [*topic, *vocabulary])
         stems = [content_stems(text) for text in texts]
         rarity = Rarity(stems)
-        weights = np.array([rarity.of(stem(word)) for word in wanted], np.float32)
-        alike = _alike(wanted, vocabulary, lexicon)
+        weights = np.array([rarity.of(stem(word)) for word in topic], np.float32)
+        pairwise_similarity = _similarity(topic, vocabulary, word_vectors)
         return cls(
-            question,
-            asked or question,
-            found,
+            query,
+            question or query,
+            sentences,
             stems,
-            close=vectors[1:] @ vectors[0],
-            likeness=_best(alike, vocabulary, said),
-            weights=weights / weights.sum() if len(weights) else weights,
+            similarity=vectors[1:] @ vectors[0],
+            word_similarity=_max_similarity(pairwise_similarity, vocabulary, content),
+            word_weights=weights / weights.sum() if len(weights) else weights,
         )
 
-    def in_context(self, closeness: Closeness) -> Reading:
-        """With what a reader of whole stretches says of each sentence."""
-        return replace(self, context=closeness(self.question, self.found))
+    def with_context(self, scorer: SentenceScorer) -> SentenceFeatures:
+        """With the scores of the sentences in their context."""
+        return replace(self, contextual=scorer(self.query, self.sentences))
 
     @cached_property
     def coverage(self) -> Vectors:
-        """(n,) weighted share of the question's words that each sentence has, or the like of."""
-        share: Vectors = self.likeness @ self.weights
+        """(n,) weighted share of the query's words that each sentence has, or the like of."""
+        share: Vectors = self.word_similarity @ self.word_weights
         return share
 
     @cached_property
-    def coverage_nearby(self) -> Vectors:
+    def neighbourhood_coverage(self) -> Vectors:
         """(n,) the same for each sentence with those right before and after it."""
-        best = self.likeness.copy()
-        for before, after in self.pairs:
-            best[before] = np.maximum(best[before], self.likeness[after])
-            best[after] = np.maximum(best[after], self.likeness[before])
-        share: Vectors = best @ self.weights
+        best = self.word_similarity.copy()
+        for before, after in self.neighbours:
+            best[before] = np.maximum(best[before], self.word_similarity[after])
+            best[after] = np.maximum(best[after], self.word_similarity[before])
+        share: Vectors = best @ self.word_weights
         return share
 
     @cached_property
-    def pairs(self) -> list[tuple[int, int]]:
-        """Indexes of neighbours: each sentence, and the next one in the evidence."""
-        found = self.found
-        order = sorted(range(len(found)), key=lambda i: (found[i].document.id, found[i].start))
-        return [(i, j) for i, j in pairwise(order) if found[i].document.id == found[j].document.id]
+    def neighbours(self) -> list[tuple[int, int]]:
+        """Indexes of neighbours: each sentence, and the next one of its document's evidence."""
+        every = self.sentences
+        order = sorted(range(len(every)), key=lambda i: (every[i].document.id, every[i].start))
+        return [(i, j) for i, j in pairwise(order) if every[i].document.id == every[j].document.id]
 
 
-def _alike(wanted: Sequence[str], vocabulary: Sequence[str], lexicon: Vectors) -> Vectors:
-    """(m, v) likeness of the question's words and the evidence's; 1 where the stems are equal."""
-    cosine = lexicon[: len(wanted)] @ lexicon[len(wanted) :].T
-    alike = np.clip((cosine - _UNLIKE) / (1 - _UNLIKE), 0, 1)
-    asked_stems = np.array([stem(word) for word in wanted], dtype=object)
-    said_stems = np.array([stem(word) for word in vocabulary], dtype=object)
-    alike[asked_stems[:, None] == said_stems[None, :]] = 1
-    return np.asarray(alike, np.float32)
+def _similarity(topic: Sequence[str], vocabulary: Sequence[str], vectors: Vectors) -> Vectors:
+    """(m, v) similarity of the query's words and the evidence's, 0 to 1; 1 for equal stems."""
+    cosine = vectors[: len(topic)] @ vectors[len(topic) :].T
+    similarity = np.clip((cosine - _UNRELATED) / (1 - _UNRELATED), 0, 1)
+    topic_stems = np.array([stem(word) for word in topic], dtype=object)
+    stems = np.array([stem(word) for word in vocabulary], dtype=object)
+    similarity[topic_stems[:, None] == stems[None, :]] = 1
+    return np.asarray(similarity, np.float32)
 
 
-def _best(alike: Vectors, vocabulary: Sequence[str], said: Sequence[Sequence[str]]) -> Vectors:
-    """(n, m) each sentence's best likeness for each word of the question."""
+def _max_similarity(
+    similarity: Vectors, vocabulary: Sequence[str], sentences: Sequence[Sequence[str]]
+) -> Vectors:
+    """(n, m) of each sentence, its best similarity to each word of the query."""
     column = {word: i for i, word in enumerate(vocabulary)}
-    best = np.zeros((len(said), len(alike)), np.float32)
-    for row, words in enumerate(said):
+    best = np.zeros((len(sentences), len(similarity)), np.float32)
+    for row, words in enumerate(sentences):
         if words:
-            best[row] = alike[:, [column[word] for word in words]].max(axis=1)
+            best[row] = similarity[:, [column[word] for word in words]].max(axis=1)
     return best

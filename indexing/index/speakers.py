@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.index.bm25 import Postings
-from indexing.text.vocabulary import FUNCTION_WORDS
+from indexing.text.english import FUNCTION_WORDS
 
 IntArray = npt.NDArray[np.int64]
 

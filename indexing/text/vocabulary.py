@@ -14,22 +14,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from indexing.text.english import snowball
+from indexing.text.english import FUNCTION_WORDS, snowball
 
 IntArray = npt.NDArray[np.int64]
 
 # Words, numbers and single ideographs: a script without spaces has no better unit here.
 _WORD = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u9fff]+|[\u3040-\u30ff\u3400-\u9fff]")
-
-# The English stop words of Lucene's standard analyser.
-FUNCTION_WORDS = frozenset(
-    word
-    for line in (
-        "a an and are as at be but by for if in into is it no not of on or such",
-        "that the their then there these they this to was will with",
-    )
-    for word in line.split()
-)
 
 
 def words(text: str) -> list[str]:

@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from generator.answer import Answer, Citation
-from generator.attribution.citer import cite
+from generator.attribution.citer import attribute
 from generator.evidence import Span, evidence_sentences, gather_evidence
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency, UnreadableFile
@@ -216,7 +216,7 @@ def _oracle(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
 def _reference(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
     """The reference answer, attributed to the passages as a generated answer is."""
     with corpus.retriever() as retriever:
-        citations, unsupported = cite(
+        citations, unsupported = attribute(
             question.reference,
             _passages(corpus, retriever, question),
             retriever.embed,

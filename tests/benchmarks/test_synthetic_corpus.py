@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.synthetic_corpus import VOCABULARY, SyntheticCorpus, word
-from indexing.text.vocabulary import FUNCTION_WORDS
+from indexing.text.english import FUNCTION_WORDS
 
 
 def test_cosines_are_those_of_real_vectors() -> None:

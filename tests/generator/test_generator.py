@@ -19,8 +19,13 @@ from generator.answer import (
     as_json,
 )
 from generator.evidence import Embed, evidence_sentences
-from generator.extractive.abstention import Floor, Support, enough, support
-from generator.extractive.features import Reading, WordVectors
+from generator.extractive.abstention import (
+    AbstentionFeatures,
+    AbstentionThreshold,
+    abstention_features,
+    is_answerable,
+)
+from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.generator import Generator
 from generator.lm.causal_lm import CausalModel
 from generator.prompt.follow_up import Turn
@@ -282,18 +287,18 @@ def test_impossible_settings(wrong: dict[str, object]) -> None:
 
 
 def test_floor(embed: Embed) -> None:
-    def signs(question: str, document: Document) -> Support:
+    def signs(question: str, document: Document) -> AbstentionFeatures:
         found = evidence_sentences([span(document)])
-        return support(Reading.of(question, found, WordVectors(embed)))
+        return abstention_features(SentenceFeatures.of(question, found, WordVectors(embed)))
 
     near, far = signs("Why was the budget cut?", MEETING), signs("Why is grass green?", MEETING)
     assert near.similarity > 0.5 > far.similarity
     assert near.coverage == pytest.approx(1.0)
     assert near.strength == pytest.approx(near.similarity + 0.5)
-    assert enough(near, Floor())
-    assert not enough(far, Floor())
-    none = support(Reading.of("?", [], WordVectors(embed)))
-    assert not enough(none, Floor(strength=0))
+    assert is_answerable(near, AbstentionThreshold())
+    assert not is_answerable(far, AbstentionThreshold())
+    none = abstention_features(SentenceFeatures.of("?", [], WordVectors(embed)))
+    assert not is_answerable(none, AbstentionThreshold(strength=0))
 
 
 def test_quotes_without_the_packaged_encoder(

@@ -8,9 +8,9 @@ import pytest
 
 from generator.answer import NOT_SAID
 from generator.attribution import citer as citations
-from generator.attribution.citer import Citer, cite
-from generator.attribution.entailment_rules import read
-from generator.attribution.markers import marked
+from generator.attribution.citer import Citer, attribute
+from generator.attribution.entailment_rules import parse_sentence
+from generator.attribution.markers import insert_markers
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
 from tests.generator.conftest import prose, span, transcript
 
@@ -68,7 +68,7 @@ DO_NOT_HOLD = [
 
 @pytest.mark.parametrize("sentence", HOLD)
 def test_supported(sentence: str, embed: Embed) -> None:
-    citations, unsupported = cite(sentence, [span(REPORT), span(MEETING)], embed)
+    citations, unsupported = attribute(sentence, [span(REPORT), span(MEETING)], embed)
     assert [citation.verified for citation in citations] == [True]
     assert unsupported == ()
     document = {"report": REPORT, "meeting": MEETING}[citations[0].document]
@@ -79,7 +79,7 @@ def test_supported(sentence: str, embed: Embed) -> None:
 
 @pytest.mark.parametrize(("sentence", "why"), DO_NOT_HOLD)
 def test_unsupported(sentence: str, why: str, embed: Embed) -> None:
-    citations, unsupported = cite(sentence, [span(REPORT), span(MEETING)], embed)
+    citations, unsupported = attribute(sentence, [span(REPORT), span(MEETING)], embed)
     assert not any(citation.verified for citation in citations), why
     assert unsupported == (sentence,)
 
@@ -107,7 +107,7 @@ MINUTES = prose(
     ],
 )
 def test_facts_that_are_written_otherwise(sentence: str, embed: Embed) -> None:
-    citations, unsupported = cite(sentence, [span(MINUTES)], embed)
+    citations, unsupported = attribute(sentence, [span(MINUTES)], embed)
     assert [citation.verified for citation in citations] == [True]
     assert unsupported == ()
 
@@ -127,22 +127,24 @@ def test_facts_that_are_written_otherwise(sentence: str, embed: Embed) -> None:
     ],
 )
 def test_denials_and_numbers_that_tell_otherwise(sentence: str, embed: Embed) -> None:
-    citations, unsupported = cite(sentence, [span(MINUTES)], embed)
+    citations, unsupported = attribute(sentence, [span(MINUTES)], embed)
     assert not any(citation.verified for citation in citations)
     assert unsupported == (sentence,)
 
 
 def test_only_what_was_shown_is_cited(embed: Embed) -> None:
     end = REPORT.text.index("The landlord must")
-    citations, unsupported = cite(HOLD[4], [Span(REPORT, 0, end, 1.0)], embed)
+    citations, unsupported = attribute(HOLD[4], [Span(REPORT, 0, end, 1.0)], embed)
     assert citations == ()
     assert unsupported == (HOLD[4],)
-    assert cite(HOLD[4], [], embed) == ((), (HOLD[4],))
+    assert attribute(HOLD[4], [], embed) == ((), (HOLD[4],))
 
 
 def test_quote_may_run_over_two_sentences(embed: Embed) -> None:
     document = prose("The case is made of rubber. It costs nine euros.")
-    citations, _ = cite("The case is made of rubber and costs nine euros.", [span(document)], embed)
+    citations, _ = attribute(
+        "The case is made of rubber and costs nine euros.", [span(document)], embed
+    )
     assert [citation.quote for citation in citations if citation.verified] == [document.text]
 
 
@@ -154,7 +156,7 @@ def test_a_quote_never_spans_what_was_not_shown(embed: Embed) -> None:
         for each in (first, last)
     ]
     claim = "The case is made of rubber and costs nine euros."
-    citations, unsupported = cite(claim, ends, embed)
+    citations, unsupported = attribute(claim, ends, embed)
     assert all(each.quote in (first, last) for each in citations) and unsupported == (claim,)
 
 
@@ -168,13 +170,13 @@ COUNTS = prose(
 def test_a_word_is_verified_by_a_quote_about_its_question(embed: Embed) -> None:
     """Alone, "Eleven." is carried by whatever has that number."""
     question = "How many of the first forty probes drifted too much?"
-    (alone,), _ = cite("Eleven.", [span(COUNTS)], embed)
+    (alone,), _ = attribute("Eleven.", [span(COUNTS)], embed)
     assert alone.quote == "Eleven days."
-    (citation,), unsupported = cite("Eleven.", [span(COUNTS)], embed, question=question)
+    (citation,), unsupported = attribute("Eleven.", [span(COUNTS)], embed, question=question)
     assert citation.verified and unsupported == ()
     assert citation.quote.startswith("Of the first forty probes, eleven drifted")
     without = [Span(COUNTS, 0, COUNTS.text.index("Of the first"), 1.0)]
-    citations, unsupported = cite("Eleven.", without, embed, question=question)
+    citations, unsupported = attribute("Eleven.", without, embed, question=question)
     assert not any(each.verified for each in citations) and unsupported == ("Eleven.",)
 
 
@@ -186,13 +188,13 @@ def test_a_reply_is_about_the_question_before_it(embed: Embed) -> None:
         ]
     )
     question = "How many of the forty probes drifted?"
-    (citation,), _ = cite("Eleven.", [span(said)], embed, question=question)
+    (citation,), _ = attribute("Eleven.", [span(said)], embed, question=question)
     assert "Eleven of them." in citation.quote and citation.speaker == "Bob"
     assert citation.verified
 
 
 def test_speaker_time_and_place_come_along(embed: Embed) -> None:
-    (citation,), _ = cite(HOLD[8], [span(MEETING)], embed)
+    (citation,), _ = attribute(HOLD[8], [span(MEETING)], embed)
     assert (citation.speaker, citation.time) == ("Marketing", 10.0)
     assert (citation.path, citation.title, citation.marker) == ("/meeting.vtt", "Meeting", 1)
 
@@ -209,7 +211,7 @@ def test_speaker_time_and_place_come_along(embed: Embed) -> None:
     ],
 )
 def test_facts(text: str, facts: tuple[str, ...]) -> None:
-    assert read(text, ordinary={"it", "in", "he", "what", "twenty"}).facts == facts
+    assert parse_sentence(text, ordinary={"it", "in", "he", "what", "twenty"}).facts == facts
 
 
 # --- markers in a stream ------------------------------------------------------------------------
@@ -222,30 +224,32 @@ def by_character(text: str) -> Iterator[str]:
 def test_markers_follow_their_sentences(embed: Embed) -> None:
     answer = f"{HOLD[4]} The roof is made of gold. {HOLD[4][:-1]}, says the contract."
     citer = Citer([span(REPORT)], embed)
-    pieces = list(marked(by_character(answer), citer))
+    pieces = list(insert_markers(by_character(answer), citer))
     text = "".join(pieces)
     assert text.startswith(f"{HOLD[4]} [1] The roof is made of gold.")
     assert citer.unsupported[0] == "The roof is made of gold."
     assert text.count("[unsupported]") == len(citer.unsupported)
     assert len(pieces) > 40
-    whole = "".join(marked([answer], Citer([span(REPORT)], embed)))
+    whole = "".join(insert_markers([answer], Citer([span(REPORT)], embed)))
     assert whole == text
 
 
 def test_markers_of_the_model_are_dropped(embed: Embed) -> None:
     answer = "The landlord must repair the roof [7] within 30 days [12]. [3]"
-    text = "".join(marked(by_character(answer), Citer([span(REPORT)], embed)))
+    text = "".join(insert_markers(by_character(answer), Citer([span(REPORT)], embed)))
     assert text == f"{HOLD[4]} [1]"
 
 
 def test_repetition_ends_the_answer(embed: Embed) -> None:
-    text = "".join(marked(by_character(" ".join([HOLD[4]] * 5)), Citer([span(REPORT)], embed)))
+    text = "".join(
+        insert_markers(by_character(" ".join([HOLD[4]] * 5)), Citer([span(REPORT)], embed))
+    )
     assert text == f"{HOLD[4]} [1]"
 
 
 def test_abstaining_needs_no_quote(embed: Embed) -> None:
     citer = Citer([span(REPORT)], embed)
-    assert "".join(marked(by_character(NOT_SAID), citer)) == NOT_SAID
+    assert "".join(insert_markers(by_character(NOT_SAID), citer)) == NOT_SAID
     assert citer.unsupported == []
 
 
@@ -259,6 +263,6 @@ def test_evidence_is_taken_apart_after_the_first_words(
         return evidence_sentences(spans)
 
     monkeypatch.setattr(citations, "evidence_sentences", counting)
-    pieces = marked(by_character(f"{HOLD[4]} {HOLD[4]}"), Citer([span(REPORT)], embed))
+    pieces = insert_markers(by_character(f"{HOLD[4]} {HOLD[4]}"), Citer([span(REPORT)], embed))
     assert next(pieces) and not asked
     assert "[1]" in "".join(pieces) and len(asked) == 1

@@ -12,14 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.evidence import Embed, Evidence, Sentence, Span, evidence_sentences
-from generator.extractive.constrained_decoding import decoded
+from generator.extractive.constrained_decoding import decode_quotes
 from generator.extractive.selector import QuoteLength
 from generator.extractive.trie import Node, Trie
-from generator.generator import Generator
+from generator.generator import Generator, GeneratorSettings
 from generator.lm.causal_lm import CausalModel
 from generator.prompt.builder import build_prompt
-from generator.request import AskRequest, Retrieval
-from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
 from tests.generator.conftest import hit, transcript
 
@@ -34,11 +32,10 @@ MEETING = transcript(
         ("Cara", "I would rather take the bus. Lunch is soup."),
     ]
 )
-RETRIEVAL = Retrieval([hit(MEETING)], {MEETING.id: MEETING}.__getitem__)
 
 
 def endings(node: Node, path: tuple[int, ...] = ()) -> dict[int, tuple[int, ...]]:
-    found = dict.fromkeys(node.ends, path)
+    found = dict.fromkeys(node.sequences, path)
     for token, child in node.children.items():
         found |= endings(child, (*path, token))
     return found
@@ -54,13 +51,13 @@ def test_trie_holds_what_was_put_in_and_not_taken_out(
         trie.remove(number)
     left = {n: tuple(tokens) for n, tokens in sequences.items() if n not in gone}
     assert endings(trie.root) == left
-    assert trie.root.below == len(left)
+    assert trie.root.count == len(left)
     for tokens in left.values():
         for cut in range(len(tokens)):
             follow = {t[cut : cut + 1] for t in left.values() if t[:cut] == tokens[:cut]}
-            node = trie.walk(trie.root, tokens[:cut])
+            node = trie.descend(trie.root, tokens[:cut])
             assert {(token,) for token in node.children} == follow - {()}
-            rest = trie.rest(node)
+            rest = trie.forced_tokens(node)
             same = [t for t in left.values() if t[:cut] == tokens[:cut]]
             assert all(t[cut : cut + len(rest)] == rest for t in same)
 
@@ -104,7 +101,7 @@ def by_brute_force(model: CausalModel, found: Sequence[Sentence], quotes: int) -
 def test_equals_full_passes_over_every_allowed_sentence(model: CausalModel) -> None:
     found = evidence_sentences(evidence().passages)
     length = QuoteLength(quotes=2, words=1000)
-    quotes = list(decoded(model, QUESTION, evidence(), found, length=length, room=1500))
+    quotes = list(decode_quotes(model, QUESTION, evidence(), found, length=length, room=1500))
     assert texts(quotes) == by_brute_force(model, found, 2)
     assert len(set(texts(quotes))) == len(quotes) > 0
 
@@ -114,7 +111,7 @@ def test_length_and_stop_end_it(model: CausalModel) -> None:
 
     def quotes(length: QuoteLength, stop: threading.Event | None = None) -> list[str]:
         arguments = (model, QUESTION, evidence(), found)
-        return texts(list(decoded(*arguments, length=length, room=1500, stop=stop)))
+        return texts(list(decode_quotes(*arguments, length=length, room=1500, stop=stop)))
 
     every = quotes(QuoteLength(quotes=3, words=1000))
     assert quotes(QuoteLength(quotes=1, words=1000)) == every[:1]
@@ -131,20 +128,20 @@ def test_only_sentences_that_were_shown_are_written(model: CausalModel) -> None:
     given_ = Evidence(shown, evidence().whole)
     # what fits is the passage alone: the whole meeting is longer than the room
     room = len(build_prompt(QUESTION, Evidence(shown, shown), chat=model.chat, room=1500).ids)
-    quotes = list(decoded(model, QUESTION, given_, found, length=QuoteLength(), room=room))
+    quotes = list(decode_quotes(model, QUESTION, given_, found, length=QuoteLength(), room=room))
     assert quotes and all(quote.end <= first for quote in quotes)
 
 
 def test_answers_of_decoded_quotes_are_verbatim(model: CausalModel, embed: Embed) -> None:
     settings = GeneratorSettings(quotes="decoded")
     generator = Generator(settings, embed=embed, load=lambda: model)
-    answer = generator.answer(AskRequest(QUESTION), RETRIEVAL)
+    answer = generator.answer(QUESTION, [hit(MEETING)], {MEETING.id: MEETING}.__getitem__)
     assert answer.mode == "quote" and answer.model == model.name and answer.citations
     for citation in answer.citations:
         assert MEETING.text[citation.start : citation.end] == citation.quote
         assert citation.verified and f"[{citation.marker}]" in answer.text
     ranked = Generator(replace(settings, quotes="ranked"), embed=embed, load=lambda: model)
-    assert ranked.answer(AskRequest(QUESTION), RETRIEVAL).model == ""
+    assert ranked.answer(QUESTION, [hit(MEETING)], {MEETING.id: MEETING}.__getitem__).model == ""
 
 
 def test_an_unknown_way_is_refused() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from generator.evidence import Embed, Vectors, evidence_sentences
-from generator.extractive.answer_type import asked, holds
-from generator.extractive.features import Reading, WordVectors
+from generator.extractive.answer_type import classify_question, has_answer_type
+from generator.extractive.features import SentenceFeatures, WordVectors
 from indexing.text.terms import Rarity, content_stems, content_words, stem, topic_words
 from tests.generator.conftest import prose, span
 
@@ -17,7 +17,7 @@ QUESTION = "What did the team say about the money that was cut?"
 
 def test_coverage_is_what_a_loop_over_words_gives(embed: Embed) -> None:
     found = evidence_sentences([span(REPORT)])
-    reading = Reading.of(QUESTION, found, WordVectors(embed))
+    reading = SentenceFeatures.of(QUESTION, found, WordVectors(embed))
     wanted = ["money", "cut"]
     assert topic_words(QUESTION) == wanted
     rarity = Rarity([content_stems(sentence.text) for sentence in found])
@@ -26,7 +26,7 @@ def test_coverage_is_what_a_loop_over_words_gives(embed: Embed) -> None:
     assert reading.coverage == pytest.approx(best @ weights / sum(weights), abs=1e-4)
     near = [best[max(0, i - 1) : i + 2].max(axis=0) for i in range(len(found))]
     expected = np.array(near) @ weights / sum(weights)
-    assert reading.coverage_nearby == pytest.approx(expected, abs=1e-4)
+    assert reading.neighbourhood_coverage == pytest.approx(expected, abs=1e-4)
     assert reading.coverage[2] == 0  # "Okay." has no word that means anything
     assert best[0, 1] == 1
     assert 0 < best[0, 0] < 1  # "budget" is like "money"
@@ -51,17 +51,17 @@ def test_words_are_embedded_once(embed: Embed) -> None:
 
     words = WordVectors(counting)
     found = evidence_sentences([span(REPORT)])
-    first = Reading.of("Who left?", found, words)
+    first = SentenceFeatures.of("Who left?", found, words)
     assert asked_for.count("sponsors") == 1
-    again = Reading.of("Who left?", found, words)
+    again = SentenceFeatures.of("Who left?", found, words)
     assert asked_for.count("sponsors") == 1
     assert again.coverage == pytest.approx(first.coverage, abs=1e-5)
 
 
 def test_a_question_without_words_or_evidence_is_read(embed: Embed) -> None:
     found = evidence_sentences([span(REPORT)])
-    assert not Reading.of("?", found, WordVectors(embed)).coverage.any()
-    assert Reading.of("Who left?", [], WordVectors(embed)).coverage.shape == (0,)
+    assert not SentenceFeatures.of("?", found, WordVectors(embed)).coverage.any()
+    assert SentenceFeatures.of("Who left?", [], WordVectors(embed)).coverage.shape == (0,)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_a_question_without_words_or_evidence_is_read(embed: Embed) -> None:
     ],
 )
 def test_what_is_asked(question: str, kind: str | None, answer: str, no_answer: str) -> None:
-    found = asked(question)
+    found = classify_question(question)
     assert found == kind
     if found:
-        assert holds(found, answer)
-        assert not holds(found, no_answer)
+        assert has_answer_type(found, answer)
+        assert not has_answer_type(found, no_answer)

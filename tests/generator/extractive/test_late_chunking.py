@@ -13,9 +13,9 @@ from torch import Tensor
 from transformers import AutoModel, AutoTokenizer
 
 from generator.evidence import Embed, evidence_sentences
-from generator.extractive.features import Reading, WordVectors
-from generator.extractive.late_chunking import CHANGES, LAYERS, Context
-from generator.extractive.selector import QuoteLength, chosen
+from generator.extractive.features import SentenceFeatures, WordVectors
+from generator.extractive.late_chunking import LORA_LAYERS, LORA_WEIGHTS, ContextualEncoder
+from generator.extractive.selector import QuoteLength, select_quotes
 from indexing.models.files import encoder_weights
 from tests.generator.conftest import prose, span, transcript
 
@@ -37,7 +37,7 @@ def changes() -> dict[str, Tensor]:
     torch.manual_seed(3)
     made = {"scale": torch.tensor(7.0)}
     for name, layer in encoder()[0].named_modules():
-        if isinstance(layer, torch.nn.Linear) and name.endswith(LAYERS) and "encoder" in name:
+        if isinstance(layer, torch.nn.Linear) and name.endswith(LORA_LAYERS) and "encoder" in name:
             made[f"{name}.a"] = torch.randn(2, layer.in_features) / 20
             made[f"{name}.b"] = torch.randn(layer.out_features, 2) / 20
     return made
@@ -77,16 +77,16 @@ def test_values() -> None:
     assert len(found) == 5
     cosines = expected(QUESTION, STORY.text, [(one.start, one.end) for one in found])
     wanted = 7 * (cosines - cosines.max())
-    got = Context(changes(), dtype=torch.float32).closeness(QUESTION, found)
+    got = ContextualEncoder(changes(), dtype=torch.float32).score(QUESTION, found)
     np.testing.assert_allclose(got, wanted.numpy(), atol=2e-4)
     assert np.ptp(wanted.numpy()) > 0.1  # there is something to tell apart
     some = [found[i] for i in (4, 1, 3, 0, 2)]
-    again = Context(changes(), dtype=torch.float32).closeness(QUESTION, some)
+    again = ContextualEncoder(changes(), dtype=torch.float32).score(QUESTION, some)
     np.testing.assert_allclose(again, got[[4, 1, 3, 0, 2]], atol=2e-4)
 
 
 def test_what_ships_changes_every_layer() -> None:
-    shipped = load_file(CHANGES)
+    shipped = load_file(LORA_WEIGHTS)
     layers = {name.rpartition(".")[0] for name in shipped if name != "scale"}
     assert layers == {name.rpartition(".")[0] for name in changes() if name != "scale"}
     assert len(layers) == 36 and shipped["scale"] > 0
@@ -95,7 +95,7 @@ def test_what_ships_changes_every_layer() -> None:
 
 def test_a_sentence_is_read_among_its_neighbours() -> None:
     """The same words are closer to the question where they are about the mill."""
-    context = Context(dtype=torch.float32)
+    context = ContextualEncoder(dtype=torch.float32)
     said = "It burned down in one night."
     mill = prose(f"The mill stood on the bank. {said} We talked of the tea.", name="mill")
     barn = prose(f"The barn stood on a hill. {said} We talked of the tea.", name="barn")
@@ -103,7 +103,7 @@ def test_a_sentence_is_read_among_its_neighbours() -> None:
     close = dict(
         zip(
             ((one.document.id, one.text) for one in found),
-            context.closeness(QUESTION, found),
+            context.score(QUESTION, found),
             strict=True,
         )
     )
@@ -117,13 +117,13 @@ def test_a_sentence_is_read_among_its_neighbours() -> None:
 def test_any_text_can_be_read(text: str) -> None:
     document = prose(f"The mill burned down in May. {text}")
     found = evidence_sentences([span(document)])
-    close = Context().closeness(QUESTION, found)
+    close = ContextualEncoder().score(QUESTION, found)
     assert close.shape == (len(found),) and np.isfinite(close).all()
-    assert Context().closeness(QUESTION, []).shape == (0,)
+    assert ContextualEncoder().score(QUESTION, []).shape == (0,)
 
 
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
-    Context().closeness(QUESTION, evidence_sentences([span(STORY)]))
+    ContextualEncoder().score(QUESTION, evidence_sentences([span(STORY)]))
     assert capfd.readouterr() == ("", "")
 
 
@@ -131,9 +131,9 @@ def test_quotes_follow_the_context(embed: Embed) -> None:
     """Of sentences that are equally good, the one that a reader of the whole prefers."""
     meeting = transcript([("Ann", "It was sold in May."), ("Bob", "It was sold in June.")])
     found = evidence_sentences([span(meeting)])
-    reading = Reading.of("When was the ferry sold?", found, WordVectors(embed))
+    reading = SentenceFeatures.of("When was the ferry sold?", found, WordVectors(embed))
     one = QuoteLength(quotes=1, words=1)
     for best in (0, 1):
         said = np.array([0.0 if i == best else -30.0 for i in range(2)], np.float32)
-        (quote,) = chosen(reading.in_context(lambda *_: said), length=one)  # noqa: B023
+        (quote,) = select_quotes(reading.with_context(lambda *_: said), length=one)  # noqa: B023
         assert quote.text == found[best].text

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
-from generator.extractive.features import Reading, WordVectors
-from generator.extractive.selector import QuoteLength, chosen, cited, line
+from generator.extractive.features import SentenceFeatures, WordVectors
+from generator.extractive.selector import QuoteLength, build_citation, format_quote, select_quotes
 from tests.generator.conftest import prose, span, transcript
 
 MEETING = transcript(
@@ -24,8 +24,8 @@ MEETING = transcript(
 
 def ask(question: str, embed: Embed, *, length: QuoteLength | None = None) -> list[Sentence]:
     found = evidence_sentences([span(MEETING)])
-    reading = Reading.of(question, found, WordVectors(embed))
-    return chosen(reading, length=length or QuoteLength())
+    reading = SentenceFeatures.of(question, found, WordVectors(embed))
+    return select_quotes(reading, length=length or QuoteLength())
 
 
 def test_sentences_belong_to_one_utterance_and_leave_labels_out() -> None:
@@ -83,52 +83,52 @@ def test_reading_order_and_length(embed: Embed) -> None:
 
 def test_citations_are_the_document(embed: Embed) -> None:
     for marker, sentence in enumerate(ask("What about rubber?", embed), start=1):
-        shown = line(sentence, marker)
-        citation = cited(sentence, marker, shown)
+        shown = format_quote(sentence, marker)
+        citation = build_citation(sentence, marker, shown)
         assert MEETING.text[citation.start : citation.end] == citation.quote
         assert shown == f"{citation.speaker}: {citation.quote} [{marker}]"
         assert citation.verified
-    assert not cited(sentence, 1, "Somebody: something else [1]").verified
+    assert not build_citation(sentence, 1, "Somebody: something else [1]").verified
 
 
 def test_hard_wrapped_sentences_stay_verbatim_in_the_citation() -> None:
     document = prose("The tenant shall pay the\nrent on the first day\nof each month, in advance.")
     sentence = evidence_sentences([span(document)])[0]
-    citation = cited(sentence, 1, line(sentence, 1))
+    citation = build_citation(sentence, 1, format_quote(sentence, 1))
     assert citation.quote == document.text
-    assert "\n" not in line(sentence, 1)
+    assert "\n" not in format_quote(sentence, 1)
     assert citation.verified
 
 
 def test_no_sentence_with_content_is_still_an_answer(embed: Embed) -> None:
     found = evidence_sentences([span(prose("Okay. Yes. Hmm."))])
-    reading = Reading.of("Is it okay?", found, WordVectors(embed))
-    assert chosen(reading, length=QuoteLength())
+    reading = SentenceFeatures.of("Is it okay?", found, WordVectors(embed))
+    assert select_quotes(reading, length=QuoteLength())
 
 
 def test_sentences_in_a_row_are_one_quote(embed: Embed) -> None:
     document = transcript([("Ann", "We chose rubber. Rubber feels soft."), ("Bo", "I like tea.")])
     found = evidence_sentences([span(document)])
-    reading = Reading.of("Why is rubber chosen?", found, WordVectors(embed))
-    (quote,) = chosen(reading, length=QuoteLength(words=6, drop=10.0))
+    reading = SentenceFeatures.of("Why is rubber chosen?", found, WordVectors(embed))
+    (quote,) = select_quotes(reading, length=QuoteLength(words=6, drop=10.0))
     assert quote.text == "We chose rubber. Rubber feels soft."
     assert (quote.speaker, quote.utterance) == ("Ann", 0)
     paragraphs = evidence_sentences([span(prose("We chose rubber.\n\nRubber feels soft."))])
-    apart = Reading.of("Why is rubber chosen?", paragraphs, WordVectors(embed))
-    assert len(chosen(apart, length=QuoteLength(drop=10.0))) == 2
+    apart = SentenceFeatures.of("Why is rubber chosen?", paragraphs, WordVectors(embed))
+    assert len(select_quotes(apart, length=QuoteLength(drop=10.0))) == 2
 
 
 def test_part_of_a_name_names_its_only_bearer(embed: Embed) -> None:
     said = [(name, "The rubber case is soft.") for name in ("Ann Lee", "Bob Lee", "Cyd Day")]
     found = evidence_sentences([span(transcript(said))])
     for name, speaker in (("Cyd", "Cyd Day"), ("Bob Lee", "Bob Lee")):
-        reading = Reading.of(f"What did {name} say?", found, WordVectors(embed))
-        assert chosen(reading, length=QuoteLength(quotes=1))[0].speaker == speaker
+        reading = SentenceFeatures.of(f"What did {name} say?", found, WordVectors(embed))
+        assert select_quotes(reading, length=QuoteLength(quotes=1))[0].speaker == speaker
 
 
 def test_a_time_is_quoted_when_asked_when(embed: Embed) -> None:
     document = prose("The bakery opens for customers soon. The bakery opens on Monday the ninth.")
     found = evidence_sentences([span(document)])
-    reading = Reading.of("When does the bakery open?", found, WordVectors(embed))
-    (quote,) = chosen(reading, length=QuoteLength(quotes=1, words=5))
+    reading = SentenceFeatures.of("When does the bakery open?", found, WordVectors(embed))
+    (quote,) = select_quotes(reading, length=QuoteLength(quotes=1, words=5))
     assert quote.text == "The bakery opens on Monday the ninth."

@@ -14,7 +14,8 @@ import numpy.typing as npt
 import pytest
 
 from indexing.index.bm25 import K1, B, Postings
-from indexing.text.vocabulary import FUNCTION_WORDS, Lexicon, pair_keys, words
+from indexing.text.english import FUNCTION_WORDS
+from indexing.text.vocabulary import Lexicon, pair_keys, words
 
 VOCABULARY = [f"w{number}" for number in range(60)]
 
