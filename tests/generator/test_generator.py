@@ -66,6 +66,12 @@ def free(embed: Embed, model: CausalModel) -> Generator:
     return Generator(replace(SHORT, answer="free"), embed=embed, load=lambda: model)
 
 
+def local(generator: Generator) -> CausalModel:
+    """Its model, which runs on this machine."""
+    assert isinstance(generator.model, CausalModel)
+    return generator.model
+
+
 def checked(events: Iterator[Event], *, more: int = 0) -> Answer:
     """The answer of a stream whose order and text are right; `more` lines in its ledger."""
     first, *deltas, last = events
@@ -150,7 +156,7 @@ def test_closing_a_stream_ends_the_decoding(free: Generator) -> None:
         nonlocal steps
         steps += 1
 
-    hook = free.model.model.register_forward_hook(counted)
+    hook = local(free).model.register_forward_hook(counted)
     try:
         events = free.stream(
             AskRequest("Why was the budget cut?", mode="free"), Retrieval(HITS, LOOKUP)
@@ -207,8 +213,8 @@ def test_a_conversation_of_another_process_is_quoted(free: Generator) -> None:
     said = answer.context[-1]
     assert said.tokens > 2000 > 1000 >= said.kept > 800
     assert said.kept + said.dropped == said.tokens
-    asked_for = list(free.model.prefixes._kept)[-1][1]
-    text = free.model.tokenizer.decode(asked_for)
+    asked_for = list(local(free).prefixes._kept)[-1][1]
+    text = local(free).tokenizer.decode(asked_for)
     assert "> Question: What about thing 199?\n> Answer: It is fine. <|im_end|>\n> Okay.\n" in text
     assert "thing 3?" not in text
     assert [token for token in asked_for if token < 17][:5] == [1, 2, 1, 2, 1]
@@ -222,7 +228,7 @@ def test_only_new_evidence_is_added(free: Generator) -> None:
     then = generator.answer(
         AskRequest("And when does the ferry sail?", history=tuple(history)), Retrieval(HITS, LOOKUP)
     )
-    asked_for = generator.model.tokenizer.decode(list(generator.model.prefixes._kept)[-1][1])
+    asked_for = local(generator).tokenizer.decode(list(local(generator).prefixes._kept)[-1][1])
     assert asked_for.count("two sponsors left") == 1
     assert asked_for.count("The ferry sails at nine") == 1
     assert "Evidence 2: Report" in asked_for
@@ -241,7 +247,7 @@ def test_history_has_its_own_budget(free: Generator) -> None:
     assert (said.document, said.kept, said.dropped) == ("", 0, said.tokens)
     assert said.tokens > 8
     assert [entry.kept for entry in then.context[:-1]] == [entry.kept for entry in first.context]
-    asked_for = free.model.tokenizer.decode(list(free.model.prefixes._kept)[-1][1])
+    asked_for = local(free).tokenizer.decode(list(local(free).prefixes._kept)[-1][1])
     assert "Why was the budget cut?" not in asked_for
     with pytest.raises(InvalidRequest, match="history_tokens"):
         replace(settings, history_tokens=-1)

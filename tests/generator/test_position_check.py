@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from generator.answer import Answer, Citation
+from generator.answer import Answer, Citation, Mode
 from generator.evidence import Embed
 from generator.generator import Generator
 from generator.lm.calibration_record import CalibrationRecord, save_record
@@ -46,7 +46,7 @@ def said(text: str, *quoted: tuple[int, int], abstained: bool = False) -> Answer
         Citation(n, "a", "/a", "A", "", start, end, "", verified=True)
         for n, (start, end) in enumerate(quoted, start=1)
     )
-    mode = "quote" if quoted else "free"
+    mode: Mode = "quote" if quoted else "free"
     return Answer("q", text, citations=citations, abstained=abstained, mode=mode)
 
 

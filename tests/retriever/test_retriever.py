@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -175,7 +176,7 @@ def test_an_empty_query_is_refused(query: str, corpus: Corpus) -> None:
 
 
 @pytest.mark.parametrize("numbers", [{"k": 0}, {"k": -1}, {"passages": 0}])
-def test_impossible_numbers_are_refused(numbers: dict[str, int], corpus: Corpus) -> None:
+def test_impossible_numbers_are_refused(numbers: dict[str, Any], corpus: Corpus) -> None:
     with pytest.raises(InvalidRequest, match="at least one"):
         corpus.search("soup", **numbers)
 
@@ -257,7 +258,8 @@ def test_only_what_a_ranking_uses_is_computed(corpus: Corpus) -> None:
         with corpus.retriever(ranking) as retriever:
             replace(retriever, embed=embed).search("Who fell? When was that?")
         assert asked == expected
-        empty = replace(retriever.snapshot, passages=None, documents=None, passage_pairs=None)
+        gone: Any = None
+        empty = replace(retriever.snapshot, passages=gone, documents=gone, passage_pairs=gone)
         with nullcontext() if ranking == "dense" else pytest.raises(AttributeError):
             replace(retriever, embed=embed, snapshot=empty).score(Query.of("Who fell?"))
 

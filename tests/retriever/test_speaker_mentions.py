@@ -47,7 +47,7 @@ def test_speakers_that_a_question_names(question: str, names: set[str]) -> None:
 def test_weight_is_one_over_the_place_by_words_said() -> None:
     number = SPEAKERS.names.index("Grad G")
     found = SPEAKERS.postings.score(np.array([number]))
-    np.testing.assert_array_equal(found, np.float32([1 / 2, 0, 0, 1 / 3, 0]))
+    np.testing.assert_array_equal(found, np.array([1 / 2, 0, 0, 1 / 3, 0], np.float32))
 
 
 def test_speakers_are_saved_and_read_back(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from torch import nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from generator.decoding.mixture import advance, read
+from generator.kernels.library import BF16
 from generator.lm import compiled_llama as compiled_model
 from generator.lm import decode_step as steps
 from generator.lm.causal_lm import CausalModel
@@ -212,7 +213,7 @@ def test_float32_of_a_file_in_bfloat16_is_read_as_that(counted: list[int]) -> No
         compiled = held.compiled()
     assert compiled is not None and compiled.levels == 0 and counted[-1] == 1
     matrix = compiled.described.layer[1].up
-    assert matrix.kind == compiled_model.BF16
+    assert matrix.kind == BF16
     with torch.inference_mode():
         whole = model(input_ids=ids).logits[:, -1:]
     torch.testing.assert_close(found, whole, rtol=1e-4, atol=1e-4)
@@ -278,7 +279,8 @@ def test_wrong_scores_are_noticed(model: Any, monkeypatch: pytest.MonkeyPatch) -
 @with_compiler
 @pytest.mark.parametrize("part", ["activation", "projection", "heads"])
 def test_other_parts_are_left_to_the_model(part: str) -> None:
-    model = build("llama", hidden_size=64, **({"head_dim": 8} if part == "heads" else {}))
+    heads: dict[str, Any] = {"head_dim": 8} if part == "heads" else {}
+    model = build("llama", hidden_size=64, **heads)
     if part == "activation":
         model.config.hidden_act = "gelu"
     elif part == "projection":

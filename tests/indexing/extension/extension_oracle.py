@@ -6,6 +6,7 @@ Nothing here comes from the package under test or from the modelling code of tra
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,8 +111,9 @@ class Oracle:
             base = base * setting.lam
         at = [float(i) if own_base else setting.position(i, n) for i in range(n)]
 
-        def scored(query_at: list[float], key_at: list[float]) -> Array:
-            return turned(q, query_at, base) @ turned(k, key_at, base).T / math.sqrt(d)
+        def scored(query_at: Sequence[float], key_at: Sequence[float]) -> Array:
+            product: Array = turned(q, query_at, base) @ turned(k, key_at, base).T
+            return product / math.sqrt(d)
 
         scores = scored(at, at)
         if setting.method == "self-extend" and long and sliding is None:
@@ -152,8 +154,8 @@ class Oracle:
             for h in range(heads):
                 d = x.shape[1] // heads
                 cut = slice(h * d, (h + 1) * d)
-                args = (self.lin(name, x)[:, cut] for name in (q, k, v))
-                heads_out.append(self.plain(*args, scale, self._bias(n, h)))
+                one, two, three = (self.lin(name, x)[:, cut] for name in (q, k, v))
+                heads_out.append(self.plain(one, two, three, scale, self._bias(n, h)))
             x = self.norm(norm1, x + self.lin(o, np.concatenate(heads_out, 1)), eps)
             x = self.norm(norm2, x + self.lin(down, gelu(self.lin(up, x))), eps)
         return x
@@ -279,7 +281,7 @@ NAMES = {
 }
 
 
-def turned(x: Array, at: list[float], base: float) -> Array:
+def turned(x: Array, at: Sequence[float], base: float) -> Array:
     """Dimensions k and k + d/2 as a complex number, times e^(i p base^(-2k/d))."""
     d = x.shape[1]
     z = x[:, : d // 2] + 1j * x[:, d // 2 :]

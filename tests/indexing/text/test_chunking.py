@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from itertools import accumulate
 
 import pytest
@@ -24,7 +25,7 @@ def made(
     return Document("0" * 12, "p", "", "t", "text", "d", text, utterances, pages, breaks)
 
 
-def meeting(spoken: list[tuple[str, str, float | None]]) -> Document:
+def meeting(spoken: Sequence[tuple[str, str, float | None]]) -> Document:
     lines, utterances, at = [], [], 0
     for speaker, words, start in spoken:
         line = f"{speaker}: {words}"

@@ -129,7 +129,7 @@ def test_markers_lead_to_quotes_and_doubts_are_marked() -> None:
 
 def test_groups_are_documents_in_the_order_asked() -> None:
     other = {"document": "B", "documents": [{"id": "b", "title": "B"}]}
-    whole = {"document": None, "documents": []}
+    whole: dict[str, object] = {"document": None, "documents": []}
     gone = {"document": "G", "documents": [], "error": {"kind": "X", "message": "not there"}}
     html = page([answer(), answer(**other), answer(), answer(**whole), answer(**gone)])
     heads = [part.partition("<")[0] for part in html.split("<h2>")[1:]]

@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from generator.answer import Answer
+from generator.request import AskRequest
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CorpusNotFound, InputError, InvalidRequest, RagAppError, UnreadableFile
 from indexing.files import document
@@ -51,6 +53,19 @@ def lines(path: Path) -> list[dict[str, Any]]:
 def written(path: Path, text: str) -> list[Question]:
     path.write_text(text, "utf-8")
     return read_questions(path)
+
+
+def noted(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The questions that the corpus is asked from here on."""
+    questions: list[str] = []
+    answer = corpus.answer
+
+    def note(request: AskRequest) -> Answer:
+        questions.append(request.question)
+        return answer(request)
+
+    monkeypatch.setattr(corpus, "answer", note)
+    return questions
 
 
 def test_text_has_a_question_a_line(tmp_path: Path) -> None:
@@ -187,9 +202,7 @@ def test_workers_keep_the_order(workers: int, corpus: Corpus, tmp_path: Path) ->
 def test_nothing_is_asked_twice(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out, asked = tmp_path / "a.jsonl", []
-    ask = corpus.ask
-    monkeypatch.setattr(corpus, "ask", lambda text, **rest: asked.append(text) or ask(text, **rest))
+    out, asked = tmp_path / "a.jsonl", noted(corpus, monkeypatch)
     first = run(corpus, ASKED, out, options=BatchOptions(limit=2))
     assert (first.asked, first.left) == (2, 4)
     second = run(corpus, ASKED, out, options=BatchOptions(limit=3))
@@ -203,9 +216,7 @@ def test_nothing_is_asked_twice(
 def test_asked_to_stop_it_keeps_what_is_in_hand(
     workers: int, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out, asked = tmp_path / "a.jsonl", []
-    ask = corpus.ask
-    monkeypatch.setattr(corpus, "ask", lambda text, **rest: asked.append(text) or ask(text, **rest))
+    out, asked = tmp_path / "a.jsonl", noted(corpus, monkeypatch)
     options = BatchOptions(workers=workers)
     first = run(corpus, ASKED, out, options=options, stop=lambda: len(asked) >= 2)
     assert 2 <= first.asked == len(asked) < 6 and first.left == 6 - first.asked
@@ -236,14 +247,14 @@ def test_bad_questions_do_not_stop_the_run(corpus: Corpus, tmp_path: Path) -> No
 def test_a_failure_of_any_kind_is_kept(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask = corpus.ask
+    answer = corpus.answer
 
-    def sometimes(text: str, **rest: Any) -> Any:
-        if "probe 1" in text:
+    def fail_sometimes(request: AskRequest) -> Answer:
+        if "probe 1" in request.question:
             raise ZeroDivisionError("a bug")
-        return ask(text, **rest)
+        return answer(request)
 
-    monkeypatch.setattr(corpus, "ask", sometimes)
+    monkeypatch.setattr(corpus, "answer", fail_sometimes)
     assert run(corpus, ASKED, tmp_path / "a.jsonl").failed == 2
     monkeypatch.undo()
     mended = run(corpus, ASKED, tmp_path / "a.jsonl", options=BatchOptions(retry_failed=True))

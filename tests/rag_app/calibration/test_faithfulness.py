@@ -112,7 +112,7 @@ def test_every_question_is_asked_once(
 
     monkeypatch.setattr(Corpus, "ask", ask)
     settings = GeneratorSettings(model=SERVER)
-    where = {"folder": tmp_path / "corpus", "kept": tmp_path / "scores.jsonl"}
+    where: dict[str, Any] = {"folder": tmp_path / "corpus", "kept": tmp_path / "scores.jsonl"}
     found = measure(data, settings, **where)
     assert (found.model, found.revision, found.answer) == (SERVER, "", "quote")
     assert found.answers["quote"]["supported"] == 1

@@ -21,6 +21,7 @@ from rag_app.calibration import ms_poe as calibration
 from rag_app.calibration.ms_poe import Plan, Trial, _verdict, calibrate, candidates
 from rag_app.cli.main import main
 from rag_app.datasets.haystack import haystack
+from rag_app.evaluation.answer_likelihood import score_answer
 
 PLAN = Plan(lengths=(40,), searched=2, judged=2, positions=2)
 
@@ -59,7 +60,7 @@ def test_a_trial_that_loses_somewhere_has_less_merit() -> None:
 def test_a_run_that_is_stopped_goes_on(
     tiny_model: CausalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept, real, asked = tmp_path / "scores.jsonl", calibration.score_answer, [0]
+    kept, real, asked = tmp_path / "scores.jsonl", score_answer, [0]
 
     def stopping(at: int) -> None:
         def scored(*arguments: Any) -> Any:

@@ -181,7 +181,7 @@ def test_nothing_new_loads_no_model(tmp_path: Path, encoder: Encoder) -> None:
     (tmp_path / "a.txt").write_text("A probe fell.")
     corpus = Corpus(tmp_path / "corpus", encoder=encoder)
     assert corpus.add([tmp_path / "a.txt"]).added
-    arguments = [sys.executable, "-c", NOTHING_NEW, corpus.folder, tmp_path / "a.txt"]
+    arguments = [sys.executable, "-c", NOTHING_NEW, str(corpus.folder), str(tmp_path / "a.txt")]
     assert subprocess.run(arguments, check=False).returncode == 0
 
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ def test_a_folder_with_the_three_files(tmp_path: Path) -> None:
         {"corpus": [], "queries": [], "qrels": []},
     ],
 )
-def test_what_is_not_whole_is_refused(tmp_path: Path, files: dict[str, list]) -> None:
+def test_what_is_not_whole_is_refused(tmp_path: Path, files: dict[str, list[Any]]) -> None:
     with pytest.raises(UnreadableFile):
         hub.load("narrativeqa", write(tmp_path, **files))
 

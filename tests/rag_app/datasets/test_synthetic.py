@@ -50,7 +50,9 @@ def test_a_passkey_is_in_one_document_at_any_depth() -> None:
     task = passkey(1024)
     depths = []
     for query in task.queries:
-        name = re.fullmatch(r"what is the passkey for (.+)\?", query.text)[1]
+        match = re.fullmatch(r"what is the passkey for (.+)\?", query.text)
+        assert match
+        name = match[1]
         holders = [at for at, one in enumerate(task.documents) if name in one.text]
         assert holders == [query.gold]
         text = task.documents[query.gold].text

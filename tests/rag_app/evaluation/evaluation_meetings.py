@@ -20,7 +20,7 @@ def meeting(name: str, **queries: object) -> dict[str, object]:
 
 
 def query(text: str, answer: str, *spans: tuple[int, int]) -> dict[str, object]:
-    found = {"query": text, "answer": answer}
+    fields: dict[str, object] = {"query": text, "answer": answer}
     if spans:
-        found["relevant_text_span"] = [[str(first), str(last)] for first, last in spans]
-    return found
+        fields["relevant_text_span"] = [[str(first), str(last)] for first, last in spans]
+    return fields

@@ -21,7 +21,7 @@ def test_clear(tmp_path: Path) -> None:
     def run(*options: str) -> dict[str, list[dict[str, object]]]:
         result = CliRunner().invoke(main, ["evaluate", "clear", "--json", *options])
         assert result.exit_code == 0
-        return json.loads(result.stdout)  # type: ignore[no-any-return]
+        return json.loads(result.stdout)
 
     there = [{"folder": str(left), "bytes": 1000}]
     assert run("--dry-run") == {"removed": [], "kept": there}

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from indexing.encoder.encoder import EncoderSettings
 from indexing.extension import METHODS
 from rag_app.cli import evaluate as command
+from rag_app.cli import options
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
 from rag_app.datasets.facts import facts
@@ -24,15 +27,15 @@ def run(*words: object) -> Result:
     return CliRunner().invoke(main, ["evaluate", *map(str, words)])
 
 
-def as_json(*words: object) -> dict:
+def as_json(*words: object) -> Any:
     result = run(*words, "--json")
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
 
 
 def test_the_choices_are_what_there_is() -> None:
-    assert list(METHODS) == command.EXTENSIONS
-    assert sorted(command.RETRIEVERS) == sorted(RANKINGS)
+    assert list(METHODS) == options.EXTENSIONS
+    assert sorted(options.RETRIEVERS) == sorted(RANKINGS)
     assert list(longembed.TASKS) == command.TASKS
 
 
@@ -152,6 +155,6 @@ def test_a_table_goes_into_its_section(meetings_file: Path, tmp_path: Path) -> N
 
 
 def test_a_method_by_name() -> None:
-    method = table.parse("none:256/dense", longembed.EncoderSettings())
+    method = table.parse("none:256/dense", EncoderSettings())
     assert (method.encoder.extension, method.encoder.max_length) == ("none", 256)
     assert method.ranking == "dense"

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from indexing.documents import Document
 from indexing.encoder.encoder import EncoderSettings
 from indexing.files import read
 from indexing.text.chunking import split
@@ -28,6 +29,7 @@ from tests.rag_app.evaluation.evaluation_meetings import WORDS
 
 def test_every_turn_is_a_passage(meetings_file: Path) -> None:
     for document in read(meetings_file):
+        assert isinstance(document, Document)
         passages = split(document)
         assert [(p.start, p.end) for p in passages] == [
             (t.start, t.end) for t in document.utterances

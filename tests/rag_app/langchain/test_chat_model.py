@@ -132,7 +132,8 @@ def test_ms_poe_is_applied_for_as_long_as_the_chat_model_lives(shared: CausalMod
 
 def test_equal_settings_share_weights(shared: CausalModel) -> None:
     assert ChatRagApp(temperature=1.0)._loaded(DEFAULT_GENERATOR) is shared
-    assert ChatRagApp(max_tokens=1).bind(seed=2).bound._loaded(DEFAULT_GENERATOR) is shared
+    bound: Any = ChatRagApp(max_tokens=1).bind(seed=2)
+    assert bound.bound._loaded(DEFAULT_GENERATOR) is shared
 
 
 def test_tokens_are_counted_without_a_network(shared: CausalModel) -> None:

@@ -47,7 +47,7 @@ def test_a_text_gets_the_vector_that_a_corpus_would_keep(
     with samples_corpus.retriever() as retriever:
         kept = retriever.snapshot.document_vectors.master.reconstruct(0)
     assert entry.tokens > 2 * 256
-    np.testing.assert_array_equal(np.float32(vector), kept)
+    np.testing.assert_array_equal(np.asarray(vector, np.float32), kept)
 
 
 def test_what_stands_behind_the_first_window_counts(encoder: Encoder) -> None:

@@ -32,16 +32,14 @@ def fake(size: int = 6) -> Embeddings:
 
 class TestForeignEmbeddings(VectorStoreIntegrationTests):
     @pytest.fixture
-    def vectorstore(self, tmp_path: Path) -> Iterator[VectorStore]:  # type: ignore[override]
+    def vectorstore(self, tmp_path: Path) -> Iterator[VectorStore]:
         with Corpus(tmp_path / "corpus") as corpus:
             yield RagAppVectorStore(self.get_embeddings(), corpus=corpus)
 
 
 class TestOwnEmbeddings(VectorStoreIntegrationTests):
     @pytest.fixture
-    def vectorstore(  # type: ignore[override]
-        self, tmp_path: Path, encoder: Encoder
-    ) -> Iterator[VectorStore]:
+    def vectorstore(self, tmp_path: Path, encoder: Encoder) -> Iterator[VectorStore]:
         with Corpus(tmp_path / "corpus") as corpus:
             yield RagAppVectorStore(RagAppEmbeddings(encoder), corpus=corpus)
 

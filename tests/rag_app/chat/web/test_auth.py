@@ -58,8 +58,8 @@ def test_without_the_login_there_is_nothing(path: str) -> None:
 
 def test_the_login_of_a_browser_and_the_key_of_a_program() -> None:
     code = base64.b64encode(LOGIN.encode()).decode()
-    for value in (f"Basic {code}", f"bearer {LOGIN}".encode()):
-        reply = visitor(login=LOGIN).get("/", headers={"authorization": value})
+    for value in (f"Basic {code}".encode(), f"bearer {LOGIN}".encode()):
+        reply = visitor(login=LOGIN).get("/", headers={b"authorization": value})
         assert reply.status_code == 200, value
 
 

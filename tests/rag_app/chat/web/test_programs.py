@@ -159,11 +159,12 @@ def test_an_answer_has_its_quotes_and_they_can_be_read(served: Served, expected:
 
 
 def test_a_tool_says_what_is_wrong(served: Served) -> None:
-    for tool, arguments in {
+    calls: dict[str, dict[str, Any]] = {
         "read_passage": {"document": "nowhere"},
         "search_documents": {"query": " "},
         "ask_documents": {"question": QUESTION, "documents": ["nowhere"]},
-    }.items():
+    }
+    for tool, arguments in calls.items():
         result = use(served, tool, **arguments)
         assert result.is_error, tool
     said = use(served, "read_passage", document="nowhere").content[0].text
