@@ -171,7 +171,7 @@ def test_closing_a_stream_ends_the_decoding(free: Generator) -> None:
 
 def test_a_conversation_goes_on_where_it_was(free: Generator) -> None:
     """The same answer whether or not what was read before is still there."""
-    model, read = free.model, []
+    model, read = local(free), []
     first = free.answer(AskRequest("Why was the budget cut?"), Retrieval(HITS, LOOKUP))
     history = [Turn(first.question, first.text)]
     hook = model.model.register_forward_pre_hook(

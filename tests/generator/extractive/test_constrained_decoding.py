@@ -15,9 +15,11 @@ from generator.evidence import Embed, Evidence, Sentence, Span, evidence_sentenc
 from generator.extractive.constrained_decoding import decode_quotes
 from generator.extractive.selector import QuoteLength
 from generator.extractive.trie import Node, Trie
-from generator.generator import Generator, GeneratorSettings
+from generator.generator import Generator
 from generator.lm.causal_lm import CausalModel
 from generator.prompt.builder import build_prompt
+from generator.request import AskRequest, Retrieval
+from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
 from tests.generator.conftest import hit, transcript
 
@@ -32,6 +34,7 @@ MEETING = transcript(
         ("Cara", "I would rather take the bus. Lunch is soup."),
     ]
 )
+RETRIEVAL = Retrieval([hit(MEETING)], {MEETING.id: MEETING}.__getitem__)
 
 
 def endings(node: Node, path: tuple[int, ...] = ()) -> dict[int, tuple[int, ...]]:
@@ -135,13 +138,13 @@ def test_only_sentences_that_were_shown_are_written(model: CausalModel) -> None:
 def test_answers_of_decoded_quotes_are_verbatim(model: CausalModel, embed: Embed) -> None:
     settings = GeneratorSettings(quotes="decoded")
     generator = Generator(settings, embed=embed, load=lambda: model)
-    answer = generator.answer(QUESTION, [hit(MEETING)], {MEETING.id: MEETING}.__getitem__)
+    answer = generator.answer(AskRequest(QUESTION), RETRIEVAL)
     assert answer.mode == "quote" and answer.model == model.name and answer.citations
     for citation in answer.citations:
         assert MEETING.text[citation.start : citation.end] == citation.quote
         assert citation.verified and f"[{citation.marker}]" in answer.text
     ranked = Generator(replace(settings, quotes="ranked"), embed=embed, load=lambda: model)
-    assert ranked.answer(QUESTION, [hit(MEETING)], {MEETING.id: MEETING}.__getitem__).model == ""
+    assert ranked.answer(AskRequest(QUESTION), RETRIEVAL).model == ""
 
 
 def test_an_unknown_way_is_refused() -> None:
