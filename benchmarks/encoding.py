@@ -20,7 +20,7 @@ import click
 from benchmarks.memory import max_rss
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder, EncoderSettings
-from indexing.encoder.fingerprint import Recipe
+from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import InvalidRequest
 from indexing.extension.pcw import windows
 from indexing.files import Failure, read, walk
@@ -39,7 +39,7 @@ class EncodingReport:
     """What was measured; rates are medians over the rounds.
 
     Attributes:
-        recipe: The encoder's fingerprint.
+        fingerprint: The encoder's fingerprint.
         packed: How many of its layers have packed weights.
         threads: How many threads computed.
         documents: How many documents a round encodes.
@@ -56,7 +56,7 @@ class EncodingReport:
         peak_memory_mb: Of the whole process so far.
     """
 
-    recipe: Recipe
+    fingerprint: Fingerprint
     packed: int
     threads: int
     documents: int
@@ -72,7 +72,8 @@ class EncodingReport:
 
     def as_dict(self) -> dict[str, object]:
         """The object that `--json` prints."""
-        return {"task": "encoding", **asdict(self)}
+        values = asdict(self)
+        return {"task": "encoding", "recipe": values.pop("fingerprint"), **values}
 
 
 def evaluate(
@@ -103,10 +104,10 @@ def evaluate(
         for _ in steps:
             ours.append(_seconds(lambda: encoder.encode(pairs)))
             theirs.append(_seconds(lambda: plain.encode(texts)))
-    own, full = _gflops(encoder.recipe.dtype), _gflops("float32")
+    own, full = _gflops(encoder.fingerprint.dtype), _gflops("float32")
     rate = tokens / median(ours)
     return EncodingReport(
-        recipe=encoder.recipe,
+        fingerprint=encoder.fingerprint,
         packed=encoder.packed,
         threads=torch.get_num_threads(),
         documents=len(sources),

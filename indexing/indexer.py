@@ -118,7 +118,7 @@ class Indexer:
     """Brings a store up to date with files.
 
     Attributes:
-        store: Where documents go; its recipe is the encoder's.
+        store: Where documents go; its fingerprint is the encoder's.
         encoder: Gives what makes the vectors; called for each document that is encoded, so that a
             run that finds nothing new loads no model.
         progress: Called as the work goes on.
@@ -291,20 +291,20 @@ class Indexer:
 def reencode(
     store: Store, encoder: Encoder, *, progress: Callable[[Progress], None] | None = None
 ) -> int:
-    """Give every document vectors of another recipe; how many were encoded in this run.
+    """Give every document vectors of another fingerprint; how many were encoded in this run.
 
     The corpus keeps its old vectors until the last new one is there. A killed run goes on later.
     """
-    waiting = store.not_reencoded(encoder.recipe)
+    waiting = store.not_reencoded(encoder.fingerprint)
     tokens = 0
     for done, id_ in enumerate(waiting, 1):
         document = store.document(id_)
         (encoded,) = encoder.encode([(document, store.passages_of(id_))])
-        store.put_reencoded(id_, encoded, encoder.recipe)
+        store.put_reencoded(id_, encoded, encoder.fingerprint)
         tokens += encoded.encoded
         if progress:
             progress(Progress(done, len(waiting), tokens, document.path))
-    store.adopt(encoder.recipe)
+    store.adopt(encoder.fingerprint)
     return len(waiting)
 
 

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.documents import Document, Passage
-from indexing.encoder.fingerprint import Recipe
+from indexing.encoder.fingerprint import Fingerprint
 from indexing.encoder.packed import packed
 from indexing.encoder.pooling import PassagePooling, token_spans
 from indexing.encoder.tokenizer import Tokens
@@ -89,7 +89,7 @@ class Encoder:
     """A sentence-transformers model applied to whole documents.
 
     Attributes:
-        recipe: How its vectors are made.
+        fingerprint: How its vectors are made.
         packed: How many of its layers have their weights laid out for the processor.
 
     Args:
@@ -121,7 +121,7 @@ class Encoder:
         windows(1, self.max_length - around)  # refuses windows without room
         if self.settings.extension not in WITHIN_MODEL:
             extend(self.model, self.settings.extension, max_length=self.max_length)
-        self.recipe = Recipe(
+        self.fingerprint = Fingerprint(
             model=_lasting_name(self.weights),
             revision=self.weights.revision,
             extension=self.settings.extension,
@@ -157,7 +157,7 @@ class Encoder:
         ids, offsets = self._tokens.ids(document.text)
         spans = self._windows(len(ids))
         pooling = PassagePooling.over(token_spans(offsets, passages), spans, self._width)
-        total = np.zeros(self.recipe.dimension, np.float32)
+        total = np.zeros(self.fingerprint.dimension, np.float32)
         skip, size = self._tokens.before_document, spans[0][1] - spans[0][0]
         for batch in _batches(spans, max(1, TOKENS_PER_BATCH // max(size, 1))):
             pooled, states = self._forward(
@@ -182,9 +182,9 @@ class Encoder:
         shape follows from its own length, filled up where there are fewer texts.
         """
         if not texts:
-            return np.zeros((0, self.recipe.dimension), np.float32)
+            return np.zeros((0, self.fingerprint.dimension), np.float32)
         rows = [self._tokens.query(self._tokens.ids(text)[0], self.max_length) for text in texts]
-        vectors = np.zeros((len(rows), self.recipe.dimension), np.float32)
+        vectors = np.zeros((len(rows), self.fingerprint.dimension), np.float32)
         at_once = QUERY_TOKENS if self.model.device.type == "cpu" else TOKENS_PER_BATCH
         width = [_query_width(len(row), self.max_length) for row in rows]
         order = sorted(range(len(rows)), key=width.__getitem__)

@@ -8,12 +8,12 @@ from shlex import quote
 
 from indexing.errors import EncoderMismatch
 
-OTHERS = "langchain:"  # begins the model of vectors that no encoder of this program has made
+FOREIGN = "langchain:"  # begins the model of vectors that no encoder of this program has made
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
-    """How vectors were made. Two vectors may be compared only if their recipes are equal."""
+class Fingerprint:
+    """How vectors were made. Two vectors may be compared only if their fingerprints are equal."""
 
     model: str
     revision: str
@@ -28,15 +28,15 @@ class Recipe:
         return asdict(self)
 
 
-def refuse_others(stored: Recipe | None, folder: Path) -> None:
+def refuse_foreign(stored: Fingerprint | None, folder: Path) -> None:
     """Refuse to look for an encoder of vectors that a person's own embeddings have made.
 
     Raises:
         EncoderMismatch: They have; the message names them and the ways out.
     """
-    if stored is None or not stored.model.startswith(OTHERS):
+    if stored is None or not stored.model.startswith(FOREIGN):
         return
-    embeddings = stored.model.removeprefix(OTHERS)
+    embeddings = stored.model.removeprefix(FOREIGN)
     raise EncoderMismatch(
         f"{folder}: a vector store made in Python with {embeddings}; open it there, "
         "rag_app.langchain.RagAppVectorStore(embeddings, corpus=...), or to search and ask "
@@ -44,11 +44,11 @@ def refuse_others(stored: Recipe | None, folder: Path) -> None:
     )
 
 
-def check_recipe(stored: Recipe | None, wanted: Recipe, folder: Path) -> None:
+def check_fingerprint(stored: Fingerprint | None, wanted: Fingerprint, folder: Path) -> None:
     """Refuse vectors that were made in another way.
 
     Raises:
-        EncoderMismatch: The recipes differ; the message names the fields and the way out.
+        EncoderMismatch: The fingerprints differ; the message names the fields and the way out.
     """
     if stored is None or stored == wanted:
         return

@@ -77,11 +77,11 @@ def _resolve(name: str, *, packaged: dict[str, Packaged], notify: Notify | None)
         return packaged[name](name, notify)
     path = Path(name).expanduser()
     if path.is_file() and path.suffix == ".gguf":
-        revision = fingerprint([path])
+        revision = content_hash([path])
         return Weights(name, converted(path, revision=revision, notify=notify), revision, "folder")
     if name and path.is_dir():
         files = _checked_files(path, name)
-        return Weights(name, path.resolve(), fingerprint(files), "folder")
+        return Weights(name, path.resolve(), content_hash(files), "folder")
     if path.exists() or not _HUB_NAME.fullmatch(name):
         raise ModelNotFound(
             f"{name!r} is neither a folder with a model nor a hub name; "
@@ -163,7 +163,7 @@ def _missing_shards(files: list[Path]) -> list[Path]:
     return sorted(wanted - set(files))
 
 
-def fingerprint(files: list[Path], *, samples: int = 64, block: int = 16_384) -> str:
+def content_hash(files: list[Path], *, samples: int = 64, block: int = 16_384) -> str:
     """A content hash that stays quick on weights of many gigabytes.
 
     Small files are hashed whole. Of larger ones the size and `samples` evenly spaced blocks of

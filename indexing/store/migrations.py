@@ -39,7 +39,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         " vectors BLOB NOT NULL)",  # (passages, d) little-endian float32
         "CREATE TABLE files ("
         " path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL)",
-        "CREATE TABLE reencoded ("  # vectors under another recipe, until all documents have them
+        "CREATE TABLE reencoded ("  # vectors of another fingerprint, until all have them
         " document INTEGER PRIMARY KEY REFERENCES documents (row) ON DELETE CASCADE,"
         " recipe TEXT NOT NULL, vector BLOB NOT NULL, vectors BLOB NOT NULL)",
     ),

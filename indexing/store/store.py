@@ -21,7 +21,7 @@ import numpy.typing as npt
 from indexing.change_detection import Held
 from indexing.documents import Document, Page, Passage, Utterance
 from indexing.encoder.encoder import EncodedDocument
-from indexing.encoder.fingerprint import Recipe, check_recipe
+from indexing.encoder.fingerprint import Fingerprint, check_fingerprint
 from indexing.errors import CorpusNotFound, DocumentNotFound
 from indexing.store.database import Database, make_folder
 
@@ -125,19 +125,19 @@ class Store:
         """Drawn anew by every commit: no two states share it, not even after a restored backup."""
         return self._meta("stamp") or ""
 
-    def recipe(self) -> Recipe | None:
+    def fingerprint(self) -> Fingerprint | None:
         """How the vectors here were made; None before the first document."""
         value = self._meta("recipe")
-        return Recipe(**json.loads(value)) if value else None
+        return Fingerprint(**json.loads(value)) if value else None
 
-    def set_recipe(self, recipe: Recipe) -> None:
-        """Fix the recipe of an empty corpus, or check it against that of a filled one.
+    def set_fingerprint(self, fingerprint: Fingerprint) -> None:
+        """Fix the fingerprint of an empty corpus, or check it against that of a filled one.
 
         Raises:
             EncoderMismatch: The vectors here were made in another way.
         """
-        check_recipe(self.recipe(), recipe, self.folder)
-        self._set_meta("recipe", _recipe_key(recipe))
+        check_fingerprint(self.fingerprint(), fingerprint, self.folder)
+        self._set_meta("recipe", _fingerprint_key(fingerprint))
 
     def _meta(self, key: str) -> str | None:
         rows = self._database.rows("SELECT value FROM meta WHERE key = ?", [key])
@@ -209,25 +209,25 @@ class Store:
 
     # Encoding anew: side by side, then all at once
 
-    def put_reencoded(self, id_: str, encoded: EncodedDocument, recipe: Recipe) -> None:
-        """Keep a document's vectors under another recipe until `adopt` makes them the ones."""
+    def put_reencoded(self, id_: str, encoded: EncodedDocument, fingerprint: Fingerprint) -> None:
+        """Keep a document's vectors under another fingerprint until `adopt` makes them the ones."""
         self._database.run(
             "INSERT OR REPLACE INTO reencoded SELECT row, ?, ?, ? FROM documents WHERE id = ?",
-            [_recipe_key(recipe), _blob(encoded.vector), _blob(encoded.passages), id_],
+            [_fingerprint_key(fingerprint), _blob(encoded.vector), _blob(encoded.passages), id_],
         )
 
-    def not_reencoded(self, recipe: Recipe) -> list[str]:
-        """Ids of the documents that have no vectors under that recipe yet, in order."""
+    def not_reencoded(self, fingerprint: Fingerprint) -> list[str]:
+        """Ids of the documents that have no vectors under that fingerprint yet, in order."""
         rows = self._database.rows(
             "SELECT id FROM documents LEFT JOIN reencoded"
             " ON reencoded.document = documents.row AND reencoded.recipe = ?"
             " WHERE reencoded.document IS NULL ORDER BY documents.row",
-            [_recipe_key(recipe)],
+            [_fingerprint_key(fingerprint)],
         )
         return [id_ for (id_,) in rows]
 
-    def adopt(self, recipe: Recipe) -> None:
-        """Make the vectors of that recipe the corpus's own, in one transaction."""
+    def adopt(self, fingerprint: Fingerprint) -> None:
+        """Make the vectors of that fingerprint the corpus's own, in one transaction."""
         with self._writing():
             self._database.run(
                 "UPDATE documents SET vector ="
@@ -238,7 +238,7 @@ class Store:
                 " WHERE reencoded.document = passage_vectors.document)"
             )
             self._database.run("DELETE FROM reencoded")
-            self._set_meta("recipe", _recipe_key(recipe))
+            self._set_meta("recipe", _fingerprint_key(fingerprint))
 
     def remember_file(self, path: str, state: FileState) -> None:
         """Note that a file was read whole in this state, so that it can be skipped next time."""
@@ -392,8 +392,8 @@ class Store:
         return [line for (line,) in self._database.rows("PRAGMA integrity_check") if line != "ok"]
 
 
-def _recipe_key(recipe: Recipe) -> str:
-    return json.dumps(recipe.as_dict(), sort_keys=True)
+def _fingerprint_key(fingerprint: Fingerprint) -> str:
+    return json.dumps(fingerprint.as_dict(), sort_keys=True)
 
 
 def _blob(array: npt.NDArray[np.float32]) -> bytes:

@@ -65,12 +65,12 @@ def settings(corpus: Corpus, *, answer: Mode | None, k: int) -> Json:
     from rag_app import __version__
 
     with corpus.retriever() as retriever:
-        recipe = retriever.store.recipe()
+        fingerprint = retriever.store.fingerprint()
     chosen = asdict(corpus.generator_settings)
     chosen["answer"] = answer or chosen["answer"] or usual(chosen["model"]).mode
     if chosen["answer"] == "quote" and chosen["quotes"] == "ranked":
         chosen["model"] = ""  # none is asked
-    encoder = recipe.as_dict() if recipe else {}
+    encoder = fingerprint.as_dict() if fingerprint else {}
     values = {"version": __version__, "k": k, "generator": chosen, "encoder": encoder}
     plain: Json = json.loads(json.dumps(values, default=str))  # as it will be read back
     return plain

@@ -73,7 +73,8 @@ def document(whole: Document) -> Json:
 
 def info(about: CorpusInfo) -> Json:
     """What a corpus holds, and how it was made."""
-    return asdict(about)
+    values = asdict(about)
+    return {"recipe" if name == "fingerprint" else name: values[name] for name in values}
 
 
 def settings(chosen: Sequence[Setting]) -> list[Json]:

@@ -207,8 +207,8 @@ def info(
         f"on disk     {about.bytes / 1e6:,.1f} MB, generation {about.generation}, "
         f"index {about.snapshot}"
     )
-    if about.recipe:
-        for name, value in about.recipe.as_dict().items():
+    if about.fingerprint:
+        for name, value in about.fingerprint.as_dict().items():
             say(f"{name:<11} {value}")
     say(f"answers     {answers}")
     say(f"decoding    {single_tokens}")

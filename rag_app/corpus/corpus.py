@@ -169,7 +169,7 @@ class Corpus:
         self._stores.here()
         with self.writing() as store:
             encoder = self._models.new_encoder()
-            if store.recipe() == encoder.recipe:
+            if store.fingerprint() == encoder.fingerprint:
                 return 0
             done = reencode(store, encoder, progress=progress)
             self._models.adopt(encoder)
@@ -214,7 +214,7 @@ class Corpus:
         if ranking not in RANKINGS:
             raise InvalidRequest(f"no ranking {ranking!r}; there are: {', '.join(RANKINGS)}")
         with self.reading() as now:
-            encoder = self._models.encoder(now.store.recipe())
+            encoder = self._models.encoder(now.store.fingerprint())
             yield Retriever(now.store, now.snapshot, encoder.encode_queries, RANKINGS[ranking])
 
     def ask(
@@ -352,12 +352,12 @@ class Corpus:
     def _indexer(
         self, store: Store, progress: Callable[[Progress], None] | None, max_bytes: int
     ) -> Indexer:
-        self._models.check(store.recipe())
+        self._models.check(store.fingerprint())
 
         @cache
         def encoder() -> Encoder:
-            loaded = self._models.encoder(store.recipe())
-            store.set_recipe(loaded.recipe)
+            loaded = self._models.encoder(store.fingerprint())
+            store.set_fingerprint(loaded.fingerprint)
             return loaded
 
         return Indexer(store, encoder, progress, max_bytes)
@@ -373,4 +373,4 @@ class Corpus:
         return Retrieval(hits, documents.__getitem__)
 
     def _generator(self) -> AnswerGenerator:
-        return self._models.generator(self._stores.here().recipe())
+        return self._models.generator(self._stores.here().fingerprint())

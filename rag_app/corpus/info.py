@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexing.encoder.fingerprint import Recipe
+from indexing.encoder.fingerprint import Fingerprint
 from indexing.store.store import Store
 
 
@@ -20,7 +20,7 @@ class CorpusInfo:
         words: In all documents.
         tokens: In all documents, by the encoder's tokenizer.
         generation: Raised by every change.
-        recipe: How the vectors were made; None while it is empty.
+        fingerprint: How the vectors were made; None while it is empty.
         snapshot: "current" or "missing": whether the derived indexes are on disk.
         bytes: What the folder takes on disk.
     """
@@ -31,7 +31,7 @@ class CorpusInfo:
     words: int
     tokens: int
     generation: int
-    recipe: Recipe | None
+    fingerprint: Fingerprint | None
     snapshot: str
     bytes: int
 
@@ -52,7 +52,7 @@ def corpus_info(folder: Path, store: Store, *, kept: bool) -> CorpusInfo:
         words=sum(entry.words for entry in entries),
         tokens=sum(entry.tokens for entry in entries),
         generation=store.generation,
-        recipe=store.recipe(),
+        fingerprint=store.fingerprint(),
         snapshot="current" if kept else "missing",
         bytes=sum(_size(file) for file in folder.rglob("*")),
     )

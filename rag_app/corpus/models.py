@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.encoder.encoder import Encoder, EncoderSettings
-from indexing.encoder.fingerprint import Recipe, check_recipe, refuse_others
+from indexing.encoder.fingerprint import Fingerprint, check_fingerprint, refuse_foreign
 from rag_app.corpus.embedding_cache import EmbeddingCache
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Models:
         """Let go of both."""
         self._encoder = self._generator = None
 
-    def encoder(self, stored: Recipe | None) -> Encoder:
+    def encoder(self, stored: Fingerprint | None) -> Encoder:
         """The encoder that made the corpus, or the one asked for where it is empty.
 
         Args:
@@ -63,23 +63,23 @@ class Models:
         Raises:
             EncoderMismatch: They were made in another way than the one asked for.
         """
-        refuse_others(stored, self._corpus)
+        refuse_foreign(stored, self._corpus)
         with self._loading:
             if self._encoder is None or self._reencoded(stored):
                 chosen = self._encoder_settings or _settings(stored)
                 self._encoder = Encoder(chosen, notify=self._notify)
                 self._generator = None  # it embeds with the encoder
             encoder = self._encoder
-        check_recipe(stored, encoder.recipe, self._corpus)
+        check_fingerprint(stored, encoder.fingerprint, self._corpus)
         return encoder
 
-    def check(self, stored: Recipe | None) -> None:
+    def check(self, stored: Fingerprint | None) -> None:
         """Refuse a corpus that was encoded in another way, as `encoder` does.
 
         Nothing is loaded where the corpus's own encoder will do: where none was asked for.
         """
         if self._encoder_settings is None:
-            refuse_others(stored, self._corpus)
+            refuse_foreign(stored, self._corpus)
         else:
             self.encoder(stored)
 
@@ -92,7 +92,7 @@ class Models:
         self._encoder = encoder
         self._generator = None
 
-    def generator(self, stored: Recipe | None) -> Generator:
+    def generator(self, stored: Fingerprint | None) -> Generator:
         """The generator, its sentences embedded by the corpus's own encoder; as in `encoder`."""
         from generator.generator import Generator, load_model
 
@@ -107,18 +107,18 @@ class Models:
                 )
             return self._generator
 
-    def _reencoded(self, stored: Recipe | None) -> bool:
+    def _reencoded(self, stored: Fingerprint | None) -> bool:
         """Whether somebody has encoded the corpus anew, and this object takes what is there."""
         follows = self._encoder_settings is None and stored is not None
-        return follows and self._encoder is not None and self._encoder.recipe != stored
+        return follows and self._encoder is not None and self._encoder.fingerprint != stored
 
 
-def _settings(recipe: Recipe | None) -> EncoderSettings:
-    if recipe is None:
+def _settings(fingerprint: Fingerprint | None) -> EncoderSettings:
+    if fingerprint is None:
         return EncoderSettings()
     return EncoderSettings(
-        model=recipe.model,
-        extension=recipe.extension,
-        max_length=recipe.max_length,
-        dtype=recipe.dtype,
+        model=fingerprint.model,
+        extension=fingerprint.extension,
+        max_length=fingerprint.max_length,
+        dtype=fingerprint.dtype,
     )

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder
-from indexing.encoder.fingerprint import Recipe
+from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import CorpusError
 from indexing.store.store import FILE_NAME, Store
 from rag_app.corpus.corpus import Corpus
@@ -77,7 +77,7 @@ def open_collection(
         folder: A corpus to use or create; None for one in the user's cache folder.
         notify: Told when the folder holds another corpus, which is then not touched.
     """
-    place = _place(task, encoder.recipe, folder, notify)
+    place = _place(task, encoder.fingerprint, folder, notify)
     started = perf_counter()
     with Corpus(place, encoder=encoder) as corpus:
         missing = [one for one in task.documents if one.digest not in _stored_digests(place)]
@@ -97,12 +97,12 @@ def open_collection(
 
 
 def _place(
-    task: Task, recipe: Recipe, folder: Path | None, notify: Callable[[str], None] | None
+    task: Task, fingerprint: Fingerprint, folder: Path | None, notify: Callable[[str], None] | None
 ) -> Path:
     """The folder asked for, unless it holds something else; then one in the cache."""
-    if folder is not None and _fits(folder, task, recipe):
+    if folder is not None and _fits(folder, task, fingerprint):
         return folder
-    key = json.dumps([recipe.as_dict(), task.digest], sort_keys=True)
+    key = json.dumps([fingerprint.as_dict(), task.digest], sort_keys=True)
     name = f"{task.name}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
     cached = evaluation_cache() / name
     if folder is not None and notify:
@@ -113,7 +113,7 @@ def _place(
     return cached
 
 
-def _fits(folder: Path, task: Task, recipe: Recipe) -> bool:
+def _fits(folder: Path, task: Task, fingerprint: Fingerprint) -> bool:
     """Whether a folder is empty, or holds only documents of the task with this fingerprint."""
     if not (folder / FILE_NAME).exists():
         return True
@@ -121,9 +121,9 @@ def _fits(folder: Path, task: Task, recipe: Recipe) -> bool:
         store = Store(folder)
     except CorpusError:
         return False
-    digests, fingerprint = set(store.digests()), store.recipe()
+    digests, stored = set(store.digests()), store.fingerprint()
     store.close()
-    return fingerprint in (None, recipe) and digests <= {
+    return stored in (None, fingerprint) and digests <= {
         document.digest for document in task.documents
     }
 
@@ -156,7 +156,7 @@ def _embedder(
 ) -> Callable[[Sequence[str]], FloatArray]:
     """Query vectors by look-up; zeros for a ranking that does not use them."""
     if not dense:
-        return lambda texts: np.zeros((len(texts), encoder.recipe.dimension), np.float32)
+        return lambda texts: np.zeros((len(texts), encoder.fingerprint.dimension), np.float32)
     queries = [Query.of(query.text) for query in task.queries]
     texts = sorted({text for query in queries for text in (query.text, *query.sentences)})
     vectors = _query_vectors(texts, encoder, folder)
@@ -166,12 +166,12 @@ def _embedder(
 
 def _query_vectors(texts: Sequence[str], encoder: Encoder, folder: Path) -> FloatArray:
     """(texts, d), from the file beside the corpus if there is one."""
-    key = json.dumps([encoder.recipe.as_dict(), texts], sort_keys=True)
+    key = json.dumps([encoder.fingerprint.as_dict(), texts], sort_keys=True)
     name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     file = folder / "evaluation" / f"{name}.npy"
     try:
         cached: FloatArray = np.load(file, allow_pickle=False)
-        if cached.shape == (len(texts), encoder.recipe.dimension):
+        if cached.shape == (len(texts), encoder.fingerprint.dimension):
             return cached
     except (OSError, ValueError, EOFError):  # missing or damaged: encode again
         pass
@@ -186,7 +186,7 @@ def _encode(texts: Sequence[str], encoder: Encoder) -> FloatArray:
     """(texts, d), encoded in batches of similar length."""
     order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
     parts = [order[at : at + QUERY_BATCH] for at in range(0, len(order), QUERY_BATCH)]
-    vectors = np.zeros((len(texts), encoder.recipe.dimension), np.float32)
+    vectors = np.zeros((len(texts), encoder.fingerprint.dimension), np.float32)
     with counted(parts, doing="Encoding queries") as steps:
         for part in steps:
             vectors[part] = encoder.encode_queries([texts[number] for number in part])

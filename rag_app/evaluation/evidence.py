@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.encoder.encoder import Encoder
-from indexing.encoder.fingerprint import Recipe
+from indexing.encoder.fingerprint import Fingerprint
 from indexing.filter import Filter
 from indexing.text.chunking import count_words
 from rag_app.datasets.qmsum import Meeting, Question, meetings
@@ -64,7 +64,7 @@ class EvidenceReport:
     """Results of a method.
 
     Attributes:
-        recipe: The encoder's fingerprint.
+        fingerprint: The encoder's fingerprint.
         ranking: Name of the ranking.
         meetings: Retrieval of the right meeting.
         questions: How many have gold utterances.
@@ -72,7 +72,7 @@ class EvidenceReport:
         document: By words of context, searched within the right meeting.
     """
 
-    recipe: Recipe
+    fingerprint: Fingerprint
     ranking: str
     meetings: TaskResult
     questions: int
@@ -88,7 +88,7 @@ class EvidenceReport:
             "corpus": {str(words): each.as_dict() for words, each in self.corpus.items()},
             "document": {str(words): each.as_dict() for words, each in self.document.items()},
             "retriever": self.ranking,
-            "recipe": self.recipe.as_dict(),
+            "recipe": self.fingerprint.as_dict(),
         }
 
 
@@ -197,7 +197,7 @@ def measure(sources: Sequence[Meeting], collection: Collection, ranking: str) ->
     seconds = {"encode": collection.seconds, "rank": perf_counter() - started}
     coverage = {key: Coverage.of(each) for key, each in shares.items()}
     return EvidenceReport(
-        recipe=_recipe(collection),
+        fingerprint=_fingerprint(collection),
         ranking=ranking,
         meetings=TaskResult(
             collection.task.statistics,
@@ -212,10 +212,10 @@ def measure(sources: Sequence[Meeting], collection: Collection, ranking: str) ->
     )
 
 
-def _recipe(collection: Collection) -> Recipe:
-    recipe = collection.retriever.store.recipe()
-    assert recipe is not None
-    return recipe
+def _fingerprint(collection: Collection) -> Fingerprint:
+    fingerprint = collection.retriever.store.fingerprint()
+    assert fingerprint is not None
+    return fingerprint
 
 
 def _score_question(

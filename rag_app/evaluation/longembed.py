@@ -19,7 +19,7 @@ from time import perf_counter
 from typing import TypeVar
 
 from indexing.encoder.encoder import Encoder, EncoderSettings
-from indexing.encoder.fingerprint import Recipe
+from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import InvalidRequest
 from rag_app.datasets import qmsum, synthetic
 from rag_app.datasets.haystack import haystack
@@ -100,13 +100,13 @@ class Report:
 
     Attributes:
         task: One of `TASKS`.
-        recipe: The encoder's fingerprint.
+        fingerprint: The encoder's fingerprint.
         ranking: Name of the ranking.
         parts: By length; a single one named "" for a task without lengths.
     """
 
     task: str
-    recipe: Recipe
+    fingerprint: Fingerprint
     ranking: str
     parts: dict[str, TaskResult]
 
@@ -130,7 +130,7 @@ class Report:
             **self.total.as_dict(),
             **({"lengths": several} if several else {}),
             "retriever": self.ranking,
-            "recipe": self.recipe.as_dict(),
+            "recipe": self.fingerprint.as_dict(),
         }
 
 
@@ -164,7 +164,7 @@ def evaluate(
             part, encoder=encoder, ranking=method.ranking, folder=place, notify=notify
         ) as collection:
             parts[name] = measure(collection)
-    return Report(task, encoder.recipe, method.ranking, parts)
+    return Report(task, encoder.fingerprint, method.ranking, parts)
 
 
 def build(task: str, source: Source) -> dict[str, Task]:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder, EncoderSettings
-from indexing.encoder.fingerprint import Recipe
+from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import InvalidRequest
 from indexing.files import document
 from rag_app.corpus.corpus import Corpus
@@ -65,13 +65,13 @@ class MethodResult:
     Attributes:
         extension: Name of the context extension.
         ranking: Name of the ranking.
-        recipe: The encoder's fingerprint.
+        fingerprint: The encoder's fingerprint.
         shares: (depths, lengths) float64, share of the needles whose excerpt was ranked first.
     """
 
     extension: str
     ranking: str
-    recipe: Recipe
+    fingerprint: Fingerprint
     shares: npt.NDArray[np.float64]
 
     @property
@@ -125,7 +125,7 @@ class NeedleReport:
                     "retriever": one.ranking,
                     "acc_at_1": round(one.mean, 5),
                     "found": one.shares.round(5).tolist(),
-                    "recipe": one.recipe.as_dict(),
+                    "recipe": one.fingerprint.as_dict(),
                 }
                 for one in self.results
             ],
@@ -181,7 +181,7 @@ def evaluate(
                     for task in tasks.values()
                 ]
                 results.append(
-                    MethodResult(extension, ranking, loaded.recipe, np.stack(columns, axis=1))
+                    MethodResult(extension, ranking, loaded.fingerprint, np.stack(columns, axis=1))
                 )
     needles = len(grid.depths) * grid.each
     return NeedleReport(len(texts), needles, tuple(tasks), grid.depths, tuple(results))
@@ -238,8 +238,8 @@ def _read(folder: Path) -> tuple[list[str], str | None]:
     """The texts of a corpus, and the model that encoded it."""
     with Corpus(folder) as corpus:
         texts = [corpus.document(entry.id).text for entry in corpus.documents()]
-        recipe = corpus.info().recipe
-    return texts, recipe.model if recipe else None
+        fingerprint = corpus.info().fingerprint
+    return texts, fingerprint.model if fingerprint else None
 
 
 def _column(

@@ -22,7 +22,7 @@ from langchain_core.vectorstores.utils import maximal_marginal_relevance
 from indexing.documents import Document as Held
 from indexing.documents import Passage
 from indexing.encoder.encoder import EncodedDocument
-from indexing.encoder.fingerprint import OTHERS, Recipe
+from indexing.encoder.fingerprint import FOREIGN, Fingerprint
 from indexing.errors import CorpusNotFound, EncoderMismatch, InvalidRequest
 from indexing.loaders.charset import printable
 from indexing.store.store import FILE_NAME, Store
@@ -126,11 +126,11 @@ class RagAppVectorStore(VectorStore):
     def _put(self, documents: list[Held]) -> None:
         passages = [split(one) or [Passage(0, len(one.text))] for one in documents]
         encoded = self._encoded(documents, passages)
-        recipe = self._recipe(len(encoded[0].vector))
+        fingerprint = self._fingerprint(len(encoded[0].vector))
         added = datetime.now(UTC).isoformat(timespec="seconds")
         with self._turn, self.corpus.writing() as store:
-            self._check(store, recipe)
-            store.set_recipe(recipe)
+            self._check(store, fingerprint)
+            store.set_fingerprint(fingerprint)
             for one, spans, vectors in zip(documents, passages, encoded, strict=True):
                 store.put(one, spans, vectors, added=added)
 
@@ -258,7 +258,7 @@ class RagAppVectorStore(VectorStore):
         with self._existing() as there:
             if there is None or not len(there.snapshot.document_rows):
                 return []
-            self._check(there.store, self._recipe(len(embedding)))
+            self._check(there.store, self._fingerprint(len(embedding)))
             index = there.snapshot.document_vectors
             allowed = None if condition is None else _allowed(there, condition)
             scores, positions = index.search(_unit(embedding)[None], k, allowed=allowed)
@@ -279,15 +279,15 @@ class RagAppVectorStore(VectorStore):
                 return
             yield now
 
-    def _recipe(self, dimension: int) -> Recipe:
+    def _fingerprint(self, dimension: int) -> Fingerprint:
         """How the vectors are made: what must not change in a corpus."""
         if isinstance(self._embedding, RagAppEmbeddings):
-            return self._embedding.encoder.recipe
+            return self._embedding.encoder.fingerprint
         kind = type(self._embedding)
         named = (getattr(self._embedding, name, None) for name in ("model", "model_name"))
         model = next((f" {name}" for name in named if isinstance(name, str)), "")
-        return Recipe(
-            model=f"{OTHERS}{kind.__module__}.{kind.__qualname__}{model}",
+        return Fingerprint(
+            model=f"{FOREIGN}{kind.__module__}.{kind.__qualname__}{model}",
             revision="",
             extension="none",
             max_length=0,
@@ -296,14 +296,14 @@ class RagAppVectorStore(VectorStore):
             dimension=dimension,
         )
 
-    def _check(self, store: Store, recipe: Recipe) -> None:
-        stored = store.recipe()
-        if stored is not None and stored != recipe:
+    def _check(self, store: Store, fingerprint: Fingerprint) -> None:
+        stored = store.fingerprint()
+        if stored is not None and stored != fingerprint:
             raise EncoderMismatch(
                 f"{self.corpus.folder}: its vectors were made by {stored.model} "
-                f"({stored.extension}, {stored.dimension} numbers), not by {recipe.model} "
-                f"({recipe.extension}, {recipe.dimension}); give the embeddings that made them, "
-                "or another folder"
+                f"({stored.extension}, {stored.dimension} numbers), not by "
+                f"{fingerprint.model} ({fingerprint.extension}, {fingerprint.dimension}); give "
+                "the embeddings that made them, or another folder"
             )
 
 

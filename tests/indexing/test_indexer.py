@@ -28,7 +28,7 @@ class Desk:
         self.files = folder / "files"
         self.files.mkdir()
         self.store = Store(folder / "corpus", create=True)
-        self.store.set_recipe(encoder.recipe)
+        self.store.set_fingerprint(encoder.fingerprint)
         self.encoder = encoder
 
     def write(self, name: str, text: str) -> Path:
@@ -449,12 +449,12 @@ def test_encoding_anew_goes_on_where_it_stopped(desk: Desk) -> None:
 
     with pytest.raises(Stop):
         reencode(desk.store, other, progress=stop)
-    assert desk.store.recipe() == desk.encoder.recipe
+    assert desk.store.fingerprint() == desk.encoder.fingerprint
     assert all(
         np.array_equal(one, two[1]) for one, two in zip(before, desk.store.vectors(), strict=True)
     )
     assert reencode(desk.store, other) == 2
-    assert desk.store.recipe() == other.recipe
+    assert desk.store.fingerprint() == other.fingerprint
     for (_, whole, parts), entry in zip(desk.store.vectors(), desk.store.entries(), strict=True):
         one = desk.store.document(entry.id)
         (expected,) = other.encode([(one, desk.store.passages_of(entry.id))])

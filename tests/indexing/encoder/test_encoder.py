@@ -152,7 +152,7 @@ def test_bfloat16_is_close(brain: Encoder, encoder: Encoder, naive: Naive) -> No
     assert (low.passages * high.passages).sum(axis=1).min() > 0.999
     assert (low.passages * parts).sum(axis=1).min() > 0.999
     np.testing.assert_allclose(np.linalg.norm(low.passages, axis=1), 1, atol=1e-6)
-    assert brain.recipe.dtype == "bfloat16" and encoder.recipe.dtype == "float32"
+    assert brain.fingerprint.dtype == "bfloat16" and encoder.fingerprint.dtype == "float32"
 
 
 def test_rotary_frequencies_keep_their_precision(brain: Encoder) -> None:
@@ -284,7 +284,7 @@ def test_passages_go_through_the_layers_after_pooling(folder: Path, tmp_path: Pa
     text = "The probe fell into the lake."
     one, passages = job(text)
     (encoded,) = model.encode([(one, passages)])
-    assert model.recipe.dimension == 16 and encoded.passages.shape == (1, 16)
+    assert model.fingerprint.dimension == 16 and encoded.passages.shape == (1, 16)
     np.testing.assert_allclose(encoded.vector, plain.encode([text])[0], atol=1e-5)
     states = plain.encode([text], output_value="token_embeddings")[0][1:-1]
     with torch.inference_mode():
@@ -342,7 +342,7 @@ def test_extended_models_read_further_and_are_restored(
     extended = Encoder(EncoderSettings(extension=method, max_length=1024, dtype="float32"))
     text = text_of(800)
     (encoded,) = extended.encode([job(text)])
-    assert extended.recipe.extension == method and extended.recipe.max_length == 1024
+    assert extended.fingerprint.extension == method and extended.fingerprint.max_length == 1024
     assert encoded.tokens == encoded.encoded > 700
     one_pass = extended.model.encode([text])[0]
     np.testing.assert_allclose(encoded.vector, one_pass, atol=1e-5)
@@ -390,6 +390,6 @@ def test_a_folder_is_known_by_its_whole_path(
 ) -> None:
     copy_of(folder, tmp_path / "model")
     monkeypatch.chdir(tmp_path)
-    near = Encoder(EncoderSettings(model="model", dtype="float32")).recipe
-    far = Encoder(EncoderSettings(model=str(tmp_path / "model"), dtype="float32")).recipe
+    near = Encoder(EncoderSettings(model="model", dtype="float32")).fingerprint
+    far = Encoder(EncoderSettings(model=str(tmp_path / "model"), dtype="float32")).fingerprint
     assert near == far and near.model == str(tmp_path / "model")

@@ -42,7 +42,7 @@ def encoder() -> Encoder:
 @pytest.fixture
 def indexer(encoder: Encoder, tmp_path: Path) -> Iterator[Indexer]:
     store = Store(tmp_path / "corpus", create=True)
-    store.set_recipe(encoder.recipe)
+    store.set_fingerprint(encoder.fingerprint)
     yield Indexer(store, lambda: encoder)
     store.close()
 

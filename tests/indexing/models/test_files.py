@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from indexing.errors import MissingDependency, ModelNotFound, UnsupportedModel
-from indexing.models.files import encoder_weights, fingerprint, generator_weights
+from indexing.models.files import content_hash, encoder_weights, generator_weights
 from indexing.models.gguf import converted
 
 CONVERT = """
@@ -143,18 +143,18 @@ def test_folder_revision_follows_content_not_place_or_time(tmp_path: Path) -> No
     assert encoder_weights(str(one)).revision == first.revision
 
 
-def test_fingerprint_sees_a_change_in_large_files(tmp_path: Path) -> None:
+def test_content_hash_sees_a_change_in_large_files(tmp_path: Path) -> None:
     file = tmp_path / "large"
     data = bytearray(3_000_000)
     file.write_bytes(data)
-    before = fingerprint([file])
+    before = content_hash([file])
     for at in (0, len(data) - 1):
         data[at] = 1
         file.write_bytes(data)
-        assert fingerprint([file]) != before
+        assert content_hash([file]) != before
         data[at] = 0
     file.write_bytes(data)
-    assert fingerprint([file]) == before
+    assert content_hash([file]) == before
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from indexing.change_detection import Held
 from indexing.documents import Document, Page, Passage, Utterance
 from indexing.encoder.encoder import EncodedDocument
-from indexing.encoder.fingerprint import Recipe
+from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import (
     CorpusDamaged,
     CorpusError,
@@ -27,7 +27,7 @@ from indexing.errors import (
 )
 from indexing.store.store import FILE_NAME, FileState, Store
 
-RECIPE = Recipe("model", "r1", "pcw", 64, "mean", "float32", 4)
+FP = Fingerprint("model", "r1", "pcw", 64, "mean", "float32", 4)
 TEXT = "Ana: Zoë saw 東京 \U0001f600 twice.\nBob: A probe, no more."
 
 
@@ -60,7 +60,7 @@ def encoded(seed: int, count: int = 2) -> EncodedDocument:
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     store = Store(tmp_path / "corpus", create=True)
-    store.set_recipe(RECIPE)
+    store.set_fingerprint(FP)
     return store
 
 
@@ -85,7 +85,7 @@ def test_everything_comes_back(store: Store) -> None:
     (entry,) = reopened.entries()
     assert (entry.characters, entry.tokens, entry.passages) == (len(TEXT), 20, 2)
     assert (entry.words, entry.added) == (len(TEXT.split()), "now")
-    assert reopened.recipe() == RECIPE
+    assert reopened.fingerprint() == FP
     assert reopened.held() == [
         Held(*(getattr(document(), name) for name in ("id", "path", "part", "title", "digest")))
     ]
@@ -133,7 +133,7 @@ def test_removing_removes_all_of_it(store: Store) -> None:
     put(store, "a" * 12)
     put(store, "b" * 12)
     store.remember_file(document("a" * 12).path, FileState(1, 2))
-    store.put_reencoded("a" * 12, encoded(5), replace(RECIPE, revision="r2"))
+    store.put_reencoded("a" * 12, encoded(5), replace(FP, revision="r2"))
     assert store.remove(["a" * 12, "never there", "a" * 12]) == 1
     with pytest.raises(DocumentNotFound):
         store.document("a" * 12)
@@ -194,8 +194,8 @@ def test_generation_and_stamp_follow_every_change(store: Store) -> None:
         lambda: put(store, "a" * 12),
         lambda: store.move(store.held()[0]),
         lambda: store.remove(["a" * 12]),
-        lambda: store.put_reencoded("b" * 12, encoded(1), RECIPE),
-        lambda: store.adopt(RECIPE),
+        lambda: store.put_reencoded("b" * 12, encoded(1), FP),
+        lambda: store.adopt(FP),
     ):
         change()
         generations.append(store.generation)
@@ -257,31 +257,31 @@ def test_threads_have_transactions_of_their_own(store: Store) -> None:
 def test_new_vectors_become_the_ones_all_at_once(store: Store) -> None:
     for at, id_ in enumerate(("a" * 12, "b" * 12)):
         put(store, id_, seed=at)
-    second, third = replace(RECIPE, revision="r2"), replace(RECIPE, revision="r3")
+    second, third = replace(FP, revision="r2"), replace(FP, revision="r3")
     store.put_reencoded("a" * 12, encoded(10), second)
     assert store.not_reencoded(second) == ["b" * 12]
-    assert store.not_reencoded(third) == ["a" * 12, "b" * 12]  # another recipe starts again
+    assert store.not_reencoded(third) == ["a" * 12, "b" * 12]  # another fingerprint starts again
     assert np.array_equal(next(store.vectors())[1], encoded(0).vector)
     with pytest.raises(sqlite3.IntegrityError):  # one of them has no new vectors yet
         store.adopt(second)
-    assert store.recipe() == RECIPE
+    assert store.fingerprint() == FP
     store.put_reencoded("b" * 12, encoded(11), second)
     store.adopt(second)
-    assert store.recipe() == second
+    assert store.fingerprint() == second
     for (_, whole, parts), seed in zip(store.vectors(), (10, 11), strict=True):
         assert np.array_equal(whole, encoded(seed).vector)
         assert np.array_equal(parts, encoded(seed).passages)
     assert store.not_reencoded(second) == ["a" * 12, "b" * 12]  # nothing is kept beside them
 
 
-def test_another_recipe_is_refused_with_a_command(store: Store, tmp_path: Path) -> None:
+def test_another_fingerprint_is_refused_with_a_command(store: Store, tmp_path: Path) -> None:
     put(store, "a" * 12)
-    store.set_recipe(RECIPE)
+    store.set_fingerprint(FP)
     odd = Store(tmp_path / "my corpus's", create=True)
-    odd.set_recipe(RECIPE)
-    other = replace(RECIPE, model="/my models/x", revision="r2", max_length=32, dtype="bfloat16")
+    odd.set_fingerprint(FP)
+    other = replace(FP, model="/my models/x", revision="r2", max_length=32, dtype="bfloat16")
     with pytest.raises(EncoderMismatch) as refused:
-        odd.set_recipe(other)
+        odd.set_fingerprint(other)
     said = str(refused.value)
     for difference in ("model model here, /my models/x asked for", "max_length 64 here, 32 asked"):
         assert difference in said
@@ -295,7 +295,7 @@ def test_another_recipe_is_refused_with_a_command(store: Store, tmp_path: Path) 
 
     with index.make_context("index", command[2:]) as context:
         assert context.params["reencode"] and context.params["max_length"] == 32
-    assert odd.recipe() == RECIPE
+    assert odd.fingerprint() == FP
 
 
 # ---- files that are no database ----

@@ -164,7 +164,7 @@ def test_who_takes_what_is_there_follows(corpus: Corpus, narrow: Encoder) -> Non
         assert Corpus(corpus.folder, encoder=narrow).reencode() == 8
         assert follower.search("probe 3")[0].title == "probe 3"
         info = follower.info()
-        assert info.recipe == narrow.recipe and info.snapshot == "current"
+        assert info.fingerprint == narrow.fingerprint and info.snapshot == "current"
 
 
 NOTHING_NEW = """
@@ -188,7 +188,7 @@ def test_nothing_new_loads_no_model(tmp_path: Path, encoder: Encoder) -> None:
 def test_what_is_new_is_encoded_as_the_rest(corpus: Corpus, encoder: Encoder) -> None:
     follower = Corpus(corpus.folder)
     assert follower.add_text("A ninth probe.", name="probe 8").added
-    assert follower.info().recipe == encoder.recipe
+    assert follower.info().fingerprint == encoder.fingerprint
 
 
 # ---- refusals ----
@@ -258,7 +258,7 @@ def test_an_index_that_cannot_be_kept_is_told(tmp_path: Path, encoder: Encoder) 
 
 def test_info_counts(corpus: Corpus, encoder: Encoder) -> None:
     info = corpus.info()
-    assert (info.documents, info.passages, info.recipe) == (8, 8, encoder.recipe)
+    assert (info.documents, info.passages, info.fingerprint) == (8, 8, encoder.fingerprint)
     assert info.words == sum(len(text.split()) for text in TEXTS.values())
     assert info.snapshot == "current"
     assert info.bytes == sum(f.stat().st_size for f in corpus.folder.rglob("*") if f.is_file())
