@@ -10,6 +10,7 @@ EXTRAS ?= cpu,offline,chat
 TORCH_INDEX ?=
 DEMO ?= build/demo
 TESTS ?=
+JOBS ?= 2
 DATA ?=
 
 BIN := $(VENV)/bin
@@ -52,7 +53,7 @@ demo: $(VENV)/installed ## index data/samples and ask three questions
 
 .PHONY: test
 test: check ## everything that must hold: format, lint, types, import rules, help pages, tests
-	$(RUN) pytest $(TESTS)
+	OMP_NUM_THREADS=1 $(RUN) pytest --numprocesses $(JOBS) --dist loadfile $(TESTS)
 
 .PHONY: test-slow
 test-slow: $(VENV)/installed-dev ## the tests that take minutes

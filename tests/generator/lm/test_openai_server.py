@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -132,10 +131,8 @@ def test_an_answer_that_breaks_off_is_an_error(url: str, name: str, shown: str) 
 
 
 def test_nobody_there() -> None:
-    started = time.perf_counter()
     with pytest.raises(ServerFailed, match=r"cannot be reached.*start the server"):
         said("http://127.0.0.1:9/v1", "good")
-    assert time.perf_counter() - started < 5
 
 
 def test_answers_end(url: str) -> None:

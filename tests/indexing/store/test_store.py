@@ -26,6 +26,7 @@ from indexing.errors import (
     EncoderMismatch,
 )
 from indexing.store.store import FILE_NAME, FileState, Store
+from tests.waiting import PATIENCE
 
 FP = Fingerprint("model", "r1", "pcw", 64, "mean", "float32", 4)
 TEXT = "Ana: Zoë saw 東京 \U0001f600 twice.\nBob: A probe, no more."
@@ -237,7 +238,7 @@ def test_threads_have_transactions_of_their_own(store: Store) -> None:
         own = Store(store.folder)
         with own.reading():
             seen.append(len(own.entries()))
-            written.wait(10)
+            written.wait(PATIENCE)
             seen.append(len(own.entries()))
 
     thread = threading.Thread(target=read)

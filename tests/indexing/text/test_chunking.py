@@ -239,9 +239,9 @@ def test_brute_force_finds_nothing_cheaper() -> None:
 def test_time_grows_with_length_only() -> None:
     spoken = [("Alice", sentence(14) + " " + sentence(9), None)] * 20_000  # 2.3 million characters
     of = meeting(spoken)
-    begun = time.perf_counter()
+    begun = time.process_time()
     passages = split(of)
-    assert time.perf_counter() - begun < 15  # takes about one second
+    assert time.process_time() - begun < 15  # takes about one second
     assert len(passages) > 2000
 
 

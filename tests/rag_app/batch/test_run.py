@@ -26,6 +26,7 @@ from rag_app.batch.questions import Question, read_questions
 from rag_app.batch.run import BatchOptions, Summary, run
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXTS = {
@@ -429,7 +430,7 @@ with stopping() as stop:
 def test_the_second_request_to_stop_ends_at_once(name: str) -> None:
     command = [sys.executable, "-c", STOPPING.format(name=name)]
     done = subprocess.run(
-        command, check=False, capture_output=True, text=True, cwd=ROOT, timeout=30
+        command, check=False, capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE
     )
     assert done.returncode == -getattr(signal, name)
     assert done.stdout == "first\n" and "again leaves at once" in done.stderr

@@ -12,6 +12,7 @@ import pytest
 
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import Served
+from tests.waiting import PATIENCE
 
 SAMPLES = Path(__file__).resolve().parents[3] / "data" / "samples"
 SERVED = ("heron-5-field-trial.vtt", "heron-6-last-of-the-year.txt")
@@ -39,4 +40,4 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             yield Served(line.split()[-1], folder)
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(PATIENCE)

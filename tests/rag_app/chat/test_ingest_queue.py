@@ -13,13 +13,11 @@ from fpdf import FPDF
 from indexing.encoder.encoder import Encoder
 from rag_app.chat.ingest_queue import Arrival, Intake
 from rag_app.corpus.corpus import Corpus
+from tests.waiting import wait_until
 
 
-def settled(intake: Intake, seconds: float = 60) -> dict[str, Arrival]:
-    until = time.monotonic() + seconds
-    while intake.busy and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not intake.busy
+def settled(intake: Intake) -> dict[str, Arrival]:
+    wait_until(lambda: not intake.busy)
     return {each.name: each for each in intake.arrivals}
 
 
@@ -87,9 +85,7 @@ def test_a_question_is_answered_while_files_are_read(tmp_path: Path, corpus: Cor
     corpus.add(path for _, path in written(tmp_path, first="The heron stands in the reeds."))
     intake = Intake(corpus, max_bytes=10_000_000)
     intake.add(written(tmp_path, long=" ".join(f"Sentence number {n} is." for n in range(2_500))))
-    until = time.monotonic() + 30
-    while all(each.share == 0 for each in intake.arrivals) and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(lambda: any(each.share for each in intake.arrivals))
     answer = corpus.ask("Where does the heron stand?")
     (arrival,) = intake.arrivals
     assert "reeds" in answer.text and arrival.stage == "reading" and 0 < arrival.share < 1

@@ -16,6 +16,7 @@ from rag_app.chat.conversation_store import Chats, new_key
 from rag_app.chat.page import html as view
 from rag_app.chat.question_queue import Asking
 from rag_app.corpus.corpus import Corpus
+from tests.waiting import PATIENCE, wait_until
 
 USUAL = Answer("Why?", "It rained.", mode="free", made={"Ms-PoE": "off (as asked)"})
 OTHER = Answer("Why?", "It <b>snowed</b>.", mode="free", made={"Ms-PoE": "on (as asked)"})
@@ -60,10 +61,7 @@ def runs(folder: Path) -> tuple[Scripted, Chats, Runs]:
 
 
 def ended(all_: Runs, chat: Chat) -> None:
-    until = time.monotonic() + 30
-    while all_.of(chat) is not None:
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_until(lambda: all_.of(chat) is None)
 
 
 def test_what_a_check_finds_is_kept_with_its_answer(tmp_path: Path) -> None:
@@ -87,7 +85,7 @@ def test_a_check_that_is_stopped_leaves_the_answer_as_it_was(tmp_path: Path) -> 
     key = new_key()
     chats.keep(key, CHAT)
     run = all_.check(key, CHAT, 0)
-    assert corpus.gate.wait(30)
+    assert corpus.gate.wait(PATIENCE)
     assert "Asking" in view.live(run.exchange, 0) and "1 of 3" in view.live(run.exchange, 0)
     all_.stop(CHAT)
     ended(all_, CHAT)

@@ -10,6 +10,7 @@ from contextlib import aclosing
 import pytest
 
 from rag_app.corpus.event_loop import streamed
+from tests.waiting import PATIENCE
 
 
 class Source:
@@ -27,7 +28,7 @@ class Source:
     def items(self) -> Iterator[int]:
         try:
             for number in range(5):
-                self.go.wait(10)
+                self.go.wait(PATIENCE)
                 self.made.append(number)
                 yield number
         finally:
@@ -47,7 +48,7 @@ async def test_the_loop_goes_on_while_an_item_is_made() -> None:
         return "released"
 
     stream = streamed(source.items())
-    first, said = await asyncio.wait_for(asyncio.gather(anext(stream), release()), 10)
+    first, said = await asyncio.wait_for(asyncio.gather(anext(stream), release()), PATIENCE)
     assert (first, said) == (0, "released")
     await stream.aclose()
 

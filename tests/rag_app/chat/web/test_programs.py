@@ -14,6 +14,7 @@ from mcp import Client
 from generator.answer import Answer
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import Served
+from tests.waiting import PATIENCE
 
 QUESTION = "What is the final launch date of Heron?"
 TOOLS = {"search_documents", "ask_documents", "read_passage"}
@@ -113,7 +114,7 @@ def test_a_client_that_hangs_up_leaves_the_line(client: openai.OpenAI) -> None:
         stream = ask(client, QUESTION, stream=True)
         next(iter(stream))
         stream.close()
-    assert ask(client, QUESTION, timeout=30).choices[0].message.content
+    assert ask(client, QUESTION, timeout=PATIENCE).choices[0].message.content
 
 
 # ---- MCP ----
