@@ -84,8 +84,8 @@ def placed(page: Page) -> None:
     """Accuracy by the place of the evidence."""
     page.get_by_role("tab", name="Evaluate").click()
     page.get_by_role("button", name="Measure positions").click()
-    page.locator("#places figure").first.wait_for(timeout=LONG)
-    page.locator("#places .numbers").last.scroll_into_view_if_needed()
+    page.locator("#positions figure").first.wait_for(timeout=LONG)
+    page.locator("#positions .numbers").last.scroll_into_view_if_needed()
 
 
 VIEWS = (

@@ -1,4 +1,4 @@
-"""Answers in the making. Each is made by a thread of its own, so that it outlives its page."""
+"""Answers in progress. Each is made by a thread of its own, so that it outlives its page."""
 
 from __future__ import annotations
 
@@ -10,155 +10,160 @@ from generator.answer import ContextReady, TextDelta
 from generator.request import AskRequest
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
-from rag_app.chat.conversation import Chat, Checked, Exchange
-from rag_app.chat.conversation_store import Chats
-from rag_app.chat.question_queue import Asking, Waiting
+from rag_app.chat.conversation import Conversation, Exchange, PositionCheckRecord
+from rag_app.chat.conversation_store import ConversationStore
+from rag_app.chat.question_queue import QuestionQueue, Waiting
 
 
-class Run:
-    """One answer in the making.
+class AnswerJob:
+    """One answer in progress.
 
     Attributes:
-        chat: The conversation before it.
-        exchange: The question, and the answer as far as it has come.
+        conversation: The conversation before it.
+        exchange: The question, and the answer so far.
         number: Which exchange of the conversation is checked; None for a new one.
+        stop: Set to end it.
     """
 
     def __init__(
-        self, key: str, chat: Chat, exchange: Exchange, *, number: int | None = None
+        self,
+        key: str,
+        conversation: Conversation,
+        exchange: Exchange,
+        *,
+        number: int | None = None,
     ) -> None:
-        self.key, self.chat, self.exchange, self.number = key, chat, exchange, number
-        self.halted = threading.Event()
+        self.key, self.conversation, self.exchange = key, conversation, exchange
+        self.number = number
+        self.stop = threading.Event()
 
-    @property
-    def whole(self) -> Chat:
-        """The conversation with it."""
+    def result(self, exchange: Exchange) -> Conversation:
+        """The conversation with this exchange in it."""
         if self.number is None:
-            return self.chat.followed_by(self.exchange)
-        return self.chat.with_exchange(self.number, self.exchange)
+            return self.conversation.followed_by(exchange)
+        return self.conversation.with_exchange(self.number, exchange)
 
 
-class Runs:
-    """The answers that are being made, at most one a conversation.
+class AnswerJobs:
+    """The answers in progress, at most one per conversation.
 
     Args:
-        asking: What is asked.
-        chats: Where conversations are kept.
+        questions: Where questions are asked.
+        conversations: Where conversations are stored.
     """
 
-    def __init__(self, asking: Asking, chats: Chats) -> None:
-        self._asking, self._chats = asking, chats
-        self._runs: dict[str, Run] = {}
+    def __init__(self, questions: QuestionQueue, conversations: ConversationStore) -> None:
+        self._questions, self._conversations = questions, conversations
+        self._jobs: dict[str, AnswerJob] = {}
         self._lock = threading.Lock()
 
-    def start(self, key: str, chat: Chat, exchange: Exchange) -> Run:
+    def start(self, key: str, conversation: Conversation, exchange: Exchange) -> AnswerJob:
         """Begin to answer.
 
         Raises:
             InvalidRequest: The conversation waits for an answer already.
         """
-        run = Run(key, chat, exchange)
-        self._chats.keep(key, run.whole)
-        return self._begun(run, self._answer)
+        job = AnswerJob(key, conversation, exchange)
+        self._conversations.save(key, job.result(exchange))
+        return self._launch(job, self._answer)
 
-    def check(self, key: str, chat: Chat, number: int) -> Run:
-        """Begin to check whether an answer depends on the place of its evidence.
+    def check(self, key: str, conversation: Conversation, number: int) -> AnswerJob:
+        """Begin to check whether an answer depends on the position of its evidence.
 
         Raises:
             InvalidRequest: There is no such answer, or the conversation waits for one.
         """
-        exchange = chat.exchanges[number]
+        exchange = conversation.exchanges[number]
         if exchange.answer is None:
             raise InvalidRequest("only a complete answer can be checked; ask again first")
-        checking = replace(exchange, state="checking", note="", check=None)
-        return self._begun(Run(key, chat, checking, number=number), self._check)
+        exchange = replace(exchange, state="checking", note="", check=None)
+        job = AnswerJob(key, conversation, exchange, number=number)
+        return self._launch(job, self._check)
 
-    def _begun(self, run: Run, work: Callable[[Run], None]) -> Run:
+    def _launch(self, job: AnswerJob, work: Callable[[AnswerJob], None]) -> AnswerJob:
         with self._lock:
-            if run.chat.id in self._runs:
+            if job.conversation.id in self._jobs:
                 raise InvalidRequest(
                     "this conversation is waiting for an answer; stop it, or wait until it is done"
                 )
-            self._runs[run.chat.id] = run
-        threading.Thread(target=work, args=[run], name="answer", daemon=True).start()
-        return run
+            self._jobs[job.conversation.id] = job
+        threading.Thread(target=work, args=[job], name="answer", daemon=True).start()
+        return job
 
-    def of(self, chat: Chat) -> Run | None:
-        """What is being answered in a conversation."""
+    def of(self, conversation: Conversation) -> AnswerJob | None:
+        """The job of a conversation, if it has one."""
         with self._lock:
-            return self._runs.get(chat.id)
+            return self._jobs.get(conversation.id)
 
-    def stop(self, chat: Chat) -> None:
-        """End an answer where it is; what there is of it is kept."""
-        run = self.of(chat)
-        if run is not None:
-            run.halted.set()
+    def stop(self, conversation: Conversation) -> None:
+        """End an answer where it is; its text so far is kept."""
+        job = self.of(conversation)
+        if job is not None:
+            job.stop.set()
 
-    def _answer(self, run: Run) -> None:
+    def _answer(self, job: AnswerJob) -> None:
         try:
-            ended = self._followed(run)
+            exchange = self._stream(job)
         except RagAppError as error:
-            ended = replace(run.exchange, state="failed", note=str(error))
+            exchange = replace(job.exchange, state="failed", note=str(error))
         except Exception as error:
-            said = f"{type(error).__name__}: {error}"
-            note = f"the answer failed unexpectedly ({said}); try again"
-            ended = replace(run.exchange, state="failed", note=note)
-        self._end(run, ended)
+            note = f"the answer failed unexpectedly ({type(error).__name__}: {error}); try again"
+            exchange = replace(job.exchange, state="failed", note=note)
+        self._end(job, exchange)
 
-    def _check(self, run: Run) -> None:
-        before = replace(run.exchange, state="done", note="")
+    def _check(self, job: AnswerJob) -> None:
+        exchange = replace(job.exchange, state="done", note="")
         try:
-            ended = replace(before, check=self._checked(run))
+            exchange = replace(exchange, check=self._check_position(job))
         except RagAppError as error:
-            ended = replace(before, note=str(error))
+            exchange = replace(exchange, note=str(error))
         except Exception as error:
-            said = f"{type(error).__name__}: {error}"
-            ended = replace(before, note=f"the check failed unexpectedly ({said}); try again")
-        self._end(run, ended)
+            note = f"the check failed unexpectedly ({type(error).__name__}: {error}); try again"
+            exchange = replace(exchange, note=note)
+        self._end(job, exchange)
 
-    def _end(self, run: Run, ended: Exchange) -> None:
-        """Keep what there is; over only when it is kept, and when the next one may begin."""
-        over = Run(run.key, run.chat, ended, number=run.number)
+    def _end(self, job: AnswerJob, exchange: Exchange) -> None:
+        """Save the result; over only when it is saved, and when the next job may begin."""
         try:
-            self._chats.keep(run.key, over.whole)
+            self._conversations.save(job.key, job.result(exchange))
         except RagAppError as error:
-            ended = replace(ended, note=str(error))
+            exchange = replace(exchange, note=str(error))
         with self._lock:
-            self._runs.pop(run.chat.id, None)
-            run.exchange = ended
+            self._jobs.pop(job.conversation.id, None)
+            job.exchange = exchange
 
-    def _followed(self, run: Run) -> Exchange:
-        """The exchange at its end; on the way there, `run.exchange` shows it."""
-        request = _request(run.exchange, run.chat)
-        for event in self._asking.stream(request, who=run.key, stop=run.halted):
+    def _stream(self, job: AnswerJob) -> Exchange:
+        """The exchange at its end; on the way there, `job.exchange` follows it."""
+        request = _request(job.exchange, job.conversation)
+        for event in self._questions.stream(request, who=job.key, stop=job.stop):
             if isinstance(event, Waiting):
-                run.exchange = replace(run.exchange, note=str(event.ahead))
+                job.exchange = replace(job.exchange, note=str(event.ahead))
             elif isinstance(event, ContextReady):
-                run.exchange = replace(run.exchange, state="reading", note="")
+                job.exchange = replace(job.exchange, state="reading", note="")
             elif isinstance(event, TextDelta):
-                text = run.exchange.text + event.text
-                run.exchange = replace(run.exchange, state="writing", text=text, note="")
+                text = job.exchange.text + event.text
+                job.exchange = replace(job.exchange, state="writing", text=text, note="")
             else:
-                return replace(run.exchange, state="done", answer=event.answer, note="")
-        return replace(run.exchange, state="stopped", note="")
+                return replace(job.exchange, state="done", answer=event.answer, note="")
+        return replace(job.exchange, state="stopped", note="")
 
-    def _checked(self, run: Run) -> Checked | None:
-        """What came of a check; None when it was stopped."""
+    def _check_position(self, job: AnswerJob) -> PositionCheckRecord | None:
+        """The result of a check; None when it was stopped."""
 
-        def progress(done: int, ways: int) -> None:
-            run.exchange = replace(run.exchange, note=f"{done} of {ways}" if ways else "")
+        def progress(done: int, variants: int) -> None:
+            job.exchange = replace(job.exchange, note=f"{done} of {variants}" if variants else "")
 
-        exchange = run.exchange
-        assert exchange.answer is not None and run.number is not None
-        request = _request(exchange, run.chat.upto(run.number))
-        found = self._asking.check(
-            request, exchange.answer, who=run.key, stop=run.halted, progress=progress
+        exchange = job.exchange
+        assert exchange.answer is not None and job.number is not None
+        request = _request(exchange, job.conversation.upto(job.number))
+        check = self._questions.check(
+            request, exchange.answer, who=job.key, stop=job.stop, progress=progress
         )
-        return Checked.of(found) if found else None
+        return PositionCheckRecord.of(check) if check else None
 
 
-def _request(exchange: Exchange, before: Chat) -> AskRequest:
-    """What is asked in an exchange, after what was said before."""
+def _request(exchange: Exchange, before: Conversation) -> AskRequest:
+    """The question of an exchange, after the conversation before it."""
     return AskRequest(
         exchange.question,
         exchange.mode,

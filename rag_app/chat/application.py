@@ -1,4 +1,4 @@
-"""What is served: one corpus, and the parts that people and programs share."""
+"""The served application: one corpus, and the parts that the page and the APIs share."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import RagAppError
 from indexing.models.files import DEFAULT_GENERATOR
-from rag_app.chat.answer_jobs import Runs
-from rag_app.chat.conversation_store import Chats
-from rag_app.chat.document_list import Shelf
-from rag_app.chat.ingest_queue import Intake
-from rag_app.chat.question_queue import Asking
+from rag_app.chat.answer_jobs import AnswerJobs
+from rag_app.chat.conversation_store import ConversationStore
+from rag_app.chat.document_list import DocumentList
+from rag_app.chat.ingest_queue import IngestQueue
+from rag_app.chat.question_queue import QuestionQueue
 from rag_app.chat.uploads import Uploads
 
 if TYPE_CHECKING:
@@ -28,25 +28,25 @@ class Application:
 
     Attributes:
         corpus: The documents.
-        answer: How questions are answered when nobody chooses.
+        answer: Default answer mode.
         generator: The language model's name.
-        asking: The line in front of the model.
-        chats: Kept conversations.
-        runs: Answers in the making.
-        uploads: Files that were handed in.
-        intake: Files on their way into the corpus.
-        shelf: The documents that the page lists.
+        questions: The queue in front of the model.
+        conversations: Stored conversations.
+        jobs: Answers in progress.
+        uploads: Uploaded files.
+        ingest_queue: Uploaded files on their way into the corpus.
+        document_list: The documents that the page lists.
     """
 
     corpus: Corpus
     answer: Mode
     generator: str
-    asking: Asking
-    chats: Chats
-    runs: Runs
+    questions: QuestionQueue
+    conversations: ConversationStore
+    jobs: AnswerJobs
     uploads: Uploads
-    intake: Intake
-    shelf: Shelf
+    ingest_queue: IngestQueue
+    document_list: DocumentList
 
     @classmethod
     def over(
@@ -57,25 +57,25 @@ class Application:
         generator: str = DEFAULT_GENERATOR,
         max_bytes: int,
     ) -> Application:
-        """Everything that is served over a corpus; all of it is kept in the corpus's folder."""
-        asking, chats = Asking(corpus), Chats(corpus.folder / CHATS)
+        """The parts over a corpus; whatever they store lies in the corpus's folder."""
+        questions, conversations = QuestionQueue(corpus), ConversationStore(corpus.folder / CHATS)
         uploads = Uploads(corpus.folder / UPLOADS, max_bytes=max_bytes)
         return cls(
             corpus=corpus,
             answer=answer,
             generator=generator,
-            asking=asking,
-            chats=chats,
-            runs=Runs(asking, chats),
+            questions=questions,
+            conversations=conversations,
+            jobs=AnswerJobs(questions, conversations),
             uploads=uploads,
-            intake=Intake(corpus, max_bytes=max_bytes),
-            shelf=Shelf(corpus, uploads),
+            ingest_queue=IngestQueue(corpus, max_bytes=max_bytes),
+            document_list=DocumentList(corpus, uploads),
         )
 
     def warm(self) -> None:
-        """Load what the first question needs, so that nobody waits for it."""
+        """Load what the first question needs, before it is asked."""
         try:
             if self.corpus.documents():
                 self.corpus.search("warm", k=1, passages=1)
         except RagAppError:
-            return  # whoever asks is told
+            return  # the first question reports it

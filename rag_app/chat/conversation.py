@@ -1,4 +1,7 @@
-"""A conversation as it is kept: questions, answers, and what they rest on."""
+"""A conversation as it is stored: questions, answers and their citations.
+
+The fields are those of the stored files; their names stay.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +22,19 @@ State = Literal["waiting", "reading", "writing", "checking", "done", "stopped", 
 if TYPE_CHECKING:
     from generator.position_check import PositionCheck
 
-TITLE = 60  # characters of the first question that a list of conversations shows
+TITLE = 60  # characters of the first question shown in the list of conversations
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """An answer that was asked for again in another way.
+class PositionVariant:
+    """An answer to the same question with its evidence in another order.
 
     Attributes:
-        order: Of the evidence.
-        positions: How the model read positions; "" where that is as usual.
-        text: What it answered.
-        agreement: With the answer, 0 to 1.
-        changed: Whether it is another answer.
+        order: Order of the evidence.
+        positions: State of Ms-PoE; "" if it is that of the answer.
+        text: The text of this answer.
+        agreement: Agreement with the answer, 0 to 1.
+        changed: Whether it counts as another answer.
     """
 
     order: str
@@ -42,25 +45,25 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """Whether an answer stays the same when its evidence stands elsewhere.
+class PositionCheckRecord:
+    """Whether an answer depends on the position of its evidence.
 
     Attributes:
-        tried: Each way of asking.
-        agreement: The mean of theirs.
-        left_out: What could not be tried, and why.
+        tried: The variants.
+        agreement: Their mean agreement.
+        left_out: Variants that could not be asked, and why.
     """
 
-    tried: tuple[Tried, ...]
+    tried: tuple[PositionVariant, ...]
     agreement: float
     left_out: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, check: PositionCheck) -> Checked:
-        """What is kept of a check."""
+    def of(cls, check: PositionCheck) -> PositionCheckRecord:
+        """The record of a check."""
         usual = check.answer.made.get("Ms-PoE", "")
         tried = tuple(
-            Tried(
+            PositionVariant(
                 each.order,
                 "" if each.positions == usual else each.positions,
                 each.answer.text,
@@ -73,23 +76,23 @@ class Checked:
 
     @property
     def changed(self) -> int:
-        """How many ways gave another answer."""
+        """How many variants gave another answer."""
         return sum(each.changed for each in self.tried)
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A question and what came of it.
+    """A question and its answer.
 
     Attributes:
         question: As it was asked.
-        mode: How it was to be answered.
-        documents: Ids of the documents asked; none for all.
-        state: How far it has come.
-        text: The answer as far as it has come, with its markers.
-        answer: The whole answer, once it is there.
-        note: What went wrong, or how many are waiting before it, or how far a check has come.
-        check: Whether its answer depends on the place of its evidence, where that was checked.
+        mode: Answer mode.
+        documents: Ids of the documents it is limited to; none for all.
+        state: Its state.
+        text: The answer so far, with its markers.
+        answer: The complete answer, once it is there.
+        note: An error, or how many questions are ahead, or the progress of a check.
+        check: Its position check, if there was one.
     """
 
     question: str
@@ -99,21 +102,21 @@ class Exchange:
     text: str = ""
     answer: Answer | None = None
     note: str = ""
-    check: Checked | None = None
+    check: PositionCheckRecord | None = None
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether its state is final."""
         return self.state in {"done", "stopped", "failed"}
 
 
 @dataclass(frozen=True, slots=True)
-class Chat:
+class Conversation:
     """A conversation.
 
     Attributes:
         id: 16 hexadecimal digits.
-        begun: When, ISO 8601, UTC.
+        begun: Time of its start, ISO 8601, UTC.
         exchanges: Oldest first.
     """
 
@@ -122,7 +125,7 @@ class Chat:
     exchanges: tuple[Exchange, ...] = ()
 
     @classmethod
-    def new(cls) -> Chat:
+    def new(cls) -> Conversation:
         """An empty conversation."""
         return cls(secrets.token_hex(8), datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -134,37 +137,37 @@ class Chat:
         first = " ".join(self.exchanges[0].question.split())
         return first if len(first) <= TITLE else first[: TITLE - 1].rstrip() + "…"
 
-    def upto(self, number: int) -> Chat:
+    def upto(self, number: int) -> Conversation:
         """The conversation before an exchange."""
         return replace(self, exchanges=self.exchanges[:number])
 
     def turns(self) -> tuple[Turn, ...]:
-        """What was said, as the next answer is given it."""
+        """The turns so far, for the prompt of the next answer."""
         return tuple(Turn(each.question, each.text) for each in self.exchanges)
 
-    def with_exchange(self, number: int, exchange: Exchange) -> Chat:
+    def with_exchange(self, number: int, exchange: Exchange) -> Conversation:
         """The conversation with one of its exchanges replaced."""
-        kept = (*self.exchanges[:number], exchange, *self.exchanges[number + 1 :])
-        return replace(self, exchanges=kept)
+        exchanges = (*self.exchanges[:number], exchange, *self.exchanges[number + 1 :])
+        return replace(self, exchanges=exchanges)
 
-    def followed_by(self, exchange: Exchange) -> Chat:
+    def followed_by(self, exchange: Exchange) -> Conversation:
         """The conversation with one more exchange."""
         return replace(self, exchanges=(*self.exchanges, exchange))
 
 
-def to_json(chat: Chat) -> str:
+def to_json(conversation: Conversation) -> str:
     """A conversation as text that `from_json` reads."""
-    return _shape().dump_json(chat).decode()
+    return _adapter().dump_json(conversation).decode()
 
 
-def from_json(text: str) -> Chat:
-    """A conversation from what `to_json` wrote.
+def from_json(text: str) -> Conversation:
+    """A conversation from the text of `to_json`.
 
     Raises:
         InvalidRequest: It is something else.
     """
     try:
-        return _shape().validate_json(text)
+        return _adapter().validate_json(text)
     except ValidationError as error:
         raise InvalidRequest(
             f"a saved conversation cannot be read ({error.error_count()} errors); "
@@ -173,5 +176,5 @@ def from_json(text: str) -> Chat:
 
 
 @cache
-def _shape() -> TypeAdapter[Chat]:
-    return TypeAdapter(Chat)
+def _adapter() -> TypeAdapter[Conversation]:
+    return TypeAdapter(Conversation)

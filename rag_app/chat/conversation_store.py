@@ -1,6 +1,6 @@
-"""Conversations on the server's disk, each person's in a folder that only their key leads to.
+"""Conversations on the server's disk, each person's in a folder that only their key opens.
 
-The key is made here, kept by the browser, and never written down: a folder is named by its hash.
+The key is created here, stored by the browser, and never on disk: a folder is named by its hash.
 """
 
 from __future__ import annotations
@@ -12,57 +12,57 @@ from dataclasses import replace
 from pathlib import Path
 
 from indexing.errors import CorpusError, InvalidRequest
-from rag_app.chat.conversation import Chat, from_json, to_json
+from rag_app.chat.conversation import Conversation, from_json, to_json
 
 _KEY = re.compile(r"[\w-]{22,64}", re.ASCII)
 _ID = re.compile(r"[0-9a-f]{16}")
 
-MOST = 200  # conversations of one person; the oldest go first
+MAX_CONVERSATIONS = 200  # of one person; the oldest are deleted
 
 
 def new_key() -> str:
-    """A key that nobody guesses."""
+    """A random key."""
     return secrets.token_urlsafe(24)
 
 
 def is_key(value: object) -> bool:
-    """Whether a browser has brought something that may be a key."""
+    """Whether a value sent by a browser has the form of a key."""
     return isinstance(value, str) and _KEY.fullmatch(value) is not None
 
 
-class Chats:
+class ConversationStore:
     """The conversations of everybody.
 
     Args:
-        folder: Where they lie; comes into being with the first one.
+        folder: Created with the first conversation.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def all(self, key: str) -> list[Chat]:
-        """A person's conversations, the latest first; one that cannot be read is left out."""
-        files = sorted(self._own(key).glob("*.json"), key=_changed, reverse=True)
-        return [chat for file in files if (chat := _read(file)) is not None]
+    def all(self, key: str) -> list[Conversation]:
+        """A person's conversations, latest first, without those that cannot be read."""
+        conversations = map(_read, _latest_first(self._folder(key)))
+        return [conversation for conversation in conversations if conversation is not None]
 
-    def get(self, key: str, id_: str) -> Chat | None:
-        """One conversation, or None where there is none by that id."""
+    def get(self, key: str, id_: str) -> Conversation | None:
+        """The conversation with an id, or None."""
         file = self._file(key, id_)
         return _read(file) if file.is_file() else None
 
-    def keep(self, key: str, chat: Chat) -> None:
-        """Write a conversation, whole or not at all.
+    def save(self, key: str, conversation: Conversation) -> None:
+        """Write a conversation atomically.
 
         Raises:
             CorpusError: The folder cannot be written to.
         """
-        file = self._file(key, chat.id)
+        file = self._file(key, conversation.id)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            for old in sorted(file.parent.glob("*.json"), key=_changed, reverse=True)[MOST:]:
+            for old in _latest_first(file.parent)[MAX_CONVERSATIONS:]:
                 old.unlink(missing_ok=True)
             partial = file.with_suffix(f".{secrets.token_hex(4)}")
-            partial.write_text(to_json(chat), encoding="utf-8")
+            partial.write_text(to_json(conversation), encoding="utf-8")
             partial.replace(file)
         except OSError as error:
             raise CorpusError(
@@ -70,11 +70,11 @@ class Chats:
                 f"({error.strerror or error}); free disk space, or check the folder's permissions"
             ) from error
 
-    def forget(self, key: str, id_: str) -> None:
-        """Remove a conversation."""
+    def delete(self, key: str, id_: str) -> None:
+        """Delete a conversation."""
         self._file(key, id_).unlink(missing_ok=True)
 
-    def _own(self, key: str) -> Path:
+    def _folder(self, key: str) -> Path:
         if not is_key(key):
             raise InvalidRequest("not a valid browser key; reload the page")
         return self.folder / hashlib.sha256(key.encode()).hexdigest()[:32]
@@ -82,23 +82,27 @@ class Chats:
     def _file(self, key: str, id_: str) -> Path:
         if not _ID.fullmatch(id_):
             raise InvalidRequest("no such conversation; choose one from the list")
-        return self._own(key) / f"{id_}.json"
+        return self._folder(key) / f"{id_}.json"
 
 
-def _changed(file: Path) -> float:
+def _latest_first(folder: Path) -> list[Path]:
+    def modified(file: Path) -> float:
+        try:
+            return file.stat().st_mtime
+        except OSError:
+            return 0
+
+    return sorted(folder.glob("*.json"), key=modified, reverse=True)
+
+
+def _read(file: Path) -> Conversation | None:
+    """A saved conversation; an answer in progress when the server ended counts as stopped."""
     try:
-        return file.stat().st_mtime
-    except OSError:
-        return 0
-
-
-def _read(file: Path) -> Chat | None:
-    """A kept conversation; what was under way when the server ended, ended with it."""
-    try:
-        chat = from_json(file.read_text(encoding="utf-8"))
+        conversation = from_json(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, InvalidRequest):
         return None
-    ended = tuple(
-        each if each.over else replace(each, state="stopped", note="") for each in chat.exchanges
+    exchanges = tuple(
+        each if each.over else replace(each, state="stopped", note="")
+        for each in conversation.exchanges
     )
-    return replace(chat, exchanges=ended)
+    return replace(conversation, exchanges=exchanges)

@@ -12,52 +12,52 @@ if TYPE_CHECKING:
     from rag_app.chat.uploads import Uploads
     from rag_app.corpus.corpus import Corpus
 
-PATIENCE = 5  # seconds to wait for the right to write before a person is told
+LOCK_TIMEOUT = 5  # seconds to wait for another writer
 
 
-class Shelf:
-    """The documents of a corpus, with what was handed in.
+class DocumentList:
+    """The documents of a corpus, with their uploaded files.
 
     Args:
         corpus: The documents.
-        uploads: Files that were handed in; they go with their documents.
+        uploads: Uploaded files; they are deleted with their documents.
     """
 
     def __init__(self, corpus: Corpus, uploads: Uploads) -> None:
         self._corpus, self._uploads = corpus, uploads
 
     def entries(self) -> list[DocumentEntry]:
-        """All documents; none where there is no corpus yet."""
+        """All documents; none if there is no corpus yet."""
         try:
             return self._corpus.documents()
         except CorpusNotFound:
             return []
 
-    def chosen(self, wanted: object) -> tuple[str, ...]:
-        """Those of the ids that a browser keeps which are documents still."""
-        ids = {each for each in wanted if isinstance(each, str)} if isinstance(wanted, list) else ()
+    def select(self, value: object) -> tuple[str, ...]:
+        """The ids in a list sent by a browser that are still documents."""
+        ids = {each for each in value if isinstance(each, str)} if isinstance(value, list) else ()
         return tuple(entry.id for entry in self.entries() if entry.id in ids)
 
     def remove(self, id_: str) -> None:
-        """Remove a document, and its file if it was handed in. Files elsewhere stay.
+        """Remove a document, and its file if it was uploaded. Other files stay.
 
         Raises:
-            CorpusLocked: Documents are being added, and that goes on for longer than a moment.
+            CorpusLocked: Documents are being added, and that takes longer than LOCK_TIMEOUT.
         """
         entry = next((each for each in self.entries() if each.id == id_), None)
         if entry is None:
             return
-        until = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + LOCK_TIMEOUT
         while True:
             try:
                 self._corpus.remove([id_])
                 break
             except CorpusLocked as error:
-                if time.monotonic() > until:
+                if time.monotonic() > deadline:
                     raise CorpusLocked(
                         f"{entry.title}: cannot be removed while documents are being added; "
                         "try again later"
                     ) from error
                 time.sleep(0.2)
         if all(each.path != entry.path for each in self.entries()):
-            self._uploads.drop(entry.path)
+            self._uploads.delete(entry.path)

@@ -1,4 +1,4 @@
-"""A conversation as a file to keep or to send: Markdown for people, JSON for programs."""
+"""A conversation as a file: Markdown for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from generator.answer import as_json
-from rag_app.chat.page.quote_context import where
+from rag_app.chat.page.quote_context import location
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation
-    from rag_app.chat.conversation import Chat, Checked, Exchange
+    from rag_app.chat.conversation import Conversation, Exchange, PositionCheckRecord
 
-# What Markdown, or the HTML in it, takes for more than a character: anywhere, and at the beginning.
+# Characters with a meaning in Markdown, or in HTML within it: anywhere, and at the start of a line.
 _MARKUP = re.compile(r"[\\`*_\[\]<>&~$|]|://")
 _FIRST = re.compile(r"\A([#+=-]|\d+(?=[.)]))")
 
 
-def markdown(chat: Chat) -> str:
-    """The conversation with its quotes as notes; document text is escaped, so it stays text."""
-    lines = [f"# {_plain(chat.title)}", "", f"Started {chat.begun}.", ""]
-    for exchange in chat.exchanges:
-        lines += [f"## {_plain(exchange.question)}", "", *_answered(exchange), ""]
+def markdown(conversation: Conversation) -> str:
+    """The conversation with its quotes; document text is escaped, so it stays text."""
+    lines = [f"# {_plain(conversation.title)}", "", f"Started {conversation.begun}.", ""]
+    for exchange in conversation.exchanges:
+        lines += [f"## {_plain(exchange.question)}", "", *_answer_lines(exchange), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def as_text(chat: Chat) -> str:
+def as_text(conversation: Conversation) -> str:
     """The conversation as one JSON object."""
     return json.dumps(
         {
-            "id": chat.id,
-            "title": chat.title,
-            "begun": chat.begun,
+            "id": conversation.id,
+            "title": conversation.title,
+            "begun": conversation.begun,
             "exchanges": [
                 {
                     "question": exchange.question,
@@ -44,7 +44,7 @@ def as_text(chat: Chat) -> str:
                     "note": exchange.note,
                     "position_check": asdict(exchange.check) if exchange.check else None,
                 }
-                for exchange in chat.exchanges
+                for exchange in conversation.exchanges
             ],
         },
         ensure_ascii=False,
@@ -52,21 +52,21 @@ def as_text(chat: Chat) -> str:
     )
 
 
-def _answered(exchange: Exchange) -> list[str]:
-    said = [line for text in exchange.text.split("\n") for line in (_plain(text), "")]
+def _answer_lines(exchange: Exchange) -> list[str]:
+    lines = [line for text in exchange.text.split("\n") for line in (_plain(text), "")]
     if exchange.state != "done":
-        said += [f"({exchange.state}{f': {_plain(exchange.note)}' if exchange.note else ''})", ""]
-    said += _notes(exchange.answer) if exchange.answer else []
-    return said + (_ways(exchange.check) if exchange.check else [])
+        lines += [f"({exchange.state}{f': {_plain(exchange.note)}' if exchange.note else ''})", ""]
+    lines += _notes(exchange.answer) if exchange.answer else []
+    return lines + (_check_lines(exchange.check) if exchange.check else [])
 
 
-def _ways(check: Checked) -> list[str]:
-    end = (
+def _check_lines(check: PositionCheckRecord) -> list[str]:
+    outcome = (
         f"{check.changed} of {len(check.tried)} variants change the answer"
         if check.changed
         else "the answer does not change"
     )
-    return ["", f"- Position check: {end} (agreement {check.agreement:.0%})"]
+    return ["", f"- Position check: {outcome} (agreement {check.agreement:.0%})"]
 
 
 def _notes(answer: Answer) -> list[str]:
@@ -80,7 +80,7 @@ def _notes(answer: Answer) -> list[str]:
 
 
 def _note(citation: Citation) -> list[str]:
-    place = where(time=citation.time, speaker=citation.speaker, page=citation.page)
+    place = location(time=citation.time, speaker=citation.speaker, page=citation.page)
     about = ", ".join(part for part in (citation.title, place) if part)
     span = f"characters {citation.start}-{citation.end}"
     quote = " ".join(citation.quote.split())

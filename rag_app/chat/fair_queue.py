@@ -1,7 +1,7 @@
-"""The line in front of the model: one question at a time, and nobody waits behind a crowd of one.
+"""The queue in front of the model: one question at a time, fair between persons.
 
-Whoever was served longest ago goes next; of one person's questions, the first asked. So somebody
-who asks a hundred questions at once delays another person by one answer, not by a hundred.
+Whoever was served longest ago goes next; of one person's questions, the first. So somebody who asks
+a hundred questions at once delays another person by one answer, not by a hundred.
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ MOST_WAITING = 64
 
 
 @dataclass(eq=False, slots=True)
-class Place:
-    """A place in the line.
+class Ticket:
+    """A place in the queue.
 
     Attributes:
         who: Whose question it is.
-        ticket: Rises with the time of arrival.
+        number: Rises with the time of arrival.
     """
 
     who: str
-    ticket: int
-    _line: Line
+    number: int
+    _queue: FairQueue
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the turn, at most so long; whether it has come."""
-        return self._line.wait(self, seconds)
+        """Wait until this ticket is called, at most so long; whether it was."""
+        return self._queue.wait(self, seconds)
 
     @property
     def ahead(self) -> int:
-        """How many are served before."""
-        return self._line.ahead(self)
+        """How many are served before it."""
+        return self._queue.ahead(self)
 
 
 @dataclass(slots=True)
-class Line:
+class FairQueue:
     """Who waits, who is served, and when each person was served last."""
 
-    _tickets: Iterator[int] = field(default_factory=count)
-    _waiting: list[Place] = field(default_factory=list)
-    _served: dict[str, int] = field(default_factory=dict)
-    _turn: Place | None = None
+    _numbers: Iterator[int] = field(default_factory=count)
+    _waiting: list[Ticket] = field(default_factory=list)
+    _last_served: dict[str, int] = field(default_factory=dict)
+    _current: Ticket | None = None
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
     @contextmanager
-    def place(self, who: str) -> Iterator[Place]:
-        """Stand in the line, and leave it at the end, served or not.
+    def ticket(self, who: str) -> Iterator[Ticket]:
+        """Queue up, and leave the queue at the end, served or not.
 
         Raises:
             Busy: Too many wait already.
@@ -60,48 +60,49 @@ class Line:
         with self._changed:
             if len(self._waiting) >= MOST_WAITING:
                 raise Busy(f"{len(self._waiting)} questions are waiting; try again in a minute")
-            place = Place(who, next(self._tickets), self)
-            self._waiting.append(place)
+            ticket = Ticket(who, next(self._numbers), self)
+            self._waiting.append(ticket)
             self._call_next()
         try:
-            yield place
+            yield ticket
         finally:
             with self._changed:
-                if place in self._waiting:
-                    self._waiting.remove(place)
-                if self._turn is place:
-                    self._turn = None
+                if ticket in self._waiting:
+                    self._waiting.remove(ticket)
+                if self._current is ticket:
+                    self._current = None
                 self._call_next()
 
-    def wait(self, place: Place, seconds: float) -> bool:
-        """As `Place.wait`."""
+    def wait(self, ticket: Ticket, seconds: float) -> bool:
+        """As `Ticket.wait`."""
         with self._changed:
-            self._changed.wait_for(lambda: self._turn is place, timeout=seconds)
-            return self._turn is place
+            self._changed.wait_for(lambda: self._current is ticket, timeout=seconds)
+            return self._current is ticket
 
-    def ahead(self, place: Place) -> int:
-        """As `Place.ahead`: the one being served and those who will be, as things stand."""
+    def ahead(self, ticket: Ticket) -> int:
+        """As `Ticket.ahead`: the one being served, and those who will be before it."""
         with self._changed:
-            if place not in self._waiting:
+            if ticket not in self._waiting:
                 return 0
-            order, served = list(self._waiting), dict(self._served)
-            for before in range(len(order)):
-                following = min(order, key=lambda each: (served.get(each.who, -1), each.ticket))
-                if following is place:
-                    return before + (self._turn is not None)
-                order.remove(following)
-                served[following.who] = max(served.values(), default=-1) + 1
-            raise AssertionError("whoever waits has a place")
+            waiting, last_served = list(self._waiting), dict(self._last_served)
+            for before in range(len(waiting)):
+                following = _pop_next(waiting, last_served)
+                if following is ticket:
+                    return before + (self._current is not None)
+            raise AssertionError("a ticket that waits is called at some time")
 
     def _call_next(self) -> None:
-        if self._turn is None and self._waiting:
-            following = min(
-                self._waiting, key=lambda each: (self._served.get(each.who, -1), each.ticket)
-            )
-            self._waiting.remove(following)
-            self._served.pop(following.who, None)
-            self._served[following.who] = max(self._served.values(), default=-1) + 1
-            self._turn = following
-        if not self._waiting and self._turn is None:
-            self._served.clear()  # nobody is left to be fair to
+        if self._current is None and self._waiting:
+            self._current = _pop_next(self._waiting, self._last_served)
+        if not self._waiting and self._current is None:
+            self._last_served.clear()  # nobody is left to be fair to
         self._changed.notify_all()
+
+
+def _pop_next(waiting: list[Ticket], last_served: dict[str, int]) -> Ticket:
+    """Take the ticket that is served next out of the list, and note it as served."""
+    following = min(waiting, key=lambda each: (last_served.get(each.who, -1), each.number))
+    waiting.remove(following)
+    last_served.pop(following.who, None)
+    last_served[following.who] = max(last_served.values(), default=-1) + 1
+    return following

@@ -1,4 +1,4 @@
-"""The indexing of what was handed in: one thread, file by file, with a report of each."""
+"""Indexing of uploaded files: one thread, file by file, with a status of each."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 Stage = Literal["waiting", "reading", "added", "updated", "unchanged", "duplicate", "failed"]
 
-SHOWN = 200  # of the latest files
-PATIENCE = 600  # seconds to wait for another process that writes to the corpus
+MAX_LISTED = 200  # latest files
+LOCK_TIMEOUT = 600  # seconds to wait for another process that writes to the corpus
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
-    """A file on its way into the corpus.
+class UploadStatus:
+    """An uploaded file on its way into the corpus.
 
     Attributes:
-        name: As it was handed in.
-        stage: How far it has come.
+        name: As it was uploaded.
+        stage: Its stage, or its result.
         share: How much of it is read, 0 to 1.
         note: What is wrong with it, and what to do.
     """
@@ -39,105 +39,100 @@ class Arrival:
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Whether its stage is final."""
         return self.stage not in {"waiting", "reading"}
 
 
-class Intake:
+class IngestQueue:
     """Indexes files one batch after another while questions go on.
 
     Args:
-        corpus: Where they go.
-        max_bytes: Of one file.
+        corpus: The corpus to add them to.
+        max_bytes: Size limit of one file.
     """
 
     def __init__(self, corpus: Corpus, *, max_bytes: int) -> None:
         self._corpus, self._max_bytes = corpus, max_bytes
-        self._arrivals: dict[Path, Arrival] = {}
+        self._uploads: dict[Path, UploadStatus] = {}
         self._lock = threading.Lock()
         self._worker: threading.Thread | None = None
 
     @property
-    def arrivals(self) -> tuple[Arrival, ...]:
-        """The latest files, in the order they came."""
+    def uploads(self) -> tuple[UploadStatus, ...]:
+        """The latest files, in order of arrival."""
         with self._lock:
-            return tuple(self._arrivals.values())[-SHOWN:]
+            return tuple(self._uploads.values())[-MAX_LISTED:]
 
     @property
     def busy(self) -> bool:
-        """Whether anything is on its way."""
+        """Whether any file is not indexed yet."""
         with self._lock:
-            return any(not each.over for each in self._arrivals.values())
+            return any(not each.over for each in self._uploads.values())
 
     def add(self, files: Sequence[tuple[str, Path]]) -> None:
-        """Take files in; returns at once."""
+        """Queue files; returns at once."""
         with self._lock:
             for name, path in files:
-                self._arrivals.pop(path, None)  # a name handed in again goes to the end
-                self._arrivals[path] = Arrival(name)
+                self._uploads.pop(path, None)  # a file uploaded again goes to the end
+                self._uploads[path] = UploadStatus(name)
             if self._worker is None and files:
-                self._worker = threading.Thread(target=self._work, name="intake", daemon=True)
+                self._worker = threading.Thread(target=self._work, name="ingest", daemon=True)
                 self._worker.start()
 
-    def refused(self, name: str, note: str) -> None:
-        """Show a file that was not even received."""
-        with self._lock:
-            self._arrivals[Path("refused") / name] = Arrival(name, "failed", note=note)
-
     def clear(self) -> None:
-        """Forget what is over."""
+        """Remove files from the list whose stage is final."""
         with self._lock:
-            self._arrivals = {path: each for path, each in self._arrivals.items() if not each.over}
+            self._uploads = {path: each for path, each in self._uploads.items() if not each.over}
 
     def _work(self) -> None:
         while batch := self._next():
             try:
-                self._settle(batch, self._indexed(batch))
+                self._report(batch, self._index(batch))
             except RagAppError as error:
                 self._fail(batch, str(error))
             except Exception as error:
                 self._fail(batch, f"failed unexpectedly ({type(error).__name__}: {error})")
 
     def _next(self) -> list[Path]:
-        """What waits; the thread ends, and says so, when nothing does."""
+        """The files that wait; if there are none, the thread ends and says so."""
         with self._lock:
-            batch = [path for path, each in self._arrivals.items() if each.stage == "waiting"]
+            batch = [path for path, each in self._uploads.items() if each.stage == "waiting"]
             if not batch:
                 self._worker = None
             return batch
 
-    def _indexed(self, batch: list[Path]) -> IndexReport:
-        """The report of a batch; waits while another process writes."""
-        until = time.monotonic() + PATIENCE
-        progress = _Shares(self)
+    def _index(self, batch: list[Path]) -> IndexReport:
+        """Index a batch; waits while another process writes."""
+        deadline = time.monotonic() + LOCK_TIMEOUT
+        progress = _FileProgress(self)
         while True:
             try:
                 return self._corpus.add(batch, progress=progress, max_bytes=self._max_bytes)
             except CorpusLocked:
-                if time.monotonic() > until:
+                if time.monotonic() > deadline:
                     raise
                 time.sleep(1)
 
-    def _settle(self, batch: list[Path], report: IndexReport) -> None:
-        """Say of each file what the report says of it."""
+    def _report(self, batch: list[Path], report: IndexReport) -> None:
+        """Set the stage of each file from the report."""
         paths = {entry.id: entry.path for entry in self._corpus.documents()}
         added = {paths.get(id_) for id_ in report.added}
         updated = {paths.get(id_) for id_ in (*report.updated, *report.moved)}
         for path in batch:
             text = path.as_posix()
-            failed = [each for each in report.failures if _about(each.path, text)]
-            copies = [each for each in report.duplicates if _about(each.path, text)]
+            failures = [each for each in report.failures if _concerns(each.path, text)]
+            duplicates = [each for each in report.duplicates if _concerns(each.path, text)]
             unread = [each for each in report.unread if each.path == text]
-            said = (*failed, *copies, *unread)
-            notes = "; ".join(f"{each.reason}; {each.remedy}" for each in said)
+            remarks = (*failures, *duplicates, *unread)
+            notes = "; ".join(f"{each.reason}; {each.remedy}" for each in remarks)
             stage: Stage = "unchanged"
             if text in added:
                 stage = "added"
             elif text in updated:
                 stage = "updated"
-            elif failed:
+            elif failures:
                 stage = "failed"
-            elif copies:
+            elif duplicates:
                 stage = "duplicate"
             self.advance(path, stage, 1.0, notes.replace(f"{path.parent.as_posix()}/", ""))
 
@@ -146,18 +141,18 @@ class Intake:
             self.advance(path, "failed", 0.0, note)
 
     def advance(self, path: Path, stage: Stage, share: float, note: str = "") -> None:
-        """How far a file has come."""
+        """Set the stage of a file, and how much of it is read."""
         with self._lock:
-            arrival = self._arrivals.get(path)
-            if arrival is not None:
-                self._arrivals[path] = replace(arrival, stage=stage, share=share, note=note)
+            status = self._uploads.get(path)
+            if status is not None:
+                self._uploads[path] = replace(status, stage=stage, share=share, note=note)
 
 
-class _Shares:
-    """The progress of a batch in bytes, as the share of the file in hand that is read."""
+class _FileProgress:
+    """Turns the progress of a batch in bytes into that of its current file."""
 
-    def __init__(self, intake: Intake) -> None:
-        self._intake = intake
+    def __init__(self, queue: IngestQueue) -> None:
+        self._queue = queue
         self._path, self._done, self._before = "", 0.0, 0.0
 
     def __call__(self, step: Progress) -> None:
@@ -170,9 +165,9 @@ class _Shares:
         except OSError:
             return
         share = min(max((step.done - self._before) / max(size, 1), 0.0), 1.0)
-        self._intake.advance(path, "reading", share)
+        self._queue.advance(path, "reading", share)
 
 
-def _about(said: str, path: str) -> bool:
-    """Whether a report's path means a file, or a part of it."""
-    return said == path or said.startswith(f"{path} (")
+def _concerns(name: str, path: str) -> bool:
+    """Whether a name in a report means a file, or a part of it."""
+    return name == path or name.startswith(f"{path} (")

@@ -1,4 +1,4 @@
-"""Questions from every surface, put to one corpus one after another."""
+"""Questions from every surface, asked of one corpus one after another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from generator.answer import AnswerReady
-from rag_app.chat.fair_queue import Line
+from rag_app.chat.fair_queue import FairQueue
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Event
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from generator.request import AskRequest
     from rag_app.corpus.corpus import Corpus
 
-LOOK = 0.25  # seconds between looks at the line, and at whether somebody has said stop
+POLL_SECONDS = 0.25  # between looks at the queue and at `stop`
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +33,19 @@ class Waiting:
 
 
 class _Stopped(Exception):
-    """Somebody does not want to know any more."""
+    """A position check was stopped."""
 
 
-class Asking:
-    """Puts questions to a corpus, one at a time and fairly.
+class QuestionQueue:
+    """Asks questions of a corpus, one at a time, in the order of a `FairQueue`.
 
     Args:
-        corpus: What is asked.
+        corpus: The documents.
     """
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
-        self._line = Line()
+        self._queue = FairQueue()
 
     def stream(
         self, request: AskRequest, *, who: str, stop: threading.Event | None = None
@@ -54,22 +54,22 @@ class Asking:
 
         Args:
             request: What to ask.
-            who: Whose turn it takes.
+            who: Whose place in the queue it takes.
             stop: Set by another thread to end it; there is no AnswerReady then.
 
         Raises:
             Busy: Too many are waiting.
             RagAppError: As `Corpus.stream`.
         """
-        halted = stop or threading.Event()
-        with self._line.place(who) as place:
-            while not place.wait(LOOK):
-                if halted.is_set():
+        stop = stop or threading.Event()
+        with self._queue.ticket(who) as ticket:
+            while not ticket.wait(POLL_SECONDS):
+                if stop.is_set():
                     return
-                yield Waiting(place.ahead)
-            with closing(self.corpus.events(request, stop=halted)) as events:
+                yield Waiting(ticket.ahead)
+            with closing(self.corpus.events(request, stop=stop)) as events:
                 for event in events:
-                    if halted.is_set():
+                    if stop.is_set():
                         return
                     yield event
 
@@ -82,62 +82,62 @@ class Asking:
         stop: threading.Event,
         progress: Callable[[int, int], None],
     ) -> PositionCheck | None:
-        """Ask again with the evidence elsewhere, in a turn of its own; None when it was stopped.
+        """Check an answer with its evidence in other orders; None when it was stopped.
 
         Args:
             request: As it was asked.
-            usual: What was answered.
-            who: Whose turn it takes.
+            usual: The answer.
+            who: Whose place in the queue it takes.
             stop: Set by another thread to end it.
-            progress: Told how many ways are done, of how many; (0, 0) while it waits.
+            progress: Called with variants done, and their number; (0, 0) while it waits.
 
         Raises:
             Busy: Too many are waiting.
             RagAppError: As `Corpus.check_position`.
         """
 
-        def told(done: int, ways: int) -> None:
+        def advance(done: int, variants: int) -> None:
             if stop.is_set():
                 raise _Stopped
-            progress(done, ways)
+            progress(done, variants)
 
-        with self._line.place(who) as place, suppress(_Stopped):
-            while not place.wait(LOOK):
-                told(0, 0)
-            return self.corpus.check_position(request, usual=usual, progress=told)
+        with self._queue.ticket(who) as ticket, suppress(_Stopped):
+            while not ticket.wait(POLL_SECONDS):
+                advance(0, 0)
+            return self.corpus.check_position(request, usual=usual, progress=advance)
         return None
 
     async def stream_async(
         self, request: AskRequest, *, who: str
     ) -> AsyncGenerator[Event | Waiting, None]:
-        """As `stream`, for a web server; whoever stops listening stops the answer."""
+        """As `stream`, for a web server; closing it stops the answer."""
         loop = asyncio.get_running_loop()
-        arrived: asyncio.Queue[Event | Waiting | BaseException | None] = asyncio.Queue()
-        halted = threading.Event()
+        items: asyncio.Queue[Event | Waiting | BaseException | None] = asyncio.Queue()
+        stop = threading.Event()
 
-        def tell(what: Event | Waiting | BaseException | None) -> None:
+        def put(item: Event | Waiting | BaseException | None) -> None:
             with suppress(RuntimeError):  # the server has ended
-                loop.call_soon_threadsafe(arrived.put_nowait, what)
+                loop.call_soon_threadsafe(items.put_nowait, item)
 
         def work() -> None:
             try:
-                for event in self.stream(request, who=who, stop=halted):
-                    tell(event)
+                for event in self.stream(request, who=who, stop=stop):
+                    put(event)
             except BaseException as error:
-                tell(error)
-            tell(None)
+                put(error)
+            put(None)
 
         threading.Thread(target=work, name="answer", daemon=True).start()
         try:
-            while (what := await arrived.get()) is not None:
-                if isinstance(what, BaseException):
-                    raise what
-                yield what
+            while (item := await items.get()) is not None:
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
         finally:
-            halted.set()
+            stop.set()
 
     async def answer(self, request: AskRequest, *, who: str) -> Answer:
-        """The whole answer; errors as in `stream`."""
+        """The complete answer; errors as in `stream`."""
         async with aclosing(self.stream_async(request, who=who)) as events:
             async for event in events:
                 if isinstance(event, AnswerReady):

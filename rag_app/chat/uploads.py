@@ -15,17 +15,17 @@ from indexing.loaders import LOADERS
 MAX_DEPTH = 8  # folders within a dropped folder
 MAX_NAME = 120  # characters of one name
 # Characters that file systems refuse, or that are invisible.
-_UNFIT = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\u200b-\u200f\u202a-\u202e\u2066-\u2069]')
+_UNUSABLE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\u200b-\u200f\u202a-\u202e\u2066-\u2069]')
 
 
-def fit(name: str) -> Path:
+def safe_path(name: str) -> Path:
     """A name sent by a browser as a safe relative path, without `..` or unusable characters.
 
     Raises:
         UnreadableFile: No usable name remains, or the file type is not supported.
     """
     parts = unicodedata.normalize("NFC", name[:4096]).replace("\\", "/").split("/")
-    clean = [_UNFIT.sub("_", part).strip(" .") for part in parts]
+    clean = [_UNUSABLE.sub("_", part).strip(" .") for part in parts]
     names = [_short(part) for part in clean if part][-MAX_DEPTH:]
     if not names:
         raise UnreadableFile(repr(name[:80]), "is not a file name", "rename the file")
@@ -59,7 +59,7 @@ class Uploads:
             UnreadableFile: It is too large, or of an unsupported type.
             CorpusError: The folder cannot be written to.
         """
-        path = fit(name)
+        path = safe_path(name)
         partial = self.folder / f".{secrets.token_hex(8)}.part"
         try:
             await self._write(partial, path.name, content)
@@ -101,8 +101,8 @@ class Uploads:
             return None
         return path if inside and not path.name.startswith(".") else None
 
-    def drop(self, path: str) -> None:
+    def delete(self, path: str) -> None:
         """Delete a file if it lies in this folder; other files are left alone."""
-        own = Path(path)
-        if own.is_absolute() and own.resolve().is_relative_to(self.folder):
-            own.unlink(missing_ok=True)
+        file = Path(path)
+        if file.is_absolute() and file.resolve().is_relative_to(self.folder):
+            file.unlink(missing_ok=True)

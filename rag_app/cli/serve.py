@@ -58,7 +58,7 @@ def serve(
     """
     from rag_app.chat.web import server
 
-    serving = server.Serving(host=host, port=port, api=api, mcp=mcp, login=_login(auth_file))
+    options = server.ServerOptions(host=host, port=port, api=api, mcp=mcp, login=_login(auth_file))
     server.require_gradio()
 
     from generator.settings import GeneratorSettings
@@ -75,13 +75,13 @@ def serve(
             generator=settings.model,
             max_bytes=max_file_mb << 20,
         )
-        server.serve(app, serving, ready=lambda address: _ready(address, serving))
+        server.serve(app, options, ready=lambda address: _ready(address, options))
 
 
-def _ready(address: str, serving: object) -> None:
+def _ready(address: str, options: object) -> None:
     click.echo(f"rag-app is at {address}")
     for name, path in (("api", "/v1"), ("mcp", "/mcp")):
-        if getattr(serving, name):
+        if getattr(options, name):
             click.echo(f"{name} at {address}{path}")
 
 

@@ -6,7 +6,7 @@ markup.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from itertools import groupby
@@ -15,128 +15,135 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from indexing.files import SUPPORTED
-from rag_app.chat.page.quote_context import cited, passage, where
+from rag_app.chat.page.quote_context import QuoteContext, citation_context, location, span_context
 from rag_app.chat.page.segments import paragraphs
 
 if TYPE_CHECKING:
     from generator.answer import Answer
     from generator.lm.calibration_record import CalibrationRecord
-    from indexing.documents import Hit, PassageHit
+    from indexing.documents import Hit
     from indexing.store.store import DocumentEntry
-    from rag_app.chat.conversation import Chat, Exchange
-    from rag_app.chat.ingest_queue import Arrival
+    from rag_app.chat.conversation import Conversation, Exchange
+    from rag_app.chat.ingest_queue import UploadStatus
     from rag_app.corpus.corpus import Corpus
     from rag_app.evaluation.needle import NeedleReport
     from rag_app.evaluation.positions import PositionReport
 
-SHOWN = 2000  # documents in the list; the filter of the search tab finds the others
+MAX_LISTED = 2000  # documents in the list; the search view finds the others
 
 
 @cache
 def _templates() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("rag_app.chat.page"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["count"] = "{:,}".format
-    made.filters["seconds"] = lambda value: f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
-    made.filters["day"] = _day
-    made.filters["file"] = lambda path: path.rsplit("/", 1)[-1]
-    made.globals.update(paragraphs=paragraphs, where=where, read=_read)
-    return made
+    environment.filters["count"] = "{:,}".format
+    environment.filters["seconds"] = lambda value: (
+        f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+    )
+    environment.filters["day"] = _day
+    environment.filters["file"] = lambda path: path.rsplit("/", 1)[-1]
+    environment.globals.update(paragraphs=paragraphs, location=location, read=_tokens_read)
+    return environment
 
 
 def _render(name: str, **values: object) -> str:
     return _templates().get_template(name).render(values)
 
 
-def conversation(chat: Chat, *, begun: bool = False) -> str:
-    """The exchanges that are over, oldest first; an invitation where nothing has begun."""
-    return _render("conversation.html", exchanges=chat.exchanges, begun=begun)
+def conversation(before: Conversation, *, busy: bool = False) -> str:
+    """The complete exchanges, oldest first; a welcome if there is none, and none in progress."""
+    return _render("conversation.html", exchanges=before.exchanges, busy=busy)
 
 
 def live(exchange: Exchange, number: int) -> str:
-    """The exchange that is being answered."""
+    """The exchange in progress."""
     return _render("live.html", exchange=exchange, number=number)
 
 
-def sources(corpus: Corpus, chat: Chat) -> str:
-    """The quotes of every answer, in their surroundings."""
-    answered = [
-        (number, exchange.answer, [cited(corpus, each) for each in exchange.answer.citations])
-        for number, exchange in enumerate(chat.exchanges)
+def sources(corpus: Corpus, source: Conversation) -> str:
+    """The quotes of every answer, in their context."""
+    answers = [
+        (
+            number,
+            exchange.answer,
+            [citation_context(corpus, each) for each in exchange.answer.citations],
+        )
+        for number, exchange in enumerate(source.exchanges)
         if exchange.answer is not None
     ]
-    return _render("sources.html", answered=answered)
+    return _render("sources.html", answers=answers)
 
 
-def chats(all_: Sequence[Chat], open_: str) -> str:
+def conversations(all_: Sequence[Conversation], open_: str) -> str:
     """The list of conversations."""
-    return _render("chats.html", chats=all_, open=open_)
+    return _render("conversations.html", conversations=all_, open=open_)
 
 
-def documents(entries: Sequence[DocumentEntry], chosen: Sequence[str]) -> str:
-    """The list of documents, with those that are to be asked."""
+def documents(entries: Sequence[DocumentEntry], selection: Sequence[str]) -> str:
+    """The list of documents, with the selected ones marked."""
     latest = list(reversed(entries))
     return _render(
         "documents.html",
-        entries=latest[:SHOWN],
+        entries=latest[:MAX_LISTED],
         total=len(entries),
         words=sum(entry.words for entry in entries),
-        chosen=frozenset(chosen),
+        selection=frozenset(selection),
     )
 
 
-def arrivals(all_: Sequence[Arrival]) -> str:
-    """Files on their way into the corpus."""
-    return _render("arrivals.html", arrivals=all_)
+def uploads(all_: Sequence[UploadStatus]) -> str:
+    """Uploaded files on their way into the corpus."""
+    return _render("uploads.html", uploads=all_)
 
 
 def dropzone(max_bytes: int) -> str:
-    """Where files are dropped."""
+    """The area where files are dropped."""
     return _render("dropzone.html", kinds=SUPPORTED, limit=f"{max_bytes / (1 << 20):,.0f} MB")
 
 
-def hits(corpus: Corpus, found: Sequence[Hit]) -> str:
+def hits(corpus: Corpus, ranking: Sequence[Hit]) -> str:
     """Documents for a query, best first, each with its best passages."""
-    shown = [(hit, [_surrounded(corpus, hit, each) for each in hit.passages]) for hit in found]
-    return _render("hits.html", hits=shown)
+    pairs = [(hit, list(_passages(corpus, hit))) for hit in ranking]
+    return _render("hits.html", hits=pairs)
 
 
-def _surrounded(corpus: Corpus, hit: Hit, found: PassageHit) -> object:
-    return passage(corpus.document(hit.document), found.start, found.end)
+def _passages(corpus: Corpus, hit: Hit) -> Iterator[QuoteContext]:
+    document = corpus.document(hit.document)
+    return (span_context(document, each.start, each.end) for each in hit.passages)
 
 
 def needles(report: NeedleReport) -> str:
     """A needle report: a grid for each method, the recommended one first."""
     best = report.recommended
     others = [each for each in report.results if each is not best]
-    return _render("needles.html", report=report, best=best, found=[best, *others])
+    return _render("needles.html", report=report, best=best, methods=[best, *others])
 
 
-def places(report: PositionReport, verdict: CalibrationRecord | None) -> str:
-    """Accuracy by the place of the evidence: a picture for each length, a line for each method."""
+def positions(report: PositionReport, verdict: CalibrationRecord | None) -> str:
+    """Accuracy by position of the evidence: a plot for each length, a line for each method."""
     curves = sorted(report.curves, key=lambda curve: curve.length)
     panels = [(length, list(of)) for length, of in groupby(curves, key=lambda each: each.length)]
-    return _render("places.html", report=report, panels=panels, verdict=verdict)
+    return _render("positions.html", report=report, panels=panels, verdict=verdict)
 
 
 def notice(text: str, *, kind: str = "info") -> str:
-    """A line that tells a person something: "info" or "error"."""
+    """A message of one line; its kind is "info" or "error"."""
     return _render("notice.html", text=text, kind=kind)
 
 
-def _read(answer: Answer) -> tuple[int, int]:
-    """Tokens shown, and tokens of all documents that were looked at."""
-    read = [entry for entry in answer.context if entry.document]
-    return sum(entry.kept for entry in read), sum(entry.tokens for entry in read)
+def _tokens_read(answer: Answer) -> tuple[int, int]:
+    """Tokens read, and tokens of all documents in the context ledger."""
+    entries = [entry for entry in answer.context if entry.document]
+    return sum(entry.kept for entry in entries), sum(entry.tokens for entry in entries)
 
 
 def _day(moment: str) -> str:
-    """A day as people say it."""
+    """The day of an ISO 8601 time, such as "yesterday" or "3 May 2026"."""
     then = datetime.fromisoformat(moment)
     days = (datetime.now(UTC).date() - then.date()).days
     near = {0: "today", 1: "yesterday"}
@@ -144,5 +151,5 @@ def _day(moment: str) -> str:
 
 
 def intro(of: str) -> str:
-    """What a measurement does: of "needles" or of "places"."""
+    """The introduction of a measurement: "needles" or "positions"."""
     return _render(f"intro_{of}.html")

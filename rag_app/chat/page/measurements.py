@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from rag_app.datasets.probes import Probe
     from rag_app.evaluation.positions import PositionReport
 
-LOOK = 0.5
-PLACES = 5  # of the evidence: first, middle, last, and between these
+POLL_SECONDS = 0.5
+POSITIONS = 5  # of the evidence: first, middle, last, and between these
 LENGTHS = (500, 1000, 2000)  # tokens of evidence
-MOST = 20  # questions
+MAX_QUESTIONS = 20
 
 Notify = Callable[[str], None]
 Work = Callable[[Notify], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a language model is asked at every place.
+class PositionSettings:
+    """What a language model is asked at every position.
 
     Attributes:
         probe: The kind of questions, a key of `rag_app.datasets.probes.KINDS`.
-        count: How many, at most `MOST`.
+        count: How many, at most `MAX_QUESTIONS`.
         lengths: Tokens of evidence, of `LENGTHS`.
     """
 
@@ -43,67 +43,68 @@ class Asked:
     lengths: tuple[int, ...]
 
 
-class Measuring:
+class Measurement:
     """Runs one kind of measurement in the background and keeps its latest report.
 
     Args:
-        turn: Lock of the measurement that runs, so that two never compete for the cpu.
+        lock: Held while it runs, so that two measurements never compete for the cpu.
     """
 
-    def __init__(self, turn: threading.Lock) -> None:
-        self._turn, self._mine = turn, threading.Lock()
-        self._said, self._shown = "", ""
+    def __init__(self, lock: threading.Lock) -> None:
+        self._lock, self._running = lock, threading.Lock()
+        self._status, self._report = "", ""
 
-    def shown(self) -> str:
+    def report(self) -> str:
         """The latest report as HTML, or its error."""
-        return self._shown
+        return self._report
 
     async def run(self, work: Work) -> AsyncIterator[str]:
         """Measure; yields progress, then the report, as HTML.
 
         While a run is in progress, a second caller watches that one.
         """
-        if self._mine.acquire(blocking=False):
-            self._said, self._shown = "Waiting for another measurement to end", ""
+        if self._running.acquire(blocking=False):
+            self._status, self._report = "Waiting for another measurement to end", ""
             threading.Thread(target=self._measure, args=[work], name="measure", daemon=True).start()
-        while self._mine.locked():
-            said = f"{self._said} … this takes minutes; you can go on asking questions."
-            yield view.notice(said)
-            await asyncio.sleep(LOOK)
-        yield self._shown
+        while self._running.locked():
+            yield view.notice(
+                f"{self._status} … this takes minutes; you can go on asking questions."
+            )
+            await asyncio.sleep(POLL_SECONDS)
+        yield self._report
 
     def _measure(self, work: Work) -> None:
         try:
-            with self._turn:
+            with self._lock:
                 self._notify("Preparing")
-                self._shown = work(self._notify)
+                self._report = work(self._notify)
         except RagAppError as error:
-            self._shown = view.notice(str(error), kind="error")
+            self._report = view.notice(str(error), kind="error")
         except Exception as error:
-            said = f"failed unexpectedly ({type(error).__name__}: {error})"
-            self._shown = view.notice(said, kind="error")
+            message = f"failed unexpectedly ({type(error).__name__}: {error})"
+            self._report = view.notice(message, kind="error")
         finally:
-            self._mine.release()
+            self._running.release()
 
     def _notify(self, line: str) -> None:
-        self._said = line[:1].upper() + line[1:]
+        self._status = line[:1].upper() + line[1:]
 
 
 def needles(corpus: Path, each: int, extensions: Sequence[str], notify: Notify) -> str:
     """The needle test of `rag-app evaluate needle`: facts hidden in copies of the documents."""
     from rag_app.evaluation import needle
 
-    chosen = [one for one in needle.EXTENSIONS if one in extensions]
+    selection = [one for one in needle.EXTENSIONS if one in extensions]
     report = needle.evaluate(
         corpus,
         needle.Grid(each=min(max(each, 1), 8)),
-        methods=needle.combine_methods(chosen or needle.EXTENSIONS[:1]),
+        methods=needle.combine_methods(selection or needle.EXTENSIONS[:1]),
         notify=notify,
     )
     return view.needles(report)
 
 
-def positions(corpus: Path, generator: str, asked: Asked, notify: Notify) -> str:
+def positions(corpus: Path, generator: str, settings: PositionSettings, notify: Notify) -> str:
     """Accuracy by position of the evidence, as in `rag-app evaluate lost-in-the-middle`.
 
     The model is loaded a second time, so that Ms-PoE never touches the one that answers.
@@ -117,9 +118,9 @@ def positions(corpus: Path, generator: str, asked: Asked, notify: Notify) -> str
         raise needs_internals("Accuracy by position", generator, "the packaged model")
     hay, model = corpus_haystack(corpus), CausalModel.load(generator, notify=notify)
     reports: list[PositionReport] = []
-    for length in [each for each in LENGTHS if each in asked.lengths] or LENGTHS[:1]:
+    for length in [each for each in LENGTHS if each in settings.lengths] or LENGTHS[:1]:
         probes = make_probes(
-            asked.probe, min(asked.count, MOST), Material(hay, model.count, length)
+            settings.probe, min(settings.count, MAX_QUESTIONS), Material(hay, model.count, length)
         )
         if max(len(one.prompt(model.chat, 0.0).ids) for one in probes) >= model.window:
             raise InvalidRequest(
@@ -128,7 +129,7 @@ def positions(corpus: Path, generator: str, asked: Asked, notify: Notify) -> str
         reports += _reports(model, {length: probes}, notify)
     curves = tuple(curve for report in reports for curve in report.curves)
     verdict = find_record(model.name, model.revision)
-    return view.places(replace(reports[0], curves=curves), verdict)
+    return view.positions(replace(reports[0], curves=curves), verdict)
 
 
 def _reports(
@@ -142,4 +143,4 @@ def _reports(
     for name, method in methods.items():
         notify(f"measuring with about {next(iter(probes)):,} tokens of evidence, Ms-PoE {name}")
         with suppress(UnsupportedModel):
-            yield evaluate(model, probes, methods={f"Ms-PoE {name}": method}, positions=PLACES)
+            yield evaluate(model, probes, methods={f"Ms-PoE {name}": method}, positions=POSITIONS)

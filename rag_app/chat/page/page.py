@@ -1,6 +1,6 @@
-"""The page: Gradio components, and what happens when a person touches them. Nothing is public.
+"""The page: what happens when a person uses its components. Nothing is public.
 
-Every handler is private (no name in Gradio's API), and calls the parts beside this file.
+Every handler is private (no name in Gradio's API), and calls the modules of `rag_app.chat`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
@@ -16,35 +16,39 @@ import gradio as gr
 from indexing.errors import RagAppError
 from rag_app.chat import conversation_store as keys
 from rag_app.chat import export
-from rag_app.chat.conversation import Chat, Exchange
+from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.page import html as view
-from rag_app.chat.page import other_views
-from rag_app.chat.page.other_views import PRIVATE, html
+from rag_app.chat.page import layout
+from rag_app.chat.page.components import PRIVATE
 
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
+    from rag_app.chat.page.layout import Layout
 
-FORMS = {"Markdown": "md", "JSON": "json"}  # in which a conversation is saved
-LOOK = 0.06  # seconds between looks at an answer in the making
-SLOW_LOOK = 0.4  # and at files on their way
+POLL_SECONDS = 0.06  # between looks at an answer in progress
+UPLOAD_POLL_SECONDS = 0.4  # between looks at uploaded files in progress
 
 Update = Any  # a component or its new value; Gradio has no type for it
-Browser = dict[str, Any]  # what a browser keeps: its key, the open conversation, chosen documents
+Updates = tuple[Update, ...]
+Browser = dict[str, Any]  # stored by a browser: "key", open "chat", and "chosen" document ids
 
 
 def build(app: Application) -> gr.Blocks:
     """The page of an application."""
-    blocks: gr.Blocks = _Page(app).blocks
-    return blocks
+    with gr.Blocks(title="rag-app", analytics_enabled=False, fill_width=True) as blocks:
+        _connect(blocks, layout.build(app, blocks), _Handlers(app))
+    blocks.queue(default_concurrency_limit=None, api_open=False)
+    page: gr.Blocks = blocks
+    return page
 
 
 def head() -> str:
-    """What goes into the head of the page: its style sheet and script."""
+    """The style sheet and script, for the head of the page."""
     return '<link rel="stylesheet" href="static/style.css"><script src="static/page.js"></script>'
 
 
 def theme() -> gr.themes.Base:
-    """Plain; `style.css` does the rest."""
+    """A plain theme; `style.css` does the rest."""
     return gr.themes.Base(
         primary_hue="teal",
         neutral_hue="stone",
@@ -53,321 +57,235 @@ def theme() -> gr.themes.Base:
     )
 
 
-@dataclass(frozen=True)
-class _Widgets:
-    """The components that handlers write to."""
+def _connect(blocks: gr.Blocks, page: Layout, handlers: _Handlers) -> None:
+    """Connect the events of the components to their handlers."""
+    browser, side, talk = page.browser, page.side, page.talk
+    flow = [talk.box, talk.history, talk.live, page.sources, side.conversations]
+    whole = [*flow, browser, page.editing, talk.hint]
+    files = [side.uploads, side.documents, side.notice]
 
-    browser: gr.BrowserState
-    editing: gr.State
-    chats: gr.HTML
-    arrivals: gr.HTML
-    documents: gr.HTML
-    notice: gr.HTML
-    history: gr.HTML
-    live: gr.HTML
-    hint: gr.HTML
-    box: gr.Textbox
-    mode: gr.Radio
-    sources: gr.HTML
-    download: gr.Textbox
+    def on(event: Callable[..., Any], fn: Any, inputs: Any, outputs: Any, **more: Any) -> Any:  # noqa: ANN401
+        return event(fn, inputs, outputs, **PRIVATE, **more)
+
+    loaded = on(blocks.load, handlers.load, [browser], [*whole, *files])
+    questions = [
+        on(talk.box.submit, handlers.ask, [talk.box, talk.mode, browser, page.editing], whole),
+        on(talk.history.again, handlers.ask_again, [talk.mode, browser], whole),
+        on(talk.history.check, handlers.check, [browser], whole),
+        loaded,
+    ]
+    follows = [on(each.then, handlers.follow, [browser], flow) for each in questions]
+    on(talk.box.stop, handlers.stop, [browser], None)
+    on(talk.history.revise, handlers.revise, [browser], [talk.box, page.editing, talk.hint])
+    # Cancelling `follow` does not stop the answer.
+    opened = on(side.conversations.open_chat, handlers.open, [browser], whole, cancels=follows)
+    on(opened.then, handlers.follow, [browser], flow)
+    on(side.conversations.forget_chat, handlers.delete, [browser], whole, cancels=follows)
+    on(side.new.click, handlers.new, [browser], whole, cancels=follows)
+    on(side.drop.uploaded, handlers.watch, [browser], files, trigger_mode="multiple")
+    on(loaded.then, handlers.watch, [browser], files)
+    on(side.uploads.clear_list, handlers.clear, [browser], files)
+    on(side.documents.choose, handlers.select, [browser], [browser, side.documents])
+    on(side.documents.remove_document, handlers.remove, [browser], [browser, *files])
+    for suffix, button in talk.save.items():
+        saved = on(button.click, partial(handlers.save, suffix), [browser], talk.download)
+        saved.then(None, [talk.download], None, js="(file) => ragApp.save(file)", **PRIVATE)
 
 
-class _Page:
+class _Handlers:
+    """Event handlers; each returns new values for the components it is connected to."""
+
     def __init__(self, app: Application) -> None:
         self.app = app
-        with gr.Blocks(title="rag-app", analytics_enabled=False, fill_width=True) as self.blocks:
-            browser = gr.BrowserState({}, storage_key="rag-app", secret="rag-app")  # noqa: S106
-            with gr.Sidebar(width=320, elem_id="side"):
-                new, chats, drop, arrivals, notice, documents = self._side()
-            with gr.Tabs(elem_id="views"):
-                with gr.Tab("Ask", id="ask"), gr.Row(elem_id="ask"):
-                    with gr.Column(elem_id="talk", min_width=0):
-                        history, live, hint, box, mode, saves, download = self._talk()
-                    sources = html(elem_id="panel", acts=True)
-                with gr.Tab("Search", id="search"):
-                    other_views.search(app, browser)
-                with gr.Tab("Evaluate", id="evaluate"):
-                    other_views.evaluate(app, self.blocks)
-            self.at = _Widgets(
-                browser=browser,
-                editing=gr.State(None),
-                chats=chats,
-                arrivals=arrivals,
-                documents=documents,
-                notice=notice,
-                history=history,
-                live=live,
-                hint=hint,
-                box=box,
-                mode=mode,
-                sources=sources,
-                download=download,
-            )
-            self._wire(new, drop, saves)
-        self.blocks.queue(default_concurrency_limit=None, api_open=False)
-
-    # Layout
-
-    def _side(self) -> tuple[gr.Button, gr.HTML, gr.HTML, gr.HTML, gr.HTML, gr.HTML]:
-        html('<h1 class="brand">rag-app</h1>')
-        new = gr.Button("New conversation", elem_id="new", size="sm")
-        chats = html(acts=True, elem_id="chats")
-        html('<h2 class="label">Documents</h2>')
-        drop = html(view.dropzone(self.app.uploads.max_bytes), acts=True, elem_id="drop")
-        arrivals = html(acts=True, elem_id="arrivals")
-        notice = html(elem_id="notice")
-        documents = html(acts=True, elem_id="documents")
-        return new, chats, drop, arrivals, notice, documents
-
-    def _talk(self) -> tuple[Any, ...]:
-        history = html(acts=True, elem_id="history")
-        live = html(acts=True, elem_id="live")
-        with gr.Column(elem_id="composer", min_width=0):
-            hint = html(elem_id="hint")
-            box = gr.Textbox(
-                placeholder="Ask your documents",
-                show_label=False,
-                label="Question",
-                lines=1,
-                max_lines=8,
-                max_length=8000,
-                container=False,
-                submit_btn=True,
-                elem_id="box",
-            )
-            with gr.Row(elem_id="choices"):
-                mode = gr.Radio(
-                    [("Verbatim quotes", "quote"), ("Generated answer", "free")],
-                    value=self.app.answer,
-                    show_label=False,
-                    label="Answer with",
-                    container=False,
-                    elem_id="mode",
-                )
-                saves = [
-                    gr.Button(f"Save as {name}", size="sm", elem_classes=["save", f"save-{form}"])
-                    for name, form in FORMS.items()
-                ]
-        download = gr.Textbox(visible="hidden", elem_id="download")
-        return history, live, hint, box, mode, saves, download
-
-    # Wiring
-
-    def _wire(self, new: gr.Button, drop: gr.HTML, saves: list[gr.Button]) -> None:
-        at = self.at
-        talk = [at.box, at.history, at.live, at.sources, at.chats, at.browser, at.editing, at.hint]
-        docs = [at.arrivals, at.documents, at.notice]
-
-        def on(event: Callable[..., Any], fn: Any, inputs: Any, outputs: Any, **more: Any) -> Any:  # noqa: ANN401
-            return event(fn, inputs, outputs, **PRIVATE, **more)
-
-        flow = talk[:5]
-        loaded = on(self.blocks.load, self._load, [at.browser], [*talk, *docs])
-        begun = [
-            on(at.box.submit, self._ask, [at.box, at.mode, at.browser, at.editing], talk),
-            on(at.history.again, self._again, [at.mode, at.browser], talk),
-            on(at.history.check, self._check, [at.browser], talk),
-            loaded,
-        ]
-        following = [on(each.then, self._follow, [at.browser], flow) for each in begun]
-        on(at.box.stop, self._stop, [at.browser], None)
-        on(at.history.revise, self._revise, [at.browser], [at.box, at.editing, at.hint])
-        # Answers go on without a page that looks.
-        opened = on(at.chats.open_chat, self._open, [at.browser], talk, cancels=following)
-        on(opened.then, self._follow, [at.browser], flow)
-        on(at.chats.forget_chat, self._forget, [at.browser], talk, cancels=following)
-        on(new.click, self._new, [at.browser], talk, cancels=following)
-        on(drop.arrived, self._watch, [at.browser], docs, trigger_mode="multiple")
-        on(loaded.then, self._watch, [at.browser], docs)
-        on(at.arrivals.clear_list, self._clear, [at.browser], docs)
-        on(at.documents.choose, self._choose, [at.browser], [at.browser, at.documents])
-        on(at.documents.remove_document, self._remove, [at.browser], [at.browser, *docs])
-        for button, form in zip(saves, FORMS.values(), strict=True):
-            saved = on(button.click, _Saving(self, form), [at.browser], at.download)
-            saved.then(None, [at.download], None, js="(file) => ragApp.save(file)", **PRIVATE)
 
     # Conversations
 
-    def _chat(self, browser: Browser) -> Chat:
+    def _conversation(self, browser: Browser) -> Conversation:
         """The open conversation, or a new one."""
         id_ = browser.get("chat")
-        kept = self.app.chats.get(browser["key"], id_) if isinstance(id_, str) and id_ else None
-        return kept or Chat.new()
+        if isinstance(id_, str) and id_:
+            return self.app.conversations.get(browser["key"], id_) or Conversation.new()
+        return Conversation.new()
 
-    def _load(self, browser: Browser | None) -> tuple[Update, ...]:
-        kept = browser if isinstance(browser, dict) else {}
-        if not keys.is_key(kept.get("key")):
-            kept = {"key": keys.new_key()}
+    def load(self, browser: Browser | None) -> Updates:
+        browser = browser if isinstance(browser, dict) else {}
+        if not keys.is_key(browser.get("key")):
+            browser = {"key": keys.new_key()}
         try:
-            chat = self._chat(kept)
+            conversation = self._conversation(browser)
         except RagAppError:
-            kept, chat = {"key": kept["key"]}, Chat.new()
-        return (*self._shown(kept, chat), *self._documents(kept))
+            browser, conversation = {"key": browser["key"]}, Conversation.new()
+        return (*self._talk(browser, conversation), *self._files(browser))
 
-    def _shown(self, browser: Browser, chat: Chat, **box: Any) -> tuple[Update, ...]:  # noqa: ANN401
-        """The whole talk, as it is on disk, but what is being answered."""
-        run = self.app.runs.of(chat)
-        before = run.chat if run else chat
+    def _talk(self, browser: Browser, conversation: Conversation, **box: Any) -> Updates:  # noqa: ANN401
+        """The whole talk: as it is stored, and the answer in progress."""
+        job = self.app.jobs.of(conversation)
+        before = job.conversation if job else conversation
         return (
-            gr.Textbox(submit_btn=run is None, stop_btn=run is not None, **box),
-            view.conversation(before, begun=run is not None),
-            view.live(run.exchange, len(before.exchanges)) if run else "",
+            gr.Textbox(submit_btn=job is None, stop_btn=job is not None, **box),
+            view.conversation(before, busy=job is not None),
+            view.live(job.exchange, len(before.exchanges)) if job else "",
             view.sources(self.app.corpus, before),
-            view.chats(self.app.chats.all(browser["key"]), chat.id),
-            {**browser, "chat": chat.id},
+            view.conversations(self.app.conversations.all(browser["key"]), conversation.id),
+            {**browser, "chat": conversation.id},
             None,
             "",
         )
 
-    def _ask(
-        self, question: str, mode: str, browser: Browser, editing: int | None
-    ) -> tuple[Update, ...]:
+    def ask(self, question: str, mode: str, browser: Browser, editing: int | None) -> Updates:
         if not question.strip():
             return (gr.skip(),) * 8
-        chat = self._chat(browser)
-        before = chat if editing is None else chat.upto(editing)
-        return self._begun(browser, before, question.strip(), mode, value="")
+        conversation = self._conversation(browser)
+        before = conversation if editing is None else conversation.upto(editing)
+        return self._start(browser, before, question.strip(), mode, value="")
 
-    def _again(self, mode: str, browser: Browser, touched: gr.EventData) -> tuple[Update, ...]:
-        chat = self._chat(browser)
-        number = _number(touched, len(chat.exchanges))
-        return self._begun(browser, chat.upto(number), chat.exchanges[number].question, mode)
+    def ask_again(self, mode: str, browser: Browser, event: gr.EventData) -> Updates:
+        conversation = self._conversation(browser)
+        number = _number(event, len(conversation.exchanges))
+        question = conversation.exchanges[number].question
+        return self._start(browser, conversation.upto(number), question, mode)
 
-    def _begun(
+    def _start(
         self,
         browser: Browser,
-        before: Chat,
+        before: Conversation,
         question: str,
         mode: str,
         **box: Any,  # noqa: ANN401 - of a textbox
-    ) -> tuple[Update, ...]:
-        asked = Exchange(question, "free" if mode == "free" else "quote", self._chosen(browser))
+    ) -> Updates:
+        exchange = Exchange(
+            question, "free" if mode == "free" else "quote", self._selection(browser)
+        )
         try:
-            self.app.runs.start(browser["key"], before, asked)
+            self.app.jobs.start(browser["key"], before, exchange)
         except RagAppError as error:
-            return (*(gr.skip(),) * 7, view.notice(str(error), kind="error"))
-        return self._shown(browser, before, **box)
+            return _only_hint(error)
+        return self._talk(browser, before, **box)
 
-    def _check(self, browser: Browser, touched: gr.EventData) -> tuple[Update, ...]:
-        chat = self._chat(browser)
+    def check(self, browser: Browser, event: gr.EventData) -> Updates:
+        conversation = self._conversation(browser)
+        number = _number(event, len(conversation.exchanges))
         try:
-            self.app.runs.check(browser["key"], chat, _number(touched, len(chat.exchanges)))
+            self.app.jobs.check(browser["key"], conversation, number)
         except RagAppError as error:
-            return (*(gr.skip(),) * 7, view.notice(str(error), kind="error"))
-        return self._shown(browser, chat)
+            return _only_hint(error)
+        return self._talk(browser, conversation)
 
-    async def _follow(self, browser: Browser) -> AsyncIterator[tuple[Update, ...]]:
-        """Show the answer that is being made in the open conversation, if one is.
+    async def follow(self, browser: Browser) -> AsyncIterator[Updates]:
+        """Show the answer in progress in the open conversation, if there is one.
 
-        Never the browser's state: meanwhile somebody may have chosen other documents.
+        Never writes the browser's state: other documents may have been selected meanwhile.
         """
-        chat = await asyncio.to_thread(self._chat, browser)
-        run = self.app.runs.of(chat)
-        if run is None:  # there was none, or it is over already
-            yield await asyncio.to_thread(lambda: self._shown(browser, chat)[:5])
+        conversation = await asyncio.to_thread(self._conversation, browser)
+        job = self.app.jobs.of(conversation)
+        if job is None:  # there was none, or it is over already
+            yield await asyncio.to_thread(lambda: self._talk(browser, conversation)[:5])
             return
-        seen, number = None, len(run.chat.exchanges)
-        while not (exchange := run.exchange).over:
-            if exchange is not seen:
-                seen = exchange
+        last, number = None, len(job.conversation.exchanges)
+        while not (exchange := job.exchange).over:
+            if exchange is not last:
+                last = exchange
                 yield (gr.skip(), gr.skip(), view.live(exchange, number), gr.skip(), gr.skip())
-            await asyncio.sleep(LOOK)
-        yield await asyncio.to_thread(lambda: self._shown(browser, run.whole)[:5])
+            await asyncio.sleep(POLL_SECONDS)
+        conversation = job.result(exchange)
+        yield await asyncio.to_thread(lambda: self._talk(browser, conversation)[:5])
 
-    def _stop(self, browser: Browser) -> None:
-        self.app.runs.stop(self._chat(browser))
+    def stop(self, browser: Browser) -> None:
+        self.app.jobs.stop(self._conversation(browser))
 
-    def _revise(self, browser: Browser, touched: gr.EventData) -> tuple[Update, ...]:
-        chat = self._chat(browser)
-        number = _number(touched, len(chat.exchanges))
-        left = len(chat.exchanges) - number
-        lost = "" if left == 1 else f" and the {left - 1} after it" if left > 2 else " and the next"
-        hint = view.notice(f"Sending this replaces question {number + 1}{lost}.")
-        return chat.exchanges[number].question, number, hint
+    def revise(self, browser: Browser, event: gr.EventData) -> Updates:
+        conversation = self._conversation(browser)
+        number = _number(event, len(conversation.exchanges))
+        later = len(conversation.exchanges) - number - 1
+        others = (
+            "" if later == 0 else " and the next" if later == 1 else f" and the {later} after it"
+        )
+        hint = view.notice(f"Sending this replaces question {number + 1}{others}.")
+        return conversation.exchanges[number].question, number, hint
 
-    def _open(self, browser: Browser, touched: gr.EventData) -> tuple[Update, ...]:
-        opened = {**browser, "chat": str(_value(touched))}
-        return self._shown(opened, self._chat(opened))
+    def open(self, browser: Browser, event: gr.EventData) -> Updates:
+        browser = {**browser, "chat": str(_value(event))}
+        return self._talk(browser, self._conversation(browser))
 
-    def _forget(self, browser: Browser, touched: gr.EventData) -> tuple[Update, ...]:
-        id_ = str(_value(touched))
-        self.app.chats.forget(browser["key"], id_)
-        left = {**browser, "chat": ""} if browser.get("chat") == id_ else browser
-        return self._shown(left, self._chat(left))
+    def delete(self, browser: Browser, event: gr.EventData) -> Updates:
+        id_ = str(_value(event))
+        self.app.conversations.delete(browser["key"], id_)
+        if browser.get("chat") == id_:
+            browser = {**browser, "chat": ""}
+        return self._talk(browser, self._conversation(browser))
 
-    def _new(self, browser: Browser) -> tuple[Update, ...]:
-        return self._shown(browser, Chat.new(), value="")
+    def new(self, browser: Browser) -> Updates:
+        return self._talk(browser, Conversation.new(), value="")
+
+    def save(self, suffix: str, browser: Browser) -> str:
+        """The file that the browser saves, as JSON with its name."""
+        conversation = self._conversation(browser)
+        write = export.markdown if suffix == "md" else export.as_text
+        name = f"conversation-{conversation.id}.{suffix}"
+        return json.dumps({"name": name, "text": write(conversation)})
 
     # Documents
 
-    def _chosen(self, browser: Browser) -> tuple[str, ...]:
-        return self.app.shelf.chosen(browser.get("chosen"))
+    def _selection(self, browser: Browser) -> tuple[str, ...]:
+        return self.app.document_list.select(browser.get("chosen"))
 
-    def _documents(self, browser: Browser, said: str = "") -> tuple[Update, ...]:
-        """Files on their way, the list of documents, and a notice."""
+    def _files(self, browser: Browser, notice: str = "") -> Updates:
+        """Uploaded files, the list of documents, and a notice."""
         return (
-            view.arrivals(self.app.intake.arrivals),
-            view.documents(self.app.shelf.entries(), self._chosen(browser)),
-            said,
+            view.uploads(self.app.ingest_queue.uploads),
+            view.documents(self.app.document_list.entries(), self._selection(browser)),
+            notice,
         )
 
-    async def _watch(self, browser: Browser) -> AsyncIterator[tuple[Update, ...]]:
-        """Show files on their way until all have arrived."""
-        seen: tuple[Update, ...] = ()
+    async def watch(self, browser: Browser) -> AsyncIterator[Updates]:
+        """Show uploaded files until all are indexed."""
+        before: Updates = ()
         busy = True
         while busy:
-            busy = self.app.intake.busy
-            now = await asyncio.to_thread(self._documents, browser)
+            busy = self.app.ingest_queue.busy
+            now = await asyncio.to_thread(self._files, browser)
             yield tuple(
-                each if number >= len(seen) or each != seen[number] else gr.skip()
+                each if number >= len(before) or each != before[number] else gr.skip()
                 for number, each in enumerate(now)
             )
-            seen = now
+            before = now
             if busy:
-                await asyncio.sleep(SLOW_LOOK)
+                await asyncio.sleep(UPLOAD_POLL_SECONDS)
 
-    def _clear(self, browser: Browser) -> tuple[Update, ...]:
-        self.app.intake.clear()
-        return self._documents(browser)
+    def clear(self, browser: Browser) -> Updates:
+        self.app.ingest_queue.clear()
+        return self._files(browser)
 
-    def _choose(self, browser: Browser, touched: gr.EventData) -> tuple[Update, ...]:
-        value = _value(touched)
-        chosen = (
-            [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
-        )
-        browser = {**browser, "chosen": chosen}
-        return browser, view.documents(self.app.shelf.entries(), self._chosen(browser))
+    def select(self, browser: Browser, event: gr.EventData) -> Updates:
+        value = _value(event)
+        ids = [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+        browser = {**browser, "chosen": ids}
+        entries = self.app.document_list.entries()
+        return browser, view.documents(entries, self._selection(browser))
 
-    def _remove(self, browser: Browser, touched: gr.EventData) -> tuple[Update, ...]:
-        said = ""
+    def remove(self, browser: Browser, event: gr.EventData) -> Updates:
+        notice = ""
         try:
-            self.app.shelf.remove(str(_value(touched)))
+            self.app.document_list.remove(str(_value(event)))
         except RagAppError as error:
-            said = view.notice(str(error), kind="error")
-        return browser, *self._documents(browser, said)
+            notice = view.notice(str(error), kind="error")
+        return browser, *self._files(browser, notice)
 
 
-class _Saving:
-    """What a button that saves the conversation does."""
-
-    def __init__(self, page: _Page, form: str) -> None:
-        self._page, self._form = page, form
-
-    def __call__(self, browser: Browser) -> str:
-        chat = self._page._chat(browser)
-        text = export.markdown(chat) if self._form == "md" else export.as_text(chat)
-        return json.dumps({"name": f"conversation-{chat.id}.{self._form}", "text": text})
+def _only_hint(error: RagAppError) -> Updates:
+    """The talk unchanged, with an error below it."""
+    return (*(gr.skip(),) * 7, view.notice(str(error), kind="error"))
 
 
-def _value(touched: gr.EventData) -> object:
-    """What an element with `data-act` brought along."""
-    data = touched._data
+def _value(event: gr.EventData) -> object:
+    """The value that an element with `data-act` sent."""
+    data = event._data
     return data.get("value") if isinstance(data, dict) else None
 
 
-def _number(touched: gr.EventData, length: int) -> int:
-    """Which exchange was touched."""
-    value = str(_value(touched))
+def _number(event: gr.EventData, length: int) -> int:
+    """The number of the exchange that an event is about."""
+    value = str(_value(event))
     if not value.isdecimal() or int(value) >= length:
         raise gr.Error("This conversation has changed; reload the page.")
     return int(value)

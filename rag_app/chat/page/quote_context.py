@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from indexing.documents import Document
     from rag_app.corpus.corpus import Corpus
 
-AROUND = 260  # characters on each side
+MARGIN = 260  # characters of context on each side
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some text in a row.
+    """A piece of a document's text.
 
     Attributes:
-        text: What stands there.
-        label: Whether it says who speaks, and when, and not what is said.
+        text: The text.
+        label: Whether it is the label of an utterance: its speaker and time.
     """
 
     text: str
@@ -30,70 +30,66 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class QuoteContext:
     """A span with the text around it.
 
     Attributes:
-        title: The document's name.
-        place: Page, time stamp and speaker, as far as there are any.
-        path: The file's name.
-        before: Text that leads to the span.
+        title: Title of the document.
+        location: Page, time stamp and speaker, as far as known.
+        path: Name of the file.
+        before: Text before the span.
         span: The span itself.
-        after: Text that follows.
-        start: First character of the span.
-        end: One past its last.
-        lost: Why the surroundings cannot be shown; "" when they can.
+        after: Text after it.
+        start: Offset of the span's first character.
+        end: Offset after its last.
+        problem: Why the context cannot be shown; "" if it can.
     """
 
     title: str
-    place: str
+    location: str
     path: str
     before: tuple[Piece, ...]
     span: tuple[Piece, ...]
     after: tuple[Piece, ...]
     start: int
     end: int
-    lost: str = ""
+    problem: str = ""
 
 
-def cited(corpus: Corpus, citation: Citation, *, around: int = AROUND) -> Surroundings:
-    """A citation's quote as it stands in its document now."""
+def citation_context(corpus: Corpus, citation: Citation, *, margin: int = MARGIN) -> QuoteContext:
+    """A citation's quote in its document as it is now."""
     before: tuple[Piece, ...] = ()
     span: tuple[Piece, ...] = (Piece(citation.quote),)
-    after, lost = before, ""
+    after, problem = before, ""
     try:
         document = corpus.document(citation.document)
     except RagAppError:
-        lost = "This document is no longer in the corpus."
+        problem = "This document is no longer in the corpus."
     else:
         if document.text[citation.start : citation.end] == citation.quote:
-            before, span, after = _pieces(document, citation.start, citation.end, around)
+            before, span, after = _pieces(document, citation.start, citation.end, margin)
         else:
-            lost = "This document has changed since this quote was taken from it."
-    place = where(time=citation.time, speaker=citation.speaker, page=citation.page)
-    return Surroundings(
+            problem = "This document has changed since this quote was taken from it."
+    return QuoteContext(
         title=citation.title,
-        place=place,
+        location=location(time=citation.time, speaker=citation.speaker, page=citation.page),
         path=_name(citation.path, citation.part),
         before=before,
         span=span,
         after=after,
         start=citation.start,
         end=citation.end,
-        lost=lost,
+        problem=problem,
     )
 
 
-def passage(document: Document, start: int, end: int, *, around: int = AROUND) -> Surroundings:
-    """Any span of a document.
-
-    The place is that of its first character.
-    """
+def span_context(document: Document, start: int, end: int, *, margin: int = MARGIN) -> QuoteContext:
+    """Any span of a document; its location is that of the first character."""
     utterance = document.utterance_at(start)
-    before, span, after = _pieces(document, start, end, around)
-    return Surroundings(
+    before, span, after = _pieces(document, start, end, margin)
+    return QuoteContext(
         title=document.title,
-        place=where(
+        location=location(
             time=utterance.time if utterance else None,
             speaker=utterance.speaker if utterance else None,
             page=document.page_at(start),
@@ -107,30 +103,30 @@ def passage(document: Document, start: int, end: int, *, around: int = AROUND) -
     )
 
 
-def where(*, time: float | None, speaker: str | None, page: int | None) -> str:
+def location(*, time: float | None, speaker: str | None, page: int | None) -> str:
     """Page, time stamp and speaker in one line."""
     parts = [f"page {page}" if page is not None else None, clock(time), speaker]
     return " · ".join(part for part in parts if part)
 
 
-def _pieces(document: Document, start: int, end: int, around: int) -> list[tuple[Piece, ...]]:
-    """What stands before, in and after a span, cut between words."""
+def _pieces(document: Document, start: int, end: int, margin: int) -> list[tuple[Piece, ...]]:
+    """The text before, in and after a span, cut between words."""
     text = document.text
-    first, last = max(start - around, 0), min(end + around, len(text))
+    first, last = max(start - margin, 0), min(end + margin, len(text))
     if first:
         first += _first_gap(text[first:start])
     if last < len(text) and (cut := text[end:last].rstrip().rfind(" ")) > 0:
         last = end + cut
-    before = _labelled(document, first, start)
-    after = _labelled(document, end, last)
+    before = _split_labels(document, first, start)
+    after = _split_labels(document, end, last)
     if first and before:
         before = (Piece("… "), *before)
     if last < len(text) and after:
         after = (*after, Piece(" …"))
-    return [before, _labelled(document, start, end), after]
+    return [before, _split_labels(document, start, end), after]
 
 
-def _labelled(document: Document, start: int, end: int) -> tuple[Piece, ...]:
+def _split_labels(document: Document, start: int, end: int) -> tuple[Piece, ...]:
     """A stretch of a document, the labels of its utterances apart."""
     text, at, pieces = document.text, start, []
     for utterance in document.utterances_within(start, end):

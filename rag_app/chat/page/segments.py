@@ -28,7 +28,7 @@ class Segment:
     Attributes:
         kind: "text"; "doubt" for a sentence that no quote supports; "marker" for the number of a
             citation; "unsupported" for the mark after a doubt.
-        text: What it says; of a marker, its digits.
+        text: Its text; of a marker, its digits.
     """
 
     kind: Kind
@@ -36,7 +36,7 @@ class Segment:
 
 
 def paragraphs(text: str, mode: Mode, unsupported: Sequence[str] = ()) -> list[list[Segment]]:
-    """The lines of an answer in segments, so far as the answer has come.
+    """The lines of an answer in segments, as far as it is written.
 
     Args:
         text: With markers.
@@ -61,21 +61,21 @@ def _quote(line: str, number: int) -> Iterator[Segment]:
 def _free(line: str, unsupported: Sequence[str]) -> Iterator[Segment]:
     at = 0
     for mark in _MARKS.finditer(line):
-        said = line[at : mark.start()]
-        doubted = mark[2] or line.startswith(f" {UNSUPPORTED_MARK}", mark.end())
-        yield from _said(said, unsupported if doubted else ())
+        text = line[at : mark.start()]
+        doubtful = mark[2] or line.startswith(f" {UNSUPPORTED_MARK}", mark.end())
+        yield from _before_mark(text, unsupported if doubtful else ())
         yield Segment("unsupported", "no quote found") if mark[2] else Segment("marker", mark[1])
         at = mark.end()
     if line[at:]:
         yield Segment("text", line[at:])
 
 
-def _said(text: str, unsupported: Sequence[str]) -> Iterator[Segment]:
-    """Text before a mark; the doubted sentence at its end apart."""
+def _before_mark(text: str, unsupported: Sequence[str]) -> Iterator[Segment]:
+    """Text before a mark; the unsupported sentence at its end apart."""
     bare = text.strip()
-    doubted = max((each for each in unsupported if bare.endswith(each)), key=len, default="")
-    before = text[: text.rindex(doubted)] if doubted else text
+    doubt = max((each for each in unsupported if bare.endswith(each)), key=len, default="")
+    before = text[: text.rindex(doubt)] if doubt else text
     if before:
         yield Segment("text", before)
-    if doubted:
-        yield Segment("doubt", doubted)
+    if doubt:
+        yield Segment("doubt", doubt)

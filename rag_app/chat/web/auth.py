@@ -32,10 +32,10 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
-CLOSED = ("/gradio_api/upload", "/gradio_api/proxy=")  # files are uploaded at /files only
+BLOCKED = ("/gradio_api/upload", "/gradio_api/proxy=")  # files are uploaded at /files only
 
 
-class Guard:
+class AccessControl:
     """ASGI middleware that refuses requests without the right host, origin or login.
 
     Args:
@@ -72,15 +72,17 @@ class Guard:
     def _refusal(self, path: str, headers: Headers) -> PlainTextResponse | None:
         host = headers.get("host", "")
         if self._hosts is not None and _hostname(host) not in self._hosts:
-            said = "this server has no such host name; start it with --host, or use 127.0.0.1"
-            return PlainTextResponse(said, 421)
+            reason = "this server has no such host name; start it with --host, or use 127.0.0.1"
+            return PlainTextResponse(reason, 421)
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
             return PlainTextResponse("cross-origin requests are refused", 403)
-        if self._login is not None and not _knows(headers.get("authorization", ""), self._login):
-            asked = {"WWW-Authenticate": 'Basic realm="rag-app", charset="UTF-8"'}
-            return PlainTextResponse("login required", 401, headers=asked)
-        if any(path.startswith(closed) for closed in CLOSED):
+        if self._login is not None and not _has_login(
+            headers.get("authorization", ""), self._login
+        ):
+            challenge = {"WWW-Authenticate": 'Basic realm="rag-app", charset="UTF-8"'}
+            return PlainTextResponse("login required", 401, headers=challenge)
+        if any(path.startswith(prefix) for prefix in BLOCKED):
             return PlainTextResponse("not found", 404)
         return None
 
@@ -92,15 +94,15 @@ def _hostname(host: str) -> str:
         return ""
 
 
-def _knows(header: str, login: str) -> bool:
+def _has_login(header: str, login: str) -> bool:
     """Whether an Authorization header holds the login, as HTTP Basic or as a bearer token."""
     scheme, _, value = header.partition(" ")
-    given = value.strip().encode("latin-1")  # the bytes, as they came
+    credentials = value.strip().encode("latin-1")  # the bytes, as they came
     if scheme.lower() == "basic":
         try:
-            given = base64.b64decode(given, validate=True)
+            credentials = base64.b64decode(credentials, validate=True)
         except binascii.Error:
             return False
     elif scheme.lower() != "bearer":
         return False
-    return hmac.compare_digest(given, login.encode())
+    return hmac.compare_digest(credentials, login.encode())

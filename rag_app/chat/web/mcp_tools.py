@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import FastAPI
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rag_app.chat.application import Application
     from rag_app.corpus.corpus import Corpus
 
-LONGEST = 20_000  # characters of one reading
+MAX_CHARACTERS = 20_000  # of one passage read
 
 Documents = Annotated[
     list[str], Field(description="Limit to these documents, by id or title; empty for all.")
@@ -34,8 +34,8 @@ Speaker = Annotated[str, Field(description="Limit to passages in which this pers
 K = Annotated[int, Field(ge=1, le=50, description="Maximum number of documents.")]
 
 
-class Place(BaseModel):
-    """Where a text stands: characters `start` to `end` (exclusive) of a document."""
+class Span(BaseModel):
+    """Characters `start` to `end` (exclusive) of a document."""
 
     document: str = Field(description="Id of the document; `read_passage` takes it.")
     title: str
@@ -47,30 +47,30 @@ class Place(BaseModel):
     page: int | None = None
 
 
-class Found(BaseModel):
-    """A document that fits a query, with its best passages."""
+class DocumentHit(BaseModel):
+    """A document that matches a query, with its best passages."""
 
     document: str
     title: str
     path: str
     score: float
-    passages: list[Place]
+    passages: list[Span]
 
 
-class Search(BaseModel):
+class SearchResult(BaseModel):
     """Documents, best first."""
 
-    documents: list[Found]
+    documents: list[DocumentHit]
 
 
-class Quote(Place):
+class Quote(Span):
     """A verbatim quote that an answer rests on."""
 
     marker: int = Field(description='The number in the answer, as in "[1]".')
     verified: bool = Field(description="Whether the quote supports what the answer says with it.")
 
 
-class Answered(BaseModel):
+class AnswerResult(BaseModel):
     """An answer with everything needed to check it."""
 
     answer: str
@@ -80,18 +80,18 @@ class Answered(BaseModel):
 
 
 def add(web: FastAPI, app: Application) -> None:
-    """Offer the tools at /mcp."""
-    gather_evidence = server(app).streamable_http_app(
+    """Serve the tools at /mcp."""
+    tools = server(app).streamable_http_app(
         stateless_http=True,
         # Access control covers the whole application: `auth.py`.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    web.router.routes.extend(gather_evidence.routes)
+    web.router.routes.extend(tools.routes)
     before = web.router.lifespan_context
 
     @asynccontextmanager
     async def both(of: FastAPI) -> AsyncIterator[Any]:
-        async with before(of) as state, gather_evidence.router.lifespan_context(gather_evidence):
+        async with before(of) as state, tools.router.lifespan_context(tools):
             yield state
 
     web.router.lifespan_context = both
@@ -99,29 +99,29 @@ def add(web: FastAPI, app: Application) -> None:
 
 def server(app: Application) -> MCPServer[None]:
     """The tools: search, ask, read. None of them changes anything."""
-    gather_evidence: MCPServer[None] = MCPServer(
+    tools: MCPServer[None] = MCPServer(
         "rag-app",
         instructions="Search, ask and read long documents. Answers quote; quotes are exact spans.",
         log_level="WARNING",
     )
-    reading = ToolAnnotations(
+    read_only = ToolAnnotations(
         read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
     )
 
-    @gather_evidence.tool(title="Search documents", annotations=reading)
+    @tools.tool(title="Search documents", annotations=read_only)
     async def search_documents(
         query: Annotated[str, Field(description="A question or a description, of any length.")],
         k: K = 5,
         documents: Documents = [],  # noqa: B006 - a schema needs the default itself
         path: Path = "",
         speaker: Speaker = "",
-    ) -> Search:
+    ) -> SearchResult:
         """Find the documents that a query is about, each with its best passages."""
         where = Filter(tuple(documents), path or None, speaker or None)
-        with _told():
+        with tool_errors():
             return await asyncio.to_thread(_search, app.corpus, query, k, where)
 
-    @gather_evidence.tool(title="Ask documents", annotations=reading)
+    @tools.tool(title="Ask documents", annotations=read_only)
     async def ask_documents(
         question: Annotated[str, Field(description="A question about what the documents say.")],
         answer: Annotated[
@@ -131,47 +131,44 @@ def server(app: Application) -> MCPServer[None]:
         documents: Documents = [],  # noqa: B006 - a schema needs the default itself
         path: Path = "",
         speaker: Speaker = "",
-    ) -> Answered:
+    ) -> AnswerResult:
         """Answer a question from the documents, with citations that are exact spans of them."""
         where = Filter(tuple(documents), path or None, speaker or None)
-        with _told():
+        with tool_errors():
             request = AskRequest(question, answer, where=where)
-            return _answered(await app.asking.answer(request, who="mcp"))
+            return _answer_result(await app.questions.answer(request, who="mcp"))
 
-    @gather_evidence.tool(title="Read a passage", annotations=reading)
+    @tools.tool(title="Read a passage", annotations=read_only)
     async def read_passage(
         document: Annotated[str, Field(description="Id, path or title of a document.")],
         start: Annotated[int, Field(ge=0, description="Offset of the first character.")] = 0,
         end: Annotated[int, Field(ge=0, description="Offset after the last character.")] = 4000,
-    ) -> Place:
+    ) -> Span:
         """Read a document's text from one character to another, 20,000 at most."""
-        with _told():
+        with tool_errors():
             return await asyncio.to_thread(_read, app.corpus, document, start, end)
 
-    return gather_evidence
+    return tools
 
 
-class _told:  # noqa: N801 - used as a function
-    """Errors of ours, told to whoever called the tool."""
-
-    def __enter__(self) -> None:
-        """Nothing to begin with."""
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Tell what went wrong."""
-        if isinstance(error, RagAppError):
-            raise ToolError(str(error)) from error
+@contextmanager
+def tool_errors() -> Iterator[None]:
+    """Report errors of ours to the caller of a tool."""
+    try:
+        yield
+    except RagAppError as error:
+        raise ToolError(str(error)) from error
 
 
-def _search(corpus: Corpus, query: str, k: int, where: Filter) -> Search:
-    found = [
-        Found(
+def _search(corpus: Corpus, query: str, k: int, where: Filter) -> SearchResult:
+    hits = [
+        DocumentHit(
             document=hit.document,
             title=hit.title,
             path=hit.path,
             score=hit.score,
             passages=[
-                Place(
+                Span(
                     document=hit.document,
                     title=hit.title,
                     start=each.start,
@@ -186,10 +183,10 @@ def _search(corpus: Corpus, query: str, k: int, where: Filter) -> Search:
         )
         for hit in corpus.search(query, k=k, where=where)
     ]
-    return Search(documents=found)
+    return SearchResult(documents=hits)
 
 
-def _answered(answer: Answer) -> Answered:
+def _answer_result(answer: Answer) -> AnswerResult:
     quotes = [
         Quote(
             document=each.document,
@@ -205,7 +202,7 @@ def _answered(answer: Answer) -> Answered:
         )
         for each in answer.citations
     ]
-    return Answered(
+    return AnswerResult(
         answer=answer.text,
         citations=quotes,
         unsupported=list(answer.unsupported),
@@ -213,14 +210,14 @@ def _answered(answer: Answer) -> Answered:
     )
 
 
-def _read(corpus: Corpus, name: str, start: int, end: int) -> Place:
+def _read(corpus: Corpus, name: str, start: int, end: int) -> Span:
     document = corpus.document(name)
     length = len(document.text)
     if not start < end or start >= length:
         raise InvalidRequest(f"{name}: no characters {start} to {end}; it has {length}")
-    end = min(end, start + LONGEST, length)
+    end = min(end, start + MAX_CHARACTERS, length)
     utterance = document.utterance_at(start)
-    return Place(
+    return Span(
         document=document.id,
         title=document.title,
         start=start,

@@ -23,7 +23,7 @@ from generator.prompt.follow_up import Turn
 from generator.request import EVIDENCE_DOCUMENTS, AskRequest
 from indexing.errors import Busy, DocumentNotFound, InputError, RagAppError
 from indexing.filter import Filter
-from rag_app.chat.question_queue import Asking
+from rag_app.chat.question_queue import QuestionQueue
 
 if TYPE_CHECKING:
     from generator.answer import Mode
@@ -75,98 +75,98 @@ def add(web: FastAPI, app: Application) -> None:
         shared = {"object": "model", "created": 0, "owned_by": "rag-app"}
         return {"object": "list", "data": [{"id": name, **shared} for name in MODELS]}
 
-    async def complete(request: Request, wanted: Completion) -> JSONResponse | StreamingResponse:
-        if wanted.model not in MODELS:
-            said = f"no model {wanted.model!r}; there are: {', '.join(MODELS)}"
-            return _refused(said, 404, "model_not_found")
-        if wanted.messages[-1].role != "user":
-            return _refused("the last message must be the user's: the question", 400)
-        who = wanted.user or (request.client.host if request.client else "")
+    async def complete(request: Request, body: Completion) -> JSONResponse | StreamingResponse:
+        if body.model not in MODELS:
+            message = f"no model {body.model!r}; there are: {', '.join(MODELS)}"
+            return _error_response(message, 404, "model_not_found")
+        if body.messages[-1].role != "user":
+            return _error_response("the last message must be the user's question", 400)
+        who = body.user or (request.client.host if request.client else "")
         try:
-            asked = _request(wanted, MODELS[wanted.model] or app.answer)
-            reply = _Reply(wanted.model, app.asking, asked, f"api {who}")
-            return await (reply.streamed() if wanted.stream else reply.whole())
+            ask = _ask_request(body, MODELS[body.model] or app.answer)
+            reply = _Reply(body.model, app.questions, ask, f"api {who}")
+            return await (reply.stream() if body.stream else reply.complete())
         except RagAppError as error:
-            return _refused(str(error), _status(error))
+            return _error_response(str(error), _status(error))
 
     async def malformed(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
         faults = [f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors()]
-        return _refused("; ".join(faults), 400)
+        return _error_response("; ".join(faults), 400)
 
     web.add_api_route("/v1/models", models, methods=["GET"])
     web.add_api_route("/v1/chat/completions", complete, methods=["POST"], response_model=None)
     web.add_exception_handler(RequestValidationError, malformed)
 
 
-def _request(wanted: Completion, mode: Mode | None) -> AskRequest:
-    where = Filter(tuple(wanted.documents), wanted.path, wanted.speaker)
-    *before, last = wanted.messages
-    return AskRequest(last.text, mode, wanted.k, where, tuple(_turns(before)))
+def _ask_request(body: Completion, mode: Mode | None) -> AskRequest:
+    where = Filter(tuple(body.documents), body.path, body.speaker)
+    *before, last = body.messages
+    return AskRequest(last.text, mode, body.k, where, tuple(_turns(before)))
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[Turn]:
-    """Each message of the user with what it was answered, if it was."""
+    """Each message of the user with the answer to it, if there is one."""
     for message, following in zip_longest(messages, messages[1:]):
         if message.role == "user":
-            answered = following is not None and following.role == "assistant"
-            yield Turn(message.text, following.text if answered else "")
+            has_answer = following is not None and following.role == "assistant"
+            yield Turn(message.text, following.text if has_answer else "")
 
 
 class _Reply:
     """The answer to one request, in the formats of the API."""
 
-    def __init__(self, model: str, asking: Asking, request: AskRequest, who: str) -> None:
-        self._asking, self._request, self._who = asking, request, who
+    def __init__(self, model: str, questions: QuestionQueue, request: AskRequest, who: str) -> None:
+        self._questions, self._request, self._who = questions, request, who
         self._shared = {
             "id": f"chatcmpl-{secrets.token_hex(12)}",
             "created": int(time.time()),
             "model": model,
         }
 
-    async def whole(self) -> JSONResponse:
-        answer = await self._asking.answer(self._request, who=self._who)
+    async def complete(self) -> JSONResponse:
+        answer = await self._questions.answer(self._request, who=self._who)
         message = {"role": "assistant", "content": answer.text, "refusal": None}
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
-        shape = {**self._shared, "object": "chat.completion", "choices": [choice]}
-        return JSONResponse({**shape, **_beside(answer)})
+        values = {**self._shared, "object": "chat.completion", "choices": [choice]}
+        return JSONResponse({**values, **_extra_fields(answer)})
 
-    async def streamed(self) -> StreamingResponse:
+    async def stream(self) -> StreamingResponse:
         """A stream, opened once its first event is there, so that earlier errors have a status."""
-        events = self._asking.stream_async(self._request, who=self._who)
+        events = self._questions.stream_async(self._request, who=self._who)
         first = await anext(events)
 
-        async def pieces() -> AsyncIterator[str]:
-            yield self._piece({"role": "assistant", "content": ""})
+        async def chunks() -> AsyncIterator[str]:
+            yield self._chunk({"role": "assistant", "content": ""})
             try:
                 event = first
                 while not isinstance(event, AnswerReady):
                     if isinstance(event, TextDelta):
-                        yield self._piece({"content": event.text})
+                        yield self._chunk({"content": event.text})
                     event = await anext(events)
-                yield self._piece({}, finish="stop", **_beside(event.answer))
+                yield self._chunk({}, finish="stop", **_extra_fields(event.answer))
             except RagAppError as error:
-                yield _line({"error": _error(str(error), "server_error")})
+                yield _event({"error": _error(str(error), "server_error")})
             finally:
                 await events.aclose()
             yield "data: [DONE]\n\n"
 
-        return StreamingResponse(pieces(), media_type="text/event-stream")
+        return StreamingResponse(chunks(), media_type="text/event-stream")
 
-    def _piece(self, delta: Json, *, finish: str | None = None, **beside: object) -> str:
+    def _chunk(self, delta: Json, *, finish: str | None = None, **extra: object) -> str:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
-        shape = {**self._shared, "object": "chat.completion.chunk", "choices": [choice]}
-        return _line({**shape, **beside})
+        values = {**self._shared, "object": "chat.completion.chunk", "choices": [choice]}
+        return _event({**values, **extra})
 
 
-def _beside(answer: Answer) -> Json:
+def _extra_fields(answer: Answer) -> Json:
     """The fields that stand beside those of the API."""
     values = as_json(answer)
     citations = values.pop("citations")
     return {"citations": citations, "rag_app": values}
 
 
-def _line(values: Json) -> str:
+def _event(values: Json) -> str:
     return f"data: {json.dumps(values, ensure_ascii=False)}\n\n"
 
 
@@ -176,10 +176,10 @@ def _status(error: RagAppError) -> int:
     return 400 if isinstance(error, InputError | DocumentNotFound) else 500
 
 
-def _error(said: str, kind: str) -> Json:
-    return {"message": said, "type": kind, "param": None, "code": None}
+def _error(message: str, kind: str) -> Json:
+    return {"message": message, "type": kind, "param": None, "code": None}
 
 
-def _refused(said: str, status: int, code: str | None = None) -> JSONResponse:
+def _error_response(message: str, status: int, code: str | None = None) -> JSONResponse:
     kind = "invalid_request_error" if status < 500 else "server_error"
-    return JSONResponse({"error": {**_error(said, kind), "code": code}}, status)
+    return JSONResponse({"error": {**_error(message, kind), "code": code}}, status)

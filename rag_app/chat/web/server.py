@@ -24,7 +24,7 @@ STATIC = Path(__file__).parents[1] / "page" / "static"
 
 
 @dataclass(frozen=True, slots=True)
-class Serving:
+class ServerOptions:
     """How an application is served.
 
     Attributes:
@@ -71,28 +71,28 @@ def require_gradio() -> None:
             raise MissingDependency(library, "The chat page", 'pip install "rag-app[chat]"')
 
 
-def assembled(app: Application, serving: Serving) -> ASGIApp:
+def build_application(app: Application, options: ServerOptions) -> ASGIApp:
     """The whole web application behind its access control."""
-    _quiet(app.corpus.folder)
+    _configure_gradio(app.corpus.folder)
     import gradio as gr
     from fastapi import FastAPI
     from fastapi.staticfiles import StaticFiles
 
     from rag_app.chat.page import page
-    from rag_app.chat.web import upload_route as files
-    from rag_app.chat.web.auth import LOOPBACK, Guard
+    from rag_app.chat.web import upload_route
+    from rag_app.chat.web.auth import LOOPBACK, AccessControl
 
     web = FastAPI(title="rag-app", docs_url=None, redoc_url=None, openapi_url=None)
     web.mount("/static", StaticFiles(directory=STATIC))
-    files.add(web, app)
-    if serving.api:
-        from rag_app.chat.web import openai_api as api
+    upload_route.add(web, app)
+    if options.api:
+        from rag_app.chat.web import openai_api
 
-        api.add(web, app)
-    if serving.mcp:
-        from rag_app.chat.web import mcp_tools as tools
+        openai_api.add(web, app)
+    if options.mcp:
+        from rag_app.chat.web import mcp_tools
 
-        tools.add(web, app)
+        mcp_tools.add(web, app)
     gr.mount_gradio_app(
         web,
         page.build(app),
@@ -108,39 +108,39 @@ def assembled(app: Application, serving: Serving) -> ASGIApp:
         theme=page.theme(),
         head=page.head(),
     )
-    hosts = {*LOOPBACK, serving.host} if serving.private else None
-    return Guard(web, hosts=hosts, login=serving.login)
+    hosts = {*LOOPBACK, options.host} if options.private else None
+    return AccessControl(web, hosts=hosts, login=options.login)
 
 
-def listen(serving: Serving) -> socket.socket:
+def listen(options: ServerOptions) -> socket.socket:
     """A socket at the address.
 
     Raises:
         InvalidRequest: The address is in use, or not this machine's.
     """
-    family = socket.AF_INET6 if ":" in serving.host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((serving.host, serving.port))
+        listener.bind((options.host, options.port))
     except (OSError, OverflowError) as error:
-        listening.close()
-        said = getattr(error, "strerror", None) or error
+        listener.close()
+        reason = getattr(error, "strerror", None) or error
         raise InvalidRequest(
-            f"cannot listen at {serving.host}, port {serving.port} ({said}); "
+            f"cannot listen at {options.host}, port {options.port} ({reason}); "
             "name another with --port, or --port 0 for a free one"
         ) from error
-    return listening
+    return listener
 
 
 def serve(
-    app: Application, serving: Serving, *, ready: Callable[[str], None] | None = None
+    app: Application, options: ServerOptions, *, ready: Callable[[str], None] | None = None
 ) -> None:
     """Serve until interrupted.
 
     Args:
         app: What to serve.
-        serving: How.
+        options: How to serve it.
         ready: Called with the address once requests are accepted.
 
     Raises:
@@ -148,28 +148,28 @@ def serve(
     """
     import uvicorn
 
-    with listen(serving) as listening:
-        web = assembled(app, serving)
+    with listen(options) as listener:
+        web = build_application(app, options)
         config = uvicorn.Config(
             web, log_level="warning", access_log=False, timeout_graceful_shutdown=2, ws="none"
         )
-        logging.getLogger("uvicorn.error").addFilter(_worth_saying)
-        listening.listen()
+        logging.getLogger("uvicorn.error").addFilter(_is_worth_logging)
+        listener.listen()
         threading.Thread(target=app.warm, name="warm", daemon=True).start()
-        host = f"[{serving.host}]" if ":" in serving.host else serving.host
+        host = f"[{options.host}]" if ":" in options.host else options.host
         if ready is not None:
-            ready(f"http://{host}:{listening.getsockname()[1]}")
-        uvicorn.Server(config).run(sockets=[listening])
+            ready(f"http://{host}:{listener.getsockname()[1]}")
+        uvicorn.Server(config).run(sockets=[listener])
 
 
-def _worth_saying(record: logging.LogRecord) -> bool:
+def _is_worth_logging(record: logging.LogRecord) -> bool:
     """Whether a log record is more than a page that was still open at shutdown."""
     kind = record.exc_info[0] if record.exc_info else None
-    ended = kind is not None and issubclass(kind, asyncio.CancelledError)
-    return not ended and not str(record.msg).startswith("Cancel %s running task")
+    cancelled = kind is not None and issubclass(kind, asyncio.CancelledError)
+    return not cancelled and not str(record.msg).startswith("Cancel %s running task")
 
 
-def _quiet(folder: Path) -> None:
+def _configure_gradio(folder: Path) -> None:
     """Configure Gradio before its import: no telemetry, temporary files in the corpus folder."""
     if "gradio" not in sys.modules:
         os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"

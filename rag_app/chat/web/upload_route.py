@@ -19,17 +19,17 @@ LONGEST_NAME = 2048
 def add(web: FastAPI, app: Application) -> None:
     """Receive files and queue them for indexing."""
 
-    async def take(request: Request) -> JSONResponse:
+    async def upload(request: Request) -> JSONResponse:
         name = unquote(request.headers.get("x-name", "")[: 3 * LONGEST_NAME])[:LONGEST_NAME]
         try:
-            kept = await app.uploads.receive(name, request.stream())
+            saved_name = await app.uploads.receive(name, request.stream())
         except UnreadableFile as error:
             return JSONResponse({"error": f"{error.reason}; {error.remedy}"}, 422)
         except RagAppError as error:
             return JSONResponse({"error": str(error)}, 422)
-        path = app.uploads.path(kept)
+        path = app.uploads.path(saved_name)
         if path is not None:
-            app.intake.add([(kept, path)])
-        return JSONResponse({"name": kept}, 201)
+            app.ingest_queue.add([(saved_name, path)])
+        return JSONResponse({"name": saved_name}, 201)
 
-    web.add_api_route("/files", take, methods=["POST"], response_model=None)
+    web.add_api_route("/files", upload, methods=["POST"], response_model=None)

@@ -1,4 +1,4 @@
-"""Kept conversations: what comes back, and that only their key leads to them."""
+"""Stored conversations: what is read back, and that only their key leads to them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from generator.answer import Answer, Citation, ContextEntry
 from indexing.errors import CorpusError, InvalidRequest
 from rag_app.chat import export
-from rag_app.chat.conversation import Chat, Exchange, from_json, to_json
-from rag_app.chat.conversation_store import Chats, is_key, new_key
+from rag_app.chat.conversation import Conversation, Exchange, from_json, to_json
+from rag_app.chat.conversation_store import ConversationStore, is_key, new_key
 
 CITATION = Citation(1, "d1", "/a/b.vtt", "B", "", 3, 9, "quoted", "Ann", 61.5, None, True, 1.0, 0.9)
 ANSWER = Answer(
@@ -23,31 +23,33 @@ ANSWER = Answer(
     context=(ContextEntry("d1", "B", 100, 40, 60),),
     seconds={"total": 0.5},
 )
-CHAT = Chat.new().followed_by(Exchange("Why?", "quote", ("d1",), "done", ANSWER.text, ANSWER))
+CONVERSATION = Conversation.new().followed_by(
+    Exchange("Why?", "quote", ("d1",), "done", ANSWER.text, ANSWER)
+)
 
 
 def test_a_conversation_comes_back_as_it_was(tmp_path: Path) -> None:
-    assert from_json(to_json(CHAT)) == CHAT
-    chats, key = Chats(tmp_path), new_key()
-    chats.keep(key, CHAT)
-    assert Chats(tmp_path).get(key, CHAT.id) == CHAT
-    assert chats.all(key) == [CHAT]
+    assert from_json(to_json(CONVERSATION)) == CONVERSATION
+    store, key = ConversationStore(tmp_path), new_key()
+    store.save(key, CONVERSATION)
+    assert ConversationStore(tmp_path).get(key, CONVERSATION.id) == CONVERSATION
+    assert store.all(key) == [CONVERSATION]
 
 
 def test_what_was_under_way_when_the_server_ended_is_stopped(tmp_path: Path) -> None:
-    chats, key = Chats(tmp_path), new_key()
-    chats.keep(key, CHAT.followed_by(Exchange("And?", state="writing", text="So fa")))
-    kept = chats.get(key, CHAT.id)
-    assert kept is not None
-    assert [each.state for each in kept.exchanges] == ["done", "stopped"]
-    assert kept.exchanges[1].text == "So fa"
+    store, key = ConversationStore(tmp_path), new_key()
+    store.save(key, CONVERSATION.followed_by(Exchange("And?", state="writing", text="So fa")))
+    saved = store.get(key, CONVERSATION.id)
+    assert saved is not None
+    assert [each.state for each in saved.exchanges] == ["done", "stopped"]
+    assert saved.exchanges[1].text == "So fa"
 
 
 def test_another_key_finds_nothing_and_no_key_is_on_disk(tmp_path: Path) -> None:
-    chats, key = Chats(tmp_path), new_key()
-    chats.keep(key, CHAT)
-    assert chats.get(new_key(), CHAT.id) is None
-    assert chats.all(new_key()) == []
+    store, key = ConversationStore(tmp_path), new_key()
+    store.save(key, CONVERSATION)
+    assert store.get(new_key(), CONVERSATION.id) is None
+    assert store.all(new_key()) == []
     for path in tmp_path.rglob("*"):
         assert key not in str(path) and (path.is_dir() or key not in path.read_text())
 
@@ -56,41 +58,41 @@ def test_another_key_finds_nothing_and_no_key_is_on_disk(tmp_path: Path) -> None
 def test_what_is_no_key_is_refused(tmp_path: Path, key: object) -> None:
     assert not is_key(key)
     with pytest.raises((InvalidRequest, TypeError)):
-        Chats(tmp_path).all(key)  # type: ignore[arg-type]
+        ConversationStore(tmp_path).all(key)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("id_", ["", "../other", "0" * 15, "g" * 16, "0" * 16 + "/x"])
 def test_an_id_is_no_path(tmp_path: Path, id_: str) -> None:
     with pytest.raises(InvalidRequest, match="no such conversation"):
-        Chats(tmp_path).keep(new_key(), replace(CHAT, id=id_))
+        ConversationStore(tmp_path).save(new_key(), replace(CONVERSATION, id=id_))
 
 
 def test_a_damaged_conversation_does_not_hide_the_others(tmp_path: Path) -> None:
-    chats, key = Chats(tmp_path), new_key()
-    chats.keep(key, CHAT)
+    store, key = ConversationStore(tmp_path), new_key()
+    store.save(key, CONVERSATION)
     (folder,) = tmp_path.iterdir()
     (folder / f"{'0' * 16}.json").write_text('{"id": 1}')
     (folder / f"{'1' * 16}.json").write_bytes(b"\xff\x00")
-    assert chats.all(key) == [CHAT]
+    assert store.all(key) == [CONVERSATION]
     with pytest.raises(InvalidRequest, match="cannot be read"):
         from_json('{"id": 1}')
 
 
 def test_forgotten_is_gone(tmp_path: Path) -> None:
-    chats, key = Chats(tmp_path), new_key()
-    chats.keep(key, CHAT)
-    chats.forget(key, CHAT.id)
-    assert chats.all(key) == [] and not list(tmp_path.rglob("*.json"))
+    store, key = ConversationStore(tmp_path), new_key()
+    store.save(key, CONVERSATION)
+    store.delete(key, CONVERSATION.id)
+    assert store.all(key) == [] and not list(tmp_path.rglob("*.json"))
 
 
 def test_no_room_is_an_error_of_ours(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CorpusError, match="cannot be saved"):
-        Chats(tmp_path / "file").keep(new_key(), CHAT)
+        ConversationStore(tmp_path / "file").save(new_key(), CONVERSATION)
 
 
 def test_json_export_has_every_citation() -> None:
-    values = json.loads(export.as_text(CHAT))
+    values = json.loads(export.as_text(CONVERSATION))
     (exchange,) = values["exchanges"]
     assert exchange["answer"]["citations"][0] | {} == {
         **exchange["answer"]["citations"][0],
@@ -108,7 +110,7 @@ def test_markdown_export_cites_and_stays_text() -> None:
 
     bad = "# <script>x</script> ![i](http://a.b/c) [l](javascript:x) *b* `c` http://a.b 1. | x"
     answer = replace(ANSWER, text=f"{bad} [1]", citations=(replace(CITATION, quote=bad),))
-    chat = Chat.new().followed_by(Exchange(bad, "quote", (), "done", answer.text, answer))
+    chat = Conversation.new().followed_by(Exchange(bad, "quote", (), "done", answer.text, answer))
     text = export.markdown(chat)
     assert "characters 3-9" in text and "00:01:01 · Ann" in text and "Read 40 of 100" in text
     html = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text)

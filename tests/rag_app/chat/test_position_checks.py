@@ -1,4 +1,4 @@
-"""Position checks of a conversation: kept when they end, without a trace when they are stopped."""
+"""Position checks of a conversation: saved when they end, discarded when they are stopped."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ from pathlib import Path
 from generator.answer import Answer
 from generator.position_check import PositionCheck, Variant
 from generator.request import AskRequest
-from rag_app.chat.answer_jobs import Runs
-from rag_app.chat.conversation import Chat, Checked, Exchange, from_json, to_json
-from rag_app.chat.conversation_store import Chats, new_key
+from rag_app.chat.answer_jobs import AnswerJobs
+from rag_app.chat.conversation import (
+    Conversation,
+    Exchange,
+    PositionCheckRecord,
+    from_json,
+    to_json,
+)
+from rag_app.chat.conversation_store import ConversationStore, new_key
 from rag_app.chat.page import html as view
-from rag_app.chat.question_queue import Asking
+from rag_app.chat.question_queue import QuestionQueue
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import PATIENCE, wait_until
 
 USUAL = Answer("Why?", "It rained.", mode="free", made={"Ms-PoE": "off (as asked)"})
 OTHER = Answer("Why?", "It <b>snowed</b>.", mode="free", made={"Ms-PoE": "on (as asked)"})
-FOUND = PositionCheck(
+CHECK = PositionCheck(
     USUAL,
     (
         Variant("best-last", "off (as asked)", USUAL, 1.0, False),
@@ -28,12 +34,16 @@ FOUND = PositionCheck(
     ),
     ("Ms-PoE: no",),
 )
-CHAT = Chat.new().followed_by(Exchange("Why?", "free", (), "done", USUAL.text, USUAL))
-CHAT = CHAT.followed_by(Exchange("And then?", "free", (), "done", USUAL.text, USUAL))
+CONVERSATION = Conversation.new().followed_by(
+    Exchange("Why?", "free", (), "done", USUAL.text, USUAL)
+)
+CONVERSATION = CONVERSATION.followed_by(
+    Exchange("And then?", "free", (), "done", USUAL.text, USUAL)
+)
 
 
 class Scripted(Corpus):
-    """A corpus that has checked already; with a gate, it asks on and on until it is stopped."""
+    """A corpus whose check is scripted; with a gate, it runs until it is stopped."""
 
     gate: threading.Event | None = None
     request: AskRequest
@@ -52,55 +62,59 @@ class Scripted(Corpus):
             assert progress is not None
             progress(1, 3)
             time.sleep(0.01)
-        return FOUND
+        return CHECK
 
 
-def runs(folder: Path) -> tuple[Scripted, Chats, Runs]:
-    corpus, chats = Scripted(folder / "corpus"), Chats(folder / "chats")
-    return corpus, chats, Runs(Asking(corpus), chats)
+def make_jobs(folder: Path) -> tuple[Scripted, ConversationStore, AnswerJobs]:
+    corpus, store = Scripted(folder / "corpus"), ConversationStore(folder / "store")
+    return corpus, store, AnswerJobs(QuestionQueue(corpus), store)
 
 
-def ended(all_: Runs, chat: Chat) -> None:
-    wait_until(lambda: all_.of(chat) is None)
+def wait(jobs: AnswerJobs, conversation: Conversation) -> None:
+    wait_until(lambda: jobs.of(conversation) is None)
 
 
-def test_what_a_check_finds_is_kept_with_its_answer(tmp_path: Path) -> None:
-    corpus, chats, all_ = runs(tmp_path)
+def test_a_check_is_saved_with_its_answer(tmp_path: Path) -> None:
+    corpus, store, jobs = make_jobs(tmp_path)
     key = new_key()
-    chats.keep(key, CHAT)
-    all_.check(key, CHAT, 1)
-    ended(all_, CHAT)
-    kept = chats.get(key, CHAT.id)
-    assert kept == CHAT.with_exchange(1, kept.exchanges[1] if kept else CHAT.exchanges[1])
-    assert kept is not None and kept.exchanges[1].check == Checked.of(FOUND)
-    assert kept.exchanges[1].state == "done"
+    store.save(key, CONVERSATION)
+    jobs.check(key, CONVERSATION, 1)
+    wait(jobs, CONVERSATION)
+    saved = store.get(key, CONVERSATION.id)
+    assert saved == CONVERSATION.with_exchange(
+        1, saved.exchanges[1] if saved else CONVERSATION.exchanges[1]
+    )
+    assert saved is not None and saved.exchanges[1].check == PositionCheckRecord.of(CHECK)
+    assert saved.exchanges[1].state == "done"
     assert corpus.usual == USUAL
     assert [turn.question for turn in corpus.request.history] == ["Why?"]  # what came before it
-    assert from_json(to_json(kept)) == kept
+    assert from_json(to_json(saved)) == saved
 
 
 def test_a_check_that_is_stopped_leaves_the_answer_as_it_was(tmp_path: Path) -> None:
-    corpus, chats, all_ = runs(tmp_path)
+    corpus, store, jobs = make_jobs(tmp_path)
     corpus.gate = threading.Event()
     key = new_key()
-    chats.keep(key, CHAT)
-    run = all_.check(key, CHAT, 0)
+    store.save(key, CONVERSATION)
+    job = jobs.check(key, CONVERSATION, 0)
     assert corpus.gate.wait(PATIENCE)
-    assert "Asking" in view.live(run.exchange, 0) and "1 of 3" in view.live(run.exchange, 0)
-    all_.stop(CHAT)
-    ended(all_, CHAT)
-    assert chats.get(key, CHAT.id) == CHAT
-    asking = all_._asking  # and the line goes on
+    assert "Asking" in view.live(job.exchange, 0) and "1 of 3" in view.live(job.exchange, 0)
+    jobs.stop(CONVERSATION)
+    wait(jobs, CONVERSATION)
+    assert store.get(key, CONVERSATION.id) == CONVERSATION
+    questions = jobs._questions  # and the queue goes on
     corpus.gate = None
-    found = asking.check(
+    check = questions.check(
         AskRequest("Why?"), USUAL, who=key, stop=threading.Event(), progress=lambda *_: None
     )
-    assert found == FOUND
+    assert check == CHECK
 
 
-def test_what_changes_is_shown_and_stays_text() -> None:
-    exchange = Exchange("Why?", "free", (), "done", USUAL.text, USUAL, check=Checked.of(FOUND))
-    shown = view.conversation(Chat.new().followed_by(exchange))
-    assert "1 of 2 change the answer · agreement 75%" in shown
-    assert "evidence best-last" in shown and "Ms-PoE on (as asked)" in shown
-    assert "It &lt;b&gt;snowed&lt;/b&gt;." in shown and "Not checked: Ms-PoE: no" in shown
+def test_a_changed_answer_is_shown_and_stays_text() -> None:
+    exchange = Exchange(
+        "Why?", "free", (), "done", USUAL.text, USUAL, check=PositionCheckRecord.of(CHECK)
+    )
+    page = view.conversation(Conversation.new().followed_by(exchange))
+    assert "1 of 2 variants change the answer · agreement 75%" in page
+    assert "evidence best-last" in page and "Ms-PoE on (as asked)" in page
+    assert "It &lt;b&gt;snowed&lt;/b&gt;." in page and "Not checked: Ms-PoE: no" in page

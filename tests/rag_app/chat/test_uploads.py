@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing.errors import CorpusError, RagAppError, UnreadableFile
-from rag_app.chat.uploads import MAX_DEPTH, MAX_NAME, Uploads, fit
+from rag_app.chat.uploads import MAX_DEPTH, MAX_NAME, Uploads, safe_path
 
 
 def receive(uploads: Uploads, name: str, content: bytes = b"words", pieces: int = 3) -> str:
@@ -36,7 +36,7 @@ def receive(uploads: Uploads, name: str, content: bytes = b"words", pieces: int 
     ],
 )
 def test_names_are_made_to_fit(tmp_path: Path, name: str, kept: str) -> None:
-    assert fit(name).as_posix() == kept
+    assert safe_path(name).as_posix() == kept
     uploads = Uploads(tmp_path / "up", max_bytes=100)
     assert receive(uploads, name) == kept
     assert (tmp_path / "up" / kept).is_file()
@@ -45,7 +45,7 @@ def test_names_are_made_to_fit(tmp_path: Path, name: str, kept: str) -> None:
 @given(st.text(max_size=60))
 def test_no_name_leads_out(name: str) -> None:
     try:
-        path = fit(f"{name}.txt")
+        path = safe_path(f"{name}.txt")
     except UnreadableFile:
         return
     assert not path.is_absolute() and ".." not in path.parts and len(path.parts) <= MAX_DEPTH
@@ -100,9 +100,9 @@ def test_only_what_was_received_is_dropped(tmp_path: Path) -> None:
     own.write_text("mine")
     uploads = Uploads(tmp_path / "up", max_bytes=100)
     receive(uploads, "a.txt")
-    uploads.drop(str(own))
-    uploads.drop(str(tmp_path / "up" / ".." / "own.txt"))
-    uploads.drop("up/a.txt")
+    uploads.delete(str(own))
+    uploads.delete(str(tmp_path / "up" / ".." / "own.txt"))
+    uploads.delete("up/a.txt")
     assert own.exists() and uploads.path("a.txt")
-    uploads.drop(str(tmp_path / "up" / "a.txt"))
+    uploads.delete(str(tmp_path / "up" / "a.txt"))
     assert uploads.path("a.txt") is None

@@ -206,11 +206,11 @@ const ragApp = (() => {
       if (error) {
         say(list, `${name}: ${error}`).classList.add("failed");
       } else {
-        if (!watched) trigger("arrived", {});
+        if (!watched) trigger("uploaded", {});
         watched = true;
       }
     }
-    if (watched) trigger("arrived", {});
+    if (watched) trigger("uploaded", {});
   }
 
   function say(list, text) {

@@ -24,7 +24,7 @@ QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE = 300_000  # milliseconds; the machine may be busy with other work
+PATIENCE = 300_000  # milliseconds; no test depends on the speed of the machine
 MEASURING = 3_600_000  # a measurement ends with a report or an error, however slow the machine
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -106,8 +106,8 @@ def test_files_are_added_and_what_is_wrong_with_one_stops_no_other(
         "tool.exe: is of an unsupported type"
     )
     expect(page.locator(".sending .failed").nth(1)).to_contain_text("is larger than 1 MB")
-    expect(page.locator("#arrivals li", has_text="kite.txt")).to_contain_text("added")
-    expect(page.locator("#arrivals li", has_text="empty.txt")).to_contain_text("is empty")
+    expect(page.locator("#uploads li", has_text="kite.txt")).to_contain_text("added")
+    expect(page.locator("#uploads li", has_text="empty.txt")).to_contain_text("is empty")
     row = page.locator("#documents li", has_text="kite.txt")
     expect(row).to_be_visible()
     ask(page, "When is the kite festival?")
@@ -123,7 +123,7 @@ def test_files_are_added_and_what_is_wrong_with_one_stops_no_other(
     expect(page.locator("#documents li")).not_to_have_count(0)
     assert not (served.folder / "uploads" / "kite.txt").exists()
     page.get_by_role("button", name="Clear this list").click()
-    expect(page.locator("#arrivals li")).to_have_count(0)
+    expect(page.locator("#uploads li")).to_have_count(0)
 
 
 def test_a_folder_is_added_with_its_names(visit: Visit, tmp_path: Path) -> None:
@@ -133,8 +133,8 @@ def test_a_folder_is_added_with_its_names(visit: Visit, tmp_path: Path) -> None:
     (folder / "picture.png").write_bytes(b"\x89PNG")
     page = visit()
     page.locator("input[data-picked=folder]").set_input_files(folder)
-    expect(page.locator("#arrivals li")).to_contain_text("minutes/may/first.md")
-    expect(page.locator("#arrivals li")).to_contain_text("added")
+    expect(page.locator("#uploads li")).to_contain_text("minutes/may/first.md")
+    expect(page.locator("#uploads li")).to_contain_text("added")
     expect(page.locator(".sending li")).to_have_text("1 files of unsupported types skipped")
 
 
@@ -324,17 +324,17 @@ def test_a_model_is_asked_with_its_evidence_at_every_place(visit: Visit) -> None
     page.get_by_role("tab", name="Evaluate").click()
     page.get_by_label("Questions").fill("1")
     page.get_by_role("button", name="Measure positions").click()
-    expect(page.locator("#places .notice")).to_contain_text("you can go on asking")
-    lines = page.locator("#places figure g.line")
-    page.locator("#places :is(figure, .notice.error)").first.wait_for(timeout=MEASURING)
+    expect(page.locator("#positions .notice")).to_contain_text("you can go on asking")
+    lines = page.locator("#positions figure g.line")
+    page.locator("#positions :is(figure, .notice.error)").first.wait_for(timeout=MEASURING)
     expect(lines).to_have_count(2)  # the model as it is, and Ms-PoE
     for line in lines.all():
         values = [title.text_content() or "" for title in line.locator("title").all()]
         assert len(values) == 5 and all(re.match(r"(0|100)% ", value) for value in values)
-    expect(page.locator("#places .numbers tbody tr")).to_have_count(2)
+    expect(page.locator("#positions .numbers tbody tr")).to_have_count(2)
     page.reload()  # what was measured last is still there
     page.get_by_role("tab", name="Evaluate").click()
-    expect(page.locator("#places figure")).to_be_visible()
+    expect(page.locator("#positions figure")).to_be_visible()
 
 
 def test_a_conversation_is_saved_with_its_citations(visit: Visit) -> None:

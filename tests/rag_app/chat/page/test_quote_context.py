@@ -1,11 +1,11 @@
-"""A span in its surroundings is the document's own text, with labels of utterances apart."""
+"""A span in its context is the document's own text, with labels of utterances apart."""
 
 from __future__ import annotations
 
 import pytest
 
 from indexing.documents import Document, Utterance
-from rag_app.chat.page.quote_context import Piece, passage
+from rag_app.chat.page.quote_context import Piece, span_context
 
 SAID = [("Ann: ", "We met on Monday."), ("Bob: ", "No, on Tuesday."), ("Ann: ", "Was it so?")]
 TEXT = "\n".join(label + words for label, words in SAID)
@@ -24,24 +24,24 @@ def plain(pieces: tuple[Piece, ...]) -> str:
     return "".join(piece.text for piece in pieces)
 
 
-@pytest.mark.parametrize("around", [0, 1, 7, 30, 200])
-def test_nothing_is_lost_or_changed(around: int) -> None:
+@pytest.mark.parametrize("margin", [0, 1, 7, 30, 200])
+def test_nothing_is_lost_or_changed(margin: int) -> None:
     for start in range(len(TEXT)):
         for end in range(start + 1, len(TEXT) + 1):
-            shown = passage(meeting(), start, end, around=around)
-            assert plain(shown.span) == TEXT[start:end]
-            before, after = plain(shown.before), plain(shown.after)
+            context = span_context(meeting(), start, end, margin=margin)
+            assert plain(context.span) == TEXT[start:end]
+            before, after = plain(context.before), plain(context.after)
             assert TEXT[:start].endswith(before.removeprefix("… "))
             assert TEXT[end:].startswith(after.removesuffix(" …"))
 
 
 def test_labels_stand_apart() -> None:
     start = TEXT.index("No, on")
-    shown = passage(meeting(), start, start + 15, around=200)
-    labels = [piece.text for piece in (*shown.before, *shown.after) if piece.label]
+    context = span_context(meeting(), start, start + 15, margin=200)
+    labels = [piece.text for piece in (*context.before, *context.after) if piece.label]
     assert labels == ["Ann: ", "Bob: ", "Ann: "]
-    assert shown.span == (Piece("No, on Tuesday."),)
-    assert shown.place == "Bob"
+    assert context.span == (Piece("No, on Tuesday."),)
+    assert context.location == "Bob"
 
 
 def test_turns_within_a_span_are_those_that_a_naive_look_finds() -> None:

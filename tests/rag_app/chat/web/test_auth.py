@@ -9,15 +9,15 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
 from indexing.errors import InvalidRequest
-from rag_app.chat.web.auth import LOOPBACK, Guard
-from rag_app.chat.web.server import Serving, listen
+from rag_app.chat.web.auth import LOOPBACK, AccessControl
+from rag_app.chat.web.server import ServerOptions, listen
 
 LOGIN = "ann:päss:word"
 
 
 def visitor(*, login: str | None = None, at: str = "http://localhost:7860") -> TestClient:
-    guarded = Guard(PlainTextResponse("hello"), hosts=LOOPBACK, login=login)
-    return TestClient(guarded, base_url=at)
+    protected = AccessControl(PlainTextResponse("hello"), hosts=LOOPBACK, login=login)
+    return TestClient(protected, base_url=at)
 
 
 @pytest.mark.parametrize("at", ["http://localhost:1", "http://127.0.0.1", "http://[::1]:7860"])
@@ -66,19 +66,19 @@ def test_the_login_of_a_browser_and_the_key_of_a_program() -> None:
 @pytest.mark.parametrize("login", ["", ":", "ann", "ann:", ":word"])
 def test_half_a_login_is_none(login: str) -> None:
     with pytest.raises(InvalidRequest, match="user:password"):
-        Serving(login=login)
+        ServerOptions(login=login)
 
 
 def test_the_network_needs_a_login() -> None:
     with pytest.raises(InvalidRequest, match="RAG_APP_AUTH"):
-        Serving(host="0.0.0.0")
-    assert not Serving(host="0.0.0.0", login=LOGIN).private
+        ServerOptions(host="0.0.0.0")
+    assert not ServerOptions(host="0.0.0.0", login=LOGIN).private
 
 
 def test_a_port_that_is_taken_is_said() -> None:
-    with listen(Serving(port=0)) as first:
+    with listen(ServerOptions(port=0)) as first:
         first.listen()
         with pytest.raises(InvalidRequest, match="--port"):
-            listen(Serving(port=first.getsockname()[1]))
+            listen(ServerOptions(port=first.getsockname()[1]))
     with pytest.raises(InvalidRequest, match="cannot listen"):
-        listen(Serving(host="203.0.113.7", port=0, login=LOGIN))
+        listen(ServerOptions(host="203.0.113.7", port=0, login=LOGIN))

@@ -1,0 +1,87 @@
+"""The evaluation view: a needle test of the corpus, and accuracy by position of the evidence."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import gradio as gr
+
+from rag_app.chat.page import html as view
+from rag_app.chat.page.components import PRIVATE, html
+from rag_app.chat.page.measurements import (
+    LENGTHS,
+    MAX_QUESTIONS,
+    Measurement,
+    PositionSettings,
+    needles,
+    positions,
+)
+
+if TYPE_CHECKING:
+    from rag_app.chat.application import Application
+
+
+def evaluate(app: Application, blocks: gr.Blocks) -> None:
+    """Build the view."""
+    lock = threading.Lock()
+    with gr.Column(elem_classes="sheet"):
+        for panel in (_needle_panel, _position_panel):
+            measurement = Measurement(lock)
+            results = panel(app, measurement)
+            blocks.load(measurement.report, None, results, **PRIVATE)
+
+
+def _needle_panel(app: Application, measurement: Measurement) -> gr.HTML:
+    html(view.intro("needles"))
+    with gr.Row(elem_classes="filters"):
+        each = gr.Number(2, label="Facts per depth and length", minimum=1, maximum=8, precision=0)
+        extensions = gr.CheckboxGroup(
+            [("parallel context windows (pcw)", "pcw"), ("truncated to one window", "none")],
+            value=["pcw"],
+            label="How documents are encoded",
+        )
+    start = gr.Button("Measure", variant="primary", elem_classes="measure")
+    results = html(elem_id="measured")
+
+    async def run(each: int, extensions: list[str]) -> AsyncIterator[str]:
+        work = partial(needles, app.corpus.folder, each or 1, extensions)
+        async for report in measurement.run(work):
+            yield report
+
+    start.click(run, [each, extensions], results, **PRIVATE)
+    return results
+
+
+def _position_panel(app: Application, measurement: Measurement) -> gr.HTML:
+    html(view.intro("positions"))
+    with gr.Row(elem_classes="filters"):
+        probe = gr.Dropdown(
+            [
+                ("multi-document question answering", "qa"),
+                ("key-value retrieval", "kv"),
+                ("passkey retrieval", "passkey"),
+            ],
+            value="qa",
+            label="Task",
+            filterable=False,
+        )
+        count = gr.Number(4, label="Questions", minimum=1, maximum=MAX_QUESTIONS, precision=0)
+        lengths = gr.CheckboxGroup(
+            [(f"{length:,}", length) for length in LENGTHS],
+            value=[LENGTHS[0]],
+            label="Tokens of evidence",
+        )
+    start = gr.Button("Measure positions", variant="primary", elem_classes="measure")
+    results = html(elem_id="positions")
+
+    async def run(probe: str, count: int, lengths: list[int]) -> AsyncIterator[str]:
+        settings = PositionSettings(probe, count or 1, tuple(lengths))
+        work = partial(positions, app.corpus.folder, app.generator, settings)
+        async for report in measurement.run(work):
+            yield report
+
+    start.click(run, [probe, count, lengths], results, **PRIVATE)
+    return results

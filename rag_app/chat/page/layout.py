@@ -1,0 +1,121 @@
+"""The layout of the page: its components, without what they do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import gradio as gr
+
+from rag_app.chat.page import html as view
+from rag_app.chat.page.components import html
+from rag_app.chat.page.evaluation_view import evaluate
+from rag_app.chat.page.search_view import search
+
+if TYPE_CHECKING:
+    from rag_app.chat.application import Application
+
+FORMATS = {"Markdown": "md", "JSON": "json"}  # in which a conversation is saved
+
+
+@dataclass(frozen=True)
+class Sidebar:
+    """Conversations and documents."""
+
+    new: gr.Button
+    conversations: gr.HTML
+    drop: gr.HTML
+    uploads: gr.HTML
+    notice: gr.HTML
+    documents: gr.HTML
+
+
+@dataclass(frozen=True)
+class Talk:
+    """The open conversation, and the box for the next question."""
+
+    history: gr.HTML
+    live: gr.HTML
+    hint: gr.HTML
+    box: gr.Textbox
+    mode: gr.Radio
+    save: dict[str, gr.Button]  # by format
+    download: gr.Textbox
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The components that handlers read and write."""
+
+    browser: gr.BrowserState
+    editing: gr.State
+    side: Sidebar
+    talk: Talk
+    sources: gr.HTML
+
+
+def build(app: Application, blocks: gr.Blocks) -> Layout:
+    """Build the page within `blocks`."""
+    browser = gr.BrowserState({}, storage_key="rag-app", secret="rag-app")  # noqa: S106
+    with gr.Sidebar(width=320, elem_id="side"):
+        side = _sidebar(app.uploads.max_bytes)
+    with gr.Tabs(elem_id="views"):
+        with gr.Tab("Ask", id="ask"), gr.Row(elem_id="ask"):
+            with gr.Column(elem_id="talk", min_width=0):
+                talk = _talk(app)
+            sources = html(elem_id="panel", acts=True)
+        with gr.Tab("Search", id="search"):
+            search(app, browser)
+        with gr.Tab("Evaluate", id="evaluate"):
+            evaluate(app, blocks)
+    return Layout(browser, gr.State(None), side, talk, sources)
+
+
+def _sidebar(max_bytes: int) -> Sidebar:
+    html('<h1 class="brand">rag-app</h1>')
+    new = gr.Button("New conversation", elem_id="new", size="sm")
+    conversations = html(acts=True, elem_id="chats")
+    html('<h2 class="label">Documents</h2>')
+    return Sidebar(
+        new=new,
+        conversations=conversations,
+        drop=html(view.dropzone(max_bytes), acts=True, elem_id="drop"),
+        uploads=html(acts=True, elem_id="uploads"),
+        notice=html(elem_id="notice"),
+        documents=html(acts=True, elem_id="documents"),
+    )
+
+
+def _talk(app: Application) -> Talk:
+    history = html(acts=True, elem_id="history")
+    live = html(acts=True, elem_id="live")
+    with gr.Column(elem_id="composer", min_width=0):
+        hint = html(elem_id="hint")
+        box = gr.Textbox(
+            placeholder="Ask your documents",
+            show_label=False,
+            label="Question",
+            lines=1,
+            max_lines=8,
+            max_length=8000,
+            container=False,
+            submit_btn=True,
+            elem_id="box",
+        )
+        with gr.Row(elem_id="choices"):
+            mode = gr.Radio(
+                [("Verbatim quotes", "quote"), ("Generated answer", "free")],
+                value=app.answer,
+                show_label=False,
+                label="Answer with",
+                container=False,
+                elem_id="mode",
+            )
+            save = {
+                suffix: gr.Button(
+                    f"Save as {name}", size="sm", elem_classes=["save", f"save-{suffix}"]
+                )
+                for name, suffix in FORMATS.items()
+            }
+    download = gr.Textbox(visible="hidden", elem_id="download")
+    return Talk(history, live, hint, box, mode, save, download)

@@ -1,0 +1,57 @@
+"""The search view: documents and passages for a query, with filters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+
+from indexing.errors import RagAppError
+from indexing.filter import Filter
+from rag_app.chat.page import html as view
+from rag_app.chat.page.components import PRIVATE, html
+
+if TYPE_CHECKING:
+    from rag_app.chat.application import Application
+
+
+def search(app: Application, browser: gr.BrowserState) -> None:
+    """Build the view."""
+    with gr.Column(elem_classes="sheet"):
+        query = gr.Textbox(
+            label="Search",
+            placeholder="A question, a name, a description of any length",
+            lines=1,
+            max_lines=4,
+            max_length=8000,
+            show_label=False,
+            container=False,
+            submit_btn=True,
+            elem_id="query",
+        )
+        with gr.Row(elem_classes="filters"):
+            speaker = gr.Textbox(label="Speaker", placeholder="anyone", max_length=200)
+            pattern = gr.Textbox(label="File", placeholder="*.vtt", max_length=400)
+            k = gr.Number(5, label="Documents", minimum=1, maximum=50, precision=0)
+            passages = gr.Number(
+                2, label="Passages per document", minimum=1, maximum=20, precision=0
+            )
+        results = html(elem_id="results")
+
+    def run(values: dict[gr.Component, Any]) -> str:
+        where = Filter(
+            app.document_list.select(values[browser].get("chosen")),
+            values[pattern].strip() or None,
+            values[speaker].strip() or None,
+        )
+        try:
+            hits = app.corpus.search(
+                values[query], k=values[k], passages=values[passages], where=where
+            )
+            return view.hits(app.corpus, hits)
+        except RagAppError as error:
+            return view.notice(str(error), kind="error")
+
+    fields = (query, speaker, pattern, k, passages)
+    for field in fields:
+        field.submit(run, {*fields, browser}, results, **PRIVATE)
