@@ -22,8 +22,9 @@ import click
 from generator.answer import Answer
 from generator.request import AskRequest
 from indexing.encoder.encoder import Encoder
+from rag_app.batch.options import BatchOptions
 from rag_app.batch.questions import Question, read_questions
-from rag_app.batch.run import BatchOptions, run
+from rag_app.batch.run import run
 from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.corpus import Corpus
 

@@ -25,6 +25,7 @@ from indexing.encoder.encoder import Encoder
 from rag_app.batch.asking import ask_one
 from rag_app.batch.questions import Question, read_questions
 from rag_app.batch.run import run
+from rag_app.batch.scope import CurrentDocuments
 from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.corpus import Corpus
 
@@ -80,7 +81,7 @@ def compare(folder: Path, questions: list[Question], encoder: Encoder) -> dict[s
             with modes["one by one"].timing(len(group)):
                 for question in group:
                     with Corpus(folder, encoder=encoder) as fresh:
-                        answers.append(ask_one(fresh, question).answer)
+                        answers.append(ask_one(CurrentDocuments(fresh), question).answer)
             records = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
             assert [record["answer"] for record in records] == [one.text for one in answers if one]
             with modes["a process each"].timing(1):

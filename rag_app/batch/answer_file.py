@@ -1,9 +1,9 @@
-"""The file of answers: one line of JSON a question, never torn, whenever the run is killed.
+"""The file of answers: one line of JSON per question, intact whenever the run is killed.
 
-Answers are appended in the order of the questions, each with one write that reaches the disk. One
-that is ready before its turn goes to a second file beside it, `NAME.ahead`, and from there to its
-place. A line that a kill has cut off is taken away at the next start, and so asked again: nothing
-else is. Lines change places only by writing the whole file anew under another name.
+Answers are appended in the order of the questions, each with one write that is synced to disk. One
+that is ready too early goes to a second file, `NAME.ahead`, and later to its place. A last line cut
+off by a kill is removed at the next start, and only that question is asked again. Lines are
+reordered only by writing a new file and renaming it.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class AnswerLine:
     """A line of the file.
 
     Attributes:
         line: Its bytes, newline included.
         settings: Fingerprint of the settings.
         documents: Fingerprint of the documents.
-        failed: Whether the question could not be answered.
-        abstained: Whether the answer is that the documents do not say.
+        failed: Whether it holds an error instead of an answer.
+        abstained: Whether the answer abstains.
     """
 
     line: bytes
@@ -45,7 +45,7 @@ class Kept:
 
     @property
     def record(self) -> Json:
-        """What the line says."""
+        """The line, parsed."""
         values: Json = json.loads(self.line)
         return values
 
@@ -55,22 +55,22 @@ class AnswerFile:
 
     Args:
         path: The file; it is made when it does not exist.
-        order: The keys of all questions, as their answers shall stand.
+        order: The keys of all questions, in the order of their answers.
 
     Attributes:
-        kept: What is there, by key; the newest answer to each question.
-        mended: Whether a line that was cut off has been taken away.
+        lines: The newest answer to each question, by key.
+        truncated: Whether an incomplete last line was removed.
 
     Raises:
-        InvalidRequest: Another run is writing to it, or it holds something else than answers.
+        InvalidRequest: Another run is writing to it, or it holds anything but answers.
         InputError: It cannot be written.
     """
 
     def __init__(self, path: Path, order: Sequence[Key]) -> None:
         self.path = path.resolve()
         self.ahead = self.path.with_name(f"{self.path.name}.ahead")
-        self.kept: dict[Key, Kept] = {}
-        self.mended = False
+        self.lines: dict[Key, AnswerLine] = {}
+        self.truncated = False
         self._order = list(order)
         self._lock = filelock.FileLock(self.path.with_name(f"{self.path.name}.lock"), timeout=0)
         with self._writable():
@@ -83,11 +83,11 @@ class AnswerFile:
                 ) from None
         try:
             with self._writable():
-                self._places = list(self._read(self.path))  # keys of the lines, as they stand
+                self._keys = list(self._read(self.path))  # in the order of the lines
                 list(self._read(self.ahead))
             if self.ahead.exists():
-                self.settle()
-            self._straight = self._places == self._order[: len(self._places)]
+                self.finalize()
+            self._in_order = self._keys == self._order[: len(self._keys)]
         except BaseException:
             self._release()
             raise
@@ -103,73 +103,73 @@ class AnswerFile:
     ) -> None:
         try:
             if kind is None or not issubclass(kind, InputError):  # the disk is not full
-                self.settle()
+                self.finalize()
         finally:
             self._release()
 
     def add(self, key: Key, record: Json) -> None:
-        """Keep an answer; it is on the disk when this returns.
+        """Add an answer; it is on disk when this returns.
 
         Raises:
             InputError: It cannot be written.
         """
         line = json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
-        self.kept[key] = _kept(line, record)
+        self.lines[key] = _answer_line(line, record)
         with self._writable():
             if not self._is_next(key):
                 _append(self.ahead, line)
                 return
             while True:
-                _append(self.path, self.kept[key].line)
-                self._places.append(key)
-                if len(self._places) == len(self._order):
+                _append(self.path, self.lines[key].line)
+                self._keys.append(key)
+                if len(self._keys) == len(self._order):
                     return
-                key = self._order[len(self._places)]
-                if key not in self.kept:
+                key = self._order[len(self._keys)]
+                if key not in self.lines:
                     return
 
-    def drop(self, keys: Sequence[Key]) -> None:
-        """Forget answers; the file is without them when it is settled."""
+    def remove(self, keys: Sequence[Key]) -> None:
+        """Remove answers; the file is rewritten by `finalize`."""
         for key in keys:
-            del self.kept[key]
+            del self.lines[key]
 
-    def settle(self) -> None:
-        """Bring every answer to its place, and remove what was beside the file."""
+    def finalize(self) -> None:
+        """Bring every answer to its place, and remove the second file."""
         with self._writable():
             known = set(self._order)
-            order = [key for key in self._order if key in self.kept]
-            order += [key for key in self.kept if key not in known]
-            if self.ahead.exists() or order != self._places:
-                _replace(self.path, [self.kept[key].line for key in order])
-                self._places = order
+            order = [key for key in self._order if key in self.lines]
+            order += [key for key in self.lines if key not in known]
+            if self.ahead.exists() or order != self._keys:
+                _replace(self.path, [self.lines[key].line for key in order])
+                self._keys = order
             self.ahead.unlink(missing_ok=True)
 
     def _is_next(self, key: Key) -> bool:
         """Whether the file holds just the answers before this one."""
-        at = len(self._places)
-        return self._straight and at < len(self._order) and self._order[at] == key
+        at = len(self._keys)
+        return self._in_order and at < len(self._order) and self._order[at] == key
 
     def _read(self, path: Path) -> Iterator[Key]:
-        """Take in the lines of a file, its last one mended."""
+        """Read the lines of a file, and remove an incomplete last one."""
         data = path.read_bytes() if path.exists() else b""
         whole, _, rest = data.rpartition(b"\n")
         for number, line in enumerate(whole.split(b"\n") if whole else [], 1):
-            parsed = _parsed(line)
+            parsed = _parse(line)
             if parsed is None:
                 raise InvalidRequest(
                     f"{path}: line {number} is not a batch answer; name another --out"
                 )
-            self.kept[parsed[0]] = parsed[1]
+            self.lines[parsed[0]] = parsed[1]
             yield parsed[0]
-        if rest and (parsed := _parsed(rest)):  # whole but for its newline
+        if rest and (parsed := _parse(rest)):  # whole but for its newline
             _append(path, b"\n")
-            self.kept[parsed[0]] = parsed[1]
+            self.lines[parsed[0]] = parsed[1]
             yield parsed[0]
         elif rest:
             if _is_json(rest) or not (whole or rest.startswith(b"{")):
                 raise InvalidRequest(f"{path}: is not a file of batch answers; name another --out")
             os.truncate(path, len(data) - len(rest))
-            self.mended = True
+            self.truncated = True
 
     @contextmanager
     def _writable(self) -> Iterator[None]:
@@ -187,7 +187,7 @@ class AnswerFile:
 
 
 def read_answers(path: Path) -> list[Json]:
-    """The answers of a file as they stand, those ahead of their turn left out.
+    """The answers of a file, in its order, without those of the second file.
 
     Raises:
         InputError: It cannot be read.
@@ -196,24 +196,24 @@ def read_answers(path: Path) -> list[Json]:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-    found = [one[1].record for one in map(_parsed, lines) if one]
-    if not found:
+    answers = [one[1].record for one in map(_parse, lines) if one]
+    if not answers:
         raise InputError(f"{path}: holds no batch answers; make some with: rag-app batch")
-    return found
+    return answers
 
 
-def _parsed(line: bytes) -> tuple[Key, Kept] | None:
-    """The key and the line, or None for what no run has written."""
+def _parse(line: bytes) -> tuple[Key, AnswerLine] | None:
+    """The key and the line, or None if it is not an answer."""
     try:
         record = json.loads(line)
         key = (record["id"], record["question"], record["document"])
-        return key, _kept(line + b"\n", record)
+        return key, _answer_line(line + b"\n", record)
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
 def _is_json(text: bytes) -> bool:
-    """Whether it is whole, which the beginning of an answer never is."""
+    """Whether it is complete JSON, which the beginning of an answer never is."""
     try:
         json.loads(text)
     except (ValueError, RecursionError):
@@ -221,9 +221,9 @@ def _is_json(text: bytes) -> bool:
     return True
 
 
-def _kept(line: bytes, record: Json) -> Kept:
+def _answer_line(line: bytes, record: Json) -> AnswerLine:
     settings, _, documents = record["fingerprint"].partition("-")
-    return Kept(
+    return AnswerLine(
         line, settings, documents, record["error"] is not None, bool(record.get("abstained"))
     )
 
@@ -236,7 +236,7 @@ def _append(path: Path, line: bytes) -> None:
 
 
 def _replace(path: Path, lines: Sequence[bytes]) -> None:
-    """Write a file anew, at once or not at all."""
+    """Write a file atomically."""
     draft = path.with_name(f"{path.name}.new")
     with draft.open("wb") as file:
         file.writelines(lines)

@@ -1,4 +1,4 @@
-"""Questions asked of a corpus, several at once; one that fails does not stop the others."""
+"""Questions asked of a corpus, several in parallel; one that fails does not stop the others."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from indexing.errors import (
     RagAppError,
 )
 from indexing.filter import Filter
+from rag_app.batch.options import BatchOptions
 from rag_app.batch.questions import Question
-from rag_app.batch.scope import Documents
+from rag_app.batch.scope import CurrentDocuments
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Mode
     from indexing.change_detection import Held
-    from rag_app.corpus.corpus import Corpus
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class QuestionError:
     """Why a question has no answer.
 
     Attributes:
@@ -39,59 +39,56 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """A question with what became of it: an answer or a failure, never both.
+class QuestionResult:
+    """A question with its answer or its error, never both.
 
     Attributes:
-        question: What was asked.
-        scope: The documents that it was asked of; none for all.
+        question: The question.
+        scope: The documents that it was limited to; none for all.
         documents: Fingerprint of their content.
         answer: The answer.
-        failed: Why there is none.
+        error: Why there is none.
     """
 
     question: Question
     scope: tuple[Held, ...] = ()
     documents: str = ""
     answer: Answer | None = None
-    failed: Failed | None = None
+    error: QuestionError | None = None
 
 
-def asked(  # noqa: PLR0913 - what to ask, how, and until when
-    corpus: Corpus,
+def ask_all(
+    documents: CurrentDocuments,
     questions: Iterable[Question],
+    options: BatchOptions,
     *,
-    answer: Mode | None = None,
-    k: int = 5,
-    workers: int = 1,
     stop: Callable[[], bool] = lambda: False,
-) -> Iterator[Outcome]:
-    """Ask questions; outcomes as they are ready, which is in order with one worker.
+) -> Iterator[QuestionResult]:
+    """Ask questions; yields results as they are ready, which is in order with one worker.
 
     Args:
-        corpus: What to ask.
+        documents: The documents to ask.
         questions: Taken one by one, a little ahead of the asking.
-        answer: "quote" or "free"; None takes the corpus's choice.
-        k: Documents to take evidence from, at most.
-        workers: Questions asked at once.
-        stop: Asked after each outcome; once it says so, no question is begun any more.
+        options: How to ask.
+        stop: Called after each result; once it returns True, no further question is started.
 
     Raises:
         CorpusError: There is no corpus, or it cannot be used; nor can any other question be asked.
         ModelError: The same about a model.
     """
-    if workers < 1:
-        raise InvalidRequest("workers must be at least 1")
+    workers = options.workers
     waiting = iter(questions)
     pool = ThreadPoolExecutor(workers, thread_name_prefix="batch")
-    running: set[Future[Outcome]] = set()
+    running: set[Future[QuestionResult]] = set()
     try:
         while True:
             if stop():
                 running = {future for future in running if not future.cancel()}
                 waiting = iter(())
             for question in islice(waiting, 2 * workers - len(running)):
-                running.add(pool.submit(ask_one, corpus, question, answer=answer, k=k))
+                running.add(
+                    pool.submit(ask_one, documents, question, answer=options.answer, k=options.k)
+                )
             if not running:
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)
@@ -104,27 +101,28 @@ def asked(  # noqa: PLR0913 - what to ask, how, and until when
 
 
 def ask_one(
-    corpus: Corpus, question: Question, *, answer: Mode | None = None, k: int = 5
-) -> Outcome:
-    """Ask one question; what is wrong with it alone becomes a failure.
+    documents: CurrentDocuments, question: Question, *, answer: Mode | None = None, k: int = 5
+) -> QuestionResult:
+    """Ask one question; an error that concerns it alone becomes part of the result.
 
     Raises:
-        CorpusError: Something is wrong that would fail every question.
+        CorpusError: An error that every question would meet.
         ModelError: The same.
     """
-    documents = Documents.of(corpus)
+    current = documents.read()
     scope: tuple[Held, ...] = ()
     try:
         if question.problem:
             raise InvalidRequest(question.problem)
-        scope = documents.scope(question)
+        scope = current.scope(question)
         where = Filter(documents=tuple(one.id for one in scope))
-        found = corpus.answer(AskRequest(question.text, answer, k, where))
+        response = documents.corpus.answer(AskRequest(question.text, answer, k, where))
     except (InputError, DocumentNotFound) as error:
-        return Outcome(question, scope, failed=Failed(type(error).__name__, str(error)))
+        message = str(error)
+        return QuestionResult(question, scope, error=QuestionError(type(error).__name__, message))
     except RagAppError:
         raise
     except Exception as error:
-        said = " ".join(f"{error}".split())[:300] or "no message"
-        return Outcome(question, scope, failed=Failed(type(error).__name__, said))
-    return Outcome(question, scope, documents.fingerprint(scope), answer=found)
+        message = " ".join(f"{error}".split())[:300] or "no message"
+        return QuestionResult(question, scope, error=QuestionError(type(error).__name__, message))
+    return QuestionResult(question, scope, current.fingerprint(scope), answer=response)

@@ -10,45 +10,45 @@ from contextlib import contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-SAID = "rag-app: stopping after the questions in progress; Ctrl-C again quits at once\n"
+MESSAGE = "rag-app: stop_on_signal after the questions in progress; Ctrl-C again quits at once\n"
 _SHOW_CURSOR = "\x1b[?25h"  # which a progress bar has hidden
 
 
-class Stop:
-    """Whether somebody has asked to stop; called by whoever asks questions.
+class StopRequest:
+    """Whether to stop; called between questions.
 
     Attributes:
-        signal: What arrived; None as long as nothing has.
+        signal: The signal that arrived; None before.
     """
 
     def __init__(self) -> None:
         self.signal: int | None = None
 
     def __call__(self) -> bool:
-        """Whether anything has arrived."""
+        """Whether a signal has arrived."""
         return self.signal is not None
 
     @property
     def status(self) -> int:
-        """The exit status that shells know a signal by: 130 for Ctrl-C."""
+        """The exit status of a shell for the signal: 130 for Ctrl-C."""
         return 128 + (self.signal or 0)
 
 
 @contextmanager
-def stopping() -> Iterator[Stop]:
-    """Take the signals while it lasts; the second one ends the process.
+def stop_on_signal() -> Iterator[StopRequest]:
+    """Handle the signals within the context; the second one ends the process.
 
-    That is safe at any moment, as a kill is. It works in the main thread alone.
+    That is safe at any moment, as a kill is. Only the main thread may use it.
     """
-    stop = Stop()
+    stop = StopRequest()
 
-    def take(number: int, frame: FrameType | None) -> None:
+    def handle(number: int, frame: FrameType | None) -> None:
         if stop():
-            _leave(number)
+            _quit(number)
         stop.signal = number
-        _write(SAID)
+        _write(MESSAGE)
 
-    before = {number: signal.signal(number, take) for number in SIGNALS}
+    before = {number: signal.signal(number, handle) for number in SIGNALS}
     try:
         yield stop
     finally:
@@ -56,7 +56,7 @@ def stopping() -> Iterator[Stop]:
             signal.signal(number, handler)
 
 
-def _leave(number: int) -> None:
+def _quit(number: int) -> None:
     if sys.stderr.isatty():
         _write(_SHOW_CURSOR)
     signal.signal(number, signal.SIG_DFL)

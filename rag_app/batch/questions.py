@@ -24,10 +24,10 @@ class Question:
 
     Attributes:
         id: Names it within its file.
-        text: What is asked.
-        document: The id, path, folder or title of the only documents to ask; None for all.
-        digest: Of the document, where its content is known; then it is found under any name.
-        problem: Why it cannot be asked, when its line cannot be used.
+        text: The question.
+        document: Id, path, folder or title of the documents it is limited to; None for all.
+        digest: Digest of the document, if its content is known; then it is found under any name.
+        problem: Why it cannot be asked; None if it can.
     """
 
     id: str
@@ -38,18 +38,18 @@ class Question:
 
     @property
     def key(self) -> tuple[str, str, str | None]:
-        """What makes it the same question in another run."""
+        """The identity of the question across runs."""
         return self.id, self.text, self.document
 
 
 def read_questions(path: Path) -> list[Question]:
     """The questions of a file, in its order; a folder is one of QMSum files.
 
-    Questions that bring no id get one made of their words and document, so that lines may be
+    Questions without an id get one derived from their text and document, so that lines may be
     added anywhere between two runs.
 
     Raises:
-        UnreadableFile: There is no such file, no question in it, or it is of another kind.
+        UnreadableFile: There is no such file, no question in it, or it is of another type.
     """
     if path.is_dir():
         return _of_meetings(path)
@@ -60,10 +60,10 @@ def read_questions(path: Path) -> list[Question]:
     if suffix == ".json" or (suffix == ".jsonl" and _holds_meetings(text)):
         return _of_meetings(path)
     readers = {".txt": _lines, ".csv": _table, ".jsonl": _objects}
-    found = _named(path, list(readers[suffix](path, text)))
-    if not found:
+    questions = _with_ids(path, list(readers[suffix](path, text)))
+    if not questions:
         raise UnreadableFile(path, "holds no question", "write one per line")
-    return found
+    return questions
 
 
 def _text(path: Path) -> str:
@@ -114,16 +114,16 @@ def _objects(path: Path, text: str) -> Iterator[Question]:
 
 def _of_object(number: int, values: object) -> Question:
     fields = values if isinstance(values, dict) else {}
-    id_, asked, document = (fields.get(name) for name in ("id", "question", "document"))
+    id_, text, document = (fields.get(name) for name in ("id", "question", "document"))
     if isinstance(id_, int):
         id_ = str(id_)
-    fits = isinstance(asked, str) and all(x is None or isinstance(x, str) for x in (id_, document))
-    if not fits:
+    valid = isinstance(text, str) and all(x is None or isinstance(x, str) for x in (id_, document))
+    if not valid:
         name = id_ if isinstance(id_, str) and id_.strip() else f"line-{number}"
         problem = f"line {number} has no string `question`, or has values that are not strings"
         return Question(printable(name), "", problem=f"{problem}; {SHAPE}")
-    assert isinstance(asked, str)
-    return _question(id_ or "", asked, document)
+    assert isinstance(text, str)
+    return _question(id_ or "", text, document)
 
 
 def _question(id_: str, text: str, document: str | None) -> Question:
@@ -132,21 +132,21 @@ def _question(id_: str, text: str, document: str | None) -> Question:
     return Question(printable(id_).strip(), text, document, problem=problem)
 
 
-def _named(path: Path, questions: Sequence[Question]) -> list[Question]:
+def _with_ids(path: Path, questions: Sequence[Question]) -> list[Question]:
     """The questions, each with an id.
 
     Raises:
         UnreadableFile: Two have the same id.
     """
-    seen: dict[str, int] = {}
-    named = []
+    counts: dict[str, int] = {}
+    result = []
     for question in questions:
-        made = question.id or _digest(question)
-        seen[made] = seen.get(made, 0) + 1
-        if question.id and seen[made] > 1:
-            raise UnreadableFile(path, f"has the id {made!r} twice", "make the ids unique")
-        named.append(replace(question, id=made if seen[made] == 1 else f"{made}-{seen[made]}"))
-    return named
+        id_ = question.id or _digest(question)
+        counts[id_] = count = counts.get(id_, 0) + 1
+        if question.id and count > 1:
+            raise UnreadableFile(path, f"has the id {id_!r} twice", "make the ids unique")
+        result.append(replace(question, id=id_ if count == 1 else f"{id_}-{count}"))
+    return result
 
 
 def _digest(question: Question) -> str:
@@ -164,29 +164,29 @@ def _holds_meetings(text: str) -> bool:
 
 
 def _of_meetings(path: Path) -> list[Question]:
-    """Each meeting's own queries, to be asked of it alone."""
+    """Each meeting's own queries, limited to that meeting."""
     from rag_app.datasets.qmsum import meetings
 
-    found = []
+    result = []
     for meeting in meetings(path):
         document = meeting.document
         for kind, questions in (("general", meeting.general), ("specific", meeting.specific)):
             for number, question in enumerate(questions, 1):
                 id_ = f"{document.title}-{kind}-{number}"
-                named = Question(id_, question.text.strip(), document.title, document.digest)
-                problem = None if named.text else "the question is empty; write one"
-                found.append(replace(named, problem=problem))
-    if not found:
+                text = question.text.strip()
+                problem = None if text else "the question is empty; write one"
+                result.append(Question(id_, text, document.title, document.digest, problem))
+    if not result:
         raise UnreadableFile(path, "has meetings without queries", "ask them in a .jsonl file")
-    return _distinct(found)
+    return _distinct(result)
 
 
 def _distinct(questions: Sequence[Question]) -> list[Question]:
-    """With a number behind ids that meetings of the same name would share."""
-    seen: dict[str, int] = {}
+    """The questions with a number after ids that meetings of the same name share."""
+    counts: dict[str, int] = {}
     distinct = []
     for question in questions:
-        seen[question.id] = count = seen.get(question.id, 0) + 1
+        counts[question.id] = count = counts.get(question.id, 0) + 1
         id_ = question.id if count == 1 else f"{question.id}-{count}"
         distinct.append(replace(question, id=id_))
     return distinct

@@ -22,13 +22,13 @@ _MARKER = re.compile(r"\[(\d+|unsupported)\]")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of an answer.
+    """A piece of an answer.
 
     Attributes:
         text: As it was written.
         marker: The quote that it points to, for a marker.
         unsupported: Whether it is a sentence that no quote supports.
-        doubt: Whether it is the mark behind such a sentence.
+        doubt: Whether it is the mark after such a sentence.
     """
 
     text: str
@@ -39,7 +39,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The answers that were asked of the same documents.
+    """The answers to questions about the same documents.
 
     Attributes:
         title: Their names.
@@ -90,23 +90,23 @@ def write(path: Path, answers: Sequence[Json]) -> None:
 
 
 def groups(answers: Sequence[Json]) -> list[Group]:
-    """The answers by what they were asked of, in the order of the file."""
-    found: dict[tuple[str, ...], list[Json]] = {}
+    """The answers by the documents they are limited to, in the order of the file."""
+    by_scope: dict[tuple[str, ...], list[Json]] = {}
     titles: dict[tuple[str, ...], str] = {}
     for number, answer in enumerate(answers, 1):
         scope = tuple(one["id"] for one in answer["documents"])
         names = [one["title"] for one in answer["documents"]]
-        if not scope and answer["document"]:  # it is not there
+        if not scope and answer["document"]:  # no such document
             scope, names = ("", answer["document"]), [answer["document"]]
-        found.setdefault(scope, []).append({**answer, "number": number})
+        by_scope.setdefault(scope, []).append({**answer, "number": number})
         titles[scope] = ", ".join(names) or EVERYTHING
-    return [Group(titles[scope], tuple(each)) for scope, each in found.items()]
+    return [Group(titles[scope], tuple(each)) for scope, each in by_scope.items()]
 
 
 def pieces(answer: Json) -> Iterator[Piece]:
     """The text of an answer, cut at its markers and around what no quote supports."""
     known = {citation["marker"] for citation in answer["citations"]}
-    for text, unsupported in _marked(answer["answer"], answer["unsupported"]):
+    for text, unsupported in _split(answer["answer"], answer["unsupported"]):
         at = 0
         for match in _MARKER.finditer(text):
             number = int(match[1]) if match[1].isdecimal() else None
@@ -117,7 +117,7 @@ def pieces(answer: Json) -> Iterator[Piece]:
         yield Piece(text[at:], unsupported=unsupported)
 
 
-def _marked(text: str, sentences: Sequence[str]) -> Iterator[tuple[str, bool]]:
+def _split(text: str, sentences: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """The text cut around these sentences, found one after another."""
     at = 0
     for sentence in sentences:
@@ -130,17 +130,17 @@ def _marked(text: str, sentences: Sequence[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _settings(answers: Sequence[Json]) -> dict[str, str]:
-    """What the first answer was made with, for the foot of the page."""
+    """The settings of the first answer, for the foot of the page."""
     if not answers:
         return {}
-    chosen = answers[0]["settings"]
-    generator, encoder = chosen["generator"], chosen["encoder"]
+    settings = answers[0]["settings"]
+    generator, encoder = settings["generator"], settings["encoder"]
     several = len({answer["fingerprint"].partition("-")[0] for answer in answers}) > 1
     return {
         "answers": "verbatim quotes" if generator["answer"] == "quote" else "generated",
         **({"language model": generator["model"]} if generator["model"] else {}),
         "encoder": encoder.get("model", ""),
-        "documents per answer": f"at most {chosen['k']}",
-        "rag-app": chosen["version"],
+        "documents per answer": f"at most {settings['k']}",
+        "rag-app": settings["version"],
         **({"note": "some answers were made with other settings"} if several else {}),
     }

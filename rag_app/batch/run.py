@@ -1,4 +1,4 @@
-"""A batch: which questions are still to be asked, asking them, keeping each answer at once."""
+"""A batch: which questions are still to be asked, asking them, saving each answer at once."""
 
 from __future__ import annotations
 
@@ -6,53 +6,32 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from indexing.errors import DocumentNotFound, InvalidRequest
-from rag_app.batch.answer_file import AnswerFile, Kept, Key
-from rag_app.batch.asking import Outcome, asked
-from rag_app.batch.scope import Documents, differences, fingerprint, settings
+from rag_app.batch.answer_file import AnswerFile, AnswerLine, Key
+from rag_app.batch.asking import QuestionResult, ask_all
+from rag_app.batch.options import BatchOptions
+from rag_app.batch.scope import (
+    CurrentDocuments,
+    Documents,
+    answer_settings,
+    differences,
+    fingerprint,
+)
 
 if TYPE_CHECKING:
-    from generator.answer import Mode
     from rag_app.batch.questions import Question
     from rag_app.corpus.corpus import Corpus
 
 Json = dict[str, Any]
-Tell = Callable[[str], None]
-Changed = Literal["stop", "keep", "ask"]
-SHOWN = 3  # differences and failures that are spelled out
-
-
-@dataclass(frozen=True, slots=True)
-class BatchOptions:
-    """How a batch is asked.
-
-    Attributes:
-        answer: "quote" or "free"; None takes the corpus's choice.
-        k: Documents to take evidence from, at most.
-        workers: Questions asked at once.
-        limit: Most questions to ask in this run; None for all.
-        retry_failed: Whether to ask those again that failed.
-        changed: What to do with answers that rest on other settings, documents or questions:
-            "stop" before asking anything, "keep" them, or "ask" these questions again.
-    """
-
-    answer: Mode | None = None
-    k: int = 5
-    workers: int = 1
-    limit: int | None = None
-    retry_failed: bool = False
-    changed: Changed = "stop"
-
-    def __post_init__(self) -> None:
-        if min(self.k, self.workers) < 1 or (self.limit is not None and self.limit < 1):
-            raise InvalidRequest("k, workers and limit must be at least 1")
+Notify = Callable[[str], None]
+MAX_DIFFERENCES = 3  # that a message names
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far a batch has come: questions done and failed in this run, and all to do in it."""
+    """Progress of a run: questions done, those of them that failed, and all to ask in it."""
 
     done: int
     failed: int
@@ -60,8 +39,8 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """A question without an answer: its id, and why."""
+class FailedQuestion:
+    """A question without an answer: its id, and the error."""
 
     id: str
     message: str
@@ -74,14 +53,14 @@ class Summary:
     Attributes:
         out: The file.
         questions: In the file of questions.
-        asked: In this run.
-        kept: Answers that were there already.
+        asked: Questions asked in this run.
+        kept: Answers from earlier runs.
         left: Questions without a line yet.
         answered: Lines with an answer, in the whole file.
-        abstained: Those of them that say that the documents do not say.
+        abstained: Those of them that abstain.
         failed: Lines without an answer.
-        seconds: That asking took.
-        per_hour: Questions an hour; 0 when none was asked.
+        seconds: Duration of the asking.
+        per_hour: Questions per hour; 0 when none was asked.
         failures: The questions that failed, in order.
     """
 
@@ -95,172 +74,172 @@ class Summary:
     failed: int
     seconds: float
     per_hour: float
-    failures: tuple[Failure, ...]
+    failures: tuple[FailedQuestion, ...]
 
     def as_dict(self) -> Json:
         """Field names to values."""
         return asdict(self)
 
 
-def run(  # noqa: PLR0913 - what to ask, where, how, and whom to tell
+def run(  # noqa: PLR0913 - four of them optional, by keyword
     corpus: Corpus,
     questions: Sequence[Question],
     out: Path,
     *,
     options: BatchOptions | None = None,
     progress: Callable[[Step], None] | None = None,
-    notify: Tell | None = None,
+    notify: Notify | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Summary:
-    """Ask every question that has no answer in the file yet, and keep each answer at once.
+    """Ask every question that has no answer in the file yet, and save each answer at once.
 
     Args:
-        corpus: What to ask.
+        corpus: The documents.
         questions: Each with a key of its own.
         out: The file of answers.
         options: How to ask.
-        progress: Told after each question.
-        notify: Told in a sentence about what was found in the file.
-        stop: Whether to begin no further question; those in hand are finished and kept.
+        progress: Called after each question.
+        notify: Called with a sentence about the answers in the file.
+        stop: Whether to start no further question; those in progress are finished and saved.
 
     Raises:
-        InvalidRequest: The file holds answers that rest on something else, and `changed` is
-            "stop"; or something that is no answer; or another run is writing to it.
+        InvalidRequest: The file holds answers made with something else, and `changed` is "stop";
+            or something that is not an answer; or another run is writing to it.
         CorpusError: There is no corpus, or it cannot be used.
         InputError: The file cannot be written.
     """
     options = options or BatchOptions()
-    tell = notify or (lambda line: None)
-    chosen = settings(corpus, answer=options.answer, k=options.k)
+    notify = notify or (lambda line: None)
+    settings = answer_settings(corpus, answer=options.answer, k=options.k)
+    documents = CurrentDocuments(corpus)
     with AnswerFile(out, [question.key for question in questions]) as file:
-        if file.mended:
-            tell(f"{file.path}: its last line was incomplete; that question is asked again")
-        standing = _Standing.of(questions, file.kept, Documents.of(corpus), fingerprint(chosen))
-        wanted = _todo(standing, file, chosen, options, tell)
-        kept = sum(key not in wanted for key in file.kept)
-        todo = [question for question in questions if question.key in wanted][: options.limit]
+        if file.truncated:
+            notify(f"{file.path}: its last line was incomplete; that question is asked again")
+        plan = _Plan.of(questions, file.lines, documents.read(), fingerprint(settings))
+        keys = _keys_to_ask(plan, file, settings, options, notify)
+        kept = sum(key not in keys for key in file.lines)
+        todo = [question for question in questions if question.key in keys][: options.limit]
         done = failed = 0
-        started = time.perf_counter()
-        outcomes = asked(
-            corpus,
-            todo,
-            answer=options.answer,
-            k=options.k,
-            workers=options.workers,
-            stop=stop,
-        )
-        for outcome in outcomes:
-            file.add(outcome.question.key, record(outcome, chosen))
-            done, failed = done + 1, failed + (outcome.failed is not None)
+        start = time.perf_counter()
+        for result in ask_all(documents, todo, options, stop=stop):
+            file.add(result.question.key, record(result, settings))
+            done, failed = done + 1, failed + (result.error is not None)
             if progress:
                 progress(Step(done, failed, len(todo)))
-        seconds = time.perf_counter() - started
-        file.settle()
+        seconds = time.perf_counter() - start
+        file.finalize()
         return _summary(questions, file, asked_now=done, kept=kept, seconds=seconds)
 
 
-def record(outcome: Outcome, chosen: Json) -> Json:
+def record(result: QuestionResult, settings: Json) -> Json:
     """A line of the file."""
     from generator.answer import as_json
 
-    question = outcome.question
-    answer: Json = dict(as_json(outcome.answer)) if outcome.answer else {"answer": None}
+    question = result.question
+    answer: Json = dict(as_json(result.answer)) if result.answer else {"answer": None}
     return {
         "id": question.id,
         "question": question.text,
         "document": question.document,
-        "documents": [{"id": one.id, "title": one.title} for one in outcome.scope],
-        "error": asdict(outcome.failed) if outcome.failed else None,
+        "documents": [{"id": one.id, "title": one.title} for one in result.scope],
+        "error": asdict(result.error) if result.error else None,
         **{name: value for name, value in answer.items() if name != "question"},
-        "fingerprint": f"{fingerprint(chosen)}-{outcome.documents}",
-        "settings": chosen,
+        "fingerprint": f"{fingerprint(settings)}-{result.documents}",
+        "settings": settings,
     }
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
-    """Where each question of a batch stands, before it is asked."""
+class _Plan:
+    """The questions of a batch by the state of their answers, before asking."""
 
     new: list[Question]
     failed: list[Question]
-    stale: list[Question]  # their answers rest on something else
-    gone: list[Key]  # their answers are there, and nobody asks them
+    stale: list[Question]  # answered with other settings or documents
+    orphans: list[Key]  # of answers to questions that are not in the file of questions
 
     @classmethod
     def of(
-        cls, questions: Sequence[Question], kept: dict[Key, Kept], documents: Documents, now: str
-    ) -> _Standing:
-        known = {question.key for question in questions}
-        standing = cls([], [], [], [key for key in kept if key not in known])
+        cls,
+        questions: Sequence[Question],
+        lines: dict[Key, AnswerLine],
+        documents: Documents,
+        settings: str,
+    ) -> _Plan:
+        keys = {question.key for question in questions}
+        plan = cls([], [], [], [key for key in lines if key not in keys])
         for question in questions:
-            line = kept.get(question.key)
+            line = lines.get(question.key)
             if line is None:
-                standing.new.append(question)
+                plan.new.append(question)
             elif line.failed:
-                standing.failed.append(question)
-            elif (line.settings, line.documents) != (now, _fingerprint(documents, question)):
-                standing.stale.append(question)
-        return standing
+                plan.failed.append(question)
+            elif (line.settings, line.documents) != (settings, _fingerprint(documents, question)):
+                plan.stale.append(question)
+        return plan
 
 
-def _todo(
-    standing: _Standing, file: AnswerFile, chosen: Json, options: BatchOptions, tell: Tell
+def _keys_to_ask(
+    plan: _Plan, file: AnswerFile, settings: Json, options: BatchOptions, notify: Notify
 ) -> set[Key]:
     """The keys of the questions to ask.
 
     Raises:
         InvalidRequest: Something has changed, and `changed` is "stop".
     """
-    if standing.stale or standing.gone:
-        lines = [file.kept[question.key] for question in standing.stale]
-        said = f"{file.path}: {_said(lines, len(standing.gone), chosen)}"
+    if plan.stale or plan.orphans:
+        lines = [file.lines[question.key] for question in plan.stale]
+        changes = f"{file.path}: {_describe_changes(lines, len(plan.orphans), settings)}"
         if options.changed == "stop":
             raise InvalidRequest(
-                f"{said}; ask these questions again with --on-change ask, keep the answers with "
+                f"{changes}; ask these questions again with --on-change ask, keep the answers with "
                 "--on-change keep, or name another --out"
             )
-        tell(f"{said}; {'kept' if options.changed == 'keep' else 'asked again'}")
-    wanted = list(standing.new)
+        notify(f"{changes}; {'kept' if options.changed == 'keep' else 'asked again'}")
+    questions = list(plan.new)
     if options.retry_failed:
-        wanted += standing.failed
+        questions += plan.failed
     if options.changed == "ask":
-        wanted += standing.stale
-        file.drop(standing.gone)
-    return {question.key for question in wanted}
+        questions += plan.stale
+        file.remove(plan.orphans)
+    return {question.key for question in questions}
 
 
 def _fingerprint(documents: Documents, question: Question) -> str | None:
-    """Of what the question would be asked of now; None when it cannot be asked."""
+    """Of the documents that the question would be asked of now; None when it cannot be asked."""
     try:
         return documents.fingerprint(documents.scope(question))
     except DocumentNotFound:
         return None
 
 
-def _said(stale: Sequence[Kept], gone: int, chosen: Json) -> str:
+def _describe_changes(stale: Sequence[AnswerLine], orphans: int, settings: Json) -> str:
     """What has changed since the answers were made."""
-    parts, now = [], fingerprint(chosen)
-    others = [kept for kept in stale if kept.settings != now]
+    parts, now = [], fingerprint(settings)
+    others = [line for line in stale if line.settings != now]
     if others:
-        changes = list(differences(others[0].record["settings"], chosen))
-        more = f", and {len(changes) - SHOWN} more" if len(changes) > SHOWN else ""
+        changes = list(differences(others[0].record["settings"], settings))
+        rest = len(changes) - MAX_DIFFERENCES
+        more = f", and {rest} more" if rest > 0 else ""
         parts.append(
             f"{len(others)} answers were made with other settings "
-            f"({'; '.join(changes[:SHOWN])}{more})"
+            f"({'; '.join(changes[:MAX_DIFFERENCES])}{more})"
         )
-    if moved := len(stale) - len(others):
-        parts.append(f"{moved} answers were made before the documents changed")
-    if gone:
-        parts.append(f"{gone} answers belong to questions that are not in the file")
+    if older := len(stale) - len(others):
+        parts.append(f"{older} answers were made before the documents changed")
+    if orphans:
+        parts.append(f"{orphans} answers belong to questions that are not in the file")
     return " and ".join(parts)
 
 
 def _summary(
     questions: Sequence[Question], file: AnswerFile, *, asked_now: int, kept: int, seconds: float
 ) -> Summary:
-    lines = [file.kept[question.key] for question in questions if question.key in file.kept]
+    lines = [file.lines[question.key] for question in questions if question.key in file.lines]
     failures = [
-        Failure(line.record["id"], line.record["error"]["message"]) for line in lines if line.failed
+        FailedQuestion(line.record["id"], line.record["error"]["message"])
+        for line in lines
+        if line.failed
     ]
     return Summary(
         out=str(file.path),

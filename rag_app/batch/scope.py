@@ -1,4 +1,4 @@
-"""Which documents a question is asked of, and the fingerprint of what its answer rests on."""
+"""The documents that a question is limited to, and fingerprints of documents and settings."""
 
 from __future__ import annotations
 
@@ -25,19 +25,13 @@ class Documents:
     """The documents of a corpus at one moment.
 
     Attributes:
-        held: Names and digests, by id.
+        by_id: Names and digests, by id.
     """
 
-    held: Mapping[str, Held]
-
-    @classmethod
-    def of(cls, corpus: Corpus) -> Documents:
-        """As they are now."""
-        with corpus.retriever() as retriever:
-            return cls({one.id: one for one in retriever.store.held()})
+    by_id: Mapping[str, Held]
 
     def scope(self, question: Question) -> tuple[Held, ...]:
-        """The documents to ask; none for all of them.
+        """The documents that a question is limited to; none for all.
 
         Raises:
             DocumentNotFound: The question names a document that is not there.
@@ -45,39 +39,64 @@ class Documents:
         if question.document is None:
             return ()
         if question.digest:
-            found = [one for one in self.held.values() if one.digest == question.digest]
-            if not found:
+            matches = [one for one in self.by_id.values() if one.digest == question.digest]
+            if not matches:
                 raise DocumentNotFound(
                     f"{question.document}: not in this corpus, or changed since; "
                     "index the file of questions: rag-app index FILE"
                 )
-            return tuple(found)
-        return tuple(self.held[id_] for id_ in named(question.document, list(self.held.values())))
+            return tuple(matches)
+        return tuple(self.by_id[id_] for id_ in named(question.document, list(self.by_id.values())))
 
     def fingerprint(self, scope: tuple[Held, ...]) -> str:
-        """Twelve digits that stand for the content of these documents, or of all."""
-        return _digits(sorted(one.digest for one in scope or self.held.values()))
+        """Twelve hexadecimal digits for the content of these documents, or of all."""
+        return _digits(sorted(one.digest for one in scope or self.by_id.values()))
 
 
-def settings(corpus: Corpus, *, answer: Mode | None, k: int) -> Json:
-    """Everything chosen that an answer depends on, as plain values."""
+class CurrentDocuments:
+    """The documents of a corpus as they are now, read again only after a change.
+
+    Args:
+        corpus: The corpus.
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self._latest: tuple[str, Documents] | None = None
+
+    def read(self) -> Documents:
+        """The documents, as they are at this moment.
+
+        Raises:
+            CorpusNotFound: There is no corpus in the folder.
+        """
+        with self.corpus.reading() as now:
+            stamp, latest = now.store.stamp, self._latest
+            if latest is None or latest[0] != stamp:
+                latest = stamp, Documents({one.id: one for one in now.store.held()})
+        self._latest = latest
+        return latest[1]
+
+
+def answer_settings(corpus: Corpus, *, answer: Mode | None, k: int) -> Json:
+    """All settings that an answer depends on, as plain values."""
     from generator.answer_mode import usual
     from rag_app import __version__
 
-    with corpus.retriever() as retriever:
-        fingerprint = retriever.store.fingerprint()
-    chosen = asdict(corpus.generator_settings)
-    chosen["answer"] = answer or chosen["answer"] or usual(chosen["model"]).mode
-    if chosen["answer"] == "quote" and chosen["quotes"] == "ranked":
-        chosen["model"] = ""  # none is asked
-    encoder = fingerprint.as_dict() if fingerprint else {}
-    values = {"version": __version__, "k": k, "generator": chosen, "encoder": encoder}
+    with corpus.reading() as now:
+        vectors = now.store.fingerprint()
+    generator = asdict(corpus.generator_settings)
+    generator["answer"] = answer or generator["answer"] or usual(generator["model"]).mode
+    if generator["answer"] == "quote" and generator["quotes"] == "ranked":
+        generator["model"] = ""  # none is used
+    encoder = vectors.as_dict() if vectors else {}
+    values = {"version": __version__, "k": k, "generator": generator, "encoder": encoder}
     plain: Json = json.loads(json.dumps(values, default=str))  # as it will be read back
     return plain
 
 
 def fingerprint(settings: Json) -> str:
-    """Twelve digits that stand for these settings."""
+    """Twelve hexadecimal digits for these settings."""
     return _digits(settings)
 
 

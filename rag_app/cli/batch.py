@@ -84,17 +84,18 @@ def batch(
     queries are asked of their own meetings. If it is stopped or killed, the same command resumes.
     """
     from rag_app.batch import run
-    from rag_app.batch.interrupt import stopping
+    from rag_app.batch.interrupt import stop_on_signal
+    from rag_app.batch.options import BatchOptions
     from rag_app.batch.questions import read_questions
     from rag_app.corpus.corpus import Corpus
 
     settings = generator_settings(generator, decoding, quotes, ms_poe, max_tokens)
-    options = run.BatchOptions(answer, k, workers, limit, retry_failed, changed)
+    options = BatchOptions(answer, k, workers, limit, retry_failed, changed)
     asked = read_questions(questions)
     with (
         Corpus(folder, generator=settings, notify=_notify) as corpus,
         _bar() as advance,
-        stopping() as stop,
+        stop_on_signal() as stop,
     ):
         summary = run.run(
             corpus, asked, out, options=options, progress=advance, notify=_notify, stop=stop

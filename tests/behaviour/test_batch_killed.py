@@ -37,7 +37,7 @@ def fill(out: Path, log: Path, seed: int) -> None:
     """Add what is missing, up to three out of their turn, and note each."""
     draw = random.Random(seed)
     with AnswerFile(out, KEYS) as file, log.open("a") as notes:
-        todo = [key for key in KEYS if key not in file.kept]
+        todo = [key for key in KEYS if key not in file.lines]
         while todo:
             key = todo.pop(draw.randrange(min(3, len(todo))))
             file.add(key, record(key))

@@ -22,8 +22,9 @@ from indexing.encoder.encoder import Encoder
 from indexing.errors import CorpusNotFound, InputError, InvalidRequest, RagAppError, UnreadableFile
 from indexing.files import document
 from rag_app.batch.answer_file import AnswerFile, read_answers
+from rag_app.batch.options import BatchOptions
 from rag_app.batch.questions import Question, read_questions
-from rag_app.batch.run import BatchOptions, Summary, run
+from rag_app.batch.run import Summary, run
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import PATIENCE
@@ -121,7 +122,7 @@ def test_meetings_ask_their_own_queries(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("q.pdf", "x", "no file of questions"),
+        ("q.pdf", "x", "not a file of questions"),
         ("q.txt", "\n#\n", "holds no question"),
         ("q.csv", "a,b\n1,2\n", "no column `question`"),
         ("q.csv", "", "no column `question`"),
@@ -258,8 +259,8 @@ def test_a_failure_of_any_kind_is_kept(
     monkeypatch.setattr(corpus, "answer", fail_sometimes)
     assert run(corpus, ASKED, tmp_path / "a.jsonl").failed == 2
     monkeypatch.undo()
-    mended = run(corpus, ASKED, tmp_path / "a.jsonl", options=BatchOptions(retry_failed=True))
-    assert (mended.asked, mended.failed) == (2, 0)
+    retry = run(corpus, ASKED, tmp_path / "a.jsonl", options=BatchOptions(retry_failed=True))
+    assert (retry.asked, retry.failed) == (2, 0)
     run(corpus, ASKED, tmp_path / "b.jsonl")
     assert lines(tmp_path / "a.jsonl") == lines(tmp_path / "b.jsonl")
 
@@ -314,7 +315,9 @@ def test_other_questions_are_noticed(corpus: Corpus, tmp_path: Path) -> None:
     out = tmp_path / "a.jsonl"
     run(corpus, ASKED[:3], out)
     edited = [ASKED[0], replace(ASKED[1], text="Who else?"), ASKED[2]]
-    with pytest.raises(InvalidRequest, match="1 answers are to questions that are not asked here"):
+    with pytest.raises(
+        InvalidRequest, match="1 answers belong to questions that are not in the file"
+    ):
         run(corpus, edited, out)
     kept = run(corpus, edited, out, options=BatchOptions(changed="keep"))
     assert kept.asked == 1 and [each["id"] for each in lines(out)] == ["q0", "q1", "q2", "q1"]
@@ -348,7 +351,7 @@ def test_a_file_that_is_cut_anywhere_is_mended(tmp_path: Path) -> None:
     for cut in range(len(whole) + 1):
         out.write_bytes(whole[:cut])
         with AnswerFile(out, KEYS) as file:
-            there = [key for key in KEYS if key in file.kept]
+            there = [key for key in KEYS if key in file.lines]
             assert len(there) == len([x for x in whole[:cut].split(b"\n") if x.endswith(b"}")])
             for question in ASKED[len(there) :]:
                 file.add(question.key, record(question))
@@ -366,7 +369,7 @@ def test_answers_ahead_of_their_turn_survive(order: list[int], tmp_path: Path) -
             file.add(KEYS[n], record(ASKED[n]))
         file._lock.release()
         with AnswerFile(out, KEYS) as file:
-            assert set(file.kept) == {KEYS[n] for n in order[:kept]}
+            assert set(file.lines) == {KEYS[n] for n in order[:kept]}
             for n in order[kept:]:
                 file.add(KEYS[n], record(ASKED[n]))
         assert [each["id"] for each in lines(out)] == [one.id for one in ASKED]
@@ -416,8 +419,8 @@ def test_the_command(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 STOPPING = """
 import os, signal, time
-from rag_app.batch.interrupt import stopping
-with stopping() as stop:
+from rag_app.batch.interrupt import stop_on_signal
+with stop_on_signal() as stop:
     os.kill(os.getpid(), getattr(signal, "{name}"))
     assert stop() and stop.status == 128 + signal.{name}, stop.status
     print("first", flush=True)
@@ -433,7 +436,7 @@ def test_the_second_request_to_stop_ends_at_once(name: str) -> None:
         command, check=False, capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE
     )
     assert done.returncode == -getattr(signal, name)
-    assert done.stdout == "first\n" and "again leaves at once" in done.stderr
+    assert done.stdout == "first\n" and "again quits at once" in done.stderr
 
 
 def test_ctrl_c_is_status_130_and_the_next_run_goes_on(
@@ -442,7 +445,7 @@ def test_ctrl_c_is_status_130_and_the_next_run_goes_on(
     monkeypatch.chdir(tmp_path)
     Path("q.txt").write_text("\n".join(f"Who found probe {n}?" for n in range(4)))
     words = ["batch", "q.txt", "--corpus", str(corpus.folder), "--out", "a.jsonl"]
-    ask = Corpus.ask
+    answer = Corpus.answer
 
     sent: list[int] = []
 
@@ -450,12 +453,12 @@ def test_ctrl_c_is_status_130_and_the_next_run_goes_on(
         if not sent:
             sent.append(1)
             os.kill(os.getpid(), signal.SIGINT)
-        return ask(*args, **rest)
+        return answer(*args, **rest)
 
-    monkeypatch.setattr(Corpus, "ask", interrupted)
+    monkeypatch.setattr(Corpus, "answer", interrupted)
     done = CliRunner().invoke(main, words)
-    assert done.exit_code == 130 and "the same command goes on" in done.stderr
-    monkeypatch.setattr(Corpus, "ask", ask)
+    assert done.exit_code == 130 and "run the same command again" in done.stderr
+    monkeypatch.setattr(Corpus, "answer", answer)
     kept = len(lines(Path("a.jsonl")))
     assert kept in {1, 2}
     said = CliRunner().invoke(main, [*words, "--json"])

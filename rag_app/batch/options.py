@@ -1,0 +1,39 @@
+"""How a batch is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from indexing.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from generator.answer import Mode
+
+Changed = Literal["stop", "keep", "ask"]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """How a batch is asked.
+
+    Attributes:
+        answer: "quote" or "free"; None takes the corpus's choice.
+        k: Maximum number of documents to take evidence from.
+        workers: Questions answered in parallel.
+        limit: Maximum number of questions to ask in this run; None for all.
+        retry_failed: Whether to ask failed questions again.
+        changed: What to do with answers made with other settings, documents or questions:
+            "stop" before asking anything, "keep" them, or "ask" these questions again.
+    """
+
+    answer: Mode | None = None
+    k: int = 5
+    workers: int = 1
+    limit: int | None = None
+    retry_failed: bool = False
+    changed: Changed = "stop"
+
+    def __post_init__(self) -> None:
+        if min(self.k, self.workers) < 1 or (self.limit is not None and self.limit < 1):
+            raise InvalidRequest("k, workers and limit must be at least 1")
