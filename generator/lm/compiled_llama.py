@@ -256,7 +256,8 @@ def _usual(model: Any, rotary: RotaryModel) -> bool:  # noqa: ANN401
     plain = all(type(part) is torch.nn.Linear for part in parts if hasattr(part, "weight"))
     windows = len(rotary.layers) != len(layers) or any(layer.window for layer in rotary.layers)
     whole = (
-        2 * len(rotary.inverse()) == rotary.size and "longrope" not in rotary.rotary.kinds.values()
+        2 * len(rotary.inverse()) == rotary.size
+        and "longrope" not in rotary.rotary.rope_types.values()
     )
     odd = rotary.size % _LANES or rotary.size > _LARGEST_HEAD
     return plain and whole and not windows and not odd

@@ -24,7 +24,7 @@ from generator.kernels.library import Unavailable, expected
 from generator.lm.compiled_llama import KINDS, Compiled
 from generator.lm.growing_cache import make_growing
 from generator.lm.prefix_cache import is_reusable
-from indexing.nn.hooks import attribute
+from indexing.nn.hooks import override_attribute
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -37,7 +37,7 @@ _FEW = 4  # tokens that are sooner read one by one than as a matrix
 def compiled_steps(model: nn.Module) -> Iterator[DecodeStep]:
     """Lets `forward` take single tokens in compiled code."""
     steps = DecodeStep(model)
-    with attribute(model, _MARK, steps):
+    with override_attribute(model, _MARK, steps):
         yield steps
 
 

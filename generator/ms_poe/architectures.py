@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from indexing.errors import UnsupportedModel
-from indexing.nn.architecture import FULL, SLIDING, Rotary
+from indexing.nn.architecture import FULL, SLIDING, RotaryEmbedding
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -116,7 +116,7 @@ class RotaryModel:
 
     architecture: str
     model: Any
-    rotary: Rotary
+    rotary: RotaryEmbedding
     layers: tuple[RotaryLayer, ...]
     layout: Layout
     groups: int
@@ -125,7 +125,7 @@ class RotaryModel:
 
     def inverse(self) -> Tensor:
         """The frequencies in use now, float32 (d / 2,)."""
-        return self.rotary.spectrum(FULL)[0].float()
+        return self.rotary.frequencies(FULL)[0].float()
 
     def states(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
         """Views of a layer's queries (B, n, K, H / K, D) and keys (B, n, K, 1, D)."""
@@ -190,7 +190,7 @@ def _layers(model: Any, decoder: Any, layout: Layout) -> tuple[RotaryLayer, ...]
     return tuple(found)
 
 
-def _rotary(model: Any, decoder: Any) -> Rotary:  # noqa: ANN401
+def _rotary(model: Any, decoder: Any) -> RotaryEmbedding:  # noqa: ANN401
     module = getattr(decoder, "rotary_emb", None)
     kinds: Any = getattr(module, "rope_type", None)
     if module is None or kinds is None:
@@ -199,7 +199,7 @@ def _rotary(model: Any, decoder: Any) -> Rotary:  # noqa: ANN401
     if any("dynamic" in kind for kind in by_type.values()):
         reason = "its frequencies change with the length of the text (dynamic NTK)"
         raise _refused(model, reason)
-    return Rotary(module, by_type)
+    return RotaryEmbedding(module, by_type)
 
 
 def _refused(model: Any, reason: str) -> UnsupportedModel:  # noqa: ANN401

@@ -24,7 +24,7 @@ from generator.ms_poe.rotation import Rotation, TokenRotation, query_key_product
 from generator.ms_poe.selftest import prove
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.nn.architecture import FULL
-from indexing.nn.hooks import after, attribute, before
+from indexing.nn.hooks import forward_hook, override_attribute, pre_forward_hook
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -112,13 +112,13 @@ class MsPoE:
             raise InvalidRequest("Ms-PoE is already applied to this model; leave that first")
         apply = _Hooks(self, rotary)
         with ExitStack() as stack:
-            stack.enter_context(attribute(rotary.model, _MARK, self))
-            stack.enter_context(after(rotary.rotary.module, apply.positions))
+            stack.enter_context(override_attribute(rotary.model, _MARK, self))
+            stack.enter_context(forward_hook(rotary.rotary.module, apply.positions))
             first = apply.layers[0]
-            stack.enter_context(before(first.attention, apply.begin))
+            stack.enter_context(pre_forward_hook(first.attention, apply.begin))
             for number, layer in enumerate(apply.layers):
                 for module, hook in apply.hooks(number, layer):
-                    stack.enter_context(after(module, hook))
+                    stack.enter_context(forward_hook(module, hook))
             yield
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from generator.ms_poe.architectures import RotaryModel
 from indexing.errors import UnsupportedModel
-from indexing.nn.hooks import Inputs, before
+from indexing.nn.hooks import Inputs, pre_forward_hook
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -80,7 +80,7 @@ def _divided(rotary: RotaryModel) -> Tensor:
 
     with ExitStack() as stack:
         for layer in rotary.layers:
-            stack.enter_context(before(layer.attention, replace))
+            stack.enter_context(pre_forward_hook(layer.attention, replace))
         return _scores(rotary)
 
 

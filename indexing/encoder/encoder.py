@@ -29,7 +29,7 @@ from indexing.encoder.packed import packed
 from indexing.encoder.pooling import PassagePooling, token_spans
 from indexing.encoder.tokenizer import Tokens
 from indexing.errors import InvalidRequest, ModelError, UnsupportedModel
-from indexing.extension import METHODS, extend, method_named, recognise, supported
+from indexing.extension import METHODS, build_method, extend, recognise, supported
 from indexing.extension.pcw import windows
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import DEFAULT_ENCODER, Weights, encoder_weights
@@ -300,7 +300,7 @@ def _check(settings: EncoderSettings) -> None:
         InvalidRequest: An unknown extension or dtype.
     """
     if settings.extension not in METHODS:
-        method_named(settings.extension, max_length=1)
+        build_method(settings.extension, max_length=1)
     if settings.dtype not in DTYPES:
         raise InvalidRequest(f"no dtype {settings.dtype!r} here; there are: {', '.join(DTYPES)}")
 

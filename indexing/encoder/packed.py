@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from indexing.nn.hooks import attribute
+from indexing.nn.hooks import override_attribute
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -114,7 +114,7 @@ def _changed(
         before = shown(probe).float()
         for owner, values in changes.items():
             for name, value in values.items():
-                trial.enter_context(attribute(owner, name, value))
+                trial.enter_context(override_attribute(owner, name, value))
         try:
             error = (shown(probe).float() - before).abs().max()
         except RuntimeError:

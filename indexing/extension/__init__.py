@@ -36,7 +36,7 @@ from indexing.extension.pi import InterpolatedPositions
 from indexing.extension.rp import RecurrentPositions
 from indexing.extension.self_extend import SelfExtend
 from indexing.extension.table import supported_by
-from indexing.nn.architecture import Family, recognise
+from indexing.nn.architecture import Architecture, recognise
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -62,7 +62,7 @@ def supported(model: SentenceTransformer) -> tuple[str, ...]:
     return supported_by(recognise(model))
 
 
-def method_named(name: str, *, max_length: int) -> Extension:
+def build_method(name: str, *, max_length: int) -> Extension:
     """A method with its standard settings.
 
     Raises:
@@ -101,7 +101,7 @@ def extend(
         raise InvalidRequest("give max_length with a method's name, and only then")
     if isinstance(method, str):
         assert max_length is not None
-        method = method_named(method, max_length=max_length)
+        method = build_method(method, max_length=max_length)
     restore(model)
     with ExitStack() as stack:
         if entropy:
@@ -126,10 +126,10 @@ def restore(model: SentenceTransformer) -> SentenceTransformer:
 
 __all__ = [
     "METHODS",
+    "Architecture",
     "Change",
     "EntropyScaling",
     "Extension",
-    "Family",
     "GroupedPositions",
     "InterpolatedPositions",
     "NoExtension",

@@ -1,6 +1,6 @@
 """Attention over bands of distances, in memory that grows with n and not with n squared.
 
-Each band says which queries and keys (already turned to their positions) meet at which distances
+Each band says which queries and keys (already rotated to their positions) meet at which distances
 i - j. One softmax runs over all bands together. Scores exist for one tile of queries and keys at
 a time, and the softmax is carried along as in FlashAttention (Dao et al., arXiv 2205.14135):
 the largest score so far, the sum of exponentials, and the values weighted by them.
@@ -63,30 +63,30 @@ def attend(bands: list[Band], values: Tensor, scaling: float) -> Tensor:
     output = values.new_empty(n, heads, values.shape[-1])
     for start in range(0, n, BLOCK):
         block = range(start, min(start + BLOCK, n))
-        output[block.start : block.stop] = _attended(bands, values, scaling, block)
+        output[block.start : block.stop] = _attend_block(bands, values, scaling, block)
     return output
 
 
-def _attended(bands: list[Band], values: Tensor, scaling: float, block: range) -> Tensor:
+def _attend_block(bands: list[Band], values: Tensor, scaling: float, block: range) -> Tensor:
     """Attention of a block of queries: (queries, H, D)."""
-    groups, _, depth = values.shape
+    kv_heads, _, depth = values.shape
     heads = bands[0].queries.shape[0]
-    rows = heads // groups * len(block)
-    largest = torch.full((groups, rows, 1), _LOWEST, device=values.device)
-    total, mixed = torch.zeros_like(largest), largest.new_zeros(groups, rows, depth)
+    rows = heads // kv_heads * len(block)
+    largest = torch.full((kv_heads, rows, 1), _LOWEST, device=values.device)
+    total, weighted = torch.zeros_like(largest), largest.new_zeros(kv_heads, rows, depth)
     for band in bands:
-        queries = band.queries[:, block.start : block.stop].reshape(groups, rows, -1) * scaling
+        queries = band.queries[:, block.start : block.stop].reshape(kv_heads, rows, -1) * scaling
         for tile in band.tiles(block, max(1, BUDGET // (heads * len(block)))):
             weights = _scores(band, queries, block, tile)
             higher = torch.maximum(largest, weights.amax(dim=-1, keepdim=True))
             weights.sub_(higher).exp_()
-            fading = (largest - higher).exp_()
-            total = total * fading + weights.sum(dim=-1, keepdim=True)
+            decay = (largest - higher).exp_()
+            total = total * decay + weights.sum(dim=-1, keepdim=True)
             part = weights.to(values.dtype) @ values[:, tile.start : tile.stop]
-            mixed = mixed * fading + part
+            weighted = weighted * decay + part
             largest = higher
-    found = (mixed / total).to(values.dtype)
-    return found.view(heads, len(block), depth).transpose(0, 1)
+    output = (weighted / total).to(values.dtype)
+    return output.view(heads, len(block), depth).transpose(0, 1)
 
 
 def _scores(band: Band, queries: Tensor, block: range, tile: range) -> Tensor:

@@ -2,7 +2,7 @@
 
 Everything is counted for each sequence by itself, so that no method can depend on the padded
 length of the batch. A hook on the model notes the batch as it comes in; the hooks of the methods
-ask for it with `now()`. One thread encodes one batch at a time.
+ask for it with `current_batch()`. One thread encodes one batch at a time.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from indexing.errors import InvalidRequest
-from indexing.nn.hooks import after, before
+from indexing.nn.hooks import forward_hook, pre_forward_hook
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from indexing.nn.architecture import Family
+    from indexing.nn.architecture import Architecture
 
 Scale = Literal["target", "own"]
 
@@ -32,21 +32,21 @@ class Batch:
 
     Attributes:
         real: Bool (B, T), which tokens are not padding.
-        counted: Bool (B, T), which tokens have a position. It differs from `real` only for
+        positioned: Bool (B, T), which tokens have a position. It differs from `real` only for
             RoBERTa-like models, which give no position to a padding token spelt out in a text.
         lengths: Int64 (B,), real tokens of each sequence.
     """
 
     real: Tensor
-    counted: Tensor
+    positioned: Tensor
     lengths: Tensor
 
     @property
     def positions(self) -> Tensor:
         """Int64 (B, T): the position of each token from 0, wherever the padding is."""
-        return (self.counted.long().cumsum(dim=1) - 1).clamp(min=0)
+        return (self.positioned.long().cumsum(dim=1) - 1).clamp(min=0)
 
-    def longer(self, tokens: int) -> Tensor:
+    def longer_than(self, tokens: int) -> Tensor:
         """Bool (B,): which sequences are longer than that."""
         return self.lengths > tokens
 
@@ -57,10 +57,10 @@ class Batch:
         """
         reach = self.lengths if scale == "own" else self.lengths.new_full((), target)
         s = (reach + original - 1) // original
-        return s.where(self.longer(original), self.lengths.new_ones(()))
+        return s.where(self.longer_than(original), self.lengths.new_ones(()))
 
 
-def now() -> Batch:
+def current_batch() -> Batch:
     """The batch that this thread is encoding.
 
     Raises:
@@ -74,29 +74,29 @@ def now() -> Batch:
 
 
 @contextmanager
-def watched(family: Family, *, longest: int | None) -> Iterator[None]:
-    """Notes every batch that comes in; refuses sequences longer than `longest` tokens."""
+def track_batches(arch: Architecture, *, max_tokens: int | None) -> Iterator[None]:
+    """Notes every batch that comes in; refuses sequences longer than `max_tokens`."""
 
     def note(_: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         inputs = args[0] if args and isinstance(args[0], Mapping) else kwargs
         ids = inputs["input_ids"] if "input_ids" in inputs else args[0]
-        _thread.batch = _read(ids, inputs.get("attention_mask"), family.padding_id)
-        if longest is not None and bool(_thread.batch.longer(longest).any()):
+        _thread.batch = _describe(ids, inputs.get("attention_mask"), arch.padding_id)
+        if max_tokens is not None and bool(_thread.batch.longer_than(max_tokens).any()):
             got = int(_thread.batch.lengths.max())
-            msg = f"a text of {got} tokens passed an encoder extended to {longest}; shorten it"
+            msg = f"a text of {got} tokens passed an encoder extended to {max_tokens}; shorten it"
             raise InvalidRequest(msg)
 
     def forget(*_: object) -> None:
         _thread.batch = None
 
     with ExitStack() as stack:
-        for module in (family.reader, family.backbone):
-            stack.enter_context(after(module, forget, always=True))
-            stack.enter_context(before(module, note))
+        for module in (arch.reader, arch.backbone):
+            stack.enter_context(forward_hook(module, forget, always=True))
+            stack.enter_context(pre_forward_hook(module, note))
         yield
 
 
-def _read(ids: Tensor, mask: Tensor | None, padding_id: int | None) -> Batch:
+def _describe(ids: Tensor, mask: Tensor | None, padding_id: int | None) -> Batch:
     real = ids.new_ones(ids.shape).bool() if mask is None else mask.bool()
-    counted = real if padding_id is None else ids != padding_id
-    return Batch(real=real, counted=counted, lengths=real.sum(dim=1))
+    positioned = real if padding_id is None else ids != padding_id
+    return Batch(real=real, positioned=positioned, lengths=real.sum(dim=1))

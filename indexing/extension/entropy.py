@@ -13,11 +13,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from indexing.extension.batch import now
+from indexing.extension.batch import current_batch
 from indexing.extension.method import Change
 from indexing.extension.selftest import PROBE
-from indexing.nn.architecture import Family, Positions, queries
-from indexing.nn.hooks import after
+from indexing.nn.architecture import Architecture, Positions, queries
+from indexing.nn.hooks import forward_hook
 
 if TYPE_CHECKING:
     from typing import Self
@@ -43,30 +43,30 @@ class EntropyScaling(Change):
     original: int | None = None
 
     def changes(
-        self, model: SentenceTransformer, family: Family
+        self, model: SentenceTransformer, arch: Architecture
     ) -> Iterable[AbstractContextManager[object]]:
         """A factor on the queries of every attention layer."""
-        original = self.original or family.original
+        original = self.original or arch.original
 
         def factors() -> Tensor:
-            batch = now()
-            seen = batch.positions + 1 if family.causal else batch.lengths[:, None]
+            batch = current_batch()
+            seen = batch.positions + 1 if arch.causal else batch.lengths[:, None]
             factor = seen.float().log() / math.log(original)
             return factor.where(seen > original, factor.new_ones(()))
 
-        for module, share in queries(family):
-            yield after(module, _scaled(factors, share))
+        for module, share in queries(arch):
+            yield forward_hook(module, _scale_queries(factors, share))
 
-    def idle(self) -> Self | None:
+    def identity(self) -> Self | None:
         """With an original window as long as the probe."""
         return replace(self, original=PROBE)
 
-    def busy(self) -> Self | None:
+    def active(self) -> Self | None:
         """With an original window of four tokens."""
         return replace(self, original=4)
 
 
-def _scaled(factors: Callable[[], Tensor], share: int) -> Callable[..., Tensor]:
+def _scale_queries(factors: Callable[[], Tensor], share: int) -> Callable[..., Tensor]:
     """A hook that multiplies the first 1 / share of its output, (B, T, ...), by (B, T) factors."""
 
     def scale(_: object, __: object, ___: object, output: Tensor) -> Tensor:

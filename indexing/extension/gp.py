@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from indexing.extension.batch import Batch, Scale
 from indexing.extension.method import Extension
-from indexing.extension.positions import Places, placed
+from indexing.extension.positions import PositionIds, override_positions
 from indexing.extension.table import WORKS_ON
-from indexing.nn.architecture import Family
+from indexing.nn.architecture import Architecture
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -31,13 +31,13 @@ class GroupedPositions(Extension):
     scale: Scale = "target"
 
     def changes(
-        self, model: SentenceTransformer, family: Family
+        self, model: SentenceTransformer, arch: Architecture
     ) -> Iterable[AbstractContextManager[object]]:
         """Other position ids."""
-        original = self.window(family)
+        original = self.window(arch)
 
-        def placing(batch: Batch) -> Places:
+        def assign(batch: Batch) -> PositionIds:
             s = batch.stretch(original, self.max_length, self.scale)
-            return Places(batch.positions // s[:, None])
+            return PositionIds(batch.positions // s[:, None])
 
-        yield placed(family, placing, original)
+        yield override_positions(arch, assign, original)

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from indexing.errors import InvalidRequest, UnsupportedModel
-from indexing.extension.batch import watched
+from indexing.extension.batch import track_batches
 from indexing.extension.selftest import PROBE, prove
 from indexing.extension.table import refusal
-from indexing.nn.architecture import Family, Positions, recognise
+from indexing.nn.architecture import Architecture, Positions, recognise
 
 if TYPE_CHECKING:
     from typing import Self
@@ -43,42 +43,42 @@ class Change(ABC):
             UnsupportedModel: The model is of a kind that this is not defined for, or the
                 self-test on this architecture failed.
         """
-        family = recognise(model)
-        self.check(family)
-        prove(self, model, family)
-        with self.applied(model, family):
+        arch = recognise(model)
+        self.check(arch)
+        prove(self, model, arch)
+        with self.apply(model, arch):
             yield model
 
     @contextmanager
-    def applied(self, model: SentenceTransformer, family: Family) -> Iterator[None]:
+    def apply(self, model: SentenceTransformer, arch: Architecture) -> Iterator[None]:
         """Applies the change without proving it first."""
         with ExitStack() as stack:
-            stack.enter_context(watched(family, longest=self.longest()))
-            for change in self.changes(model, family):
+            stack.enter_context(track_batches(arch, max_tokens=self.max_tokens()))
+            for change in self.changes(model, arch):
                 stack.enter_context(change)
             yield
 
-    def check(self, family: Family) -> None:
+    def check(self, arch: Architecture) -> None:
         """Raises UnsupportedModel where this is not defined for such a model."""
-        if family.positions not in self.works_on:
-            raise UnsupportedModel(refusal(self.name, family))
+        if arch.positions not in self.works_on:
+            raise UnsupportedModel(refusal(self.name, arch))
 
-    def longest(self) -> int | None:
+    def max_tokens(self) -> int | None:
         """The most tokens a sequence may have on its way into the transformer; None: any number."""
         return None
 
     @abstractmethod
     def changes(
-        self, model: SentenceTransformer, family: Family
+        self, model: SentenceTransformer, arch: Architecture
     ) -> Iterable[AbstractContextManager[object]]:
         """What to enter, in order."""
 
     @abstractmethod
-    def idle(self) -> Change | None:
+    def identity(self) -> Change | None:
         """This method with settings under which it changes no output; None: nothing to prove."""
 
     @abstractmethod
-    def busy(self) -> Change | None:
+    def active(self) -> Change | None:
         """This method with settings under which it changes the output of a short text."""
 
 
@@ -102,29 +102,29 @@ class Extension(Change):
             raise InvalidRequest(msg)
 
     @contextmanager
-    def applied(self, model: SentenceTransformer, family: Family) -> Iterator[None]:
+    def apply(self, model: SentenceTransformer, arch: Architecture) -> Iterator[None]:
         """Applies the change, and lets the tokenizer keep `max_length` tokens."""
-        from indexing.nn.hooks import reading
+        from indexing.nn.hooks import sequence_limit
 
-        with reading(model, self.max_length), super().applied(model, family):
+        with sequence_limit(model, self.max_length), super().apply(model, arch):
             yield
 
-    def longest(self) -> int | None:
+    def max_tokens(self) -> int | None:
         """No sequence may be longer than `max_length`."""
         return self.max_length
 
-    def window(self, family: Family) -> int:
+    def window(self, arch: Architecture) -> int:
         """L_o."""
-        return self.original or family.original
+        return self.original or arch.original
 
-    def stretch(self, family: Family) -> int:
+    def stretch(self, arch: Architecture) -> int:
         """How many times longer than before: s = ceil(L_t / L_o)."""
-        return -(-self.max_length // self.window(family))
+        return -(-self.max_length // self.window(arch))
 
-    def idle(self) -> Self | None:
+    def identity(self) -> Self | None:
         """With s = 1."""
         return replace(self, original=PROBE, max_length=PROBE)
 
-    def busy(self) -> Self | None:
+    def active(self) -> Self | None:
         """With an original window of four tokens."""
         return replace(self, original=4, max_length=PROBE)

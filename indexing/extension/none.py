@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from indexing.errors import UnsupportedModel
 from indexing.extension.method import Extension
 from indexing.extension.table import WORKS_ON, refusal
-from indexing.nn.architecture import Family
+from indexing.nn.architecture import Architecture
 
 if TYPE_CHECKING:
     from typing import Self
@@ -25,23 +25,23 @@ class NoExtension(Extension):
     name: ClassVar[str] = "none"
     works_on = WORKS_ON[name]
 
-    def check(self, family: Family) -> None:
+    def check(self, arch: Architecture) -> None:
         """Refuses lengths past the original window."""
-        super().check(family)
-        if self.max_length > self.window(family):
-            msg = refusal(f"none with {self.max_length} tokens", family)
-            raise UnsupportedModel(f"{msg}; its own window is {self.window(family)} tokens")
+        super().check(arch)
+        if self.max_length > self.window(arch):
+            msg = refusal(f"none with {self.max_length} tokens", arch)
+            raise UnsupportedModel(f"{msg}; its own window is {self.window(arch)} tokens")
 
     def changes(
-        self, model: SentenceTransformer, family: Family
+        self, model: SentenceTransformer, arch: Architecture
     ) -> Iterable[AbstractContextManager[object]]:
         """Nothing but the tokenizer's limit."""
         return ()
 
-    def idle(self) -> Self | None:
+    def identity(self) -> Self | None:
         """Nothing to prove."""
         return None
 
-    def busy(self) -> Self | None:
+    def active(self) -> Self | None:
         """Nothing to prove."""
         return None

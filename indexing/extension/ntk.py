@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from indexing.errors import InvalidRequest, UnsupportedModel
-from indexing.extension.batch import Batch, Scale, now
+from indexing.extension.batch import Batch, Scale, current_batch
 from indexing.extension.method import Extension
 from indexing.extension.selftest import PROBE
 from indexing.extension.table import WORKS_ON
-from indexing.nn.architecture import FULL, Family
-from indexing.nn.hooks import after
+from indexing.nn.architecture import FULL, Architecture
+from indexing.nn.hooks import forward_hook
 
 if TYPE_CHECKING:
     from typing import Self
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import Tensor, nn
 
-    Waves = tuple[Tensor, Tensor]
+    CosSin = tuple[Tensor, Tensor]
 
 PUBLISHED = {1: 1.0, 2: 3.0, 4: 5.0, 8: 10.0}
 """The paper's factors on the base for s = 2, 4, 8."""
@@ -71,43 +71,41 @@ class NtkScaling(Extension):
         if self.factor is not None and self.factor <= 0:
             raise InvalidRequest(f"the factor on the rotary base must be positive: {self.factor}")
 
-    def check(self, family: Family) -> None:
+    def check(self, arch: Architecture) -> None:
         """Refuses models whose frequencies are not powers of one base."""
-        super().check(family)
-        assert family.rotary is not None
-        kind = family.rotary.kinds[FULL]
-        if kind != "default":
-            msg = f"ntk needs plain rotary positions, and {family.architecture} has {kind}; use pi"
+        super().check(arch)
+        assert arch.rotary is not None
+        rope_type = arch.rotary.rope_types[FULL]
+        if rope_type != "default":
+            msg = f"ntk needs plain rotary positions, and {arch.class_name} has {rope_type}; use pi"
             raise UnsupportedModel(msg)
 
     def changes(
-        self, model: SentenceTransformer, family: Family
+        self, model: SentenceTransformer, arch: Architecture
     ) -> Iterable[AbstractContextManager[object]]:
-        """Other cosines and sines out of the rotary module."""
-        from indexing.extension.positions import unchanged
+        """Other cos and sin out of the rotary module."""
+        from indexing.extension.positions import is_local_call
         from indexing.nn import rope
 
-        rotary = family.rotary
+        rotary = arch.rotary
         assert rotary is not None
-        original = self.window(family)
+        original = self.window(arch)
 
         def rebase(
-            module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Waves
-        ) -> Waves | None:
-            if unchanged(rotary, module, args, kwargs):
+            module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: CosSin
+        ) -> CosSin | None:
+            if is_local_call(rotary, module, args, kwargs):
                 return None
-            batch = now()
-            inverse, gain = rotary.spectrum(FULL)
+            batch = current_batch()
+            inverse, gain = rotary.frequencies(FULL)
             factors = inverse.new_tensor(self._factors(batch, original))
-            slow = rope.rebased(inverse, factors)[:, None, :]
-            long = batch.longer(original if self.length_aware else 0)[:, None, None]
-            new = rope.waves(batch.positions, slow, gain)
-            cosines, sines = (
-                n.to(o.dtype).where(long, o) for n, o in zip(new, output, strict=True)
-            )
-            return cosines, sines
+            frequencies = rope.rescale_base(inverse, factors)[:, None, :]
+            long = batch.longer_than(original if self.length_aware else 0)[:, None, None]
+            new = rope.cos_sin(batch.positions, frequencies, gain)
+            cos, sin = (n.to(o.dtype).where(long, o) for n, o in zip(new, output, strict=True))
+            return cos, sin
 
-        yield after(rotary.module, rebase)
+        yield forward_hook(rotary.module, rebase)
 
     def _factors(self, batch: Batch, original: int) -> list[float]:
         """Lambda of each sequence."""
@@ -116,10 +114,10 @@ class NtkScaling(Extension):
             stretch = stretch.new_full(stretch.shape, -(-self.max_length // original))
         return [self.factor or base_factor(s) for s in stretch.tolist()]
 
-    def idle(self) -> Self | None:
+    def identity(self) -> Self | None:
         """With a factor of 1."""
         return replace(self, original=4, max_length=PROBE, factor=1.0)
 
-    def busy(self) -> Self | None:
+    def active(self) -> Self | None:
         """With an original window of four tokens."""
         return replace(self, original=4, max_length=PROBE, length_aware=True)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.extension.method import Extension
 from indexing.extension.table import WORKS_ON
-from indexing.nn.architecture import Family
-from indexing.nn.hooks import attribute
+from indexing.nn.architecture import Architecture
+from indexing.nn.hooks import override_attribute
 
 if TYPE_CHECKING:
     from typing import Self
@@ -91,36 +91,36 @@ class ParallelWindows(Extension):
 
     batch_size: int = 32
 
-    def check(self, family: Family) -> None:
+    def check(self, arch: Architecture) -> None:
         """Refuses an original length that the model does not have."""
-        super().check(family)
-        if family.positions == "absolute" and self.window(family) > family.original:
-            msg = f"{family.architecture} has {family.original} positions, not {self.original}"
+        super().check(arch)
+        if arch.positions == "absolute" and self.window(arch) > arch.original:
+            msg = f"{arch.class_name} has {arch.original} positions, not {self.original}"
             raise UnsupportedModel(f"{msg}; give a smaller original length")
 
-    def longest(self) -> int | None:
+    def max_tokens(self) -> int | None:
         """Windows are checked as they are cut."""
         return None
 
     def changes(
-        self, model: SentenceTransformer, family: Family
+        self, model: SentenceTransformer, arch: Architecture
     ) -> Iterable[AbstractContextManager[object]]:
         """Cuts windows after tokenising, and averages them before normalising."""
-        cutter = _Cutter(model, model.preprocess, self.window(family))
-        averager = _Averager(model, model.forward, self.batch_size)
-        yield attribute(model, "preprocess", cutter)
-        yield attribute(model, "forward", averager)
+        cutter = _WindowCutter(model, model.preprocess, self.window(arch))
+        averager = _WindowAverager(model, model.forward, self.batch_size)
+        yield override_attribute(model, "preprocess", cutter)
+        yield override_attribute(model, "forward", averager)
 
-    def idle(self) -> Self | None:
+    def identity(self) -> Self | None:
         """Nothing to prove: the transformer is not touched."""
         return None
 
-    def busy(self) -> Self | None:
+    def active(self) -> Self | None:
         """Nothing to prove: the transformer is not touched."""
         return None
 
 
-class _Cutter:
+class _WindowCutter:
     """Stands in for `SentenceTransformer.preprocess`."""
 
     def __init__(
@@ -147,7 +147,7 @@ class _Cutter:
         cuts = [frame.cut(length, self.window) for length in lengths]
         if self._is_query(prompt, options.get("task")):
             cuts = [cut[-1:] if self._cuts_left() else cut[:1] for cut in cuts]
-        return self._gathered(features, cuts)
+        return self._gather(features, cuts)
 
     def _frame(self, prompt: str | None) -> Frame:
         """Special tokens and the prompt's own, as far as they open every text alike.
@@ -173,7 +173,7 @@ class _Cutter:
     def _cuts_left(self) -> bool:
         return bool(self.model.tokenizer.truncation_side == "left")
 
-    def _gathered(self, features: Features, cuts: list[list[list[int]]]) -> Features:
+    def _gather(self, features: Features, cuts: list[list[list[int]]]) -> Features:
         """The features of all windows, padded on the right whatever the tokenizer does."""
         import torch
         from torch.nn.utils.rnn import pad_sequence
@@ -181,18 +181,18 @@ class _Cutter:
         real = features["attention_mask"].bool()
         shape = features["input_ids"].shape
         padding = {"input_ids": self.model.tokenizer.pad_token_id or 0}
-        gathered = dict(features)
+        windowed = dict(features)
         for name, value in features.items():
             if isinstance(value, torch.Tensor) and value.shape == shape:
                 rows = [value[row][real[row]][cut] for row, c in enumerate(cuts) for cut in c]
-                gathered[name] = pad_sequence(
+                windowed[name] = pad_sequence(
                     rows, batch_first=True, padding_value=padding.get(name, 0)
                 )
-        gathered[_OWNER] = torch.tensor([row for row, c in enumerate(cuts) for _ in c])
-        return gathered
+        windowed[_OWNER] = torch.tensor([row for row, c in enumerate(cuts) for _ in c])
+        return windowed
 
 
-class _Averager:
+class _WindowAverager:
     """Stands in for `SentenceTransformer.forward`."""
 
     def __init__(
@@ -213,10 +213,10 @@ class _Averager:
         documents = int(owner.max()) + 1
         counts = owner.bincount(minlength=documents)
         sums = vectors.new_zeros(documents, vectors.shape[1]).index_add(0, owner, vectors)
-        found: Features = {"sentence_embedding": sums / counts[:, None]}
+        output: Features = {"sentence_embedding": sums / counts[:, None]}
         for _, module in modules[split:]:
-            found = module(found)
-        return found
+            output = module(output)
+        return output
 
     def _vectors(
         self, features: Features, modules: list[tuple[str, Any]], options: dict[str, object]
@@ -225,28 +225,28 @@ class _Averager:
         mask = features["attention_mask"]
         lengths = mask.sum(dim=1)
         order = lengths.argsort(descending=True, stable=True)
-        found = []
+        vectors = []
         for rows in order.split(self.batch_size):
             width = int(lengths[rows].max())
             part = {
-                name: value[rows, :width] if _is_like(value, mask) else value
+                name: value[rows, :width] if _has_shape_of(value, mask) else value
                 for name, value in features.items()
                 if name != _OWNER
             }
             for name, module in modules:
                 part = module(part, **self._options(name, module, options))
-            found.append(part["sentence_embedding"])
-        return _joined(found)[order.argsort()]
+            vectors.append(part["sentence_embedding"])
+        return _concatenate(vectors)[order.argsort()]
 
     def _options(
         self, name: str, module: nn.Module, options: dict[str, object]
     ) -> dict[str, object]:
         """The keyword arguments that a module of the pipeline takes."""
-        taken = {
+        accepted = {
             *(self.model.module_kwargs or {}).get(name, ()),
             *getattr(module, "forward_kwargs", ()),
         }
-        return {key: value for key, value in options.items() if key in taken}
+        return {key: value for key, value in options.items() if key in accepted}
 
 
 def special_tokens(tokenizer: PreTrainedTokenizerBase) -> Frame:
@@ -275,11 +275,11 @@ def _before_normalising(modules: list[tuple[str, Any]]) -> int:
     return len(modules)
 
 
-def _is_like(value: object, mask: Tensor) -> bool:
+def _has_shape_of(value: object, mask: Tensor) -> bool:
     return isinstance(value, type(mask)) and value.shape == mask.shape
 
 
-def _joined(parts: list[Tensor]) -> Tensor:
+def _concatenate(parts: list[Tensor]) -> Tensor:
     import torch
 
     return torch.cat(parts)

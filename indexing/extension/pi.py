@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from indexing.extension.batch import Batch, Scale
 from indexing.extension.method import Extension
-from indexing.extension.positions import Places, placed
+from indexing.extension.positions import PositionIds, override_positions
 from indexing.extension.table import WORKS_ON
-from indexing.nn.architecture import Family
+from indexing.nn.architecture import Architecture
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class InterpolatedPositions(Extension):
-    """Token i gets position i / s: between two rows of a learned table, or turned by less.
+    """Token i gets position i / s: between two rows of a learned table, or rotated by less.
 
     Past the last row there is no right neighbour; the row stands alone. Texts within the original
     window have s = 1, that is the original rows, and are encoded exactly as before. Longer ones
@@ -32,13 +32,13 @@ class InterpolatedPositions(Extension):
     scale: Scale = "target"
 
     def changes(
-        self, model: SentenceTransformer, family: Family
+        self, model: SentenceTransformer, arch: Architecture
     ) -> Iterable[AbstractContextManager[object]]:
         """Other, fractional positions."""
-        original = self.window(family)
+        original = self.window(arch)
 
-        def placing(batch: Batch) -> Places:
+        def assign(batch: Batch) -> PositionIds:
             s = batch.stretch(original, self.max_length, self.scale)[:, None]
-            return Places(batch.positions // s, (batch.positions % s) / s)
+            return PositionIds(batch.positions // s, (batch.positions % s) / s)
 
-        yield placed(family, placing, original)
+        yield override_positions(arch, assign, original)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from indexing.extension.batch import Batch
 from indexing.extension.method import Extension
-from indexing.extension.positions import Places, placed
+from indexing.extension.positions import PositionIds, override_positions
 from indexing.extension.table import WORKS_ON
-from indexing.nn.architecture import Family
+from indexing.nn.architecture import Architecture
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -29,12 +29,12 @@ class RecurrentPositions(Extension):
     works_on = WORKS_ON[name]
 
     def changes(
-        self, model: SentenceTransformer, family: Family
+        self, model: SentenceTransformer, arch: Architecture
     ) -> Iterable[AbstractContextManager[object]]:
         """Other position ids."""
-        original = self.window(family)
+        original = self.window(arch)
 
-        def placing(batch: Batch) -> Places:
-            return Places(batch.positions % original)
+        def assign(batch: Batch) -> PositionIds:
+            return PositionIds(batch.positions % original)
 
-        yield placed(family, placing, original)
+        yield override_positions(arch, assign, original)

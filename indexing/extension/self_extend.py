@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from indexing.errors import InvalidRequest, UnsupportedModel
-from indexing.extension.batch import now
+from indexing.extension.batch import current_batch
 from indexing.extension.method import Extension
 from indexing.extension.selftest import PROBE
 from indexing.extension.table import WORKS_ON
-from indexing.nn.architecture import FULL, SLIDING, Family
-from indexing.nn.hooks import after
+from indexing.nn.architecture import FULL, SLIDING, Architecture
+from indexing.nn.hooks import forward_hook
 
 if TYPE_CHECKING:
     from typing import Self
@@ -58,90 +58,93 @@ class SelfExtend(Extension):
             msg = f"group and neighbours must be positive: {self.group}, {self.neighbours}"
             raise InvalidRequest(msg)
 
-    def check(self, family: Family) -> None:
+    def check(self, arch: Architecture) -> None:
         """Refuses models all of whose layers are local: it would change nothing."""
-        super().check(family)
-        window = self.window(family)
-        if all(reach is not None and reach <= window for reach in family.windows):
-            widest = max(reach or 0 for reach in family.windows)
+        super().check(arch)
+        window = self.window(arch)
+        if all(reach is not None and reach <= window for reach in arch.windows):
+            widest = max(reach or 0 for reach in arch.windows)
             msg = (
-                f"every layer of {family.architecture} sees only {widest} tokens back, so "
+                f"every layer of {arch.class_name} sees only {widest} tokens back, so "
                 "self-extend changes nothing; use pcw, or set sliding_window to null in its config"
             )
             raise UnsupportedModel(msg)
 
     def changes(
-        self, model: SentenceTransformer, family: Family
+        self, model: SentenceTransformer, arch: Architecture
     ) -> Iterable[AbstractContextManager[object]]:
         """No rotation in the rotary module, and an attention function that rotates by itself."""
-        assert family.rotary is not None
-        original = self.window(family)
-        s = self.stretch(family)
-        applied = _Applied(
-            family=family,
-            implementation=family.backbone.config._attn_implementation,
+        assert arch.rotary is not None
+        original = self.window(arch)
+        s = self.stretch(arch)
+        active = _ActiveSelfExtend(
+            arch=arch,
+            implementation=arch.backbone.config._attn_implementation,
             original=original,
             group=self.group or s + 1,
             neighbours=self.neighbours or max(1, original // s),
         )
-        yield after(family.rotary.module, applied.still)
-        yield _attending(applied)
+        yield forward_hook(arch.rotary.module, active.suppress_rotation)
+        yield _grouped_attention(active)
 
-    def idle(self) -> Self | None:
+    def identity(self) -> Self | None:
         """With g = 1, where grouped positions are the ordinary ones."""
         return replace(self, original=4, max_length=PROBE, group=1, neighbours=2)
 
-    def busy(self) -> Self | None:
+    def active(self) -> Self | None:
         """With groups of three past a distance of two."""
         return replace(self, original=4, max_length=PROBE, group=3, neighbours=2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Applied:
+class _ActiveSelfExtend:
     """SelfExtend on one model.
 
     Attributes:
-        family: The model.
+        arch: The model.
         implementation: The attention implementation that it had.
         original: L_o.
         group: g.
         neighbours: w.
     """
 
-    family: Family
+    arch: Architecture
     implementation: str
     original: int
     group: int
     neighbours: int
 
-    def wanted(self) -> bool:
+    def has_long_sequence(self) -> bool:
         """Whether the batch holds a sequence beyond the original window."""
-        return bool(now().longer(self.original).any())
+        return bool(current_batch().longer_than(self.original).any())
 
-    def still(
+    def suppress_rotation(
         self, _: nn.Module, __: object, ___: object, output: tuple[Tensor, Tensor]
     ) -> tuple[Tensor, Tensor] | None:
-        """Cosines of 1 and sines of 0, so that queries and keys come unturned."""
-        if not self.wanted():
+        """Cos of 1 and sin of 0, so that queries and keys are not rotated."""
+        if not self.has_long_sequence():
             return None
-        cosines, sines = output
-        return cosines.new_ones(cosines.shape), sines.new_zeros(sines.shape)
+        cos, sin = output
+        return cos.new_ones(cos.shape), sin.new_zeros(sin.shape)
 
     def bands(self, queries: Tensor, keys: Tensor, sliding: int | None) -> list[Band]:
-        """The bands of one sequence: queries (H, n, D) and keys (K, n, D), both unturned."""
+        """The bands of one sequence: queries (H, n, D) and keys (K, n, D), neither rotated."""
         import torch
 
         from indexing.extension.banded import Band
-        from indexing.nn.rope import turn
+        from indexing.nn.rope import rotate_to
 
-        assert self.family.rotary is not None
+        assert self.arch.rotary is not None
         n, w, g = queries.shape[1], self.neighbours, self.group
         at = torch.arange(n, device=queries.device)
-        inverse, gain = self.family.rotary.spectrum(FULL if sliding is None else SLIDING)
+        inverse, gain = self.arch.rotary.frequencies(FULL if sliding is None else SLIDING)
 
         def band(query_at: Tensor, key_at: Tensor, low: int, high: int) -> Band:
-            q, k = turn(queries, query_at, inverse, gain), turn(keys, key_at, inverse, gain)
-            low = max(low, 0) if self.family.causal else low
+            q, k = (
+                rotate_to(queries, query_at, inverse, gain),
+                rotate_to(keys, key_at, inverse, gain),
+            )
+            low = max(low, 0) if self.arch.causal else low
             reach = n if sliding is None else sliding - 1
             return Band(q, k, max(low, -reach), min(high, reach))
 
@@ -159,36 +162,36 @@ class _Applied:
 
 # Which configs stand for models that are extended now. transformers hands its attention functions
 # the module and its mask functions the config, and the one leads to the other.
-_applied: dict[int, _Applied] = {}
+_active: dict[int, _ActiveSelfExtend] = {}
 
 
 @contextmanager
-def _attending(applied: _Applied) -> Iterator[None]:
+def _grouped_attention(active: _ActiveSelfExtend) -> Iterator[None]:
     """Makes the model use `_attention`; transformers knows it by name from the first use on."""
     from transformers import AttentionInterface, AttentionMaskInterface
 
     AttentionInterface.register(ATTENTION, _attention)
     AttentionMaskInterface.register(ATTENTION, _mask)
-    config = applied.family.backbone.config
-    if id(config) in _applied:
+    config = active.arch.backbone.config
+    if id(config) in _active:
         raise InvalidRequest("self-extend is already applied to this model; leave that first")
-    _applied[id(config)] = applied
+    _active[id(config)] = active
     config._attn_implementation = ATTENTION
     try:
         yield
     finally:
-        config._attn_implementation = applied.implementation
-        del _applied[id(config)]
+        config._attn_implementation = active.implementation
+        del _active[id(config)]
 
 
 def _mask(**arguments: object) -> Tensor | None:
     """No mask for batches with long sequences, since `_attention` goes by lengths."""
     from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 
-    applied = _applied[id(arguments["config"])]
-    if applied.wanted():
+    active = _active[id(arguments["config"])]
+    if active.has_long_sequence():
         return None
-    mask: Tensor | None = ALL_MASK_ATTENTION_FUNCTIONS[applied.implementation](**arguments)
+    mask: Tensor | None = ALL_MASK_ATTENTION_FUNCTIONS[active.implementation](**arguments)
     return mask
 
 
@@ -207,9 +210,9 @@ def _attention(  # noqa: PLR0913  the signature belongs to transformers
     """Attention of a batch, a sequence at a time: (B, H, T, D) to (B, T, H, D)."""
     from indexing.extension.banded import attend
 
-    applied = _applied[id(module.config)]
-    if not applied.wanted():
-        return _untouched(applied, module)(
+    active = _active[id(module.config)]
+    if not active.has_long_sequence():
+        return _original_attention(active, module)(
             module, query, key, value, attention_mask,
             scaling=scaling, dropout=dropout, sliding_window=sliding_window, **others,
         )  # fmt: skip
@@ -217,17 +220,19 @@ def _attention(  # noqa: PLR0913  the signature belongs to transformers
         raise InvalidRequest("self-extend is for encoding, not for training; call model.eval()")
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
     output = query.new_zeros(query.shape[0], query.shape[2], query.shape[1], value.shape[-1])
-    for row, real in enumerate(now().real):
+    for row, real in enumerate(current_batch().real):
         q, k, v = query[row][:, real], key[row][:, real], value[row][:, real]
-        output[row, real] = attend(applied.bands(q, k, sliding_window), v, scaling)
+        output[row, real] = attend(active.bands(q, k, sliding_window), v, scaling)
     return output, None
 
 
-def _untouched(applied: _Applied, module: nn.Module) -> Callable[..., tuple[Tensor, Tensor | None]]:
+def _original_attention(
+    active: _ActiveSelfExtend, module: nn.Module
+) -> Callable[..., tuple[Tensor, Tensor | None]]:
     """The attention function that the model had."""
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
     eager = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
     function: Callable[..., tuple[Tensor, Tensor | None]]
-    function = ALL_ATTENTION_FUNCTIONS.get_interface(applied.implementation, eager)
+    function = ALL_ATTENTION_FUNCTIONS.get_interface(active.implementation, eager)
     return function

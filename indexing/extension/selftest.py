@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import Tensor
 
-    from indexing.nn.architecture import Family
+    from indexing.nn.architecture import Architecture
 
 PROBE = 16
 """Tokens of the longer of the two probe sequences; the other has five fewer."""
@@ -30,66 +30,70 @@ class Provable(Protocol):
     def name(self) -> str:
         """What people call it."""
 
-    def applied(self, model: SentenceTransformer, family: Family) -> AbstractContextManager[None]:
+    def apply(self, model: SentenceTransformer, arch: Architecture) -> AbstractContextManager[None]:
         """Applies it for as long as the `with` lasts."""
 
-    def idle(self) -> Provable | None:
+    def identity(self) -> Provable | None:
         """The method with settings under which it changes no output; None: nothing to prove."""
 
-    def busy(self) -> Provable | None:
+    def active(self) -> Provable | None:
         """The method with settings under which it changes the output of a short text."""
 
 
 _proven: set[tuple[type, type, str | None]] = set()
 
 
-def prove(method: Provable, model: SentenceTransformer, family: Family) -> None:
+def prove(method: Provable, model: SentenceTransformer, arch: Architecture) -> None:
     """Raises UnsupportedModel unless the method does on this architecture what it says."""
-    idle, busy = method.idle(), method.busy()
-    key = (type(method), type(family.backbone), family.backbone.config._attn_implementation)
-    if idle is None or busy is None or key in _proven:
+    identity, active = method.identity(), method.active()
+    key = (
+        type(method),
+        type(arch.backbone),
+        arch.backbone.config._attn_implementation,
+    )
+    if identity is None or active is None or key in _proven:
         return
-    plain = _states(family)
-    same = _changed(idle, model, family)
-    other = _changed(busy, model, family)
+    plain = _states(arch)
+    same = _run_changed(identity, model, arch)
+    other = _run_changed(active, model, arch)
     if not _close(plain, same):
-        raise _failed(method, family, "settings that change nothing changed the output")
+        raise _failure(method, arch, "settings that change nothing changed the output")
     if plain.equal(other):
-        raise _failed(method, family, "it has no effect")
+        raise _failure(method, arch, "it has no effect")
     _proven.add(key)
 
 
-def _changed(method: Provable, model: SentenceTransformer, family: Family) -> Tensor:
-    with method.applied(model, family):
+def _run_changed(method: Provable, model: SentenceTransformer, arch: Architecture) -> Tensor:
+    with method.apply(model, arch):
         try:
-            return _states(family)
+            return _states(arch)
         except (InvalidRequest, KeyError, TypeError, RuntimeError, IndexError) as error:
-            raise _failed(method, family, f"{type(error).__name__}: {error}") from error
+            raise _failure(method, arch, f"{type(error).__name__}: {error}") from error
 
 
-def _states(family: Family) -> Tensor:
+def _states(arch: Architecture) -> Tensor:
     """Last hidden states of the real tokens of the probe: (2 * PROBE - 5, H)."""
     import torch
 
-    device = family.backbone.device
-    special = {family.backbone.config.pad_token_id, family.padding_id}
-    vocabulary = min(family.backbone.config.vocab_size, 1000)
+    device = arch.backbone.device
+    special = {arch.backbone.config.pad_token_id, arch.padding_id}
+    vocabulary = min(arch.backbone.config.vocab_size, 1000)
     words = [i for i in range(vocabulary // 2, vocabulary) if i not in special]
     ids = torch.tensor([words[i % len(words)] for i in range(2 * PROBE)], device=device)
     ids = ids.view(2, PROBE)
     mask = torch.ones_like(ids)
     mask[1, -5:] = 0
-    padding = family.backbone.config.pad_token_id
+    padding = arch.backbone.config.pad_token_id
     ids[1, -5:] = padding if isinstance(padding, int) else words[0]
-    training = family.reader.training
-    family.reader.eval()
+    training = arch.reader.training
+    arch.reader.eval()
     try:
         with torch.inference_mode():
-            states = family.reader({"input_ids": ids, "attention_mask": mask})["token_embeddings"]
+            states = arch.reader({"input_ids": ids, "attention_mask": mask})["token_embeddings"]
     finally:
-        family.reader.train(training)
-    found: Tensor = states[mask.bool()]
-    return found
+        arch.reader.train(training)
+    selected: Tensor = states[mask.bool()]
+    return selected
 
 
 def _close(one: Tensor, other: Tensor) -> bool:
@@ -100,9 +104,9 @@ def _close(one: Tensor, other: Tensor) -> bool:
     return bool(gap <= tolerance * max(1.0, float(one.float().abs().max())))
 
 
-def _failed(method: Provable, family: Family, reason: str) -> UnsupportedModel:
+def _failure(method: Provable, arch: Architecture, reason: str) -> UnsupportedModel:
     msg = (
-        f"{method.name} does not work on {family.architecture}: {reason}; "
+        f"{method.name} does not work on {arch.class_name}: {reason}; "
         "use pcw, which leaves the transformer as it is"
     )
     return UnsupportedModel(msg)

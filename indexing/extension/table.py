@@ -6,7 +6,7 @@ is refused names those that are not.
 
 from __future__ import annotations
 
-from indexing.nn.architecture import Family, Positions
+from indexing.nn.architecture import Architecture, Positions
 
 ANY: frozenset[Positions] = frozenset({"absolute", "rotary", "other"})
 WORKS_ON: dict[str, frozenset[Positions]] = {
@@ -20,15 +20,15 @@ WORKS_ON: dict[str, frozenset[Positions]] = {
 }
 
 
-def supported_by(family: Family) -> tuple[str, ...]:
+def supported_by(arch: Architecture) -> tuple[str, ...]:
     """The names of the methods that are defined for a kind of positions."""
-    return tuple(name for name, positions in WORKS_ON.items() if family.positions in positions)
+    return tuple(name for name, positions in WORKS_ON.items() if arch.positions in positions)
 
 
-def refusal(name: str, family: Family) -> str:
+def refusal(name: str, arch: Architecture) -> str:
     """The message for a model that a method is not defined for, with those that are."""
-    names = ", ".join(supported_by(family))
+    names = ", ".join(supported_by(arch))
     return (
-        f"{name} is not defined for {family.architecture}, which has {family.positions} positions; "
+        f"{name} is not defined for {arch.class_name}, which has {arch.positions} positions; "
         f"it supports: {names}"
     )

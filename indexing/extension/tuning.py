@@ -25,13 +25,13 @@ from torch import Tensor, nn
 
 from indexing.errors import InvalidRequest, MissingDependency, UnreadableFile, UnsupportedModel
 from indexing.extension import is_extended
-from indexing.extension.batch import now, watched
+from indexing.extension.batch import current_batch, track_batches
 from indexing.extension.method import Change
 from indexing.extension.pi import InterpolatedPositions
-from indexing.extension.positions import with_ids
+from indexing.extension.positions import with_position_ids
 from indexing.extension.table import refusal
-from indexing.nn.architecture import Family, Positions, Table, recognise
-from indexing.nn.hooks import Inputs, after, before, reading
+from indexing.nn.architecture import Architecture, Positions, PositionTable, recognise
+from indexing.nn.hooks import Inputs, forward_hook, pre_forward_hook, sequence_limit
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -80,57 +80,57 @@ class TunedPositions(Change):
         """
         return _read(self.path)[0]
 
-    def check(self, family: Family) -> None:
+    def check(self, arch: Architecture) -> None:
         """Refuses any model but the one that the positions were tuned for."""
-        super().check(family)
-        assert family.table is not None
+        super().check(arch)
+        assert arch.table is not None
         record = self.record()
-        if record.digest != _digest(_own_rows(family.table, record.original)):
+        if record.digest != _digest(_own_rows(arch.table, record.original)):
             msg = f"{self.path} was tuned for {record.base}, and this model has other positions"
             raise UnsupportedModel(f"{msg}; tune them for this model")
 
     @contextmanager
-    def applied(self, model: SentenceTransformer, family: Family) -> Iterator[None]:
+    def apply(self, model: SentenceTransformer, arch: Architecture) -> Iterator[None]:
         """Applies the change, and lets the tokenizer keep as many tokens as were trained for."""
-        with reading(model, self.record().max_length), super().applied(model, family):
+        with sequence_limit(model, self.record().max_length), super().apply(model, arch):
             yield
 
-    def longest(self) -> int | None:
+    def max_tokens(self) -> int | None:
         """No sequence may be longer than L_t."""
         return self.record().max_length
 
     def changes(
-        self, model: SentenceTransformer, family: Family
+        self, model: SentenceTransformer, arch: Architecture
     ) -> Iterable[AbstractContextManager[object]]:
         """Rows of the grown table instead of those of the model's own."""
-        assert family.table is not None
-        table, (record, new) = family.table, _read(self.path)
+        assert arch.table is not None
+        table, (record, new) = arch.table, _read(self.path)
         own = _own_rows(table, record.original)
-        grown = _grown(own, new.to(own))
-        s = len(grown) // record.original
+        table_rows = _interleave(own, new.to(own))
+        s = len(table_rows) // record.original
 
-        def choose(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Inputs:
-            batch = now()
-            rows = batch.positions.clamp(max=record.original - 1) + table.first
-            rows = rows.where(batch.counted, rows.new_tensor(max(0, table.first - 1)))
-            return with_ids(module, args, kwargs, rows)
+        def replace_ids(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Inputs:
+            batch = current_batch()
+            rows = batch.positions.clamp(max=record.original - 1) + table.offset
+            rows = rows.where(batch.positioned, rows.new_tensor(max(0, table.offset - 1)))
+            return with_position_ids(module, args, kwargs, rows)
 
         def look_up(_: nn.Module, __: object, ___: object, output: Tensor) -> Tensor:
-            batch = now()
-            long = batch.longer(record.original)[:, None]
-            found = grown[batch.positions.where(long, batch.positions * s)]
-            return found.where(batch.counted[..., None], output)
+            batch = current_batch()
+            long = batch.longer_than(record.original)[:, None]
+            rows = table_rows[batch.positions.where(long, batch.positions * s)]
+            return rows.where(batch.positioned[..., None], output)
 
-        yield before(table.owner, choose)
-        yield after(table.rows, look_up)
+        yield pre_forward_hook(table.module, replace_ids)
+        yield forward_hook(table.embedding, look_up)
 
-    def idle(self) -> Change | None:
+    def identity(self) -> Change | None:
         """The hooks are those of interpolation, which can be proven on a short text."""
-        return InterpolatedPositions(max_length=1).idle()
+        return InterpolatedPositions(max_length=1).identity()
 
-    def busy(self) -> Change | None:
+    def active(self) -> Change | None:
         """The hooks are those of interpolation, which can be proven on a short text."""
-        return InterpolatedPositions(max_length=1).busy()
+        return InterpolatedPositions(max_length=1).active()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -155,7 +155,7 @@ class Tuning:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuned:
+class TuningResult:
     """What came of a training.
 
     Attributes:
@@ -174,7 +174,7 @@ def tune(
     *,
     max_length: int,
     tuning: Tuning | None = None,
-) -> Tuned:
+) -> TuningResult:
     """Trains positions for longer texts, and writes them to a small file.
 
     A copy of the model is trained; the model itself is not touched.
@@ -195,30 +195,33 @@ def tune(
     tuning = tuning or Tuning()
     if is_extended(model):
         raise InvalidRequest("the model is extended; restore it before its positions are tuned")
-    family = recognise(model)
-    if family.table is None:
-        raise UnsupportedModel(refusal("position tuning", family))
-    if max_length <= family.original:
-        msg = f"the model reads {family.original} tokens already; give a longer max_length"
+    arch = recognise(model)
+    if arch.table is None:
+        raise UnsupportedModel(refusal("position tuning", arch))
+    if max_length <= arch.original:
+        msg = f"the model reads {arch.original} tokens already; give a longer max_length"
         raise InvalidRequest(msg)
     pairs = adjacent_spans(documents, words=tuning.span_words)
     if len(pairs) < 2:
         msg = f"no two pairs of spans of {tuning.span_words} words; give more or longer documents"
         raise InvalidRequest(msg)
-    student, copied = _student(model)
-    assert copied.table is not None
-    growing = _Growing(copied.table, family.original, max_length, tuning.seed)
-    _planted(copied.table, growing)
-    with reading(student, family.original), watched(copied, longest=family.original):
+    student, student_arch = _student(model)
+    assert student_arch.table is not None
+    growing = _GrowingTable(student_arch.table, arch.original, max_length, tuning.seed)
+    _install(student_arch.table, growing)
+    with (
+        sequence_limit(student, arch.original),
+        track_batches(student_arch, max_tokens=arch.original),
+    ):
         losses = _train(student, pairs, tuning)
-    own = _own_rows(family.table, family.original)
-    name = family.backbone.name_or_path or family.architecture
+    own = _own_rows(arch.table, arch.original)
+    name = arch.backbone.name_or_path or arch.class_name
     _write(
         path,
         growing.new.detach().float().cpu(),
-        Record(name, _digest(own), family.original, max_length),
+        Record(name, _digest(own), arch.original, max_length),
     )
-    return Tuned(TunedPositions(path), losses)
+    return TuningResult(TunedPositions(path), losses)
 
 
 def adjacent_spans(documents: Iterable[str], *, words: int) -> list[tuple[str, str]]:
@@ -232,19 +235,19 @@ def adjacent_spans(documents: Iterable[str], *, words: int) -> list[tuple[str, s
     return pairs
 
 
-class _Growing(nn.Module):
+class _GrowingTable(nn.Module):
     """Stands in for the table while its new rows are trained.
 
     Attributes:
         new: (L_o, s - 1, H): what lies between row i * s and the next of the old rows.
     """
 
-    def __init__(self, table: Table, original: int, max_length: int, seed: int) -> None:
+    def __init__(self, table: PositionTable, original: int, max_length: int, seed: int) -> None:
         super().__init__()
         own = _own_rows(table, original)
         s = -(-max_length // original)
-        self.table = table.rows
-        self.first = table.first
+        self.table = table.embedding
+        self.first = table.offset
         self.original = original
         self.offsets = max_length - original + 1
         self.new = nn.Parameter(_between(own, s))
@@ -252,15 +255,15 @@ class _Growing(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """Rows of every token of the batch, each text moved by an offset: (B, T, H)."""
-        batch = now()
+        batch = current_batch()
         own = self.table.weight[self.first : self.first + self.original]
         texts = len(batch.lengths)
-        moved = torch.randint(self.offsets, (texts, 1), generator=self.source).to(ids.device)
-        found = _grown(own, self.new)[batch.positions + moved]
-        return found.where(batch.counted[..., None], self.table(ids))
+        offset = torch.randint(self.offsets, (texts, 1), generator=self.source).to(ids.device)
+        rows = _interleave(own, self.new)[batch.positions + offset]
+        return rows.where(batch.positioned[..., None], self.table(ids))
 
 
-def _student(model: SentenceTransformer) -> tuple[SentenceTransformer, Family]:
+def _student(model: SentenceTransformer) -> tuple[SentenceTransformer, Architecture]:
     """A frozen copy of a model: the trainer leaves traces, and the model itself shall have none."""
     student = copy.deepcopy(model)
     for parameter in student.parameters():
@@ -268,10 +271,10 @@ def _student(model: SentenceTransformer) -> tuple[SentenceTransformer, Family]:
     return student, recognise(student)
 
 
-def _planted(table: Table, growing: _Growing) -> None:
+def _install(table: PositionTable, growing: _GrowingTable) -> None:
     """Puts a growing table in the place of the one it grows from."""
-    name = next(name for name, child in table.owner.named_children() if child is table.rows)
-    table.owner._modules[name] = growing.to(table.rows.weight.device)
+    name = next(name for name, child in table.module.named_children() if child is table.embedding)
+    table.module._modules[name] = growing.to(table.embedding.weight.device)
 
 
 def _train(
@@ -316,9 +319,9 @@ def _train(
     return tuple(float(entry["loss"]) for entry in history if "loss" in entry)
 
 
-def _own_rows(table: Table, original: int) -> Tensor:
+def _own_rows(table: PositionTable, original: int) -> Tensor:
     """The model's own rows, position 0 first: (L_o, H)."""
-    return table.rows.weight.detach()[table.first : table.first + original]
+    return table.embedding.weight.detach()[table.offset : table.offset + original]
 
 
 def _between(own: Tensor, s: int) -> Tensor:
@@ -328,7 +331,7 @@ def _between(own: Tensor, s: int) -> Tensor:
     return torch.lerp(own[:, None], following[:, None], shares[:, None])
 
 
-def _grown(own: Tensor, new: Tensor) -> Tensor:
+def _interleave(own: Tensor, new: Tensor) -> Tensor:
     """Old and new rows in order: (s * L_o, H), with old row i at i * s."""
     return torch.cat((own[:, None], new), dim=1).flatten(0, 1)
 
@@ -340,8 +343,8 @@ def _digest(rows: Tensor) -> str:
 def _write(path: Path, new: Tensor, record: Record) -> None:
     from safetensors.torch import save_file
 
-    said = {name: str(getattr(record, name)) for name in Record.__slots__}
-    save_file({"new": new.contiguous()}, path, metadata={"format": FORMAT, **said})
+    header = {name: str(getattr(record, name)) for name in Record.__slots__}
+    save_file({"new": new.contiguous()}, path, metadata={"format": FORMAT, **header})
 
 
 def _read(path: Path) -> tuple[Record, Tensor]:
@@ -350,15 +353,15 @@ def _read(path: Path) -> tuple[Record, Tensor]:
     remedy = "name a file that position tuning has written"
     try:
         with safe_open(path, framework="pt") as file:
-            said, names = file.metadata() or {}, list(file.keys())
+            header, names = file.metadata() or {}, list(file.keys())
             new = file.get_tensor("new") if names == ["new"] else None
     except (OSError, SafetensorError) as error:
         raise UnreadableFile(path, f"cannot be read ({error})", remedy) from error
-    if said.get("format") != FORMAT or new is None:
+    if header.get("format") != FORMAT or new is None:
         raise UnreadableFile(path, "holds no tuned positions", remedy)
     try:
-        lengths = int(said["original"]), int(said["max_length"])
-        record = Record(said["base"], said["digest"], *lengths)
+        lengths = int(header["original"]), int(header["max_length"])
+        record = Record(header["base"], header["digest"], *lengths)
     except (KeyError, ValueError) as error:
         raise UnreadableFile(path, f"has a damaged header ({error})", remedy) from error
     rows, between = new.shape[:2] if new.ndim == 3 else (0, 0)

@@ -21,50 +21,50 @@ _BATCH_DEPENDENT = ("dynamic", "longrope")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class PositionTable:
     """A learned table of positions (BERT, RoBERTa, MPNet, DistilBERT and their like).
 
     Attributes:
-        owner: The embeddings module that takes `position_ids`.
-        rows: The table itself, one row a position.
-        first: The row of position 0: padding_idx + 1 in RoBERTa-like models, otherwise 0.
-    """
-
-    owner: nn.Module
-    rows: nn.Embedding
-    first: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rotary:
-    """A rotary module (ModernBERT, NomicBERT, Llama, Mistral, Qwen and their like).
-
-    Attributes:
-        module: What turns position ids into cosines and sines.
-        kinds: The kinds of rope by layer type; a single entry where all layers share one.
+        module: The embeddings module that takes `position_ids`.
+        embedding: The table itself, one row a position.
+        offset: The row of position 0: padding_idx + 1 in RoBERTa-like models, otherwise 0.
     """
 
     module: nn.Module
-    kinds: dict[str, str]
+    embedding: nn.Embedding
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RotaryEmbedding:
+    """A rotary module (ModernBERT, NomicBERT, Llama, Mistral, Qwen and their like).
+
+    Attributes:
+        module: What turns position ids into cos and sin.
+        rope_types: The kinds of rope by layer type; a single entry where all layers share one.
+    """
+
+    module: nn.Module
+    rope_types: dict[str, str]
 
     @property
     def by_layer(self) -> bool:
         """Whether local and global layers have frequencies of their own (ModernBERT)."""
-        return SLIDING in self.kinds
+        return SLIDING in self.rope_types
 
-    def spectrum(self, layer_type: str) -> tuple[Tensor, float]:
-        """The frequencies (d / 2,) of a layer type, and the gain on cosines and sines."""
+    def frequencies(self, layer_type: str) -> tuple[Tensor, float]:
+        """The frequencies (d / 2,) of a layer type, and the gain on cos and sin."""
         prefix = f"{layer_type}_" if self.by_layer else ""
         inverse: Tensor = getattr(self.module, f"{prefix}inv_freq")
         return inverse, float(getattr(self.module, f"{prefix}attention_scaling"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Family:
+class Architecture:
     """What the methods must know of a model.
 
     Attributes:
-        architecture: The class of the transformer, such as "BertModel".
+        class_name: The class of the transformer, such as "BertModel".
         reader: The first module of the pipeline, which tokenises and runs the transformer.
         backbone: The transformer.
         original: L_o, the tokens that one pass was made for, special tokens included.
@@ -75,15 +75,15 @@ class Family:
         rotary: Where rotary positions are made, or None.
     """
 
-    architecture: str
+    class_name: str
     reader: nn.Module
     backbone: PreTrainedModel
     original: int
     causal: bool
     windows: tuple[int | None, ...]
     padding_id: int | None
-    table: Table | None
-    rotary: Rotary | None
+    table: PositionTable | None
+    rotary: RotaryEmbedding | None
 
     @property
     def positions(self) -> Positions:
@@ -93,7 +93,7 @@ class Family:
         return "rotary" if self.rotary is not None else "other"
 
 
-def recognise(model: SentenceTransformer) -> Family:
+def recognise(model: SentenceTransformer) -> Architecture:
     """What a model is made of.
 
     Raises:
@@ -104,20 +104,20 @@ def recognise(model: SentenceTransformer) -> Family:
     table, rotary = _table(backbone), _rotary(backbone)
     if table is not None and rotary is not None:
         table = rotary = None
-    return Family(
-        architecture=type(backbone).__name__,
+    return Architecture(
+        class_name=type(backbone).__name__,
         reader=reader,
         backbone=backbone,
         original=_original(model, backbone, table),
         causal=_causal(backbone),
         windows=_windows(backbone),
-        padding_id=table.first - 1 if table is not None and table.first else None,
+        padding_id=table.offset - 1 if table is not None and table.offset else None,
         table=table,
         rotary=rotary,
     )
 
 
-def queries(family: Family) -> list[tuple[nn.Module, int]]:
+def queries(arch: Architecture) -> list[tuple[nn.Module, int]]:
     """The modules whose output is the attention queries, each with its share.
 
     A share of 3 means that the queries are the first third of the output (ModernBERT); 1 means
@@ -126,16 +126,16 @@ def queries(family: Family) -> list[tuple[nn.Module, int]]:
     Raises:
         UnsupportedModel: They are not found in every layer.
     """
-    found: list[tuple[nn.Module, int]] = []
-    for layer in _layers(family.backbone):
+    matches: list[tuple[nn.Module, int]] = []
+    for layer in _layers(arch.backbone):
         children = dict(layer.named_children())
         name = next((name for name in _QUERIES if name in children), None)
         if name is not None:
-            found.append((children[name], _QUERIES[name]))
-    if not found or family.backbone.config.num_hidden_layers % len(found):
-        msg = f"{family.architecture}: the attention queries are not where they are in known models"
+            matches.append((children[name], _QUERIES[name]))
+    if not matches or arch.backbone.config.num_hidden_layers % len(matches):
+        msg = f"{arch.class_name}: the attention queries are not where they are in known models"
         raise UnsupportedModel(msg)
-    return found
+    return matches
 
 
 # Where queries come out of an attention layer, first match first, and their share of the output.
@@ -167,7 +167,7 @@ def _backbone(reader: nn.Module) -> PreTrainedModel:
     return backbone
 
 
-def _table(backbone: nn.Module) -> Table | None:
+def _table(backbone: nn.Module) -> PositionTable | None:
     from torch import nn
 
     owners = [
@@ -181,27 +181,29 @@ def _table(backbone: nn.Module) -> Table | None:
     padding = getattr(owners[0], "padding_idx", None)
     rows = owners[0].position_embeddings
     assert isinstance(rows, nn.Embedding)
-    return Table(owners[0], rows, padding + 1 if isinstance(padding, int) else 0)
+    return PositionTable(owners[0], rows, padding + 1 if isinstance(padding, int) else 0)
 
 
-def _rotary(backbone: nn.Module) -> Rotary | None:
-    found = [
+def _rotary(backbone: nn.Module) -> RotaryEmbedding | None:
+    matches = [
         module
         for module in backbone.modules()
         if any(name.endswith("inv_freq") for name, _ in module.named_buffers(recurse=False))
     ]
-    if len(found) != 1 or not hasattr(found[0], "rope_type"):
+    if len(matches) != 1 or not hasattr(matches[0], "rope_type"):
         return None
-    kinds: Any = found[0].rope_type
+    kinds: Any = matches[0].rope_type
     kinds = dict(kinds) if isinstance(kinds, dict) else {FULL: str(kinds)}
     if any(part in kind for kind in kinds.values() for part in _BATCH_DEPENDENT):
         return None
-    return Rotary(found[0], kinds)
+    return RotaryEmbedding(matches[0], kinds)
 
 
-def _original(model: SentenceTransformer, backbone: PreTrainedModel, table: Table | None) -> int:
+def _original(
+    model: SentenceTransformer, backbone: PreTrainedModel, table: PositionTable | None
+) -> int:
     if table is not None:
-        return int(table.rows.num_embeddings) - table.first
+        return int(table.embedding.num_embeddings) - table.offset
     stated = getattr(backbone.config, "max_position_embeddings", None) or model.max_seq_length
     if not stated or stated > 10_000_000:
         msg = f"{type(backbone).__name__} states no context length; set the model's max_seq_length"

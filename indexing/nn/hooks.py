@@ -16,7 +16,7 @@ Inputs = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 @contextmanager
-def before(module: nn.Module, change: Callable[..., Inputs | None]) -> Iterator[None]:
+def pre_forward_hook(module: nn.Module, change: Callable[..., Inputs | None]) -> Iterator[None]:
     """Runs `change(module, args, kwargs)` before each forward pass of a module.
 
     What it returns, unless None, replaces the arguments.
@@ -29,7 +29,7 @@ def before(module: nn.Module, change: Callable[..., Inputs | None]) -> Iterator[
 
 
 @contextmanager
-def after(
+def forward_hook(
     module: nn.Module, change: Callable[..., object], *, always: bool = False
 ) -> Iterator[None]:
     """Runs `change(module, args, kwargs, output)` after each forward pass of a module.
@@ -44,21 +44,21 @@ def after(
 
 
 @contextmanager
-def attribute(owner: object, name: str, value: object) -> Iterator[None]:
+def override_attribute(owner: object, name: str, value: object) -> Iterator[None]:
     """Sets an attribute of one object, past any property or `__setattr__` of its class."""
-    kept = owner.__dict__.get(name, _MISSING)
+    previous = owner.__dict__.get(name, _MISSING)
     owner.__dict__[name] = value
     try:
         yield
     finally:
-        if kept is _MISSING:
+        if previous is _MISSING:
             owner.__dict__.pop(name, None)
         else:
-            owner.__dict__[name] = kept
+            owner.__dict__[name] = previous
 
 
 @contextmanager
-def reading(model: SentenceTransformer, tokens: int) -> Iterator[None]:
+def sequence_limit(model: SentenceTransformer, tokens: int) -> Iterator[None]:
     """Lets the tokenizer keep `tokens` tokens of a text, special tokens included.
 
     A fast tokenizer remembers the limit of its last call, so that is put back as well.

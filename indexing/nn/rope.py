@@ -1,8 +1,8 @@
 """Rotary position embeddings: angles and rotations, pure functions.
 
 RoFormer (Su et al., arXiv 2104.09864), section 3.4.2, in the half-split layout that Hugging Face
-models use: dimension k of a head turns together with dimension k + d/2, by the angle
-`position * base ** (-2k / d)`. Rotations compose: turning by p and then by q is turning by p + q.
+models use: dimension k of a head rotates together with dimension k + d/2, by the angle
+`position * base ** (-2k / d)`. Rotations compose: by p and then by q is by p + q.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def frequencies(dimensions: int, base: float) -> Tensor:
     return base ** -(torch.arange(0, dimensions, 2, dtype=torch.float32) / dimensions)
 
 
-def rebased(inverse: Tensor, factor: float | Tensor) -> Tensor:
+def rescale_base(inverse: Tensor, factor: float | Tensor) -> Tensor:
     """The frequencies after the base is multiplied by `factor`.
 
     Since `(base * factor) ** (-2k / d)` is `base ** (-2k / d) * factor ** (-2k / d)`, the base
@@ -35,8 +35,8 @@ def rebased(inverse: Tensor, factor: float | Tensor) -> Tensor:
     return inverse * factors[..., None] ** -exponents
 
 
-def waves(positions: Tensor, inverse: Tensor, gain: float = 1.0) -> tuple[Tensor, Tensor]:
-    """Cosines and sines of the angles at given positions.
+def cos_sin(positions: Tensor, inverse: Tensor, gain: float = 1.0) -> tuple[Tensor, Tensor]:
+    """Cos and sin of the angles at given positions.
 
     Args:
         positions: Any shape (...,), whole or fractional.
@@ -51,42 +51,42 @@ def waves(positions: Tensor, inverse: Tensor, gain: float = 1.0) -> tuple[Tensor
     return both.cos() * gain, both.sin() * gain
 
 
-def rotate(states: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
-    """States turned by given angles, computed in float32.
+def rotate(states: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """States rotated by given angles, computed in float32.
 
     Args:
         states: (..., n, D). Dimensions past d, if any, stay as they are.
-        cosines: (n, d), or broadcastable to the states.
-        sines: As the cosines.
+        cos: (n, d), or broadcastable to the states.
+        sin: As `cos`.
 
     Returns:
         The shape and dtype of `states`.
     """
-    turning = cosines.shape[-1]
-    part = states[..., :turning].float()
+    rotary_dim = cos.shape[-1]
+    part = states[..., :rotary_dim].float()
     first, second = part.chunk(2, dim=-1)
-    turned = part * cosines + torch.cat((-second, first), dim=-1) * sines
-    return torch.cat((turned.to(states.dtype), states[..., turning:]), dim=-1)
+    rotated = part * cos + torch.cat((-second, first), dim=-1) * sin
+    return torch.cat((rotated.to(states.dtype), states[..., rotary_dim:]), dim=-1)
 
 
-def turn(states: Tensor, positions: Tensor, inverse: Tensor, gain: float = 1.0) -> Tensor:
-    """States (..., n, D) turned to positions (n,) by frequencies (d / 2,)."""
-    return rotate(states, *waves(positions, inverse, gain))
+def rotate_to(states: Tensor, positions: Tensor, inverse: Tensor, gain: float = 1.0) -> Tensor:
+    """States (..., n, D) rotated to positions (n,) by frequencies (d / 2,)."""
+    return rotate(states, *cos_sin(positions, inverse, gain))
 
 
-def rotate_(states: Tensor, cosines: Tensor, sines: Tensor) -> None:
-    """Turns states in place, computed in float32 or better: no copy where they are that already.
+def rotate_(states: Tensor, cos: Tensor, sin: Tensor) -> None:
+    """Rotates states in place, computed in float32 or better: no copy where they are that already.
 
     Args:
         states: (..., D). Dimensions past 2 h, if any, stay as they are.
-        cosines: (..., h), one for each pair of dimensions, broadcastable to the states.
-        sines: As the cosines.
+        cos: (..., h), one for each pair of dimensions, broadcastable to the states.
+        sin: As `cos`.
     """
-    part = states[..., : 2 * cosines.shape[-1]]
+    part = states[..., : 2 * cos.shape[-1]]
     wide = part.to(torch.promote_types(part.dtype, torch.float32))
     first, second = wide.chunk(2, dim=-1)
-    kept = first.clone()
-    first.mul_(cosines).addcmul_(second, sines, value=-1)
-    second.mul_(cosines).addcmul_(kept, sines)
+    original = first.clone()
+    first.mul_(cos).addcmul_(second, sin, value=-1)
+    second.mul_(cos).addcmul_(original, sin)
     if wide is not part:
         part.copy_(wide)

@@ -20,8 +20,8 @@ from indexing.extension import (
     NtkScaling,
     RecurrentPositions,
     SelfExtend,
+    build_method,
     extend,
-    method_named,
     recognise,
     restore,
     selftest,
@@ -108,7 +108,7 @@ def test_leaving_restores_everything(models: Models, family: str, method: str) -
     model, texts = models[family], [text(50), text(5)]
     vectors = model.encode(texts)
     before = snapshot(model)
-    with EntropyScaling()(model), method_named(method, max_length=LONG)(model):
+    with EntropyScaling()(model), build_method(method, max_length=LONG)(model):
         changed = model.encode(texts)
         assert not np.array_equal(changed[0], vectors[0])
         assert model.max_seq_length == LONG

@@ -14,7 +14,7 @@ from sentence_transformers import SentenceTransformer
 
 from indexing.errors import InvalidRequest, UnreadableFile, UnsupportedModel
 from indexing.extension import EntropyScaling, InterpolatedPositions, extend, restore
-from indexing.extension.tuning import Tuned, TunedPositions, Tuning, adjacent_spans, tune
+from indexing.extension.tuning import TunedPositions, Tuning, TuningResult, adjacent_spans, tune
 from tests.indexing.extension.extension_models import WINDOW, build, ids_of, states, text
 from tests.indexing.extension.extension_oracle import Oracle, Setting
 from tests.indexing.extension.test_extension_behaviour import same, snapshot
@@ -38,7 +38,7 @@ def documents() -> list[str]:
 @pytest.fixture(scope="module", params=["bert", "roberta"])
 def trained(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[SentenceTransformer, Tuned]:
+) -> tuple[SentenceTransformer, TuningResult]:
     folder = tmp_path_factory.mktemp("tuned")
     os.environ["WANDB_DISABLED"] = "true"
     model = build(request.param, folder)
@@ -49,18 +49,18 @@ def trained(
     return model, tuned
 
 
-def new_rows(tuned: Tuned) -> torch.Tensor:
+def new_rows(tuned: TuningResult) -> torch.Tensor:
     with safe_open(tuned.positions.path, framework="pt") as file:
         return file.get_tensor("new")
 
 
-def test_the_loss_falls(trained: tuple[SentenceTransformer, Tuned]) -> None:
+def test_the_loss_falls(trained: tuple[SentenceTransformer, TuningResult]) -> None:
     losses = trained[1].losses
     assert len(losses) == HOW.epochs
     assert losses[-1] < losses[0] - 0.05
 
 
-def test_the_file_names_its_base(trained: tuple[SentenceTransformer, Tuned]) -> None:
+def test_the_file_names_its_base(trained: tuple[SentenceTransformer, TuningResult]) -> None:
     model, tuned = trained
     record = tuned.positions.record()
     assert (record.original, record.max_length) == (WINDOW, TARGET)
@@ -69,7 +69,9 @@ def test_the_file_names_its_base(trained: tuple[SentenceTransformer, Tuned]) -> 
     assert tuned.positions.path.stat().st_size < WINDOW * (S - 1) * 32 * 4 + 1000
 
 
-def test_rows_have_left_where_they_started(trained: tuple[SentenceTransformer, Tuned]) -> None:
+def test_rows_have_left_where_they_started(
+    trained: tuple[SentenceTransformer, TuningResult],
+) -> None:
     """Every new row within reach of an offset was trained, and none is not a number."""
     model, tuned = trained
     inner = model[0].auto_model
@@ -87,7 +89,7 @@ def test_rows_have_left_where_they_started(trained: tuple[SentenceTransformer, T
         assert (distance > 1e-4) == (row < TARGET - 18), row
 
 
-def test_values(trained: tuple[SentenceTransformer, Tuned]) -> None:
+def test_values(trained: tuple[SentenceTransformer, TuningResult]) -> None:
     """The oracle with the grown table: rows i beyond the window, rows i * s within it."""
     model, tuned = trained
     oracle = Oracle(model[0].auto_model)
@@ -111,7 +113,7 @@ def test_values(trained: tuple[SentenceTransformer, Tuned]) -> None:
             np.testing.assert_allclose(hidden, expected, atol=2e-5)
 
 
-def test_short_texts_are_untouched(trained: tuple[SentenceTransformer, Tuned]) -> None:
+def test_short_texts_are_untouched(trained: tuple[SentenceTransformer, TuningResult]) -> None:
     model, tuned = trained
     texts = [text(words) for words in (1, 9, 30)]
     untouched = model.encode(texts)
@@ -125,7 +127,7 @@ def test_short_texts_are_untouched(trained: tuple[SentenceTransformer, Tuned]) -
 
 
 def test_without_training_it_is_interpolation(
-    trained: tuple[SentenceTransformer, Tuned], tmp_path: Path
+    trained: tuple[SentenceTransformer, TuningResult], tmp_path: Path
 ) -> None:
     model = trained[0]
     path = tmp_path / "new.safetensors"
@@ -138,7 +140,7 @@ def test_without_training_it_is_interpolation(
 
 
 def test_another_model_is_refused(
-    trained: tuple[SentenceTransformer, Tuned], models: dict[str, SentenceTransformer]
+    trained: tuple[SentenceTransformer, TuningResult], models: dict[str, SentenceTransformer]
 ) -> None:
     for family in ("mpnet", "distilbert"):
         with pytest.raises(UnsupportedModel, match="tune them for this model"):

@@ -21,7 +21,7 @@ def states(*shape: int) -> torch.Tensor:
 
 def test_turn_is_a_complex_product() -> None:
     x, at = states(3, 20, 16), torch.linspace(0, 50, 20)
-    got = rope.turn(x, at, rope.frequencies(16, 10000.0))
+    got = rope.rotate_to(x, at, rope.frequencies(16, 10000.0))
     expected = complex_turn(x.double().numpy(), at.double().numpy(), 10000.0)
     np.testing.assert_allclose(got, expected, atol=2e-5)
 
@@ -29,19 +29,19 @@ def test_turn_is_a_complex_product() -> None:
 def test_rotations_compose() -> None:
     x, inverse = states(2, 9, 8), rope.frequencies(8, 1000.0)
     p, q = torch.arange(9), torch.arange(9) * 3 % 7
-    twice = rope.turn(rope.turn(x, p, inverse), q, inverse)
-    torch.testing.assert_close(twice, rope.turn(x, p + q, inverse), atol=1e-5, rtol=0)
+    twice = rope.rotate_to(rope.rotate_to(x, p, inverse), q, inverse)
+    torch.testing.assert_close(twice, rope.rotate_to(x, p + q, inverse), atol=1e-5, rtol=0)
 
 
 def test_position_zero_changes_nothing() -> None:
     x = states(4, 6, 8)
-    assert rope.turn(x, torch.zeros(6), rope.frequencies(8, 10.0)).equal(x)
+    assert rope.rotate_to(x, torch.zeros(6), rope.frequencies(8, 10.0)).equal(x)
 
 
 def test_rebased_is_another_base() -> None:
     inverse = rope.frequencies(32, 10000.0)
-    torch.testing.assert_close(rope.rebased(inverse, 5.0), rope.frequencies(32, 50000.0))
-    both = rope.rebased(inverse, torch.tensor([1.0, 3.0]))
+    torch.testing.assert_close(rope.rescale_base(inverse, 5.0), rope.frequencies(32, 50000.0))
+    both = rope.rescale_base(inverse, torch.tensor([1.0, 3.0]))
     assert both[0].equal(inverse)
     torch.testing.assert_close(both[1], rope.frequencies(32, 30000.0))
 
@@ -49,14 +49,14 @@ def test_rebased_is_another_base() -> None:
 def test_gain_and_dimensions_that_do_not_turn() -> None:
     x, at = states(5, 12), torch.arange(5)
     inverse = rope.frequencies(8, 100.0)
-    got = rope.turn(x, at, inverse, gain=2.0)
+    got = rope.rotate_to(x, at, inverse, gain=2.0)
     assert got[:, 8:].equal(x[:, 8:])
-    torch.testing.assert_close(got[:, :8], 2 * rope.turn(x[:, :8], at, inverse))
+    torch.testing.assert_close(got[:, :8], 2 * rope.rotate_to(x[:, :8], at, inverse))
 
 
 def test_half_precision_turns_in_float32() -> None:
     x, at = states(5, 8).bfloat16(), torch.arange(5) + 1000
-    got = rope.turn(x, at, rope.frequencies(8, 100.0))
+    got = rope.rotate_to(x, at, rope.frequencies(8, 100.0))
     assert got.dtype == torch.bfloat16
     expected = complex_turn(x.double().numpy(), at.double().numpy(), 100.0)
     np.testing.assert_allclose(got.double(), expected, atol=2e-2)
@@ -65,7 +65,7 @@ def test_half_precision_turns_in_float32() -> None:
 def test_turning_in_place() -> None:
     x, at = states(5, 12), torch.arange(5)
     inverse = rope.frequencies(8, 100.0)
-    wanted = rope.turn(x, at, inverse)
+    wanted = rope.rotate_to(x, at, inverse)
     angles = at[:, None] * inverse
     strided = torch.zeros(5, 2, 12)
     strided[:, 1] = x
@@ -73,6 +73,6 @@ def test_turning_in_place() -> None:
     torch.testing.assert_close(strided[:, 1], wanted)
     assert not strided[:, 0].any()
     half = x.bfloat16()
-    exact = rope.turn(half.float(), at, inverse)
+    exact = rope.rotate_to(half.float(), at, inverse)
     rope.rotate_(half, angles.cos(), angles.sin())
     assert half.equal(exact.bfloat16())
