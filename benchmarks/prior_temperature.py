@@ -17,7 +17,7 @@ from statistics import fmean
 
 import click
 
-from generator.decoding.base import Marginal
+from generator.decoding.base import MarginalSettings
 from generator.decoding.rag import log_prior
 from generator.evidence import Span, gather_evidence
 from generator.request import EVIDENCE_DOCUMENTS
@@ -93,7 +93,7 @@ def evaluate(
     pooled = {t: fmean(x for fit in fits.values() for x in fit[t]) for t in TEMPERATURES}
     return TemperatureReport(
         len(sample),
-        Marginal().passages,
+        MarginalSettings().passages,
         {name: len(fit[TEMPERATURES[0]]) for name, fit in fits.items()},
         {name: {t: round(fmean(v), 4) for t, v in fit.items() if v} for name, fit in fits.items()},
         {t: round(value, 4) for t, value in pooled.items()},
@@ -103,7 +103,7 @@ def evaluate(
 
 def _rank(corpus: Corpus, sample: Sequence[LabelledQuestion], *, own: bool) -> Ranked:
     ranked: Ranked = []
-    limit = Marginal().passages
+    limit = MarginalSettings().passages
     with counted(sample, doing="Searching") as steps:
         for one in steps:
             where = Filter(documents=(one.document,)) if own and one.document else None
@@ -118,7 +118,7 @@ def _rank(corpus: Corpus, sample: Sequence[LabelledQuestion], *, own: bool) -> R
 
 def _log_shares(ranked: Ranked, temperature: float) -> list[float]:
     """Log p(gold) for each question with gold among its passages."""
-    how = Marginal(temperature=temperature)
+    how = MarginalSettings(temperature=temperature)
     return [
         math.log(
             sum(math.exp(x) for x, is_gold in zip(log_prior(s, how), g, strict=True) if is_gold)

@@ -101,25 +101,25 @@ def gather_evidence(hits: Sequence[Hit], lookup: Lookup) -> Evidence:
 
 def evidence_sentences(spans: Iterable[Span]) -> list[Sentence]:
     """Every sentence of the spans once, span by span, each in reading order."""
-    found: dict[tuple[str, int, int], Sentence] = {}
+    by_place: dict[tuple[str, int, int], Sentence] = {}
     for span in spans:
         for start, end, utterance in _utterances(span):
             for first, last in sentences(span.document.text, start, end):
                 sentence = _sentence(span, first, last, utterance)
-                found.setdefault((span.document.id, first, last), sentence)
-    return list(found.values())
+                by_place.setdefault((span.document.id, first, last), sentence)
+    return list(by_place.values())
 
 
 def _sentence(span: Span, first: int, last: int, utterance: int | None) -> Sentence:
-    said = span.document.utterance_at(first) if utterance is not None else None
+    spoken = span.document.utterance_at(first) if utterance is not None else None
     return Sentence(
         document=span.document,
         start=first,
         end=last,
         score=span.score,
         utterance=utterance,
-        speaker=said.speaker if said else None,
-        time=said.time if said else None,
+        speaker=spoken.speaker if spoken else None,
+        time=spoken.time if spoken else None,
     )
 
 

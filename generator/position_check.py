@@ -112,20 +112,20 @@ def check(
     """
     request = replace(request, mode=usual.mode)
     ways = _ways(generator, usual)
-    found: list[tuple[str, str, Answer]] = []
+    answers: list[tuple[str, str, Answer]] = []
     left_out = []
     for done, (order, ms_poe) in enumerate(ways):
         if progress:
             progress(done, len(ways))
         try:
-            found.append(_ask_again(generator, request, retrieval, order, ms_poe))
+            answers.append(_ask_again(generator, request, retrieval, order, ms_poe))
         except UnsupportedModel as error:
             left_out.append(f"Ms-PoE: {error}")
     if progress:
         progress(len(ways), len(ways))
     if usual.model and not isinstance(generator.model, CausalModel):
         left_out.append("Ms-PoE: it needs the model's internals, which a server does not show")
-    return compared(usual, found, left_out=left_out)
+    return compare(usual, answers, left_out=left_out)
 
 
 def _ways(generator: Generator, usual: Answer) -> list[tuple[str, str | None]]:
@@ -159,7 +159,7 @@ def _ask_again(
     return order, answer.made.get("Ms-PoE", ""), answer
 
 
-def compared(
+def compare(
     usual: Answer, others: Sequence[tuple[str, str, Answer]], *, left_out: Sequence[str] = ()
 ) -> PositionCheck:
     """A check from answers.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from generator.answer import Mode
 from generator.decoding import DECODINGS
-from generator.decoding.base import Limits, Marginal
+from generator.decoding.base import DecodingLimits, MarginalSettings
 from generator.extractive.abstention import AbstentionThreshold
 from generator.extractive.selector import QuoteLength
 from generator.lm.model_name import is_remote, needs_internals
@@ -53,7 +53,7 @@ class GeneratorSettings:
     length: QuoteLength = field(default_factory=QuoteLength)
     floor: AbstentionThreshold = field(default_factory=AbstentionThreshold)
     sampling: Sampling = field(default_factory=Sampling)
-    marginal: Marginal = field(default_factory=Marginal)
+    marginal: MarginalSettings = field(default_factory=MarginalSettings)
     ms_poe: str = "calibrated"
     arrangement: str = "ends"
 
@@ -84,9 +84,9 @@ class GeneratorSettings:
             raise InvalidRequest("max_new_tokens, budget_tokens and passages must be at least 1")
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> DecodingLimits:
         """How much a model reads and writes."""
-        return Limits(
+        return DecodingLimits(
             self.budget_tokens,
             self.max_new_tokens,
             self.sampling,

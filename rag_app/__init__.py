@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from indexing.indexer import IndexReport, Progress
     from indexing.store.store import DocumentEntry
     from rag_app.corpus.corpus import Corpus
-    from rag_app.corpus.event_loop import streamed
+    from rag_app.corpus.event_loop import stream_async
     from rag_app.corpus.info import CorpusInfo
 
 __version__ = "0.1.0"
@@ -59,7 +59,7 @@ __all__ = [
     "TextDelta",
     "Turn",
     "__version__",
-    "streamed",
+    "stream_async",
 ]
 
 _HOMES = {
@@ -83,7 +83,7 @@ _HOMES = {
     "Progress": "indexing.indexer",
     "TextDelta": "generator.answer",
     "Turn": "generator.prompt.follow_up",
-    "streamed": "rag_app.corpus.event_loop",
+    "stream_async": "rag_app.corpus.event_loop",
 }
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from generator.decoding.base import Decoding
-from generator.decoding.concat import concatenate
+from generator.decoding.concat import concat
 from generator.decoding.rag import rag_sequence, rag_token
 
 DECODINGS: dict[str, Decoding] = {
-    "concat": concatenate,
+    "concat": concat,
     "rag-token": rag_token,
     "rag-sequence": rag_sequence,
 }

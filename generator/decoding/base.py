@@ -17,7 +17,7 @@ from indexing.errors import InvalidRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Marginal:
+class MarginalSettings:
     """How an answer is made from several passages at once.
 
     Attributes:
@@ -44,7 +44,7 @@ class Marginal:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DecodingLimits:
     """How much a model reads and writes.
 
     Attributes:
@@ -59,7 +59,7 @@ class Limits:
     prompt: int
     answer: int
     sampling: Sampling
-    marginal: Marginal = field(default_factory=Marginal)
+    marginal: MarginalSettings = field(default_factory=MarginalSettings)
     history: int = 1000
     arrangement: str = "ends"
 
@@ -92,13 +92,13 @@ class Decoding(Protocol):
         model: CausalModel,
         request: AskRequest,
         evidence: Evidence,
-        limits: Limits,
+        limits: DecodingLimits,
         stop: threading.Event | None = None,
     ) -> DecodingRun:
         """Begin to answer; `stop`, set by another thread, ends the answer early."""
         ...
 
 
-def room_for(model: CausalModel, limits: Limits) -> int:
+def prompt_room(model: CausalModel, limits: DecodingLimits) -> int:
     """Most tokens of one prompt."""
     return min(limits.prompt, model.window - min(limits.answer, model.window // 2))

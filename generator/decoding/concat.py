@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from generator.answer import ContextEntry
-from generator.decoding.base import DecodingRun, Limits, room_for
+from generator.decoding.base import DecodingLimits, DecodingRun, prompt_room
 from generator.evidence import Evidence, Span
 from generator.lm.causal_lm import CausalModel
 from generator.prompt.builder import Prompt, build_prompt, continue_prompt, ledger, quote_history
@@ -16,11 +16,11 @@ from generator.prompt.follow_up import PromptState, Turn
 from generator.request import AskRequest
 
 
-def concatenate(
+def concat(
     model: CausalModel,
     request: AskRequest,
     evidence: Evidence,
-    limits: Limits,
+    limits: DecodingLimits,
     stop: threading.Event | None = None,
 ) -> DecodingRun:
     """Read all the evidence at once and write the answer.
@@ -36,12 +36,12 @@ def concatenate(
     prompt, entries = _prompt(model, request, evidence, limits)
     written: list[int] = []
     limit = min(limits.answer, model.window - len(prompt.ids))
-    tokens = _noted(model.tokens(prompt.ids, sampling=limits.sampling, limit=limit), written)
+    tokens = _record(model.tokens(prompt.ids, sampling=limits.sampling, limit=limit), written)
     pieces = model.detokenize(tokens, stop=stop, stops=prompt.stops)
 
     def remember(turn: Turn) -> None:
-        said = PromptState((*prompt.ids, *written), prompt.spans)
-        model.conversations.put((*request.history, turn), said)
+        state = PromptState((*prompt.ids, *written), prompt.spans)
+        model.conversations.put((*request.history, turn), state)
 
     whole = {span.document.id: span for span in evidence.whole}
     for span in prompt.spans:  # documents of earlier turns
@@ -52,21 +52,21 @@ def concatenate(
 
 
 def _prompt(
-    model: CausalModel, request: AskRequest, evidence: Evidence, limits: Limits
+    model: CausalModel, request: AskRequest, evidence: Evidence, limits: DecodingLimits
 ) -> tuple[Prompt, tuple[ContextEntry, ...]]:
     """What the model reads, and the conversation's line of the ledger, if there is one."""
     question, history = request.query, request.history
-    room = room_for(model, limits)
+    room = prompt_room(model, limits)
     if not history:
         return build_prompt(
             question, evidence, chat=model.chat, room=room, arrangement=limits.arrangement
         ), ()
     usual = limits.arrangement == "ends"
-    said = model.conversations.get(history) if usual else None
-    longest = room_for(model, replace(limits, prompt=limits.prompt + limits.history))
+    state = model.conversations.get(history) if usual else None
+    longest = prompt_room(model, replace(limits, prompt=limits.prompt + limits.history))
     tokens = sum(model.count(each.question + each.answer) for each in history)
-    if said is not None and tokens <= limits.history:
-        prompt = continue_prompt(question, evidence, said, chat=model.chat, room=longest)
+    if state is not None and tokens <= limits.history:
+        prompt = continue_prompt(question, evidence, state, chat=model.chat, room=longest)
         if prompt is not None:
             return prompt, (ContextEntry("", "the conversation", tokens, tokens, 0),)
     turns = [(each.question, each.answer) for each in history]
@@ -78,8 +78,8 @@ def _prompt(
     ), (entry,)  # fmt: skip
 
 
-def _noted(tokens: Generator[int], written: list[int]) -> Generator[int]:
-    """The same tokens, written down."""
+def _record(tokens: Generator[int], written: list[int]) -> Generator[int]:
+    """The same tokens, recorded."""
     with closing(tokens):
         for token in tokens:
             written.append(token)

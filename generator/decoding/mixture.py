@@ -44,27 +44,27 @@ class Step:
 
 @dataclass(slots=True)
 class Batch:
-    """k prompts that are read, each waiting for its next token.
+    """k prefilled prompts, each waiting for its next token.
 
     Attributes:
         cache: A transformers cache of k rows, padded on the left.
         mask: (k, n) int64, 0 where a row is padded.
-        scores: (k, V) float32, log probabilities of the next token.
+        log_probs: (k, V) float32, log probabilities of the next token.
     """
 
     cache: Any
     mask: torch.Tensor
-    scores: torch.Tensor
+    log_probs: torch.Tensor
 
 
-def read(
+def prefill(
     model: Any,  # noqa: ANN401 - any transformers model
     prompts: Sequence[Sequence[int]],
     *,
     cache: Any = None,  # noqa: ANN401
     mask: torch.Tensor | None = None,
 ) -> Batch:
-    """Read prompts, or what follows on a cache, as one batch padded on the left.
+    """Prefill prompts, or what follows on a cache, as one batch padded on the left.
 
     Args:
         model: Its `forward` takes position ids.
@@ -84,7 +84,7 @@ def read(
     return _forward(model, ids, cache, whole)
 
 
-def steps(  # noqa: PLR0913 - a model, its batch, and how to mix it
+def decode_steps(  # noqa: PLR0913 - a model, its batch, and how to mix it
     model: Any,  # noqa: ANN401
     batch: Batch,
     log_prior: torch.Tensor,
@@ -93,10 +93,10 @@ def steps(  # noqa: PLR0913 - a model, its batch, and how to mix it
     choose: Callable[[torch.Tensor], int],
     prune: float = 0.0,
 ) -> Iterator[Step]:
-    """Tokens without end, each with what every row gave to it.
+    """Decode without end: tokens, each with the responsibility of every row.
 
     Args:
-        model: As in `read`.
+        model: As in `prefill`.
         batch: The prompts; it is used up.
         log_prior: (k,) float32, log p(z|x).
         rule: Which of the two.
@@ -110,17 +110,17 @@ def steps(  # noqa: PLR0913 - a model, its batch, and how to mix it
     alive = torch.arange(count, device=log_prior.device)
     weights = log_prior.log_softmax(dim=0)
     while True:
-        token = choose((weights[:, None] + batch.scores).logsumexp(dim=0))
-        posterior = (weights + batch.scores[:, token]).log_softmax(dim=0)
+        token = choose((weights[:, None] + batch.log_probs).logsumexp(dim=0))
+        posterior = (weights + batch.log_probs[:, token]).log_softmax(dim=0)
         shares = _spread(posterior, alive, count)
         if rule == "sequence":
             weights = posterior
         yield Step(token, shares, _spread(weights, alive, count))
-        kept = (weights >= weights.new_tensor(prune).log()).nonzero().flatten()
-        if rule == "sequence" and len(kept) < len(alive):
-            alive, weights = alive[kept], weights[kept].log_softmax(dim=0)
-            keep_rows(batch.cache, kept)
-            batch.mask = batch.mask[kept]
+        survivors = (weights >= weights.new_tensor(prune).log()).nonzero().flatten()
+        if rule == "sequence" and len(survivors) < len(alive):
+            alive, weights = alive[survivors], weights[survivors].log_softmax(dim=0)
+            keep_rows(batch.cache, survivors)
+            batch.mask = batch.mask[survivors]
         batch = advance(model, batch, torch.full((len(alive),), token, device=model.device))
 
 
@@ -141,12 +141,12 @@ def log_likelihoods(
     """Returns log p(y_t|x,z,y_<t) of each token of an answer under each prompt, (k, T) float32."""
     import torch
 
-    batch = read(model, prompts)
+    batch = prefill(model, prompts)
     ids = torch.tensor([list(answer)] * len(prompts), device=model.device)
-    given = batch.scores[:, None]
+    given = batch.log_probs[:, None]
     if len(answer) > 1:
         mask = torch.cat([batch.mask, torch.ones_like(ids[:, 1:])], dim=1)
-        rest = _scores(model, ids[:, :-1], batch.cache, mask)[0]
+        rest = _log_probs(model, ids[:, :-1], batch.cache, mask)[0]
         given = torch.cat([given, rest], dim=1)
     return given.gather(2, ids[..., None]).squeeze(2)
 
@@ -160,11 +160,11 @@ def log_probability(likelihoods: torch.Tensor, log_prior: torch.Tensor, rule: Ru
 
 
 def _forward(model: Any, ids: torch.Tensor, cache: Any, mask: torch.Tensor) -> Batch:  # noqa: ANN401
-    scores, cache = _scores(model, ids, cache, mask, last=True)
-    return Batch(cache, mask, scores[:, -1])
+    log_probs, cache = _log_probs(model, ids, cache, mask, last=True)
+    return Batch(cache, mask, log_probs[:, -1])
 
 
-def _scores(
+def _log_probs(
     model: Any,  # noqa: ANN401
     ids: torch.Tensor,
     cache: Any,  # noqa: ANN401
@@ -173,8 +173,8 @@ def _scores(
     last: bool = False,
 ) -> tuple[torch.Tensor, Any]:
     """Log probabilities (k, n, V) float32 after each new token, or after the last; the cache."""
-    scores, cache = forward(model, ids, cache, mask=mask, last=last)
-    return scores.float().log_softmax(dim=-1), cache
+    logits, cache = forward(model, ids, cache, mask=mask, last=last)
+    return logits.float().log_softmax(dim=-1), cache
 
 
 def _spread(log_shares: torch.Tensor, alive: torch.Tensor, count: int) -> tuple[float, ...]:

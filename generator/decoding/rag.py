@@ -14,16 +14,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from generator.answer import Responsibility, ShownPassage, TokenShares
-from generator.decoding.base import DecodingRun, Limits, Marginal, room_for
+from generator.decoding.base import DecodingLimits, DecodingRun, MarginalSettings, prompt_room
 from generator.decoding.mixture import (
     Batch,
     Rule,
     Step,
     advance,
+    decode_steps,
     log_likelihoods,
     log_probability,
-    read,
-    steps,
+    prefill,
 )
 from generator.evidence import Evidence, Span
 from generator.lm.causal_lm import CausalModel
@@ -44,7 +44,7 @@ def rag_token(
     model: CausalModel,
     request: AskRequest,
     evidence: Evidence,
-    limits: Limits,
+    limits: DecodingLimits,
     stop: threading.Event | None = None,
 ) -> DecodingRun:
     """Every token from all passages, each weighed by its retrieval score throughout.
@@ -62,7 +62,7 @@ def rag_sequence(
     model: CausalModel,
     request: AskRequest,
     evidence: Evidence,
-    limits: Limits,
+    limits: DecodingLimits,
     stop: threading.Event | None = None,
 ) -> DecodingRun:
     """An answer from all passages, each weighed by how well it explains what is written so far.
@@ -77,25 +77,24 @@ def rag_sequence(
     return _decode(_Work.of(model, request.query, evidence, limits, "sequence"), evidence, stop)
 
 
-def log_prior(spans: Sequence[Span | None], how: Marginal) -> list[float]:
+def log_prior(spans: Sequence[Span | None], settings: MarginalSettings) -> list[float]:
     """Returns log p(z|x) of each passage from its retrieval score; None is the empty document."""
     import torch
 
-    shown = [span.score for span in spans if span is not None]
-    logs = (torch.tensor(shown, dtype=torch.float64) / how.temperature).log_softmax(dim=0)
-    empty = torch.tensor([how.empty] * (len(spans) - len(shown)), dtype=torch.float64)
-    logs = torch.cat([logs + torch.log1p(-empty.sum()), empty.log()])
-    found: list[float] = logs.tolist()
-    return found
+    scores = [span.score for span in spans if span is not None]
+    logs = (torch.tensor(scores, dtype=torch.float64) / settings.temperature).log_softmax(dim=0)
+    empty = torch.tensor([settings.empty] * (len(spans) - len(scores)), dtype=torch.float64)
+    prior: list[float] = torch.cat([logs + torch.log1p(-empty.sum()), empty.log()]).tolist()
+    return prior
 
 
 def _decode(work: _Work, evidence: Evidence, stop: threading.Event | None) -> DecodingRun:
     model = work.model
     passages = tuple(span for span in work.spans if span is not None)
     record = _Record(model, work.spans, work.prior)
-    pieces = model.detokenize(record.watched(work.tokens()), stop=stop, stops=work.prompts[0].stops)
+    pieces = model.detokenize(record.tokens(work.tokens()), stop=stop, stops=work.prompts[0].stops)
     context = ledger(evidence.whole, passages, model.count)
-    return DecodingRun(passages, context, pieces, record.finished)
+    return DecodingRun(passages, context, pieces, record.responsibility)
 
 
 def _check(model: CausalModel) -> None:
@@ -109,10 +108,10 @@ def _check(model: CausalModel) -> None:
 
 
 def _fitting(
-    model: CausalModel, query: str, evidence: Evidence, limits: Limits
+    model: CausalModel, query: str, evidence: Evidence, limits: DecodingLimits
 ) -> Iterator[SplitPrompt]:
     """The best passages' prompts, as many as are wanted and as the budget holds, at least one."""
-    room, spent = room_for(model, limits), 0
+    room, spent = prompt_room(model, limits), 0
     passages = evidence.passages[: limits.marginal.passages] or [None]
     for i, span in enumerate(passages):
         prompt = split_prompt(query, span, chat=model.chat, room=room)
@@ -130,11 +129,11 @@ class _Work:
     prompts: Sequence[SplitPrompt]
     prior: Sequence[float]
     rule: Rule
-    limits: Limits
+    limits: DecodingLimits
 
     @classmethod
     def of(
-        cls, model: CausalModel, query: str, evidence: Evidence, limits: Limits, rule: Rule
+        cls, model: CausalModel, query: str, evidence: Evidence, limits: DecodingLimits, rule: Rule
     ) -> _Work:
         """The prompts of the passages, and of the empty document where it has a share.
 
@@ -145,7 +144,7 @@ class _Work:
         _check(model)
         prompts = list(_fitting(model, query, evidence, limits))
         if limits.marginal.empty > 0:
-            room = room_for(model, limits)
+            room = prompt_room(model, limits)
             prompts.append(split_prompt(query, None, chat=model.chat, room=room))
         prior = log_prior([prompt.span for prompt in prompts], limits.marginal)
         return cls(model, prompts, prior, rule, limits)
@@ -159,15 +158,17 @@ class _Work:
         """Steps up to the token that ends the answer (left out)."""
         import torch
 
-        how, model = self.limits.marginal, self.model
+        marginal, model = self.limits.marginal, self.model
         prior = torch.tensor(self.prior, dtype=torch.float32, device=model.device)
         limit = min(self.limits.answer, model.window - max(map(len, self.prompts)))
-        if self.rule == "sequence" and limit <= how.thorough:
+        if self.rule == "sequence" and limit <= marginal.thorough:
             yield from self._best(prior, limit)
             return
         choose = Sampler(self.limits.sampling, model.device)
         batch = self.batch()
-        loop = steps(model.model, batch, prior, rule=self.rule, choose=choose, prune=how.prune)
+        loop = decode_steps(
+            model.model, batch, prior, rule=self.rule, choose=choose, prune=marginal.prune
+        )
         for _, step in zip(range(limit), loop, strict=False):
             if step.token in model.eos_token_ids:
                 return
@@ -176,29 +177,29 @@ class _Work:
     def batch(self) -> Batch:
         """All prompts, read; of passages that were read before only what follows them."""
         if active_settings(self.model.model) is not None:
-            return read(self.model.model, [prompt.ids for prompt in self.prompts])
+            return prefill(self.model.model, [prompt.ids for prompt in self.prompts])
         layers = self._prefixes()
         if layers is None:
-            return read(self.model.model, [prompt.ids for prompt in self.prompts])
+            return prefill(self.model.model, [prompt.ids for prompt in self.prompts])
         before = pad_rows(layers)
         suffixes = [prompt.suffix for prompt in self.prompts]
-        return read(self.model.model, suffixes, cache=before.cache, mask=before.mask)
+        return prefill(self.model.model, suffixes, cache=before.cache, mask=before.mask)
 
     def _prefixes(self) -> list[Layers] | None:
         """Keys and values of every prompt up to the question; None where they cannot be kept."""
-        kept = self.model.rows
-        known = {prompt.prefix: kept.get(prompt.prefix) for prompt in self.prompts}
-        found = {ids: layers for ids, layers in known.items() if layers is not None}
-        new = sorted((ids for ids in known if ids not in found), key=len)
+        row_cache = self.model.rows
+        lookups = {prompt.prefix: row_cache.get(prompt.prefix) for prompt in self.prompts}
+        prefixes = {ids: layers for ids, layers in lookups.items() if layers is not None}
+        new = sorted((ids for ids in lookups if ids not in prefixes), key=len)
         for start in range(0, len(new), _BATCH):
             some = new[start : start + _BATCH]
-            cache = read(self.model.model, some).cache
+            cache = prefill(self.model.model, some).cache
             if not is_reusable(cache):
                 return None
             for ids, layers in zip(some, unpad_rows(cache, [*map(len, some)]), strict=True):
-                found[ids] = layers
-                kept.put(ids, layers)
-        return [found[prompt.prefix] for prompt in self.prompts]
+                prefixes[ids] = layers
+                row_cache.put(ids, layers)
+        return [prefixes[prompt.prefix] for prompt in self.prompts]
 
     def _best(self, prior: torch.Tensor, limit: int) -> Generator[Step]:
         """The likeliest of the answers that single passages give, whole."""
@@ -206,11 +207,11 @@ class _Work:
         if not answers:
             return
         prompts = [prompt.ids for prompt in self.prompts]
-        found = [log_likelihoods(self.model.model, prompts, answer) for answer in answers]
-        scores = [float(log_probability(each, prior, self.rule)) for each in found]
+        likelihoods = [log_likelihoods(self.model.model, prompts, answer) for answer in answers]
+        scores = [float(log_probability(each, prior, self.rule)) for each in likelihoods]
         best = max(range(len(scores)), key=scores.__getitem__)
         weights = prior.log_softmax(dim=0)
-        for token, given in zip(answers[best], found[best].T, strict=True):
+        for token, given in zip(answers[best], likelihoods[best].T, strict=True):
             weights = (weights + given).log_softmax(dim=0)
             shares = tuple(weights.exp().tolist())
             if token not in self.model.eos_token_ids:
@@ -222,7 +223,7 @@ class _Work:
         written: list[list[int]] = [[] for _ in self.prompts]
         over = [False] * len(written)
         for _ in range(limit):
-            nexts = batch.scores.argmax(dim=-1)
+            nexts = batch.log_probs.argmax(dim=-1)
             for row, token in enumerate(nexts.tolist()):
                 if not over[row]:
                     written[row].append(token)
@@ -242,22 +243,22 @@ class _Record:
     prior: Sequence[float]
     steps: list[Step] = field(default_factory=list)
 
-    def watched(self, found: Generator[Step]) -> Generator[int]:
-        """The tokens of steps, which are remembered."""
+    def tokens(self, steps: Generator[Step]) -> Generator[int]:
+        """The tokens of steps, which are recorded."""
         try:
-            for step in found:
+            for step in steps:
                 self.steps.append(step)
                 yield step.token
         finally:
-            found.close()
+            steps.close()
 
-    def finished(self) -> Responsibility:
+    def responsibility(self) -> Responsibility:
         """The passages with their shares, and the shares of every token."""
         import math
 
         count = max(1, len(self.steps))
         mean = [sum(step.shares[i] for step in self.steps) / count for i in range(len(self.spans))]
-        shown = tuple(
+        passages = tuple(
             ShownPassage(
                 document=span.document.id if span else "",
                 title=span.document.title if span else "no document",
@@ -270,7 +271,7 @@ class _Record:
             for i, span in enumerate(self.spans)
         )
         return Responsibility(
-            shown,
+            passages,
             tuple(
                 TokenShares(
                     self.model.decode([step.token]), tuple(round(s, 4) for s in step.shares)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from generator.decoding.base import DecodingRun, Limits
+from generator.decoding.base import DecodingLimits, DecodingRun
 from generator.evidence import Evidence
 from generator.lm.openai_server import RemoteModel
 from generator.prompt.builder import build_prompt, ledger, quote_history
@@ -15,7 +15,7 @@ def ask_server(
     model: RemoteModel,
     request: AskRequest,
     evidence: Evidence,
-    limits: Limits,
+    limits: DecodingLimits,
     stop: threading.Event | None = None,
 ) -> DecodingRun:
     """Show all the evidence in one message, and stream what the server writes.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from indexing.change_detection import Held
 from indexing.errors import DocumentNotFound
-from rag_app.corpus.document_names import named
+from rag_app.corpus.document_names import documents_named
 
 if TYPE_CHECKING:
     from generator.answer import Mode
@@ -46,7 +46,7 @@ class Documents:
                     "index the file of questions: rag-app index FILE"
                 )
             return tuple(matches)
-        return tuple(self.by_id[id_] for id_ in named(question.document, list(self.by_id.values())))
+        return tuple(self.by_id[id_] for id_ in documents_named(question.document, list(self.by_id.values())))
 
     def fingerprint(self, scope: tuple[Held, ...]) -> str:
         """Twelve hexadecimal digits for the content of these documents, or of all."""

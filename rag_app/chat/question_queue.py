@@ -107,7 +107,7 @@ class QuestionQueue:
             return self.corpus.check_position(request, usual=usual, progress=advance)
         return None
 
-    async def stream_async(
+    async def astream(
         self, request: AskRequest, *, who: str
     ) -> AsyncGenerator[Event | Waiting, None]:
         """As `stream`, for a web server; closing it stops the answer."""
@@ -138,7 +138,7 @@ class QuestionQueue:
 
     async def answer(self, request: AskRequest, *, who: str) -> Answer:
         """The complete answer; errors as in `stream`."""
-        async with aclosing(self.stream_async(request, who=who)) as events:
+        async with aclosing(self.astream(request, who=who)) as events:
             async for event in events:
                 if isinstance(event, AnswerReady):
                     return event.answer

@@ -22,10 +22,10 @@ from indexing.files import document as text_document
 from indexing.filter import Filter
 from indexing.indexer import Indexer, IndexReport, Progress, reencode
 from indexing.store.store import DocumentEntry, Store
-from rag_app.corpus.document_names import named, removable
+from rag_app.corpus.document_names import documents_named, removable_documents
 from rag_app.corpus.info import CorpusInfo, corpus_info
 from rag_app.corpus.models import Models
-from rag_app.corpus.snapshots import Moment, Snapshots
+from rag_app.corpus.snapshots import CorpusView, Snapshots
 from rag_app.corpus.stores import Stores
 from retriever.fusion import RANKINGS
 from retriever.retriever import Retriever
@@ -148,10 +148,10 @@ class Corpus:
         """
         if isinstance(names, str | Path):
             names = [names]
-        self._stores.here()  # an absent corpus is an error, not an empty one
+        self._stores.connection()  # an absent corpus is an error, not an empty one
         with self.writing() as store:
             entries = store.entries()
-            ids = [id_ for name in names for id_ in removable(str(name), entries)]
+            ids = [id_ for name in names for id_ in removable_documents(str(name), entries)]
             removed = store.remove(ids)
             self._snapshots.refresh(store)
         return removed
@@ -166,7 +166,7 @@ class Corpus:
 
     def reencode(self, *, progress: Callable[[Progress], None] | None = None) -> int:
         """Encode every document anew with the settings of this object; how many in this run."""
-        self._stores.here()
+        self._stores.connection()
         with self.writing() as store:
             encoder = self._models.new_encoder()
             if store.fingerprint() == encoder.fingerprint:
@@ -297,7 +297,7 @@ class Corpus:
 
     def documents(self) -> list[DocumentEntry]:
         """All documents, in the order they were added."""
-        return self._stores.here().entries()
+        return self._stores.connection().entries()
 
     def document(self, name: str) -> Document:
         """A whole document with its text, by id, path or title.
@@ -305,18 +305,18 @@ class Corpus:
         Raises:
             DocumentNotFound: The name fits no document, or several.
         """
-        store = self._stores.here()
+        store = self._stores.connection()
         with store.reading():
-            found = named(name, store.entries())
-            if len(found) > 1:
-                raise DocumentNotFound(f"{name}: {len(found)} documents; give an id: rag-app list")
-            return store.document(found[0])
+            ids = documents_named(name, store.entries())
+            if len(ids) > 1:
+                raise DocumentNotFound(f"{name}: {len(ids)} documents; give an id: rag-app list")
+            return store.document(ids[0])
 
     def info(self) -> CorpusInfo:
         """What the corpus holds and how it was made."""
-        store = self._stores.here()
+        store = self._stores.connection()
         with store.reading():
-            return corpus_info(self.folder, store, kept=self._snapshots.are_kept(store))
+            return corpus_info(self.folder, store, saved=self._snapshots.are_saved(store))
 
     @property
     def generator_settings(self) -> GeneratorSettings:
@@ -326,15 +326,15 @@ class Corpus:
     # For whoever brings vectors of their own
 
     @contextmanager
-    def reading(self) -> Iterator[Moment]:
+    def reading(self) -> Iterator[CorpusView]:
         """The corpus as it is now, whatever is written meanwhile.
 
         Raises:
             CorpusNotFound: There is no corpus in the folder.
         """
-        store = self._stores.here()
+        store = self._stores.connection()
         with store.reading():
-            yield Moment(store, self._snapshots.current)
+            yield CorpusView(store, self._snapshots.current)
 
     @contextmanager
     def writing(self) -> Iterator[Store]:
@@ -364,7 +364,7 @@ class Corpus:
 
     def _retrieve(self, request: AskRequest) -> Retrieval:
         """The hits for a request's query, and their documents, as they are at one moment."""
-        store = self._stores.here()
+        store = self._stores.connection()
         with store.reading():
             hits = self.search(
                 request.query, k=request.k, passages=EVIDENCE_PASSAGES, where=request.where
@@ -373,4 +373,4 @@ class Corpus:
         return Retrieval(hits, documents.__getitem__)
 
     def _generator(self) -> AnswerGenerator:
-        return self._models.generator(self._stores.here().fingerprint())
+        return self._models.generator(self._stores.connection().fingerprint())

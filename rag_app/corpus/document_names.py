@@ -10,7 +10,7 @@ from indexing.errors import DocumentNotFound, InvalidRequest
 from indexing.store.store import DocumentEntry
 
 
-def named(name: str, entries: Sequence[DocumentEntry | Held]) -> list[str]:
+def documents_named(name: str, entries: Sequence[DocumentEntry | Held]) -> list[str]:
     """Ids of the documents a name stands for: an id, a path, a folder, or a title.
 
     Raises:
@@ -26,22 +26,22 @@ def named(name: str, entries: Sequence[DocumentEntry | Held]) -> list[str]:
         lambda e: e.path.startswith(f"{path}/"),
         lambda e: name in (e.title, e.part),
     ):
-        if name.strip() and (found := [entry.id for entry in entries if fits(entry)]):
-            return found
+        if name.strip() and (ids := [entry.id for entry in entries if fits(entry)]):
+            return ids
     raise DocumentNotFound(f"{name}: no such document in this corpus; see: rag-app list")
 
 
-def removable(name: str, entries: Sequence[DocumentEntry]) -> list[str]:
-    """As `named`, but a title that several documents share stands for none of them.
+def removable_documents(name: str, entries: Sequence[DocumentEntry]) -> list[str]:
+    """As `documents_named`, but a title that several documents share stands for none of them.
 
     Raises:
         DocumentNotFound: The name stands for nothing.
         InvalidRequest: It is such a title.
     """
-    found = named(name, entries)
-    titled = [entry.id for entry in entries if entry.id in found and name == entry.title]
-    if len(titled) > 1 and titled == found:
+    ids = documents_named(name, entries)
+    same_title = [entry.id for entry in entries if entry.id in ids and name == entry.title]
+    if len(same_title) > 1 and same_title == ids:
         raise InvalidRequest(
-            f"{name}: {len(found)} documents have this title; give ids: rag-app list"
+            f"{name}: {len(ids)} documents have this title; give ids: rag-app list"
         )
-    return found
+    return ids

@@ -1,4 +1,4 @@
-"""Vectors of texts, kept from question to question.
+"""Embeddings of texts, cached from question to question.
 
 Questions about one document read the same sentences again and again. An encoder gives a text the
 same vector in any company, so a vector that is kept is the one that would be made.

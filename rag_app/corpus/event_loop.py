@@ -9,11 +9,11 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
-async def streamed(items: Iterator[Item]) -> AsyncGenerator[Item]:
+async def stream_async(items: Iterator[Item]) -> AsyncGenerator[Item]:
     """The same items, each waited for in a thread, so that the event loop goes on meanwhile.
 
-    `async for event in streamed(corpus.stream(question))`. When the loop over it is left, or its
-    task is cancelled, what makes the items is closed as soon as the one in hand is there: an answer
+    `async for event in stream_async(corpus.stream(question))`. When the loop is left, or its task
+    is cancelled, what makes the items is closed as soon as the one in hand is there: an answer
     that nobody waits for any more is not written to its end.
     """
     end = object()

@@ -36,13 +36,13 @@ class CorpusInfo:
     bytes: int
 
 
-def corpus_info(folder: Path, store: Store, *, kept: bool) -> CorpusInfo:
+def corpus_info(folder: Path, store: Store, *, saved: bool) -> CorpusInfo:
     """Count what is in a store.
 
     Args:
         folder: The folder of the corpus.
         store: What is in it, at one moment.
-        kept: Whether the derived indexes are on disk.
+        saved: Whether the derived indexes are on disk.
     """
     entries = store.entries()
     return CorpusInfo(
@@ -53,7 +53,7 @@ def corpus_info(folder: Path, store: Store, *, kept: bool) -> CorpusInfo:
         tokens=sum(entry.tokens for entry in entries),
         generation=store.generation,
         fingerprint=store.fingerprint(),
-        snapshot="current" if kept else "missing",
+        snapshot="current" if saved else "missing",
         bytes=sum(_size(file) for file in folder.rglob("*")),
     )
 

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Models:
-    """What encodes for a corpus, and what answers from it.
+    """The encoder and the generator of a corpus.
 
     Args:
         corpus: The folder of the corpus, for messages.
         encoder: How to encode, or an encoder that is loaded already. None takes what the corpus was
             made with, or the packaged default.
         generator: How to answer.
-        notify: Told in a sentence about anything that takes long.
+        notify: Called with a sentence before anything that takes long.
     """
 
     def __init__(
@@ -66,8 +66,8 @@ class Models:
         refuse_foreign(stored, self._corpus)
         with self._loading:
             if self._encoder is None or self._reencoded(stored):
-                chosen = self._encoder_settings or _settings(stored)
-                self._encoder = Encoder(chosen, notify=self._notify)
+                settings = self._encoder_settings or _settings(stored)
+                self._encoder = Encoder(settings, notify=self._notify)
                 self._generator = None  # it embeds with the encoder
             encoder = self._encoder
         check_fingerprint(stored, encoder.fingerprint, self._corpus)
@@ -88,7 +88,7 @@ class Models:
         return Encoder(self._encoder_settings, notify=self._notify)
 
     def adopt(self, encoder: Encoder) -> None:
-        """Go on with an encoder with which the corpus was encoded anew."""
+        """Use an encoder with which the corpus was encoded again."""
         self._encoder = encoder
         self._generator = None
 
@@ -108,7 +108,7 @@ class Models:
             return self._generator
 
     def _reencoded(self, stored: Fingerprint | None) -> bool:
-        """Whether somebody has encoded the corpus anew, and this object takes what is there."""
+        """Whether the corpus was encoded again meanwhile, and this object follows it."""
         follows = self._encoder_settings is None and stored is not None
         return follows and self._encoder is not None and self._encoder.fingerprint != stored
 

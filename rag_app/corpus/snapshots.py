@@ -1,4 +1,4 @@
-"""The indexes derived from a corpus: at hand, from disk, or made now."""
+"""The indexes derived from a corpus: in memory, from disk, or built now."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from indexing.store.store import Store
 
 
 @dataclass(frozen=True)
-class Moment:
-    """A corpus at one moment.
+class CorpusView:
+    """A corpus as it is at one moment, whatever is written meanwhile.
 
     Attributes:
-        store: Its truth.
-        derive: Gives the indexes derived from it, made now where there are none.
+        store: Its store, in a read transaction.
+        derive: Loads or builds the indexes derived from it.
     """
 
     store: Store
@@ -32,15 +32,15 @@ class Moment:
 
 
 class Snapshots:
-    """The latest snapshot of a corpus, and the one that is kept on disk.
+    """The latest snapshot of a corpus in memory, and the one on disk.
 
     Args:
         corpus: The folder of the corpus.
-        notify: Told when one cannot be kept.
+        notify: Called with a sentence when one cannot be saved.
     """
 
     def __init__(self, corpus: Path, notify: Callable[[str], None] | None) -> None:
-        self._folder = corpus / ".index"  # hidden, so that indexing "." passes it over
+        self._folder = corpus / ".index"  # hidden, so that indexing "." skips it
         self._lock = corpus / "index.lock"
         self._notify = notify
         self._latest: Snapshot | None = None
@@ -49,12 +49,12 @@ class Snapshots:
         """Let go of it."""
         self._latest = None
 
-    def are_kept(self, store: Store) -> bool:
+    def are_saved(self, store: Store) -> bool:
         """Whether the snapshot of the store's generation is on disk."""
         return Snapshot.load(self._folder, store) is not None
 
     def current(self, store: Store) -> Snapshot:
-        """The snapshot of the store's generation: at hand, from disk, or made now."""
+        """The snapshot of the store's generation: in memory, from disk, or built now."""
         snapshot = self._latest
         if snapshot is None or snapshot.stamp != store.stamp:
             snapshot = Snapshot.load(self._folder, store)
@@ -65,7 +65,7 @@ class Snapshots:
         return snapshot
 
     def refresh(self, store: Store) -> None:
-        """After a change: make it anew while the lock of writers is held."""
+        """Build it again after a change, while the write lock is held."""
         if Snapshot.load(self._folder, store) is None:
             self._latest = Snapshot.build(store)
             self._keep(self._latest, patience=60)
@@ -83,4 +83,6 @@ class Snapshots:
             return
         except (OSError, RuntimeError) as error:  # FAISS raises the latter
             if self._notify is not None:
-                self._notify(f"{self._folder}: cannot be kept ({error}); each search makes it")
+                self._notify(
+                    f"{self._folder}: cannot be saved ({error}); each search builds it again"
+                )

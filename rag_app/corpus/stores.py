@@ -24,30 +24,30 @@ class Stores:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._here = threading.local()
+        self._local = threading.local()
         self._open: WeakSet[Store] = WeakSet()
 
     def close(self) -> None:
         """Close them all; using them again opens them again."""
         for store in self._open:
             store.close()
-        self._here, self._open = threading.local(), WeakSet()
+        self._local, self._open = threading.local(), WeakSet()
 
-    def here(self, *, create: bool = False) -> Store:
-        """This thread's.
+    def connection(self, *, create: bool = False) -> Store:
+        """This thread's connection.
 
         Raises:
-            CorpusNotFound: There is none in the folder, and none is to be created.
+            CorpusNotFound: There is no corpus in the folder, and none is to be created.
         """
-        store: Store | None = getattr(self._here, "store", None)
+        store: Store | None = getattr(self._local, "store", None)
         if store is None:
-            store = self._here.store = Store(self._folder, create=create)
+            store = self._local.store = Store(self._folder, create=create)
             self._open.add(store)
         return store
 
     @contextmanager
     def writing(self) -> Iterator[Store]:
-        """This thread's, while no other process can write.
+        """This thread's connection, while no other process can write.
 
         Raises:
             CorpusLocked: Another process is writing.
@@ -68,6 +68,6 @@ class Stores:
                 "give yourself the right to write there, or name another with --corpus"
             ) from error
         try:
-            yield self.here(create=True)
+            yield self.connection(create=True)
         finally:
             lock.release()

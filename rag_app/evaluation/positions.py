@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from generator.decoding import DECODINGS
-from generator.decoding.base import Limits, Marginal
+from generator.decoding.base import DecodingLimits, MarginalSettings
 from generator.lm.causal_lm import CausalModel
 from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE
@@ -200,8 +200,8 @@ def _score_written(model: CausalModel, probe: Probe, place: float, *, decoding: 
         text = "".join(model.stream(prompt.ids, max_new_tokens=_MAX_NEW_TOKENS, stops=prompt.stops))
     else:
         evidence = probe.evidence(place)
-        how = Marginal(passages=len(evidence.passages))
-        limits = Limits(_NO_LIMIT, _MAX_NEW_TOKENS, Sampling(), how)
+        how = MarginalSettings(passages=len(evidence.passages))
+        limits = DecodingLimits(_NO_LIMIT, _MAX_NEW_TOKENS, Sampling(), how)
         reading = DECODINGS[decoding](model, AskRequest(probe.question), evidence, limits)
         text = "".join(reading.pieces)
     return float(probe.answer.lower() in text.lower())

@@ -29,7 +29,7 @@ from indexing.store.store import FILE_NAME, Store
 from indexing.text.chunking import split
 from indexing.text.transcripts import find_utterances
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.snapshots import Moment
+from rag_app.corpus.snapshots import CorpusView
 from rag_app.langchain.embeddings import RagAppEmbeddings
 
 FloatArray = npt.NDArray[np.float32]
@@ -269,7 +269,7 @@ class RagAppVectorStore(VectorStore):
             return list(zip(documents, scores[0][good].tolist(), list(index.at(at)), strict=True))
 
     @contextmanager
-    def _existing(self) -> Iterator[Moment | None]:
+    def _existing(self) -> Iterator[CorpusView | None]:
         """The corpus as it is now; None before the first text."""
         with ExitStack() as stack:
             try:
@@ -354,7 +354,7 @@ def _metadata(kept: str, path: str, part: str, title: str) -> dict[str, Any]:
     return metadata
 
 
-def _allowed(now: Moment, condition: Condition) -> npt.NDArray[np.bool_]:
+def _allowed(now: CorpusView, condition: Condition) -> npt.NDArray[np.bool_]:
     """(documents,) which of them a filter admits, by position in the index."""
     rows = now.store.document_rows()
     if callable(condition):

@@ -260,7 +260,7 @@ def test_readers_see_one_moment_while_a_writer_writes(
     writer = jobs.start("rewrite", corpus, files)
     generations = set[int]()
     with Corpus(corpus, encoder=encoder) as reader:
-        store = reader._stores.here()
+        store = reader._stores.connection()
         while len(generations) <= 5:
             with store.reading():
                 for hit in reader.search("Which probe fell?", k=10):

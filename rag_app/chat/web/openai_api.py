@@ -133,7 +133,7 @@ class _Reply:
 
     async def stream(self) -> StreamingResponse:
         """A stream, opened once its first event is there, so that earlier errors have a status."""
-        events = self._questions.stream_async(self._request, who=self._who)
+        events = self._questions.astream(self._request, who=self._who)
         first = await anext(events)
 
         async def chunks() -> AsyncIterator[str]:

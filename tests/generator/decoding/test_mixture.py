@@ -10,7 +10,7 @@ import pytest
 import torch
 import transformers
 
-from generator.decoding.mixture import Rule, log_likelihoods, log_probability, read, steps
+from generator.decoding.mixture import Rule, decode_steps, log_likelihoods, log_probability, prefill
 
 WORDS = 5
 PROMPTS = [[1, 2, 3, 4, 0, 2, 1], [4, 4], [3, 1, 2, 0]]
@@ -73,7 +73,7 @@ def walked(model: Any, answer: Sequence[int], rule: Rule) -> tuple[float, list[A
         total = total + scores[token].double()
         return token
 
-    loop = steps(model, read(model, PROMPTS), PRIOR, rule=rule, choose=forced)
+    loop = decode_steps(model, prefill(model, PROMPTS), PRIOR, rule=rule, choose=forced)
     taken = [step for _, step in zip(answer, loop, strict=False)]
     return float(total.exp()), taken
 
@@ -116,7 +116,7 @@ def test_the_rules_differ(tiny: Any) -> None:
 
 
 def test_padded_rows_equal_unpadded_ones(tiny: Any) -> None:
-    together = read(tiny, PROMPTS).scores
+    together = prefill(tiny, PROMPTS).log_probs
     for row, prompt in zip(together, PROMPTS, strict=True):
         with torch.no_grad():
             alone = tiny(input_ids=torch.tensor([prompt])).logits[0, -1].log_softmax(-1)
@@ -124,8 +124,8 @@ def test_padded_rows_equal_unpadded_ones(tiny: Any) -> None:
 
 
 def test_likeliest_tokens_are_taken(tiny: Any) -> None:
-    loop = steps(
-        tiny, read(tiny, PROMPTS), PRIOR, rule="sequence", choose=lambda mix: int(mix.argmax())
+    loop = decode_steps(
+        tiny, prefill(tiny, PROMPTS), PRIOR, rule="sequence", choose=lambda mix: int(mix.argmax())
     )
     written: list[int] = []
     for _, step in zip(range(6), loop, strict=False):
@@ -143,8 +143,8 @@ def test_pruned_documents_are_read_no_further(tiny: Any) -> None:
     prior = torch.tensor([0.98, 0.001, 0.019]).log()
     hook = tiny.register_forward_pre_hook(counted, with_kwargs=True)
     try:
-        loop = steps(
-            tiny, read(tiny, PROMPTS), prior, rule="sequence",
+        loop = decode_steps(
+            tiny, prefill(tiny, PROMPTS), prior, rule="sequence",
             choose=lambda mix: int(mix.argmax()), prune=0.01,
         )  # fmt: skip
         taken = [step for _, step in zip(range(8), loop, strict=False)]

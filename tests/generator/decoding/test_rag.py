@@ -10,8 +10,8 @@ import torch
 
 from generator.answer import Answer, as_json
 from generator.decoding import DECODINGS
-from generator.decoding.base import Limits, Marginal
-from generator.decoding.mixture import read
+from generator.decoding.base import DecodingLimits, MarginalSettings
+from generator.decoding.mixture import prefill
 from generator.decoding.rag import log_prior, rag_sequence, rag_token
 from generator.evidence import Embed, Evidence, Span
 from generator.generator import Generator
@@ -33,7 +33,9 @@ HOSTILE = prose(
     name="hostile",
 )
 PAIR = ["rag-token", "rag-sequence"]
-LIMITS = Limits(prompt=2000, answer=14, sampling=Sampling(), marginal=Marginal(thorough=0))
+LIMITS = DecodingLimits(
+    prompt=2000, answer=14, sampling=Sampling(), marginal=MarginalSettings(thorough=0)
+)
 
 
 def evidence(*documents: object, scores: tuple[float, ...] = (2.0, 1.0, 0.5)) -> Evidence:
@@ -96,7 +98,7 @@ def test_passages_read_before_are_not_read_again(model: CausalModel, decoding: s
     parts = [split_prompt(QUESTION, s, chat=model.chat, room=2000) for s in given.passages]
     assert sizes[0] == sum(len(each.suffix) for each in parts)
     assert max(sizes[1:]) == 2
-    whole = read(model.model, [part.ids for part in parts]).scores
+    whole = prefill(model.model, [part.ids for part in parts]).log_probs
     plain = [
         model.model(input_ids=torch.tensor([part.ids])).logits[0, -1].log_softmax(-1)
         for part in parts
@@ -106,14 +108,14 @@ def test_passages_read_before_are_not_read_again(model: CausalModel, decoding: s
 
 def test_priors_are_scores_over_temperature() -> None:
     spans = [*evidence(FERRY, CAKE).passages, None]
-    how = Marginal(temperature=0.5, empty=0.1)
+    how = MarginalSettings(temperature=0.5, empty=0.1)
     logs = torch.tensor(log_prior(spans, how)).exp()
     two = torch.tensor([2.0, 1.0]).div(0.5).softmax(0) * 0.9
     assert logs.tolist() == pytest.approx([*two.tolist(), 0.1], abs=1e-6)
 
 
 def test_the_empty_document_takes_part(model: CausalModel, decoding: str) -> None:
-    limits = replace(LIMITS, marginal=Marginal(empty=0.2, thorough=0))
+    limits = replace(LIMITS, marginal=MarginalSettings(empty=0.2, thorough=0))
     reading = DECODINGS[decoding](model, AskRequest(QUESTION), evidence(FERRY), limits)
     "".join(reading.pieces)
     found = reading.responsibility()
@@ -125,7 +127,7 @@ def test_the_empty_document_takes_part(model: CausalModel, decoding: str) -> Non
 
 
 def test_short_answers_are_the_likeliest_of_all_candidates(model: CausalModel) -> None:
-    limits = replace(LIMITS, answer=12, marginal=Marginal(thorough=12))
+    limits = replace(LIMITS, answer=12, marginal=MarginalSettings(thorough=12))
     reading = rag_sequence(
         model, AskRequest(QUESTION), evidence(CAKE, FERRY, scores=(1.0, 1.0)), limits
     )

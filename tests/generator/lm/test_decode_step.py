@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from generator.decoding.mixture import advance, read
+from generator.decoding.mixture import advance, prefill
 from generator.kernels.library import BF16
 from generator.lm import compiled_llama as compiled_model
 from generator.lm import decode_step as steps
@@ -108,15 +108,15 @@ def test_padded_rows_and_dropped_rows(
     nexts = [tokens(6, seed=20 + i)[0] for i in range(3)]
 
     def scores() -> list[torch.Tensor]:
-        batch = read(model, prompts)
+        batch = prefill(model, prompts)
         found = []
         for given in nexts[:2]:
             batch = advance(model, batch, given)
-            found.append(batch.scores)
+            found.append(batch.log_probs)
         kept = torch.tensor([1, 2, 5])
         keep_rows(batch.cache, kept)
         batch.mask = batch.mask[kept]
-        return [*found, advance(model, batch, nexts[2][kept]).scores]
+        return [*found, advance(model, batch, nexts[2][kept]).log_probs]
 
     with ExitStack() as stack:
         if settings:

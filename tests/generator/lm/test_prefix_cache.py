@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from generator.decoding.mixture import read
+from generator.decoding.mixture import prefill
 from generator.lm.causal_lm import CausalModel
 from generator.lm.prefix_cache import PrefixCache, RowCache, pad_rows, unpad_rows
 from generator.lm.sampling import Sampling
@@ -77,10 +77,10 @@ def test_scores_are_those_of_a_whole_pass(model: CausalModel) -> None:
 
 def test_rows_that_are_joined_equal_whole_prompts(model: CausalModel) -> None:
     prefixes, suffix = [FIRST, FIRST[:25], SECOND[:51]], [7, 8, 9]
-    apart = unpad_rows(read(model.model, prefixes).cache, [60, 25, 51])
+    apart = unpad_rows(prefill(model.model, prefixes).cache, [60, 25, 51])
     before = pad_rows(apart)
-    warm = read(model.model, [suffix] * 3, cache=before.cache, mask=before.mask).scores
-    cold = read(model.model, [[*prefix, *suffix] for prefix in prefixes]).scores
+    warm = prefill(model.model, [suffix] * 3, cache=before.cache, mask=before.mask).log_probs
+    cold = prefill(model.model, [[*prefix, *suffix] for prefix in prefixes]).log_probs
     assert torch.allclose(warm, cold, atol=1e-3)
     assert before.mask.sum(dim=1).tolist() == [60, 25, 51]
 

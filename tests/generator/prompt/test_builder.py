@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from generator.decoding.base import Limits
-from generator.decoding.concat import concatenate
+from generator.decoding.base import DecodingLimits
+from generator.decoding.concat import concat
 from generator.evidence import Evidence, Span, gather_evidence
 from generator.lm.causal_lm import CausalModel
 from generator.lm.sampling import Sampling
@@ -178,8 +178,8 @@ def test_ledger_adds_up(model: CausalModel) -> None:
         hit(three, (0, 5), score=0.1),
     ]
     evidence = gather_evidence(hits, {d.id: d for d in (one, two, three)}.__getitem__)
-    limits = Limits(prompt=900, answer=20, sampling=Sampling())
-    reading = concatenate(model, AskRequest(QUESTION), evidence, limits)
+    limits = DecodingLimits(prompt=900, answer=20, sampling=Sampling())
+    reading = concat(model, AskRequest(QUESTION), evidence, limits)
     assert [entry.document for entry in reading.context] == [one.id, two.id, three.id]
     for entry, document in zip(reading.context, (one, two, three), strict=True):
         parts = [s for s in reading.spans if s.document.id == document.id]
@@ -193,8 +193,8 @@ def test_ledger_adds_up(model: CausalModel) -> None:
 
 def test_window_bounds_the_budget(model: CausalModel) -> None:
     evidence = passages(novel(12, 20_000), 700, seed=1)
-    limits = Limits(prompt=10**9, answer=50, sampling=Sampling())
-    reading = concatenate(model, AskRequest(QUESTION), evidence, limits)
+    limits = DecodingLimits(prompt=10**9, answer=50, sampling=Sampling())
+    reading = concat(model, AskRequest(QUESTION), evidence, limits)
     room = model.window - 50
     prompt = build_prompt(QUESTION, evidence, chat=model.chat, room=room)
     assert prompt.spans == reading.spans

@@ -58,7 +58,7 @@ def test_threads_search_while_one_adds(corpus: Corpus) -> None:
 
     def search() -> None:
         while not done.is_set():
-            store = corpus._stores.here()
+            store = corpus._stores.connection()
             with store.reading():
                 hits = corpus.search("Where did the probe fall?", k=99)
                 for hit in hits:

@@ -9,7 +9,7 @@ from contextlib import aclosing
 
 import pytest
 
-from rag_app.corpus.event_loop import streamed
+from rag_app.corpus.event_loop import stream_async
 from tests.waiting import PATIENCE
 
 
@@ -36,8 +36,8 @@ class Source:
 
 
 async def test_every_item_in_order_and_nothing_after_it() -> None:
-    assert [item async for item in streamed(iter(range(5)))] == [0, 1, 2, 3, 4]
-    assert [item async for item in streamed(iter([None, False]))] == [None, False]
+    assert [item async for item in stream_async(iter(range(5)))] == [0, 1, 2, 3, 4]
+    assert [item async for item in stream_async(iter([None, False]))] == [None, False]
 
 
 async def test_the_loop_goes_on_while_an_item_is_made() -> None:
@@ -47,7 +47,7 @@ async def test_the_loop_goes_on_while_an_item_is_made() -> None:
         source.go.set()
         return "released"
 
-    stream = streamed(source.items())
+    stream = stream_async(source.items())
     first, said = await asyncio.wait_for(asyncio.gather(anext(stream), release()), PATIENCE)
     assert (first, said) == (0, "released")
     await stream.aclose()
@@ -55,7 +55,7 @@ async def test_the_loop_goes_on_while_an_item_is_made() -> None:
 
 async def test_leaving_early_closes_what_makes_the_items() -> None:
     source = Source()
-    async with aclosing(streamed(source.items())) as stream:
+    async with aclosing(stream_async(source.items())) as stream:
         async for item in stream:
             if item == 1:
                 break
@@ -64,7 +64,7 @@ async def test_leaving_early_closes_what_makes_the_items() -> None:
 
 async def test_a_cancelled_task_closes_it_once_the_item_in_hand_is_there() -> None:
     source = Source(go=False)
-    task = asyncio.create_task(anext(streamed(source.items())))
+    task = asyncio.create_task(anext(stream_async(source.items())))
     await asyncio.sleep(0.05)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -82,6 +82,6 @@ async def test_an_error_comes_through() -> None:
 
     seen = []
     with pytest.raises(ValueError, match="two"):
-        async for item in streamed(broken()):
+        async for item in stream_async(broken()):
             seen.append(item)
     assert seen == [1]
