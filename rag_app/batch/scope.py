@@ -46,7 +46,9 @@ class Documents:
                     "index the file of questions: rag-app index FILE"
                 )
             return tuple(matches)
-        return tuple(self.by_id[id_] for id_ in documents_named(question.document, list(self.by_id.values())))
+        return tuple(
+            self.by_id[id_] for id_ in documents_named(question.document, list(self.by_id.values()))
+        )
 
     def fingerprint(self, scope: tuple[Held, ...]) -> str:
         """Twelve hexadecimal digits for the content of these documents, or of all."""
