@@ -1,4 +1,4 @@
-"""docs/python.md runs from top to bottom, and prints what it shows."""
+"""docs/python.md runs from top to bottom, and prints what it shows; the README's example runs."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ import torch
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "python.md"
+README = ROOT / "README.md"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def examples(page: str) -> list[tuple[int, str, str]]:
     """(line, code, output) of each example; the output is the text block that follows it."""
-    found: list[tuple[int, str, str]] = []
+    blocks: list[tuple[int, str, str]] = []
     for fence in FENCE.finditer(page):
         kind, inside = fence.groups()
         if kind == "python":
-            found.append((page[: fence.start(2)].count("\n"), inside, ""))
+            blocks.append((page[: fence.start(2)].count("\n"), inside, ""))
         else:
-            assert kind == "text" and found and not found[-1][2], f"a lonely block: {inside}"
-            found[-1] = (*found[-1][:2], inside)
-    return found
+            assert kind == "text" and blocks and not blocks[-1][2], f"a lonely block: {inside}"
+            blocks[-1] = (*blocks[-1][:2], inside)
+    return blocks
 
 
 def run(page: str) -> list[tuple[str, str]]:
@@ -57,6 +58,15 @@ def test_every_example_prints_what_the_page_shows() -> None:
     pairs = run(PAGE.read_text(encoding="utf-8"))
     assert len(pairs) > 10
     assert [printed for printed, _ in pairs] == [shown for _, shown in pairs]
+
+
+@pytest.mark.usefixtures("samples")
+def test_the_example_of_the_readme_runs() -> None:
+    Path("data/samples").mkdir(parents=True)
+    for name in ("heron-3-budget.srt", "heron-6-last-of-the-year.txt"):
+        Path("samples", name).rename(Path("data/samples", name))
+    ((printed, _),) = run(README.read_text(encoding="utf-8"))
+    assert "rubber case" in printed
 
 
 @pytest.mark.parametrize(
