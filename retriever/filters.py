@@ -11,7 +11,7 @@ from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 
 
-def allowed(filter_: Filter, store: Store, snapshot: Snapshot) -> npt.NDArray[np.bool_] | None:
+def passage_mask(filter_: Filter, store: Store, snapshot: Snapshot) -> npt.NDArray[np.bool_] | None:
     """(passages,) which ones pass; None when all do.
 
     Raises:
