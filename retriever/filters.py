@@ -30,6 +30,6 @@ def passage_mask(filter_: Filter, store: Store, snapshot: Snapshot) -> npt.NDArr
     )
     mask = documents[snapshot.owner] if len(documents) else np.zeros(0, np.bool_)
     if filter_.speaker:
-        spoken = store.passages_spoken_by(filter_.speaker)
-        mask &= np.isin(snapshot.passage_rows, spoken)
+        speaks = store.passages_spoken_by(filter_.speaker)
+        mask &= np.isin(snapshot.passage_rows, speaks)
     return mask

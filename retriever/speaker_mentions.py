@@ -1,4 +1,4 @@
-"""Which speakers a question names: what they say is likelier to be what is asked for."""
+"""Which speakers a question names: their passages are likelier to answer it."""
 
 from __future__ import annotations
 
