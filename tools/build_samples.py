@@ -171,9 +171,9 @@ def docx(source: str, path: Path) -> None:
     about.author = "Tarnwick Instruments (fictional)"
     about.comments = ""
     about.created = about.modified = EPOCH.replace(tzinfo=None)
-    held = io.BytesIO()
-    document.save(held)
-    path.write_bytes(_without_clock(held.getvalue()))
+    buffer = io.BytesIO()
+    document.save(buffer)
+    path.write_bytes(_without_clock(buffer.getvalue()))
 
 
 def _without_clock(packed: bytes) -> bytes:

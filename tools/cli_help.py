@@ -60,9 +60,9 @@ def _section(context: click.Context) -> str:
 
 def check() -> int:
     """0 when the page is current, else 1 with the difference on standard error."""
-    found = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    current = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
     difference = difflib.unified_diff(
-        found.splitlines(), page().splitlines(), "docs/cli.md", "help", lineterm=""
+        current.splitlines(), page().splitlines(), "docs/cli.md", "help", lineterm=""
     )
     lines = list(difference)
     if lines:

@@ -37,7 +37,7 @@ class View:
     dark: bool = False
 
 
-def asked(page: Page, question: str = "What is the final launch date of Heron?") -> None:
+def ask(page: Page, question: str = "What is the final launch date of Heron?") -> None:
     """A question, answered."""
     page.locator("#box textarea").fill(question)
     page.keyboard.press("Enter")
@@ -46,13 +46,13 @@ def asked(page: Page, question: str = "What is the final launch date of Heron?")
 
 def cited(page: Page) -> None:
     """An answer with its first source."""
-    asked(page)
+    ask(page)
     page.locator("#history button.cite").first.click()
 
 
 def checked(page: Page) -> None:
     """What an answer was made from, and whether the place of its evidence matters."""
-    asked(page)
+    ask(page)
     page.get_by_role("button", name="Check positions").click()
     page.locator("#history .check").wait_for(timeout=LONG)
     page.locator(".ledger:not(.check) summary").click()
@@ -62,7 +62,7 @@ def checked(page: Page) -> None:
 def in_own_words(page: Page) -> None:
     """An answer of the language model, with what no quote supports."""
     page.get_by_text("Generated answer").click()
-    asked(page, "Who is Heron for?")
+    ask(page, "Who is Heron for?")
 
 
 def searched(page: Page) -> None:
@@ -91,7 +91,7 @@ def placed(page: Page) -> None:
 VIEWS = (
     View("chat", cited),
     View("chat-dark", cited, dark=True),
-    View("chat-phone", asked, PHONE),
+    View("chat-phone", ask, PHONE),
     View("chat-phone-source", cited, PHONE, dark=True),
     View("ledger", checked, TALL, dark=True),
     View("own-words", in_own_words),

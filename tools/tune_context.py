@@ -1,11 +1,11 @@
-"""Tunes the encoder that reads sentences of evidence in context.
+"""Tunes the late-chunking encoder of evidence sentences by LoRA (Hu et al., arXiv 2106.09685).
 
     python tools/tune_context.py train.jsonl --corpus FOLDER --out late_chunking.safetensors
 
-For every question of QMSum with marked utterances, eight of the 24 best passages of its meeting,
-half of them marked where there are as many: sentences in marked utterances are to be told from the
-others (binary cross-entropy) and to come before them (softmax over all). With `--fold` the
-questions of every third meeting are left out, and how those are ranked is printed before and after.
+For every question of QMSum with gold utterances: eight of the 24 best passages of its meeting, half
+of them gold where there are as many. Loss: binary cross-entropy of sentences in gold utterances
+against the others, and a listwise softmax over all. With `--fold` the questions of every third
+meeting are held out, and their ranking is printed before and after.
 """
 
 from __future__ import annotations
@@ -34,32 +34,32 @@ from rag_app.evaluation.answers import Gold, in_gold
 from rag_app.progress import counted
 
 FOLDS = 3
-_FOUND, _SHOWN = 24, 8  # passages
-_TOGETHER = 2  # questions a step
-_LIST = 0.5  # weight of the softmax
-_STRENGTH = 2.0  # of what is added
-_WHOLE = 120  # characters from which a sentence counts fully
+_RETRIEVED, _SAMPLED = 24, 8  # passages
+_BATCH = 2  # questions per step
+_LISTWISE = 0.5  # weight of the softmax
+_SCALE = 2.0  # alpha / rank of LoRA
+_FULL_WEIGHT = 120  # characters from which a sentence has weight 1
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, the passages found for it, and which of them are marked."""
+    """A question with retrieved passages, by whether they are gold."""
 
     text: str
     meeting: int
     golds: tuple[Gold, ...]
-    marked: tuple[Span, ...]
-    others: tuple[Span, ...]
+    positive: tuple[Span, ...]
+    negative: tuple[Span, ...]
 
     def sentences(self, spans: Sequence[Span]) -> tuple[list[Sentence], Tensor]:
-        """Of some passages, and whether each is in a marked utterance."""
-        found = evidence_sentences(spans)
-        held = [in_gold(self.golds, one.document.id, one.start, one.end) for one in found]
-        return found, torch.tensor(held, dtype=torch.float32)
+        """Sentences of passages, and labels: 1 in a gold utterance, else 0."""
+        sentences = evidence_sentences(spans)
+        labels = [in_gold(self.golds, s.document.id, s.start, s.end) for s in sentences]
+        return sentences, torch.tensor(labels, dtype=torch.float32)
 
 
-class Changed(nn.Module):
-    """A linear layer and what is added to it."""
+class LoraLinear(nn.Module):
+    """A linear layer with a low-rank update: W + scale * B A."""
 
     def __init__(self, layer: nn.Linear, rank: int) -> None:
         super().__init__()
@@ -69,9 +69,9 @@ class Changed(nn.Module):
         self.b = nn.Parameter(torch.zeros(layer.out_features, rank).to(layer.weight))
 
     def forward(self, states: Tensor) -> Tensor:
-        """The layer's output, and what is added."""
-        added: Tensor = self.layer(states) + _STRENGTH * ((states @ self.a.T) @ self.b.T)
-        return added
+        """The layer's output with the update."""
+        output: Tensor = self.layer(states) + _SCALE * ((states @ self.a.T) @ self.b.T)
+        return output
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,10 +79,10 @@ class Tuned:
     """An encoder that is being tuned.
 
     Attributes:
-        model: Its layers are `Changed`.
+        model: Its layers are `LoraLinear`.
         tokenizer: Its tokenizer.
-        scale: What a cosine counts.
-        shift: What is added, so that the logistic function gives shares.
+        scale: Factor of a cosine in a logit.
+        shift: Bias of a logit.
     """
 
     model: Any
@@ -90,9 +90,9 @@ class Tuned:
     scale: nn.Parameter
     shift: nn.Parameter
 
-    def cosines(self, one: Question, found: Sequence[Sentence]) -> Tensor:
-        """(n,) of the question and each sentence."""
-        return cosine_similarities(self.model, self.tokenizer, one.text, found)
+    def cosines(self, one: Question, sentences: Sequence[Sentence]) -> Tensor:
+        """(n,) cosines of the question and each sentence."""
+        return cosine_similarities(self.model, self.tokenizer, one.text, sentences)
 
 
 @click.command()
@@ -111,27 +111,27 @@ def main(  # noqa: PLR0913, PLR0917 - one argument for each flag
 
     torch.manual_seed(0)
     random.seed(0)
-    asked = list(_questions(data, folder))
-    kept = [one for one in asked if fold is None or one.meeting % FOLDS != fold][:most]
-    left = [one for one in asked if fold is not None and one.meeting % FOLDS == fold][:most]
+    questions = list(_questions(data, folder))
+    training = [q for q in questions if fold is None or q.meeting % FOLDS != fold][:most]
+    held_out = [q for q in questions if fold is not None and q.meeting % FOLDS == fold][:most]
     weights = encoder_weights().folder
     tokenizer = AutoTokenizer.from_pretrained(weights, local_files_only=True)
     model = AutoModel.from_pretrained(
         weights, local_files_only=True, dtype=torch.bfloat16, attn_implementation="eager"
     )
-    changed = _change(model, rank)
+    layers = _add_lora(model, rank)
     scale, shift = (nn.Parameter(torch.tensor(value)) for value in (12.0, -5.0))
     tuned = Tuned(model, tokenizer, scale, shift)
-    if left:
-        click.echo(_judged(tuned, left))
-    _tune(tuned, kept, rate)
+    if held_out:
+        click.echo(_evaluate(tuned, held_out))
+    _tune(tuned, training, rate)
     tensors = {"scale": scale.detach()}
-    for name, each in changed.items():
-        tensors[f"{name}.a"] = (_STRENGTH * each.a).detach().contiguous()
+    for name, each in layers.items():
+        tensors[f"{name}.a"] = (_SCALE * each.a).detach().contiguous()
         tensors[f"{name}.b"] = each.b.detach().contiguous()
     save_file(tensors, out)
-    if left:
-        click.echo(_judged(tuned, left))
+    if held_out:
+        click.echo(_evaluate(tuned, held_out))
 
 
 def _questions(data: Path, folder: Path) -> Iterator[Question]:
@@ -146,7 +146,7 @@ def _questions(data: Path, folder: Path) -> Iterator[Question]:
         with counted(pairs, doing="Searching") as steps:
             for number, document, question in steps:
                 where = Filter(documents=(document.id,))
-                hits = corpus.search(question.text, k=1, passages=_FOUND, where=where)
+                hits = corpus.search(question.text, k=1, passages=_RETRIEVED, where=where)
                 golds = tuple(
                     Gold(
                         document.id,
@@ -155,84 +155,84 @@ def _questions(data: Path, folder: Path) -> Iterator[Question]:
                     )
                     for utterance in question.utterances
                 )
-                found = gather_evidence(hits, corpus.document).passages
-                marked = [span for span in found if _marked(span, golds)]
-                others = [span for span in found if not _marked(span, golds)]
-                yield Question(question.text, number, golds, tuple(marked), tuple(others))
+                passages = gather_evidence(hits, corpus.document).passages
+                positive = tuple(span for span in passages if _is_gold(span, golds))
+                negative = tuple(span for span in passages if not _is_gold(span, golds))
+                yield Question(question.text, number, golds, positive, negative)
 
 
-def _marked(span: Span, golds: Sequence[Gold]) -> bool:
-    """Whether over a hundred characters of it are in marked utterances."""
+def _is_gold(span: Span, golds: Sequence[Gold]) -> bool:
+    """Whether it shares over a hundred characters with a gold utterance."""
     return any(min(span.end, gold.end) - max(span.start, gold.start) > 100 for gold in golds)
 
 
-def _change(model: nn.Module, rank: int) -> dict[str, Changed]:
-    """Puts what will be tuned beside the layers; everything else stays as it is."""
+def _add_lora(model: nn.Module, rank: int) -> dict[str, LoraLinear]:
+    """Freeze the model and wrap its layers with trainable updates."""
     model.requires_grad_(False)
-    found: dict[str, Changed] = {}
+    layers: dict[str, LoraLinear] = {}
     for name, module in list(model.named_modules()):
         if isinstance(module, nn.Linear) and "encoder" in name and name.endswith(LORA_LAYERS):
             owner, _, last = name.rpartition(".")
-            found[name] = Changed(module, rank)
-            setattr(model.get_submodule(owner), last, found[name])
-    return found
+            layers[name] = LoraLinear(module, rank)
+            setattr(model.get_submodule(owner), last, layers[name])
+    return layers
 
 
-def _tune(tuned: Tuned, asked: Sequence[Question], rate: float) -> None:
-    """Parameters are kept in float32 beside the bfloat16 ones that are computed with."""
-    rough = [each for each in tuned.model.parameters() if each.requires_grad]
-    exact = [each.detach().float().clone().requires_grad_() for each in rough]
-    few = {"params": [tuned.scale, tuned.shift], "lr": 1e-2}
-    optimizer = torch.optim.AdamW([{"params": exact, "lr": rate}, few], weight_decay=0.01)
-    steps = len(asked) // _TOGETHER
+def _tune(tuned: Tuned, questions: Sequence[Question], rate: float) -> None:
+    """Train with float32 master weights of the bfloat16 parameters."""
+    parameters = [each for each in tuned.model.parameters() if each.requires_grad]
+    master = [each.detach().float().clone().requires_grad_() for each in parameters]
+    calibration = {"params": [tuned.scale, tuned.shift], "lr": 1e-2}
+    optimizer = torch.optim.AdamW([{"params": master, "lr": rate}, calibration], weight_decay=0.01)
+    steps = len(questions) // _BATCH
     warm = 0.06 * steps + 1
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / warm, max(0.0, (steps - step) / steps))
     )
-    order = random.sample(list(asked), len(asked))
+    order = random.sample(list(questions), len(questions))
     tuned.model.train()
     with counted(range(steps), doing="Tuning") as numbers:
         for number in numbers:
-            for one in order[number * _TOGETHER : (number + 1) * _TOGETHER]:
-                torch.autograd.backward(_loss(tuned, one) / _TOGETHER)
-            for each, kept in zip(rough, exact, strict=True):
-                kept.grad, each.grad = each.grad.float(), None
-            nn.utils.clip_grad_norm_(exact, 1.0)
+            for one in order[number * _BATCH : (number + 1) * _BATCH]:
+                torch.autograd.backward(_loss(tuned, one) / _BATCH)
+            for each, copy in zip(parameters, master, strict=True):
+                copy.grad, each.grad = each.grad.float(), None
+            nn.utils.clip_grad_norm_(master, 1.0)
             optimizer.step()
             schedule.step()
             optimizer.zero_grad()
             with torch.no_grad():
-                for each, kept in zip(rough, exact, strict=True):
-                    each.copy_(kept)
+                for each, copy in zip(parameters, master, strict=True):
+                    each.copy_(copy)
 
 
 def _loss(tuned: Tuned, one: Question) -> Tensor:
-    few = min(len(one.marked), max(_SHOWN // 2, _SHOWN - len(one.others)))
-    shown = random.sample(one.marked, few)
-    shown += random.sample(one.others, min(len(one.others), _SHOWN - few))
-    found, held = one.sentences(shown)
-    logits = tuned.scale * tuned.cosines(one, found) + tuned.shift
-    weight = torch.tensor([min(1.0, (each.end - each.start) / _WHOLE) for each in found])
-    loss = binary_cross_entropy_with_logits(logits, held, weight=weight, reduction="sum")
+    count = min(len(one.positive), max(_SAMPLED // 2, _SAMPLED - len(one.negative)))
+    spans = random.sample(one.positive, count)
+    spans += random.sample(one.negative, min(len(one.negative), _SAMPLED - count))
+    sentences, labels = one.sentences(spans)
+    logits = tuned.scale * tuned.cosines(one, sentences) + tuned.shift
+    weight = torch.tensor([min(1.0, (each.end - each.start) / _FULL_WEIGHT) for each in sentences])
+    loss = binary_cross_entropy_with_logits(logits, labels, weight=weight, reduction="sum")
     loss = loss / weight.sum()
-    if held.any():
-        weighed = logits + weight.clamp(min=1e-3).log()
-        loss = loss + _LIST * (weighed.logsumexp(0) - weighed[held > 0].logsumexp(0))
+    if labels.any():
+        weighted = logits + weight.clamp(min=1e-3).log()
+        loss = loss + _LISTWISE * (weighted.logsumexp(0) - weighted[labels > 0].logsumexp(0))
     return loss
 
 
-def _judged(tuned: Tuned, asked: Sequence[Question]) -> str:
-    """How often the best sentence of the 16 best passages is in a marked utterance, and five."""
+def _evaluate(tuned: Tuned, questions: Sequence[Question]) -> str:
+    """Precision at 1 and at 5 of the sentences of the 16 best passages."""
     first, five = [], []
     tuned.model.eval()
-    with torch.inference_mode(), counted(asked, doing="Judging") as steps:
+    with torch.inference_mode(), counted(questions, doing="Evaluating") as steps:
         for one in steps:
-            spans = sorted((*one.marked, *one.others), key=lambda span: -span.score)[:16]
-            found, held = one.sentences(spans)
-            long = torch.tensor([each.end - each.start > 25 for each in found])
-            if held.any() and long.any():
-                cosines = tuned.cosines(one, found)[long]
-                ranked = held[long][cosines.argsort(descending=True)]
+            spans = sorted((*one.positive, *one.negative), key=lambda span: -span.score)[:16]
+            sentences, labels = one.sentences(spans)
+            long = torch.tensor([each.end - each.start > 25 for each in sentences])
+            if labels.any() and long.any():
+                cosines = tuned.cosines(one, sentences)[long]
+                ranked = labels[long][cosines.argsort(descending=True)]
                 first.append(float(ranked[0]))
                 five.append(float(ranked[:5].mean()))
     return f"{len(first)} questions: first in evidence {fmean(first):.3f}, five {fmean(five):.3f}"

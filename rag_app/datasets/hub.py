@@ -8,7 +8,6 @@ serves as well.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 from indexing.errors import UnreadableFile
@@ -20,26 +19,12 @@ REVISION = "6e346642246bfb4928c560ee08640dc84d074e8c"  # the one that MTEB pins
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels.jsonl")
 
 
-@dataclass(frozen=True, slots=True)
-class HubTask:
-    """A task's location on the hub, and its name in MTEB.
-
-    Attributes:
-        configuration: The folder in the repository.
-        mteb: The task's name in MTEB.
-        split: The split that MTEB reports.
-    """
-
-    configuration: str
-    mteb: str
-    split: str = "test"
-
-
 HUB_TASKS = {
-    "narrativeqa": HubTask("narrativeqa", "LEMBNarrativeQARetrieval"),
-    "summscreenfd": HubTask("summ_screen_fd", "LEMBSummScreenFDRetrieval", "validation"),
-    "2wikimqa": HubTask("2wikimqa", "LEMBWikimQARetrieval"),
+    "narrativeqa": "narrativeqa",
+    "summscreenfd": "summ_screen_fd",
+    "2wikimqa": "2wikimqa",
 }
+"""Folders of the tasks in the repository; all three are tasks of MTEB."""
 
 
 def load(name: str, folder: Path | None = None) -> Task:
@@ -60,7 +45,7 @@ def load(name: str, folder: Path | None = None) -> Task:
     return Task(name, tuple(documents), tuple(TaskQuery(t, position[str(d)]) for t, d in pairs))
 
 
-def _files(task: HubTask, folder: Path | None) -> list[Path]:
+def _files(configuration: str, folder: Path | None) -> list[Path]:
     if folder is not None:
         return [folder / file for file in FILES]
     from huggingface_hub import hf_hub_download
@@ -71,7 +56,7 @@ def _files(task: HubTask, folder: Path | None) -> list[Path]:
             Path(
                 hf_hub_download(
                     REPOSITORY,
-                    f"{task.configuration}/{file}",
+                    f"{configuration}/{file}",
                     repo_type="dataset",
                     revision=REVISION,
                 )
@@ -80,7 +65,7 @@ def _files(task: HubTask, folder: Path | None) -> list[Path]:
         ]
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         raise UnreadableFile(
-            f"{REPOSITORY} ({task.configuration})",
+            f"{REPOSITORY} ({configuration})",
             f"is not in the cache of the model hub and cannot be fetched ({type(error).__name__})",
             f"connect to the network, or give --data a folder with {', '.join(FILES)}",
         ) from error
