@@ -26,7 +26,7 @@ from indexing.extension.pcw import windows
 from indexing.files import Failure, read, walk
 from indexing.text.chunking import split
 from rag_app.cli.options import AnyPath, encoder_settings, print_result, with_encoder, with_json
-from rag_app.progress import counted
+from rag_app.progress import track
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -100,7 +100,7 @@ def evaluate(
     encoder.encode(pairs[:1])  # warm-up: the first run of a shape prepares kernels
     plain.encode(texts[:32])
     ours, theirs = [], []
-    with counted(range(rounds), doing="Encoding") as steps:
+    with track(range(rounds), doing="Encoding") as steps:
         for _ in steps:
             ours.append(_seconds(lambda: encoder.encode(pairs)))
             theirs.append(_seconds(lambda: plain.encode(texts)))

@@ -32,7 +32,7 @@ from rag_app.datasets.facts import facts
 from rag_app.datasets.haystack import Haystack, haystack
 from rag_app.datasets.probes import PARTS, Material, Probe, make_probes
 from rag_app.evaluation.table import grid
-from rag_app.progress import counted
+from rag_app.progress import track
 
 _ROOM = 1000  # tokens for questions, instructions and titles
 
@@ -147,7 +147,7 @@ def evaluate(
 def _measure(generator: Generator, pairs: Sequence[Probe]) -> FollowUp:
     decoding = generator.settings.decoding
     _answer_first(generator, pairs[0])  # warm-up
-    with counted(pairs, doing=f"Asking ({decoding})") as steps:
+    with track(pairs, doing=f"Asking ({decoding})") as steps:
         first, second, uncached = zip(
             *(_answer_pair(generator, pair) for pair in steps), strict=True
         )

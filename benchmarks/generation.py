@@ -27,7 +27,7 @@ from indexing.models.files import DEFAULT_GENERATOR, generator_weights
 from indexing.models.gguf import silenced
 from rag_app.cli.options import numbers, print_result, with_json
 from rag_app.evaluation.table import grid
-from rag_app.progress import counted
+from rag_app.progress import track
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -114,7 +114,7 @@ def evaluate(
     steps = [*product(prompts, range(rounds), engines)]
     for engine in engines.values():
         engine(_prompt(ours, 64, seed=-1))  # the first run prepares kernels
-    with counted(steps, doing="Generating") as items:
+    with track(steps, doing="Generating") as items:
         for length, seed, each in items:
             measured = engines[each](_prompt(ours, length, seed=seed))
             speeds.setdefault((length, each), []).append(measured)

@@ -35,7 +35,7 @@ from indexing.store.store import Store
 from indexing.text.vocabulary import Lexicon
 from rag_app.cli.options import numbers, print_result, with_json
 from rag_app.evaluation.table import grid
-from rag_app.progress import counted
+from rag_app.progress import track
 from retriever.fusion import RANKINGS
 from retriever.lexical import passage_pairs, passage_stems
 from retriever.query import Query
@@ -204,7 +204,7 @@ def _postings(
     words, is_function = Words(), lexicon.is_function()
     step = dict[str, float]()
     seconds["words"] = 0.0
-    with counted(list(_blocks(corpus.owner)), doing="Indexing words") as steps:
+    with track(list(_blocks(corpus.owner)), doing="Indexing words") as steps:
         for first, last in steps:
             stems = corpus.words(first, last).ravel()
             passage = np.repeat(np.arange(first, last, dtype=np.int32), WORDS)

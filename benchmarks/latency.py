@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from rag_app.progress import counted
+from rag_app.progress import track
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -33,7 +33,7 @@ def latency(items: Sequence[Item], doing: str, work: Callable[[Item], object]) -
     """Latency of `work` on each item, after a warm-up on the first."""
     work(items[0])
     times = []
-    with counted(items, doing=doing) as steps:
+    with track(items, doing=doing) as steps:
         for item in steps:
             started = perf_counter()
             work(item)

@@ -28,7 +28,7 @@ from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.corpus import EVIDENCE_PASSAGES, Corpus
 from rag_app.evaluation.answers import LabelledQuestion, corpus_folder, in_gold, load_questions
 from rag_app.evaluation.table import grid
-from rag_app.progress import counted
+from rag_app.progress import track
 
 TEMPERATURES = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0)
 
@@ -104,7 +104,7 @@ def evaluate(
 def _rank(corpus: Corpus, sample: Sequence[LabelledQuestion], *, own: bool) -> Ranked:
     ranked: Ranked = []
     limit = MarginalSettings().passages
-    with counted(sample, doing="Searching") as steps:
+    with track(sample, doing="Searching") as steps:
         for one in steps:
             where = Filter(documents=(one.document,)) if own and one.document else None
             hits = corpus.search(

@@ -1,42 +1,79 @@
-"""What a person sees while an evaluation works: a bar on standard error, if that is a terminal."""
+"""Progress bars on standard error, shown only if that is a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 Item = TypeVar("Item")
+Advance = Callable[[float, float | None, str], None]
+"""Called with what is done, the total (None while unknown), and a note behind the bar."""
+
+WINDOW = 3600.0  # seconds of progress from which the time left is estimated
 
 
 @contextmanager
-def counted(items: Sequence[Item], *, doing: str, then: str = "") -> Iterator[Iterator[Item]]:
+def bar(doing: str, *, percent: bool = False) -> Iterator[Advance]:
+    """A bar; yields what to call with its progress.
+
+    Args:
+        doing: What is done, before the bar.
+        percent: Whether it shows a percentage instead of "3/10".
+    """
+    console = Console(stderr=True)
+    count: ProgressColumn = TaskProgressColumn() if percent else MofNCompleteColumn()
+    text, note = TextColumn("{task.description}"), TextColumn("{task.fields[note]}")
+    with Progress(
+        *(text, BarColumn(), count, TimeRemainingColumn(), note),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        speed_estimate_period=WINDOW,
+    ) as progress:
+        task = progress.add_task(doing, total=None, note="")
+
+        def advance(done: float, total: float | None, note: str = "") -> None:
+            progress.update(task, completed=done, total=total, note=note)
+
+        yield advance
+
+
+@contextmanager
+def steps(doing: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar; yields what to call with steps done, and their number."""
+    with bar(doing) as advance:
+        yield lambda done, total: advance(done, total, "")
+
+
+@contextmanager
+def track(items: Sequence[Item], *, doing: str, then: str = "") -> Iterator[Iterator[Item]]:
     """The same items, with a bar that counts them as they are taken.
 
     Args:
         items: What to count.
-        doing: What is done with them.
-        then: What goes on after the last was taken.
+        doing: What is done with them, before the bar.
+        then: A note after the last was taken, for work that follows.
     """
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    quiet = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
-        task = bar.add_task(doing, total=len(items))
+    with bar(doing) as advance:
 
-        def taken() -> Iterator[Item]:
-            for item in items:
+        def count() -> Iterator[Item]:
+            advance(0, len(items), "")
+            for done, item in enumerate(items, 1):
                 yield item
-                bar.advance(task)
+                advance(done, len(items), "")
             if then:
-                bar.update(task, description=then, total=None)
+                advance(len(items), len(items), then)
 
-        yield taken()
+        yield count()

@@ -31,7 +31,7 @@ from indexing.models.files import encoder_weights
 from rag_app.corpus.corpus import Corpus
 from rag_app.datasets.qmsum import meetings
 from rag_app.evaluation.answers import Gold, in_gold
-from rag_app.progress import counted
+from rag_app.progress import track
 
 FOLDS = 3
 _RETRIEVED, _SAMPLED = 24, 8  # passages
@@ -143,7 +143,7 @@ def _questions(data: Path, folder: Path) -> Iterator[Question]:
             for question in meeting.specific
             if question.utterances
         ]
-        with counted(pairs, doing="Searching") as steps:
+        with track(pairs, doing="Searching") as steps:
             for number, document, question in steps:
                 where = Filter(documents=(document.id,))
                 hits = corpus.search(question.text, k=1, passages=_RETRIEVED, where=where)
@@ -191,7 +191,7 @@ def _tune(tuned: Tuned, questions: Sequence[Question], rate: float) -> None:
     )
     order = random.sample(list(questions), len(questions))
     tuned.model.train()
-    with counted(range(steps), doing="Tuning") as numbers:
+    with track(range(steps), doing="Tuning") as numbers:
         for number in numbers:
             for one in order[number * _BATCH : (number + 1) * _BATCH]:
                 torch.autograd.backward(_loss(tuned, one) / _BATCH)
@@ -225,7 +225,7 @@ def _evaluate(tuned: Tuned, questions: Sequence[Question]) -> str:
     """Precision at 1 and at 5 of the sentences of the 16 best passages."""
     first, five = [], []
     tuned.model.eval()
-    with torch.inference_mode(), counted(questions, doing="Evaluating") as steps:
+    with torch.inference_mode(), track(questions, doing="Evaluating") as steps:
         for one in steps:
             spans = sorted((*one.positive, *one.negative), key=lambda span: -span.score)[:16]
             sentences, labels = one.sentences(spans)

@@ -1,7 +1,7 @@
-"""May a model answer in its own words? Measured on questions whose evidence is known.
+"""Faithfulness of generated answers, measured on questions whose evidence is known.
 
-The share of its sentences that a quote supports, and whether it keeps silent where the documents
-do. Quotes are the yardstick: they cannot lie, so words of its own have to come close.
+Two figures: the share of generated sentences that a quote supports, and abstention where the
+documents hold no answer. Extractive answers are the baseline, as quotes are faithful by definition.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from indexing.models.files import generator_weights
 from rag_app.calibration.score_file import ScoreFile, key, score_file
 from rag_app.corpus.corpus import Corpus
 from rag_app.evaluation.answers import LabelledQuestion, load_questions, measure_answer
-from rag_app.progress import counted
+from rag_app.progress import track
 
 SUPPORTED = 0.9
-"""Least share of a free answer's sentences that quotes must support."""
+"""Minimum share of generated sentences that quotes must support."""
 
 WITHHELD = 0.05
-"""How many more questions that have an answer may be left unanswered than with quotes."""
+"""Maximum excess over quotes of the share of answerable questions that get no answer."""
 
 MODES: tuple[Mode, ...] = ("quote", "free")
 
 
 @dataclass(frozen=True, slots=True)
 class Faithfulness:
-    """Figures of one way to answer; shares from 0 to 1.
+    """Figures of one answer mode; shares from 0 to 1.
 
     Attributes:
-        questions: How many were asked.
+        questions: Number of questions.
         supported: Mean share of an answer's sentences that a quote supports.
-        rightly_withheld: Of the questions without an answer; None where there were none.
-        wrongly_withheld: Of the questions with one.
+        rightly_withheld: Abstentions among unanswerable questions; None if there were none.
+        wrongly_withheld: Abstentions among answerable questions.
     """
 
     questions: int
@@ -54,22 +54,22 @@ def measure(  # noqa: PLR0913 - four keyword options
     settings: GeneratorSettings,
     *,
     folder: Path,
-    kept: Path,
+    cache: Path,
     questions: int | None = None,
     notify: Callable[[str], None] | None = None,
 ) -> CalibrationRecord:
-    """Ask every question in both ways, and decide.
+    """Ask every question in both answer modes, and decide.
 
     Args:
-        data: Questions as `rag-app evaluate answers` takes them.
-        settings: How answers are made; the way to answer is varied.
-        folder: Where the corpus of the questions is kept, and taken from.
-        kept: A file for every score, so that a run that was stopped goes on where it was.
-        questions: At most so many, spread over all; None for all.
-        notify: Told about anything that takes long.
+        data: Questions as for `rag-app evaluate answers`.
+        settings: How answers are made; the mode is varied.
+        folder: Folder of the corpus of the questions, made if needed.
+        cache: File of all scores, from which a stopped run resumes.
+        questions: Maximum number, spread evenly; None for all.
+        notify: Called with a sentence about anything that takes long.
 
     Returns:
-        What was known of the model, with the outcome.
+        The record of the model, with the result.
 
     Raises:
         InvalidRequest: There is no question with an answer.
@@ -78,21 +78,21 @@ def measure(  # noqa: PLR0913 - four keyword options
     model = settings.model
     revision = "" if is_remote(model) else generator_weights(model, notify=notify).revision
     with (
-        score_file(kept) as scores,
+        score_file(cache) as scores,
         Corpus(folder, generator=settings, notify=notify) as corpus,
     ):
-        asked = _spread(load_questions(data, corpus), questions)
-        if not any(one.answerable for one in asked):
+        sample = _sample(load_questions(data, corpus), questions)
+        if not any(one.answerable for one in sample):
             raise InvalidRequest(f"{data}: holds no question with an answer")
-        found = {mode: _measured(corpus, asked, mode, scores, revision) for mode in MODES}
-    answer, reason = decided(found["quote"], found["free"])
-    figures: dict[str, Any] = {mode: asdict(each) for mode, each in found.items()}
-    known = find_record(model, revision) or CalibrationRecord(model, revision)
-    return replace(known, answer=answer, answer_reason=reason, answers=figures)
+        modes = {mode: _measure(corpus, sample, mode, scores, revision) for mode in MODES}
+    answer, reason = decide(modes["quote"], modes["free"])
+    figures: dict[str, Any] = {mode: asdict(each) for mode, each in modes.items()}
+    record = find_record(model, revision) or CalibrationRecord(model, revision)
+    return replace(record, answer=answer, answer_reason=reason, answers=figures)
 
 
-def decided(quote: Faithfulness, free: Faithfulness) -> tuple[Mode, str]:
-    """How the model is to answer, and why."""
+def decide(quote: Faithfulness, free: Faithfulness) -> tuple[Mode, str]:
+    """The answer mode for the model, and the reason."""
     silent, silent_quotes = free.rightly_withheld or 0.0, quote.rightly_withheld or 0.0
     faithful = free.supported >= SUPPORTED
     honest = silent >= silent_quotes
@@ -106,33 +106,37 @@ def decided(quote: Faithfulness, free: Faithfulness) -> tuple[Mode, str]:
     return ("free" if faithful and honest and willing else "quote"), reason
 
 
-def _measured(
-    corpus: Corpus, asked: Sequence[LabelledQuestion], mode: Mode, scores: ScoreFile, revision: str
+def _measure(
+    corpus: Corpus,
+    questions: Sequence[LabelledQuestion],
+    mode: Mode,
+    cache: ScoreFile,
+    revision: str,
 ) -> Faithfulness:
     settings = asdict(replace(corpus.generator_settings, answer=mode))
     supported: list[float] = []
     right: list[bool] = []
     wrong: list[bool] = []
-    with counted(asked, doing=f"Answering ({mode})") as steps:
-        for one in steps:
+    with track(questions, doing=f"Answering ({mode})") as items:
+        for one in items:
             name = key(settings, revision, asdict(one))
-            if name not in scores.known:
+            if name not in cache.scores:
                 answer = measure_answer(corpus.ask(one.question, answer=mode, where=one.where), one)
-                scores.add(name, answer.supported, answer.withheld)
-            share, withheld = scores.known[name]
+                cache.add(name, answer.supported, answer.withheld)
+            share, withheld = cache.scores[name]
             (wrong if one.answerable else right).append(bool(withheld))
             if share is not None and one.answerable:
                 supported.append(float(share))
     return Faithfulness(
-        len(asked),
+        len(questions),
         round(fmean(supported), 4) if supported else 0.0,
         round(fmean(right), 4) if right else None,
         round(fmean(wrong), 4),
     )
 
 
-def _spread(asked: Sequence[LabelledQuestion], count: int | None) -> list[LabelledQuestion]:
-    """So many of them, evenly: files of questions have the unanswerable at one end."""
-    if count is None or count >= len(asked):
-        return list(asked)
-    return [asked[n * len(asked) // count] for n in range(count)]
+def _sample(all_: Sequence[LabelledQuestion], count: int | None) -> list[LabelledQuestion]:
+    """So many of them, spread evenly, as files often have the unanswerable ones at the end."""
+    if count is None or count >= len(all_):
+        return list(all_)
+    return [all_[n * len(all_) // count] for n in range(count)]

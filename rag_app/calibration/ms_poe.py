@@ -1,8 +1,8 @@
-"""Does Ms-PoE help a model? Tried on one half of the probes, judged on the other.
+"""Calibration of Ms-PoE: settings are selected on one set of probes and tested on another.
 
-Published gains do not carry over from model to model (and neither does the harm), so each is
-measured by itself: ranges of ratios, layers and orders compete on probes of three kinds, the best
-meets the untouched model on probes that it was not chosen on, and "leave it off" is a legal end.
+Published gains do not carry over from model to model (and neither does the harm), so each model is
+measured by itself: ranges of ratios, layers and orders compete on probes of three kinds, and the
+best is compared with the model without Ms-PoE on held-out probes. The result may be "off".
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rag_app.datasets.probes import KINDS, Material, Probe, make_probes, places
 from rag_app.evaluation import bootstrap
 from rag_app.evaluation.answer_likelihood import score_answer
 from rag_app.evaluation.positions import Curve, curve
-from rag_app.progress import counted
+from rag_app.progress import track
 
 ORDER_PROMPTS = 12
 FINALISTS = 3
@@ -38,38 +38,38 @@ Scores = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """How much is asked.
+class CalibrationSettings:
+    """How much is measured.
 
     Attributes:
-        lengths: Tokens of evidence, about.
-        searched: Probes of each kind and length that settings are chosen on.
-        judged: Probes of each kind and length that decide about the chosen ones.
-        positions: Places of the evidence.
-        seed: Of all that is made up.
+        lengths: Approximate tokens of evidence.
+        tuning_probes: Probes of each kind and length on which settings are selected.
+        test_probes: Held-out probes of each kind and length on which the selection is tested.
+        positions: Number of positions of the evidence.
+        seed: Seed of the generated probes.
     """
 
     lengths: tuple[int, ...] = (800,)
-    searched: int = 4
-    judged: int = 12
+    tuning_probes: int = 4
+    test_probes: int = 12
     positions: int = 5
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if min(self.searched, self.judged, *self.lengths) < 1 or self.positions < 2:
+        if min(self.tuning_probes, self.test_probes, *self.lengths) < 1 or self.positions < 2:
             raise InvalidRequest("calibration needs probes, lengths, and at least two positions")
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What settings gave on the probes that they were chosen on.
+    """The result of candidate settings on the tuning probes.
 
     Attributes:
         method: The settings.
-        probes: How many it was tried on; settings that fall behind are tried on fewer.
-        gain: Mean gain in log-probability of the answers, over all places.
-        worst: The same at the place where the untouched model is worst.
-        least: The same at the place that gains least.
+        probes: Number of probes; candidates that fall behind are measured on fewer.
+        gain: Mean gain in log-probability of the answers, over all positions.
+        worst: The gain at the position where the model without Ms-PoE is worst.
+        least: The smallest gain of any position.
     """
 
     method: MsPoE
@@ -80,19 +80,19 @@ class Trial:
 
     @property
     def merit(self) -> float:
-        """What settings are chosen by: a gain at the worst place that nothing is lost for."""
+        """The selection criterion: the gain at the worst position, less any loss elsewhere."""
         return self.worst + min(self.least, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The end of it.
+    """The result of a calibration.
 
     Attributes:
-        verdict: What the application uses from now on.
-        trials: Everything tried, best first.
-        places: Where the evidence stood.
-        curves: Accuracy by place on the held-out probes, off and with the best settings.
+        verdict: The record that the application uses from now on.
+        trials: All candidates, best first.
+        places: Positions of the evidence, 0 first, 1 last.
+        curves: Accuracy by position on the held-out probes, without and with the best settings.
     """
 
     verdict: CalibrationRecord
@@ -105,43 +105,45 @@ class Calibration:
         return asdict(self)
 
 
-def calibrate(model: CausalModel, hay: Haystack, plan: Plan, *, kept: Path) -> Calibration:
-    """Try, choose, judge.
+def calibrate(
+    model: CausalModel, hay: Haystack, settings: CalibrationSettings, *, cache: Path
+) -> Calibration:
+    """Select settings on the tuning probes, and test them on held-out ones.
 
     Args:
-        model: The model, untouched.
+        model: The model, without Ms-PoE.
         hay: Text that probes are made of.
-        plan: How much is asked.
-        kept: A file for every score, so that a run that was stopped goes on where it was.
+        settings: How much is measured.
+        cache: File of all scores, from which a stopped run resumes.
 
     Raises:
         UnsupportedModel: Ms-PoE is not defined for the model.
     """
     recognise(model.model)
-    at = places(plan.positions)
-    searched = _probes(model, hay, plan, plan.searched, seed=2 * plan.seed)
-    judged = _probes(model, hay, plan, plan.judged, seed=2 * plan.seed + 1)
-    with score_file(kept) as memory:
-        asking = _Asking(model, at, memory)
-        trials = _raced(asking, searched)
+    at = places(settings.positions)
+    tuning = _probes(model, hay, settings, settings.tuning_probes, seed=2 * settings.seed)
+    held_out = _probes(model, hay, settings, settings.test_probes, seed=2 * settings.seed + 1)
+    with score_file(cache) as file:
+        scorer = _Scorer(model, at, file)
+        trials = _search(scorer, tuning)
         best = trials[0]
-        off = asking.scores(None, judged, "Judging: off")
-        on = asking.scores(best.method, judged, "Judging: the best settings")
+        off = scorer.scores(None, held_out, "Testing without Ms-PoE")
+        on = scorer.scores(best.method, held_out, "Testing the best settings")
     verdict = _verdict(model, best.method, off, on, at)
     curves = tuple(
-        curve(name, max(plan.lengths), found[..., 0])
-        for name, found in (("off", off), (describe(best.method), on))
+        curve(name, max(settings.lengths), scores[..., 0])
+        for name, scores in (("off", off), (describe(best.method), on))
     )
     return Calibration(verdict, tuple(trials), at, curves)
 
 
-def candidates(model: CausalModel, usual: tuple[tuple[float, ...], ...]) -> list[MsPoE]:
-    """What is tried first; all have a static order, as caches of shared beginnings need one."""
+def candidates(model: CausalModel, head_places: tuple[tuple[float, ...], ...]) -> list[MsPoE]:
+    """The candidate settings; all order heads statically, as prefix caches need it."""
     depth = len(recognise(model.model).layers)
     half = depth // 2
     flat = [MsPoE(r_min=r, r_max=r, order="uniform") for r in (0.92, 1.06, 1.12, 1.25)]
     spread = [
-        MsPoE(r_min=low, r_max=high, order="calibrated", places=usual)
+        MsPoE(r_min=low, r_max=high, order="calibrated", places=head_places)
         for low, high in ((1.0, 1.1), (1.0, 1.2), (1.0, 1.5), (1.2, 1.8))
     ]
     middle = MsPoE(r_min=1.2, r_max=1.2, order="uniform")
@@ -149,75 +151,76 @@ def candidates(model: CausalModel, usual: tuple[tuple[float, ...], ...]) -> list
     return [*flat, *spread, *parts]
 
 
-class _Asking:
-    """Asks probes, and remembers every score."""
+class _Scorer:
+    """Scores probes at every position, and caches the scores."""
 
-    def __init__(self, model: CausalModel, at: Sequence[float], memory: ScoreFile) -> None:
-        self.model, self.at, self.memory = model, at, memory
+    def __init__(self, model: CausalModel, at: Sequence[float], cache: ScoreFile) -> None:
+        self.model, self.at, self.cache = model, at, cache
 
     def scores(self, method: MsPoE | None, probes: Sequence[Probe], doing: str) -> Scores:
-        """Of each probe at each place, whether exact, and the log-probability."""
-        applied: Any = nullcontext() if method is None else method(self.model)
+        """Scores (probes, places, 2) of the model with a method."""
+        change: Any = nullcontext() if method is None else method(self.model)
         pairs = [(probe, place) for probe in probes for place in self.at]
-        found = []
-        with applied, counted(pairs, doing=doing) as asked:
-            for probe, place in asked:
+        values = []
+        with change, track(pairs, doing=doing) as items:
+            for probe, place in items:
                 name = _key(method, probe, place)
-                if name not in self.memory.known:
+                if name not in self.cache.scores:
                     score = score_answer(self.model, probe, place)
-                    self.memory.add(name, score.exact, score.likelihood)
-                found.append(self.memory.known[name])
-        return np.array(found, dtype=np.float64).reshape(len(probes), len(self.at), 2)
+                    self.cache.add(name, score.exact, score.likelihood)
+                values.append(self.cache.scores[name])
+        return np.array(values, dtype=np.float64).reshape(len(probes), len(self.at), 2)
 
 
-def _raced(asking: _Asking, probes: Sequence[Probe]) -> list[Trial]:
-    """Every candidate on half of the probes; the best few, and parts of them, on all."""
+def _search(scorer: _Scorer, probes: Sequence[Probe]) -> list[Trial]:
+    """Every candidate on half of the probes, the best few on all; best first."""
     prompts = [
-        list(probe.prompt(asking.model.chat, 0.5).ids)
+        list(probe.prompt(scorer.model.chat, 0.5).ids)
         for probe in probes[:: max(1, len(probes) // ORDER_PROMPTS)]
     ]
-    found = measure_places(asking.model, prompts)
-    usual = tuple(tuple(round(place, 2) for place in row) for row in found)
-    off = asking.scores(None, probes, "The untouched model")
-    few = probes[::2]
-    entered = candidates(asking.model, usual)
+    head_places = tuple(
+        tuple(round(place, 2) for place in row) for row in measure_places(scorer.model, prompts)
+    )
+    off = scorer.scores(None, probes, "Without Ms-PoE")
+    half = probes[::2]
+    methods = candidates(scorer.model, head_places)
     first = [
-        _trial(method, asking.scores(method, few, f"Trying {n} of {len(entered)}"), off[::2])
-        for n, method in enumerate(entered, start=1)
+        _trial(method, scorer.scores(method, half, f"Candidate {n} of {len(methods)}"), off[::2])
+        for n, method in enumerate(methods, start=1)
     ]
     first.sort(key=lambda trial: -trial.merit)
-    again = [
-        _trial(trial.method, asking.scores(trial.method, probes, f"Again {n} of {FINALISTS}"), off)
+    final = [
+        _trial(trial.method, scorer.scores(trial.method, probes, f"Final {n} of {FINALISTS}"), off)
         for n, trial in enumerate(first[:FINALISTS], start=1)
     ]
-    again.sort(key=lambda trial: -trial.merit)
-    return [*again, *first[FINALISTS:]]
+    final.sort(key=lambda trial: -trial.merit)
+    return [*final, *first[FINALISTS:]]
 
 
-def _trial(method: MsPoE, found: Scores, off: Scores) -> Trial:
-    gains = (found - off)[..., 1].mean(axis=0)
+def _trial(method: MsPoE, on: Scores, off: Scores) -> Trial:
+    gains = (on - off)[..., 1].mean(axis=0)
     worst = int(off[..., 1].mean(axis=0).argmin())
-    return Trial(method, len(found), float(gains.mean()), float(gains[worst]), float(gains.min()))
+    return Trial(method, len(on), float(gains.mean()), float(gains[worst]), float(gains.min()))
 
 
 def _verdict(
     model: CausalModel, method: MsPoE, off: Scores, on: Scores, at: Sequence[float]
 ) -> CalibrationRecord:
-    """On, where no place loses and the worst surely gains; else off."""
+    """On if no position loses and the worst gains significantly (bootstrap); else off."""
     both = np.stack((off[..., 0], on[..., 0]), axis=1)  # (probes, 2, places)
 
-    def gained(of: bootstrap.Statistic) -> bootstrap.Statistic:
+    def gain(of: bootstrap.Statistic) -> bootstrap.Statistic:
         return lambda pairs: of(pairs[:, 1]) - of(pairs[:, 0])
 
     before, after = off[..., 0].mean(axis=0), on[..., 0].mean(axis=0)
-    worst = gained(bootstrap.worst)(both)
-    low, high = bootstrap.interval(both, gained(bootstrap.worst))
-    mean_low, mean_high = bootstrap.interval(both, gained(bootstrap.mean))
+    worst = gain(bootstrap.worst)(both)
+    low, high = bootstrap.interval(both, gain(bootstrap.worst))
+    mean_low, mean_high = bootstrap.interval(both, gain(bootstrap.mean))
     helps = bool((after >= before).all() and low > 0)
     reason = (
-        f"{describe(method)}: worst place {before.min():.1%} to {after.min():.1%} "
+        f"{describe(method)}: worst position {before.min():.1%} to {after.min():.1%} "
         f"({worst:+.1%}, 95 % interval {low:+.1%} to {high:+.1%}), "
-        f"{int((after < before).sum())} of {len(at)} places lower"
+        f"{int((after < before).sum())} of {len(at)} positions lower"
     )
     held_out = {
         "tried": describe(method),
@@ -227,22 +230,24 @@ def _verdict(
         "on": after.round(4).tolist(),
         "worst_gain": [round(value, 4) for value in (worst, low, high)],
         "mean_gain": [
-            round(value, 4) for value in (gained(bootstrap.mean)(both), mean_low, mean_high)
+            round(value, 4) for value in (gain(bootstrap.mean)(both), mean_low, mean_high)
         ],
     }
-    before_it = find_record(model.name, model.revision) or CalibrationRecord(
+    record = find_record(model.name, model.revision) or CalibrationRecord(
         model.name, model.revision
     )
     return replace(
-        before_it, method=method if helps else None, reason=reason, held_out=held_out, tried=method
+        record, method=method if helps else None, reason=reason, held_out=held_out, tried=method
     )
 
 
-def _probes(model: CausalModel, hay: Haystack, plan: Plan, count: int, *, seed: int) -> list[Probe]:
-    """Of every kind and length, in turns, so that a part of them is like the whole."""
+def _probes(
+    model: CausalModel, hay: Haystack, settings: CalibrationSettings, count: int, *, seed: int
+) -> list[Probe]:
+    """Probes of every kind and length, interleaved, so that any part is like the whole."""
     each = [
         make_probes(kind, count, Material(hay, model.count, length, seed))
-        for length in plan.lengths
+        for length in settings.lengths
         for kind in KINDS
     ]
     longest = max(len(one.prompt(model.chat, 0.0).ids) for some in each for one in some)
@@ -251,7 +256,7 @@ def _probes(model: CausalModel, hay: Haystack, plan: Plan, count: int, *, seed: 
             f"the longest prompt has {longest} tokens, and {model.name} reads {model.window}; "
             "shorten it with --lengths"
         )
-    return [probe for turn in zip(*each, strict=True) for probe in turn]
+    return [probe for group in zip(*each, strict=True) for probe in group]
 
 
 def _key(method: MsPoE | None, probe: Probe, place: float) -> str:

@@ -1,4 +1,4 @@
-"""Scores in a file, each written as soon as it is known: a run that was stopped goes on."""
+"""A file of scores, each written as soon as it is known, so that a stopped run resumes."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from indexing.errors import InvalidRequest
 
 @dataclass(eq=False)
 class ScoreFile:
-    """Scores by what was asked.
+    """Scores by key.
 
     Attributes:
-        known: Plain values by key, those of earlier runs among them.
-        file: Where each new one is written, a line each.
+        scores: Plain values by key, with those of earlier runs.
+        file: Where new ones are written, a line each.
     """
 
-    known: dict[str, list[Any]]
+    scores: dict[str, list[Any]]
     file: TextIO
 
     def add(self, key: str, *values: Any) -> None:  # noqa: ANN401 - plain values of any type
-        """Remember a score, here and in the file."""
-        self.known[key] = list(values)
+        """Add a score, and write it to the file."""
+        self.scores[key] = list(values)
         self.file.write(json.dumps([key, *values]) + "\n")
         self.file.flush()
 
 
-def key(*asked: object) -> str:
-    """What stands for everything that a score depends on, given as plain values."""
-    return hashlib.sha256(json.dumps(asked, default=str).encode()).hexdigest()[:24]
+def key(*values: object) -> str:
+    """The key of everything that a score depends on, given as plain values."""
+    return hashlib.sha256(json.dumps(values, default=str).encode()).hexdigest()[:24]
 
 
 @contextmanager

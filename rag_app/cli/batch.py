@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rag_app.batch.run import Step, Summary
 
 SOME_FAILED = 3
-A_WHILE = 3600.0  # seconds of questions from which the time left is estimated
+
 AnyFile = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -91,14 +91,14 @@ def batch(
 
     settings = generator_settings(generator, decoding, quotes, ms_poe, max_tokens)
     options = BatchOptions(answer, k, workers, limit, retry_failed, changed)
-    asked = read_questions(questions)
+    queries = read_questions(questions)
     with (
         Corpus(folder, generator=settings, notify=_notify) as corpus,
         _bar() as advance,
         stop_on_signal() as stop,
     ):
         summary = run.run(
-            corpus, asked, out, options=options, progress=advance, notify=_notify, stop=stop
+            corpus, queries, out, options=options, progress=advance, notify=_notify, stop=stop
         )
     if report:
         from rag_app.batch.answer_file import read_answers
@@ -116,41 +116,16 @@ def batch(
 @contextmanager
 def _bar() -> Iterator[Callable[[Step], None]]:
     """A bar on standard error that counts questions, with the time left."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rag_app.progress import bar
 
-    columns = (
-        TextColumn("Asking"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
-    )
-    console = Console(stderr=True)
-    with Progress(
-        *columns,
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-        speed_estimate_period=A_WHILE,
-    ) as bar:
-        task = bar.add_task("Asking", total=None, note="")
-
-        def advance(step: Step) -> None:
-            note = f"{step.failed} failed" if step.failed else ""
-            bar.update(task, completed=step.done, total=step.total, note=note)
-
-        yield advance
+    with bar("Asking") as advance:
+        yield lambda step: advance(
+            step.done, step.total, f"{step.failed} failed" if step.failed else ""
+        )
 
 
 def _say(summary: Summary, report: Path | None) -> None:
-    from rag_app.cli.printing import counted, say
+    from rag_app.cli.printing import count_noun, say
 
     counts = {
         "asked": summary.asked,
@@ -158,13 +133,13 @@ def _say(summary: Summary, report: Path | None) -> None:
         "failed": summary.failed,
         "remaining": summary.left,
     }
-    said = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    parts = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     pace = f" ({summary.per_hour:,.0f} an hour)" if summary.asked else ""
-    say(f"{counted(summary.questions, 'question')}: {said or 'nothing to do'}{pace}")
-    silent = (
+    say(f"{count_noun(summary.questions, 'question')}: {parts or 'nothing to do'}{pace}")
+    abstentions = (
         f"; {summary.abstained:,} of them: the documents do not say" if summary.abstained else ""
     )
-    say(f"{counted(summary.answered, 'answer')} in {summary.out}{silent}")
+    say(f"{count_noun(summary.answered, 'answer')} in {summary.out}{abstentions}")
     if report:
         say(f"report: {report}")
     for failure in summary.failures[:10]:

@@ -15,7 +15,7 @@ from rag_app.cli.options import AnyPath, Folder, RenamedOption, numbers, print_r
 
 if TYPE_CHECKING:
     from generator.lm.calibration_record import CalibrationRecord
-    from rag_app.calibration.ms_poe import Calibration, Plan
+    from rag_app.calibration.ms_poe import Calibration, CalibrationSettings
 
 
 @click.command()
@@ -63,8 +63,8 @@ def calibrate(
     part: str,
     folder: Path | None,
     lengths: tuple[int, ...] | None,
-    searched: int,
-    judged: int,
+    tuning_probes: int,
+    test_probes: int,
     positions: int,
     seed: int,
     plot: Path | None,
@@ -82,30 +82,32 @@ def calibrate(
 
         require_matplotlib()
     from indexing.models.files import DEFAULT_GENERATOR
-    from rag_app.calibration.ms_poe import Plan
+    from rag_app.calibration.ms_poe import CalibrationSettings
 
     model = name or DEFAULT_GENERATOR
     values: dict[str, Any] = {}
-    says: list[Callable[[], None]] = []
+    reports: list[Callable[[], None]] = []
     if part != "answers":
-        plan = Plan(lengths or Plan().lengths, searched, judged, positions, seed)
-        found, path = _positions(model, plan, folder, plot)
-        values = {**found.as_dict(), "kept": str(path)}
-        says.append(lambda: _say(found, path))
+        settings = CalibrationSettings(
+            lengths or CalibrationSettings().lengths, tuning_probes, test_probes, positions, seed
+        )
+        calibration, path = _positions(model, settings, folder, plot)
+        values = {**calibration.as_dict(), "kept": str(path)}
+        reports.append(lambda: _print_positions(calibration, path))
     if part != "positions":
-        verdict, kept = _answers(model, data, questions)
-        values |= {"answer": asdict(verdict), "kept": str(kept)}
-        says.append(lambda: _say_answers(verdict, kept))
+        record, file = _answers(model, data, questions)
+        values |= {"answer": asdict(record), "kept": str(file)}
+        reports.append(lambda: _print_answers(record, file))
 
-    def say() -> None:
-        for each in says:
-            each()
+    def print_text() -> None:
+        for report in reports:
+            report()
 
-    print_result(as_json, values, say)
+    print_result(as_json, values, print_text)
 
 
 def _positions(
-    name: str, plan: Plan, folder: Path | None, plot: Path | None
+    name: str, settings: CalibrationSettings, folder: Path | None, plot: Path | None
 ) -> tuple[Calibration, Path]:
     from generator.lm.calibration_record import save_record
     from generator.lm.causal_lm import CausalModel
@@ -116,14 +118,14 @@ def _positions(
     if is_remote(name):
         raise needs_internals("Ms-PoE", name, "--part answers")
     model = CausalModel.load(name, notify=_notify)
-    of = f"{Path(model.name).name}-{model.revision}-{model.dtype}"
-    found = run(model, corpus_haystack(folder), plan, kept=_scores(of))
+    name = f"{Path(model.name).name}-{model.revision}-{model.dtype}"
+    calibration = run(model, corpus_haystack(folder), settings, cache=_score_file(name))
     if plot:
         from rag_app.evaluation.position_plot import draw
 
-        draw(f"{model.name}, held-out probes", found.places, found.curves, plot)
+        draw(f"{model.name}, held-out probes", calibration.places, calibration.curves, plot)
         _notify(f"plot: {plot}")
-    return found, save_record(found.verdict)
+    return calibration, save_record(calibration.verdict)
 
 
 def _answers(name: str, data: Path | None, questions: int | None) -> tuple[CalibrationRecord, Path]:
@@ -133,39 +135,39 @@ def _answers(name: str, data: Path | None, questions: int | None) -> tuple[Calib
     from rag_app.datasets.haystack import SAMPLES
     from rag_app.evaluation.cache_files import evaluation_cache
 
-    chosen = data or SAMPLES / "questions.jsonl"
-    if not chosen.exists():
-        raise InvalidRequest(f"{chosen}: no such file; name a file of questions with --data")
-    folder = evaluation_cache() / f"answers-{chosen.resolve().parent.name}"
-    verdict = faithfulness.measure(
-        chosen,
+    file = data or SAMPLES / "questions.jsonl"
+    if not file.exists():
+        raise InvalidRequest(f"{file}: no such file; name a file of questions with --data")
+    folder = evaluation_cache() / f"answers-{file.resolve().parent.name}"
+    record = faithfulness.measure(
+        file,
         GeneratorSettings(model=name),
         folder=folder,
-        kept=_scores(f"{Path(name).name}-answers"),
+        cache=_score_file(f"{Path(name).name}-answers"),
         questions=questions,
         notify=_notify,
     )
-    return verdict, save_record(verdict)
+    return record, save_record(record)
 
 
-def _scores(of: str) -> Path:
+def _score_file(name: str) -> Path:
     """The file that caches the scores of a model."""
     from indexing.models.cache_dir import cache_dir
 
-    safe = re.sub(r"[^\w.-]+", "_", of)
+    safe = re.sub(r"[^\w.-]+", "_", name)
     return cache_dir() / "calibration" / f"{safe[:150]}.jsonl"
 
 
-def _say_answers(verdict: CalibrationRecord, path: Path) -> None:
+def _print_answers(record: CalibrationRecord, path: Path) -> None:
     from rag_app.evaluation.table import grid
 
     columns = ("questions", "supported", "rightly_withheld", "wrongly_withheld")
     rows = [
         [mode, *(_cell(figures[name]) for name in columns)]
-        for mode, figures in verdict.answers.items()
+        for mode, figures in record.answers.items()
     ]
     click.echo(grid(["answers", *(name.replace("_", " ") for name in columns)], rows) + "\n")
-    click.echo(f"Verdict: {verdict.answer}. {verdict.answer_reason}.")
+    click.echo(f"Verdict: {record.answer}. {record.answer_reason}.")
     click.echo(f"Saved in {path}")
 
 
@@ -177,22 +179,24 @@ def _notify(line: str) -> None:
     click.echo(line, err=True)
 
 
-def _say(found: Calibration, path: Path) -> None:
+def _print_positions(calibration: Calibration, path: Path) -> None:
     from generator.lm.ms_poe_policy import describe
     from rag_app.evaluation.table import grid
 
     rows = [
         [describe(one.method), str(one.probes)]
         + [f"{value:+.3f}" for value in (one.gain, one.worst, one.least)]
-        for one in found.trials
+        for one in calibration.trials
     ]
     click.echo("Gain in log-probability of the answers, on the tuning probes:\n")
     click.echo(grid(["settings", "probes", "mean", "at worst position", "smallest"], rows) + "\n")
-    head = ["held out", *(f"{place:.0%}" for place in found.places), "mean", "worst"]
+    head = ["held out", *(f"{place:.0%}" for place in calibration.places), "mean", "worst"]
     rows = [
         [one.method, *(f"{each.value:.1%}" for each in (*one.accuracy, one.mean, one.worst))]
-        for one in found.curves
+        for one in calibration.curves
     ]
     click.echo(grid(head, rows) + "\n")
-    click.echo(f"Verdict: {'on' if found.verdict.method else 'off'}. {found.verdict.reason}.")
+    click.echo(
+        f"Verdict: {'on' if calibration.verdict.method else 'off'}. {calibration.verdict.reason}."
+    )
     click.echo(f"Saved in {path}")

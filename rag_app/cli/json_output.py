@@ -1,4 +1,4 @@
-"""What `--json` prints: plain values with the names that are promised to other programs."""
+"""The values that `--json` prints; their names are an interface to other programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Json = dict[str, Any]
 _JSON_NAMES = {"utterances": "turns", "text_start": "said"}  # attributes by other names in JSON
 
 
-def hits(found: Sequence[Hit], *, explain: bool = False) -> list[Json]:
+def hits(ranking: Sequence[Hit], *, explain: bool = False) -> list[Json]:
     """Documents, best first, each with its passages."""
     return [
         {
@@ -32,7 +32,7 @@ def hits(found: Sequence[Hit], *, explain: bool = False) -> list[Json]:
             **({"parts": hit.parts} if explain else {}),
             "passages": [_passage(passage, explain) for passage in hit.passages],
         }
-        for hit in found
+        for hit in ranking
     ]
 
 
@@ -77,6 +77,6 @@ def info(about: CorpusInfo) -> Json:
     return {"recipe" if name == "fingerprint" else name: values[name] for name in values}
 
 
-def settings(chosen: Sequence[Setting]) -> list[Json]:
+def settings(all_: Sequence[Setting]) -> list[Json]:
     """Every setting, and where it comes from."""
-    return [{**asdict(each), "value": str(each.value)} for each in chosen]
+    return [{**asdict(each), "value": str(each.value)} for each in all_]

@@ -131,12 +131,12 @@ def index(
     settings = encoder_settings(encoder, extension, max_length, dtype)
     with _corpus(folder, encoder=settings) as corpus:
         if reencode:
-            with printing.progress("Encoding", "documents") as advance:
+            with printing.index_progress("Encoding") as advance:
                 done = corpus.reencode(progress=advance)
-            said = f"{printing.counted(done, 'document')} encoded"
-            print_result(as_json, {"reencoded": done}, lambda: printing.say(said))
+            message = f"{printing.count_noun(done, 'document')} encoded"
+            print_result(as_json, {"reencoded": done}, lambda: printing.say(message))
             return
-        with printing.progress("Indexing", "bytes") as advance:
+        with printing.index_progress("Indexing") as advance:
             report = corpus.add(paths, progress=advance, max_bytes=max_file_mb << 20)
     print_result(as_json, shapes.report(report), lambda: printing.report(report))
     if report.failures:
@@ -222,6 +222,7 @@ def ask(
     from generator.answer import as_json as shape
     from generator.request import AskRequest
     from rag_app.cli import printing
+    from rag_app.progress import steps
 
     chosen = generator_settings(generator, decoding, quotes, ms_poe, max_tokens)
     mode: Any = answer
@@ -236,7 +237,7 @@ def ask(
             printing.sources(result, explain=explain)
         check = None
         if check_position:
-            with printing.steps("Checking positions") as progress:
+            with steps("Checking positions") as progress:
                 check = corpus.check_position(request, usual=result, progress=progress)
     values = {**shape(result), **({"position_check": check.as_json()} if check else {})}
     print_result(as_json, values, lambda: printing.position_check(check) if check else None)
@@ -285,10 +286,10 @@ def remove(names: tuple[str, ...], missing: bool, folder: Path, as_json: bool) -
     if bool(names) == missing:
         raise InvalidRequest("name the documents to remove, or --missing, but not both")
     with _corpus(folder) as corpus:
-        wanted = [entry.id for entry in corpus.missing()] if missing else list(names)
-        removed = corpus.remove(wanted) if wanted else 0
-    said = f"{printing.counted(removed, 'document')} removed"
-    print_result(as_json, {"removed": removed}, lambda: printing.say(said))
+        targets = [entry.id for entry in corpus.missing()] if missing else list(names)
+        removed = corpus.remove(targets) if targets else 0
+    message = f"{printing.count_noun(removed, 'document')} removed"
+    print_result(as_json, {"removed": removed}, lambda: printing.say(message))
 
 
 @main.command()

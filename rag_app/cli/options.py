@@ -1,4 +1,4 @@
-"""Options that commands share, and what comes of their values."""
+"""Options that commands share, and the settings made from their values."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def numbers(*, least: int = 1) -> Callable[[click.Context, click.Parameter, str 
     def read(context: click.Context, option: click.Parameter, value: str | None) -> Numbers:
         words = value.split(",") if value else []
         try:
-            found = tuple(dict.fromkeys(map(int, words)))
+            values = tuple(dict.fromkeys(map(int, words)))
         except ValueError:
-            found = (least - 1,)
-        if found and min(found) < least:
+            values = (least - 1,)
+        if values and min(values) < least:
             raise click.BadParameter(f"{value!r} is not a list such as 256,1024")
-        return found or None
+        return values or None
 
     return read
 

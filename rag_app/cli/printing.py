@@ -1,4 +1,4 @@
-"""What a person sees: text for a terminal. Document text is data, never markup or control codes."""
+"""Text for a terminal. Document text is data, never markup or control codes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from indexing.documents import Hit, PassageHit, clock
+from rag_app.progress import bar
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation
@@ -34,11 +26,11 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 def say(line: str, *, error: bool = False) -> None:
-    """Print a line, control characters and bidirectional overrides taken out."""
+    """Print a line without control characters and bidirectional overrides."""
     click.echo(_CONTROL.sub("", line), err=error)
 
 
-def counted(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """A number of things: 1 document, 2 documents."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
@@ -49,40 +41,20 @@ def piece(text: str) -> None:
 
 
 @contextmanager
-def progress(doing: str, unit: str) -> Iterator[Callable[[Step], None]]:
-    """A progress bar on standard error; yields what to call with each step."""
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(doing, total=None, note="")
+def index_progress(doing: str) -> Iterator[Callable[[Step], None]]:
+    """A progress bar for indexing; yields what to call with each step."""
+    with bar(doing, percent=True) as advance:
 
-        def advance(step: Step) -> None:
+        def update(step: Step) -> None:
             name = _CONTROL.sub("", step.path.rsplit("/", 1)[-1])[:40].replace("[", "(")
-            note = (
-                f"{step.tokens:,} tokens, {name}" if unit == "bytes" else f"{step.tokens:,} tokens"
-            )
-            bar.update(task, completed=step.done, total=step.total or None, note=note)
+            note = f"{step.tokens:,} tokens" + (f", {name}" if name else "")
+            advance(step.done, step.total or None, note)
 
-        yield advance
-
-
-@contextmanager
-def steps(doing: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error; yields what to call with steps done, and of how many."""
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(doing, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield update
 
 
 def report(done: IndexReport) -> None:
-    """One line for each number that is not zero, then the duplicates and what was not read."""
+    """A line of counts, then the files that were skipped or not read."""
     counts = {
         "added": len(done.added),
         "updated": len(done.updated),
@@ -92,8 +64,8 @@ def report(done: IndexReport) -> None:
         "duplicates": len(done.duplicates),
         "failed": len(done.failures),
     }
-    said = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    say(f"{said or 'nothing to do'} ({done.tokens:,} tokens encoded)")
+    summary = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    say(f"{summary or 'nothing to do'} ({done.tokens:,} tokens encoded)")
     if done.skipped:
         kinds = ", ".join(
             f"{count} {suffix or 'no suffix'}" for suffix, count in sorted(done.skipped.items())
@@ -105,11 +77,11 @@ def report(done: IndexReport) -> None:
         say(f"not read: {each}")
 
 
-def hits(found: Sequence[Hit], explain: bool) -> None:
+def hits(ranking: Sequence[Hit], explain: bool) -> None:
     """Documents with their passages."""
-    if not found:
+    if not ranking:
         say("Nothing found.")
-    for rank, hit in enumerate(found, 1):
+    for rank, hit in enumerate(ranking, 1):
         say(f"{rank}. {hit.title}  [{hit.document}]  {hit.score:.2f}  {hit.path}")
         if explain:
             say(f"     {_parts(hit.parts)}")
@@ -166,17 +138,17 @@ def how(answer: Answer) -> None:
 def position_check(check: PositionCheck) -> None:
     """Whether the answer depends on the position of its evidence, and how it changes."""
     changed = sum(one.changed for one in check.variants)
-    end = (
+    outcome = (
         "the answer does not change"
         if check.stable
         else f"{changed} of {len(check.variants)} variants CHANGE the answer"
     )
     say("")
-    say(f"position check: {end} (agreement {check.agreement:.0%})")
+    say(f"position check: {outcome} (agreement {check.agreement:.0%})")
     for one in check.variants:
-        other = one.positions != check.answer.made.get("Ms-PoE", "")
-        way = f"evidence {one.order}" + (f", Ms-PoE {one.positions}" if other else "")
-        say(f"  {one.agreement:4.0%}  {'CHANGED  ' if one.changed else ''}{way}")
+        differs = one.positions != check.answer.made.get("Ms-PoE", "")
+        variant = f"evidence {one.order}" + (f", Ms-PoE {one.positions}" if differs else "")
+        say(f"  {one.agreement:4.0%}  {'CHANGED  ' if one.changed else ''}{variant}")
         if one.changed:
             say(textwrap.indent(textwrap.fill(one.answer.text, 90), " " * 8))
     for line in check.left_out:
@@ -191,7 +163,7 @@ def entries(documents: Sequence[DocumentEntry]) -> None:
             f"{entry.id}  {entry.words:>9,} words  {entry.format:<8} {entry.title}  "
             f"{entry.path}{part}"
         )
-    say(counted(len(documents), "document"))
+    say(count_noun(len(documents), "document"))
 
 
 def info(
@@ -216,10 +188,10 @@ def info(
         say(f"file missing: {entry.path} (rag-app remove --missing)")
 
 
-def settings(chosen: Sequence[Setting]) -> None:
+def settings(all_: Sequence[Setting]) -> None:
     """Name, value and source, a line each, with the commands where not all agree."""
-    names = [each.name for each in chosen]
-    for each in chosen:
+    names = [each.name for each in all_]
+    for each in all_:
         only = f"  ({', '.join(each.commands)})" if names.count(each.name) > 1 else ""
         say(f"--{each.name:<14} {each.value!s:<18} {each.source}{only}")
     say("")
@@ -228,8 +200,7 @@ def settings(chosen: Sequence[Setting]) -> None:
 def _where(span: PassageHit | Citation) -> str:
     """Time, speaker and page of a passage or quote, as far as there are any."""
     page = f"page {span.page}" if span.page is not None else None
-    named = [clock(span.time), span.speaker, page]
-    return "".join(f"{name}, " for name in named if name)
+    return "".join(f"{part}, " for part in (clock(span.time), span.speaker, page) if part)
 
 
 def _parts(parts: dict[str, float]) -> str:

@@ -71,12 +71,12 @@ def leaves(
     """The commands that take options of their own, groups opened, by their words."""
     if not isinstance(command, click.Group):
         return {words: command}
-    found = {}
+    commands = {}
     for word in command.list_commands(context):
         below = command.get_command(context, word)
         assert below is not None
-        found.update(leaves(below, context, (*words, word)))
-    return found
+        commands.update(leaves(below, context, (*words, word)))
+    return commands
 
 
 def listen(command: click.Command) -> click.Command:
@@ -87,16 +87,16 @@ def listen(command: click.Command) -> click.Command:
     return command
 
 
-def find(named: Path | None) -> Path | None:
-    """The file to read: the one that was named, or that of the working folder.
+def find(config: Path | None) -> Path | None:
+    """The file to read: the one given to --config, or that of the working folder.
 
     Raises:
-        InvalidRequest: The named one is not there.
+        InvalidRequest: There is no such file.
     """
-    if named is not None:
-        if not named.is_file():
-            raise InvalidRequest(f"{named}: no such file; check the path given to --config")
-        return named
+    if config is not None:
+        if not config.is_file():
+            raise InvalidRequest(f"{config}: no such file; check the path given to --config")
+        return config
     here = Path(FILE_NAME)
     return here if here.is_file() else None
 
@@ -126,8 +126,8 @@ def default_map(
                 f"machine; check it, then use --config {file}, {PREFIX}{name.upper()} or --{name}"
             )
         shared = [words] if words else _takers(name, commands)
-        takers = {each: _named(commands[each])[name] for each in shared}
-        for taker, option, checked in _fitting(where, takers, value, file.parent):
+        takers = {each: _by_name(commands[each])[name] for each in shared}
+        for taker, option, checked in _accepting(where, takers, value, file.parent):
             place = defaults
             for word in taker:
                 place = place.setdefault(word, {})
@@ -139,7 +139,7 @@ def overview(
     file: Path | None, defaults: Mapping[str, Any], commands: Mapping[Path_, click.Command]
 ) -> list[Setting]:
     """The settings that have a value, where each comes from, and which commands take it."""
-    found: dict[tuple[str, str, str], tuple[Any, list[str]]] = {}
+    sources: dict[tuple[str, str, str], tuple[Any, list[str]]] = {}
     for words, command in commands.items():
         place: Mapping[str, Any] = defaults
         for word in words:
@@ -149,10 +149,10 @@ def overview(
             if value in (None, False, ()) or flag(option) in _NOT_FROM_FILE:
                 continue
             key = (flag(option), str(value), source)
-            found.setdefault(key, (value, []))[1].append(" ".join(words))
+            sources.setdefault(key, (value, []))[1].append(" ".join(words))
     settings = [
         Setting(name, value, source, tuple(takers))
-        for (name, _, source), (value, takers) in found.items()
+        for (name, _, source), (value, takers) in sources.items()
     ]
     return sorted(settings, key=lambda setting: (setting.name, setting.commands))
 
@@ -164,8 +164,8 @@ def _value(option: click.Option, place: Mapping[str, Any], file: Path | None) ->
             return os.environ[variable], f"${variable}"
     if option.name in place:
         return place[str(option.name)], str(file)
-    given = isinstance(option.default, str | int | float | Path | tuple | list)
-    return (option.default if given else None), "default"
+    plain = isinstance(option.default, str | int | float | Path | tuple | list)
+    return (option.default if plain else None), "default"
 
 
 def _read(file: Path) -> Values:
@@ -187,9 +187,11 @@ def _entries(
     """
     below = {path[len(words)] for path in commands if path[: len(words)] == words != path}
     if words in commands:
-        flags = set(_named(commands[words]))
+        flags = set(_by_name(commands[words]))
     else:
-        flags = {name for one in commands.values() for name in _named(one)} if not words else set()
+        flags = (
+            {name for one in commands.values() for name in _by_name(one)} if not words else set()
+        )
     for key, value in values.items():
         name = key.replace("_", "-")
         if isinstance(value, dict) and key in below:
@@ -209,7 +211,7 @@ def _takers(name: str, commands: Mapping[Path_, click.Command]) -> list[Path_]:
     A flag that listens to a variable of its own, as --corpus does, means something else where it
     does not: `evaluate longembed --corpus` is a place for copies.
     """
-    options = {words: _named(command).get(name) for words, command in commands.items()}
+    options = {words: _by_name(command).get(name) for words, command in commands.items()}
     listening = [words for words, option in options.items() if option and option.envvar]
     return listening or [words for words, option in options.items() if option]
 
@@ -221,41 +223,41 @@ def _leads_out(name: str, value: object) -> bool:
     return name == "generator" and str(value).strip().lower().startswith("openai:")
 
 
-def _fitting(
+def _accepting(
     where: str, takers: Mapping[Path_, click.Option], value: object, folder: Path
 ) -> list[tuple[Path_, click.Option, object]]:
-    """The commands that take this value, as `--passages` is a number here and a list there.
+    """The commands that accept a value: `--passages` is a number in one and a list in another.
 
     Raises:
         InvalidRequest: None of them does.
     """
-    found, refused = [], []
+    accepts, errors = [], []
     for words, option in takers.items():
         try:
-            found.append((words, option, _checked(where, option, value, folder)))
+            accepts.append((words, option, _check(where, option, value, folder)))
         except InvalidRequest as error:
-            refused.append(error)
-    if not found:
-        raise refused[0]
-    return found
+            errors.append(error)
+    if not accepts:
+        raise errors[0]
+    return accepts
 
 
-def _checked(where: str, option: click.Option, value: object, folder: Path) -> object:
+def _check(where: str, option: click.Option, value: object, folder: Path) -> object:
     """A value as the flag would give it; relative paths count from the file's folder.
 
     Raises:
         InvalidRequest: The flag does not take it.
     """
     if not option.multiple:
-        return _checked_one(where, option, value, folder)
+        return _check_one(where, option, value, folder)
     values = value if isinstance(value, list) else [value]
-    return [_checked_one(where, option, each, folder) for each in values]
+    return [_check_one(where, option, each, folder) for each in values]
 
 
-def _checked_one(where: str, option: click.Option, value: object, folder: Path) -> object:
-    wanted, fits = _kind(option)
-    if not isinstance(value, fits) or (isinstance(value, bool) and bool not in fits):
-        raise InvalidRequest(f"{where}: give {wanted}, not {value!r}")
+def _check_one(where: str, option: click.Option, value: object, folder: Path) -> object:
+    kind, types = _kind(option)
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        raise InvalidRequest(f"{where}: give {kind}, not {value!r}")
     if option.is_flag:
         return value
     if isinstance(option.type, click.Path):
@@ -282,6 +284,6 @@ def _options(command: click.Command) -> list[click.Option]:
     return [option for option in command.params if isinstance(option, click.Option)]
 
 
-def _named(command: click.Command) -> dict[str, click.Option]:
+def _by_name(command: click.Command) -> dict[str, click.Option]:
     options = {name: option for option in _options(command) for name in flags(option)}
     return {name: option for name, option in options.items() if name not in _NOT_FROM_FILE}

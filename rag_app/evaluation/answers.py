@@ -33,7 +33,7 @@ from indexing.filter import Filter
 from indexing.text.sentences import sentences
 from rag_app.corpus.corpus import EVIDENCE_PASSAGES, Corpus
 from rag_app.datasets.qmsum import Meeting, meetings
-from rag_app.progress import counted
+from rag_app.progress import track
 from retriever.retriever import Retriever
 
 LEAD_WORDS = 90
@@ -156,7 +156,7 @@ def _answers(
     settings = replace(base, quotes="decoded" if kind == "decoded" else base.quotes)
     with (
         Corpus(folder, generator=settings, notify=notify) as corpus,
-        counted(sample, doing=f"Answering ({kind})") as steps,
+        track(sample, doing=f"Answering ({kind})") as steps,
     ):
         if kind in BASELINES:
             return [BASELINES[kind](corpus, one) for one in steps]

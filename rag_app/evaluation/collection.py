@@ -26,7 +26,7 @@ from indexing.store.store import FILE_NAME, Store
 from rag_app.corpus.corpus import Corpus
 from rag_app.datasets.task import Task
 from rag_app.evaluation.cache_files import drop_oldest, evaluation_cache
-from rag_app.progress import counted
+from rag_app.progress import track
 from retriever.fusion import RANKINGS
 from retriever.query import Query
 from retriever.retriever import Retriever
@@ -82,7 +82,7 @@ def open_collection(
     with Corpus(place, encoder=encoder) as corpus:
         missing = [one for one in task.documents if one.digest not in _stored_digests(place)]
         if missing:
-            with counted(missing, doing="Encoding documents", then="Indexing words") as steps:
+            with track(missing, doing="Encoding documents", then="Indexing words") as steps:
                 corpus.add_documents(steps)
         seconds = perf_counter() - started if missing else 0.0
         with corpus.retriever(ranking) as retriever:
@@ -187,7 +187,7 @@ def _encode(texts: Sequence[str], encoder: Encoder) -> FloatArray:
     order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
     parts = [order[at : at + QUERY_BATCH] for at in range(0, len(order), QUERY_BATCH)]
     vectors = np.zeros((len(texts), encoder.fingerprint.dimension), np.float32)
-    with counted(parts, doing="Encoding queries") as steps:
+    with track(parts, doing="Encoding queries") as steps:
         for part in steps:
             vectors[part] = encoder.encode_queries([texts[number] for number in part])
     return vectors

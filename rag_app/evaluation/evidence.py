@@ -29,7 +29,7 @@ from rag_app.datasets.task import Task, TaskQuery
 from rag_app.evaluation import metrics
 from rag_app.evaluation.collection import Collection, open_collection
 from rag_app.evaluation.longembed import Method, TaskResult
-from rag_app.progress import counted
+from rag_app.progress import track
 from retriever.query import Query
 
 BUDGETS = (1000, 2000)
@@ -185,7 +185,7 @@ def measure(sources: Sequence[Meeting], collection: Collection, ranking: str) ->
     shares: dict[tuple[str, int], list[float]] = {
         (scope, words): [] for scope in ("corpus", "document") for words in BUDGETS
     }
-    with counted(questions, doing="Ranking") as steps:
+    with track(questions, doing="Ranking") as steps:
         for position, question in steps:
             rank, scores = _score_question(collection, position, question)
             ranks.append(rank)

@@ -27,7 +27,7 @@ from rag_app.datasets.hub import HUB_TASKS, load
 from rag_app.datasets.task import Task, TaskQuery
 from rag_app.evaluation import metrics
 from rag_app.evaluation.collection import Collection, open_collection
-from rag_app.progress import counted
+from rag_app.progress import track
 
 Number = TypeVar("Number", int, float)
 
@@ -201,7 +201,7 @@ def measure(collection: Collection) -> TaskResult:
     """Rank all documents for every query."""
     task = collection.task
     started = perf_counter()
-    with counted(task.queries, doing="Ranking") as queries:
+    with track(task.queries, doing="Ranking") as queries:
         ranks = [metrics.rank(collection.scores(query.text), query.gold) for query in queries]
     return TaskResult(
         statistics=task.statistics,

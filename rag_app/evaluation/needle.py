@@ -30,7 +30,7 @@ from rag_app.datasets.synthetic import word_count
 from rag_app.datasets.task import Task, TaskQuery
 from rag_app.evaluation import metrics
 from rag_app.evaluation.collection import Collection, open_collection
-from rag_app.progress import counted
+from rag_app.progress import track
 
 LENGTHS = (512, 2048, 8192, 32768)
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -254,5 +254,5 @@ def _column(
 
 def _ranked_first(collection: Collection) -> list[bool]:
     """Whether each query ranks its own excerpt first."""
-    with counted(collection.task.queries, doing="Ranking") as queries:
+    with track(collection.task.queries, doing="Ranking") as queries:
         return [metrics.rank(collection.scores(each.text), each.gold) == 1 for each in queries]

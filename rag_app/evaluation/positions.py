@@ -21,7 +21,7 @@ from rag_app.datasets.probes import Probe, places
 from rag_app.evaluation import bootstrap
 from rag_app.evaluation.answer_likelihood import score_answer
 from rag_app.evaluation.bootstrap import Outcomes
-from rag_app.progress import counted
+from rag_app.progress import track
 
 METHODS = ("off", "ms-poe", "calibrated")
 _MAX_NEW_TOKENS = 40
@@ -140,7 +140,7 @@ def score_probes(
     """(probes, places) scores of each probe with its evidence at each place."""
     pairs = [(probe, place) for probe in probes for place in at]
     context: Any = nullcontext() if method is None else method(model)
-    with context, counted(pairs, doing="Asking") as steps:
+    with context, track(pairs, doing="Asking") as steps:
         scores = [score(model, probe, place) for probe, place in steps]
     return np.array(scores, dtype=np.float64).reshape(len(probes), len(at))
 

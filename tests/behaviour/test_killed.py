@@ -127,9 +127,9 @@ class Bench:
         self.seconds = time.monotonic() - began
         self.after = content(undisturbed)
         self.found = hits(undisturbed, encoder)
-        counted = self.copy("counted")
-        assert jobs.index(counted, self.files, stop=10**9) == 0
-        self.calls = int((counted / "calls").read_text())
+        track = self.copy("counted")
+        assert jobs.index(track, self.files, stop=10**9) == 0
+        self.calls = int((track / "calls").read_text())
 
     def copy(self, name: str) -> Path:
         """The corpus as it was before the files changed."""

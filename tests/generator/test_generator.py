@@ -152,11 +152,11 @@ def test_no_hits_and_empty_questions(quoting: Generator) -> None:
 def test_closing_a_stream_ends_the_decoding(free: Generator) -> None:
     steps = 0
 
-    def counted(*_: object) -> None:
+    def track(*_: object) -> None:
         nonlocal steps
         steps += 1
 
-    hook = local(free).model.register_forward_hook(counted)
+    hook = local(free).model.register_forward_hook(track)
     try:
         events = free.stream(
             AskRequest("Why was the budget cut?", mode="free"), Retrieval(HITS, LOOKUP)

@@ -137,11 +137,11 @@ def test_likeliest_tokens_are_taken(tiny: Any) -> None:
 def test_pruned_documents_are_read_no_further(tiny: Any) -> None:
     sizes: list[int] = []
 
-    def counted(_: Any, __: Any, kwargs: dict[str, Any]) -> None:
+    def track(_: Any, __: Any, kwargs: dict[str, Any]) -> None:
         sizes.append(len(kwargs["input_ids"]))
 
     prior = torch.tensor([0.98, 0.001, 0.019]).log()
-    hook = tiny.register_forward_pre_hook(counted, with_kwargs=True)
+    hook = tiny.register_forward_pre_hook(track, with_kwargs=True)
     try:
         loop = decode_steps(
             tiny, prefill(tiny, PROMPTS), prior, rule="sequence",

@@ -140,12 +140,12 @@ def test_short_answers_are_the_likeliest_of_all_candidates(model: CausalModel) -
 def test_streaming_stopping_and_closing(model: CausalModel, decoding: str) -> None:
     steps = 0
 
-    def counted(*_: object) -> None:
+    def track(*_: object) -> None:
         nonlocal steps
         steps += 1
 
     decode, stop = DECODINGS[decoding], threading.Event()
-    hook = model.model.register_forward_hook(counted)
+    hook = model.model.register_forward_hook(track)
     try:
         pieces = decode(model, AskRequest(QUESTION), evidence(FERRY, CAKE), LIMITS).pieces
         assert steps == 0  # nothing is read before it is asked for

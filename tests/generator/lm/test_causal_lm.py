@@ -87,11 +87,11 @@ def test_seeded_sampling(model: CausalModel) -> None:
 def test_closing_and_stopping_end_the_decoding(model: CausalModel) -> None:
     steps = 0
 
-    def counted(*_: object) -> None:
+    def track(*_: object) -> None:
         nonlocal steps
         steps += 1
 
-    hook = model.model.register_forward_hook(counted)
+    hook = model.model.register_forward_hook(track)
     try:
         pieces = model.stream(prompt(model, "Count to a hundred."), max_new_tokens=50)
         next(pieces)

@@ -43,7 +43,7 @@ def causal(model: nn.Module) -> CausalModel:
 
 
 @pytest.fixture
-def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+def track(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """The rows of each step that compiled code took."""
     rows: list[int] = []
     own = Compiled.step
@@ -67,9 +67,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     ],
     indirect=["model"],
 )
-def test_tokens_are_those_of_generate(
-    model: Any, settings: MsPoE | None, counted: list[int]
-) -> None:
+def test_tokens_are_those_of_generate(model: Any, settings: MsPoE | None, track: list[int]) -> None:
     prompt, follow_up = tokens(40), tokens(9, seed=2)
 
     def generated(ids: torch.Tensor) -> list[int]:
@@ -85,7 +83,7 @@ def test_tokens_are_those_of_generate(
         second = torch.cat([prompt[:, :30], follow_up], dim=1)
         wanted = [generated(prompt), generated(second)]
         stack.enter_context(compiled_steps(model))
-        counted.clear()
+        track.clear()
         one = causal(model)
         told = [
             [*one.tokens(ids[0].tolist(), sampling=Sampling(), limit=12)]
@@ -94,14 +92,12 @@ def test_tokens_are_those_of_generate(
     assert told[0] == told[1] == wanted[0]
     if settings is None or settings.order != "prompt":  # else a cache keeps its first order
         assert told[2] == wanted[1]
-    assert len(counted) >= 33
+    assert len(track) >= 33
 
 
 @with_compiler
 @pytest.mark.parametrize("settings", [None, MsPoE(first_layer=0)])
-def test_padded_rows_and_dropped_rows(
-    model: Any, settings: MsPoE | None, counted: list[int]
-) -> None:
+def test_padded_rows_and_dropped_rows(model: Any, settings: MsPoE | None, track: list[int]) -> None:
     """The loop of rag-token, with more rows than are read at once."""
     lengths = [24, 5, 17, 24, 1, 12]
     prompts = [tokens(n, seed=i)[0].tolist() for i, n in enumerate(lengths)]
@@ -124,13 +120,13 @@ def test_padded_rows_and_dropped_rows(
         wanted = scores()
         stack.enter_context(compiled_steps(model))
         found = scores()
-    assert counted[-3:] == [6, 6, 3]
+    assert track[-3:] == [6, 6, 3]
     for one, other in zip(wanted, found, strict=True):
         torch.testing.assert_close(other, one, rtol=1e-4, atol=1e-4)
 
 
 @with_compiler
-def test_a_few_tokens_at_once_after_a_cut(model: Any, counted: list[int]) -> None:
+def test_a_few_tokens_at_once_after_a_cut(model: Any, track: list[int]) -> None:
     ids, more = tokens(30), tokens(3, seed=4)
     with torch.inference_mode():
         wanted = model(input_ids=torch.cat([ids[:, :11], more], dim=1)).logits[:, -3:]
@@ -140,7 +136,7 @@ def test_a_few_tokens_at_once_after_a_cut(model: Any, counted: list[int]) -> Non
         crop(cache, 11)
         found, cache = steps.forward(model, more, cache, last=False)
         last, _ = steps.forward(model, more, cache)
-    assert counted[-3:] == [1, 1, 1] and last.shape == (1, 1, 99)
+    assert track[-3:] == [1, 1, 1] and last.shape == (1, 1, 99)
     torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
 
 
@@ -203,7 +199,7 @@ def test_nearer_to_the_file_than_bfloat16() -> None:
 
 
 @with_compiler
-def test_float32_of_a_file_in_bfloat16_is_read_as_that(counted: list[int]) -> None:
+def test_float32_of_a_file_in_bfloat16_is_read_as_that(track: list[int]) -> None:
     _, half = few_bits()
     model: Any = half.float()
     ids = tokens(21) % 96
@@ -211,7 +207,7 @@ def test_float32_of_a_file_in_bfloat16_is_read_as_that(counted: list[int]) -> No
         _, cache = steps.forward(model, ids[:, :-1], None)
         found, _ = steps.forward(model, ids[:, -1:], cache)
         compiled = held.compiled()
-    assert compiled is not None and compiled.levels == 0 and counted[-1] == 1
+    assert compiled is not None and compiled.levels == 0 and track[-1] == 1
     matrix = compiled.described.layer[1].up
     assert matrix.kind == BF16
     with torch.inference_mode():
@@ -290,17 +286,17 @@ def test_other_parts_are_left_to_the_model(part: str) -> None:
 
 
 @with_compiler
-def test_models_that_others_changed_are_read_by_themselves(model: Any, counted: list[int]) -> None:
+def test_models_that_others_changed_are_read_by_themselves(model: Any, track: list[int]) -> None:
     with compiled_steps(model):
         _, cache = steps.forward(model, tokens(8), None)
         steps.forward(model, tokens(1), cache)
-        counted.clear()
+        track.clear()
         handle = model.model.layers[0].mlp.register_forward_hook(lambda *_: None)
         steps.forward(model, tokens(1), cache)
-        assert not counted
+        assert not track
         handle.remove()
         steps.forward(model, tokens(1), cache)
-        assert counted == [1]
+        assert track == [1]
 
 
 @with_compiler

@@ -32,9 +32,9 @@ class Reads:
 def reads(model: CausalModel) -> Any:
     model.prefixes.clear()
     model.decode_step.compiled()  # its self-test reads too
-    counted = Reads(model)
-    yield counted.tokens
-    counted.hook.remove()
+    track = Reads(model)
+    yield track.tokens
+    track.hook.remove()
 
 
 def test_a_shared_beginning_is_read_once(model: CausalModel, reads: list[int]) -> None:

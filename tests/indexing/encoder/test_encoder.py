@@ -185,11 +185,11 @@ def test_none_cuts_and_says_so(folder: Path, naive: Naive) -> None:
 
 def test_progress_counts_tokens(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("indexing.encoder.encoder.TOKENS_PER_BATCH", 130)
-    counted: list[int] = []
-    long, short = encoder.encode([job(text_of(400)), job(text_of(10))], progress=counted.append)
-    assert counted[:-1] == [124] * (len(counted) - 3) + counted[-3:-1]  # two windows at a time
-    assert counted[-1] == short.tokens
-    assert 0 <= sum(counted) - long.tokens - short.tokens < 62  # the last window overlaps
+    track: list[int] = []
+    long, short = encoder.encode([job(text_of(400)), job(text_of(10))], progress=track.append)
+    assert track[:-1] == [124] * (len(track) - 3) + track[-3:-1]  # two windows at a time
+    assert track[-1] == short.tokens
+    assert 0 <= sum(track) - long.tokens - short.tokens < 62  # the last window overlaps
 
 
 # ---- against sentence-transformers ----

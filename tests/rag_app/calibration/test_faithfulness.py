@@ -19,7 +19,7 @@ from generator.lm.calibration_record import CalibrationRecord, find_record, save
 from generator.lm.ms_poe_policy import choose_policy
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
-from rag_app.calibration.faithfulness import Faithfulness, decided, measure
+from rag_app.calibration.faithfulness import Faithfulness, decide, measure
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
 
@@ -54,14 +54,14 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (Faithfulness(90, 0.95, None, 0.1), "quote"),
     ],
 )
-def test_when_a_model_may_use_its_own_words(free: Faithfulness, mode: str) -> None:
+def test_when_generated_answers_become_the_default(free: Faithfulness, mode: str) -> None:
     quote = Faithfulness(90, 1.0, 0.2, 0.1)
-    found, reason = decided(quote, free)
-    assert found == mode
-    assert f"{free.supported:.0%} of its sentences" in reason
+    decision, reason = decide(quote, free)
+    assert decision == mode
+    assert f"{free.supported:.0%} of generated sentences" in reason
 
 
-def test_what_was_measured_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_record_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     def found(name: str) -> Any:
         class Weights:
             revision = "2"
@@ -99,10 +99,10 @@ def test_both_parts_of_a_verdict_stay_together() -> None:
 def test_every_question_is_asked_once(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[str, str]] = []
+    calls: list[tuple[str, str]] = []
 
     def ask(_: object, question: str, *, answer: str, **__: object) -> Answer:
-        asked.append((question, answer))
+        calls.append((question, answer))
         if "chess" in question:
             return Answer(question, "-", seconds={"total": 1.0}, abstained=True)
         unsupported = ("It flies.",) if answer == "free" and "carry" in question else ()
@@ -113,28 +113,28 @@ def test_every_question_is_asked_once(
     monkeypatch.setattr(Corpus, "ask", ask)
     settings = GeneratorSettings(model=SERVER)
     where: dict[str, Any] = {"folder": tmp_path / "corpus", "kept": tmp_path / "scores.jsonl"}
-    found = measure(data, settings, **where)
-    assert (found.model, found.revision, found.answer) == (SERVER, "", "quote")
-    assert found.answers["quote"]["supported"] == 1
-    assert found.answers["free"] == {
+    record = measure(data, settings, **where)
+    assert (record.model, record.revision, record.answer) == (SERVER, "", "quote")
+    assert record.answers["quote"]["supported"] == 1
+    assert record.answers["free"] == {
         "questions": 3, "supported": 0.75, "rightly_withheld": 1.0, "wrongly_withheld": 0.0,
     }  # fmt: skip
-    assert len(asked) == 6
-    assert measure(data, settings, **where) == found
-    assert len(asked) == 6
+    assert len(calls) == 6
+    assert measure(data, settings, **where) == record
+    assert len(calls) == 6
     fewer = measure(data, settings, questions=2, **where)
     assert fewer.answers["free"]["questions"] == 2
-    assert len(asked) == 6
+    assert len(calls) == 6
     measure(data, replace(settings, max_new_tokens=9), **where)
-    assert len(asked) == 12
+    assert len(calls) == 12
 
     words = ["calibrate", "--part", "answers", "--model", SERVER, "--data", str(data)]
-    said = CliRunner().invoke(main, words)
-    assert said.exit_code == 0, said.output
-    assert "75.0%" in said.stdout and "Verdict: quote" in said.stdout
-    assert usual(SERVER).reason.startswith("measured: of 3 questions, 75% of its sentences")
-    said = CliRunner().invoke(main, [*words, "--json"])
-    assert json.loads(said.stdout)["answer"]["answers"]["quote"]["questions"] == 3
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    assert "75.0%" in result.stdout and "Verdict: quote" in result.stdout
+    assert usual(SERVER).reason.startswith("measured: on 3 questions, 75% of generated sentences")
+    result = CliRunner().invoke(main, [*words, "--json"])
+    assert json.loads(result.stdout)["answer"]["answers"]["quote"]["questions"] == 3
     refused = CliRunner().invoke(main, ["calibrate", "--part", "positions", "--model", SERVER])
     assert refused.exit_code == 1 and "--part answers" in refused.stderr
 

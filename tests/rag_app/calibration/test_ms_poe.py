@@ -18,12 +18,12 @@ from generator.ms_poe.method import MsPoE
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.models.files import Weights
 from rag_app.calibration import ms_poe as calibration
-from rag_app.calibration.ms_poe import Plan, Trial, _verdict, calibrate, candidates
+from rag_app.calibration.ms_poe import CalibrationSettings, Trial, _verdict, calibrate, candidates
 from rag_app.cli.main import main
 from rag_app.datasets.haystack import haystack
 from rag_app.evaluation.answer_likelihood import score_answer
 
-PLAN = Plan(lengths=(40,), searched=2, judged=2, positions=2)
+SETTINGS = CalibrationSettings(lengths=(40,), tuning_probes=2, test_probes=2, positions=2)
 
 
 def scores(*by_place: float, probes: int = 40) -> Any:
@@ -60,32 +60,32 @@ def test_a_trial_that_loses_somewhere_has_less_merit() -> None:
 def test_a_run_that_is_stopped_goes_on(
     tiny_model: CausalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept, real, asked = tmp_path / "scores.jsonl", score_answer, [0]
+    cache, real, calls = tmp_path / "scores.jsonl", score_answer, [0]
 
     def stopping(at: int) -> None:
         def scored(*arguments: Any) -> Any:
-            asked[0] += 1
-            if asked[0] == at:
+            calls[0] += 1
+            if calls[0] == at:
                 raise KeyboardInterrupt
             return real(*arguments)
 
         monkeypatch.setattr(calibration, "score_answer", scored)
 
     stopping(-1)
-    whole = calibrate(tiny_model, haystack(None), PLAN, kept=tmp_path / "whole.jsonl")
-    count, asked[0] = asked[0], 0
+    whole = calibrate(tiny_model, haystack(None), SETTINGS, cache=tmp_path / "whole.jsonl")
+    count, calls[0] = calls[0], 0
     stopping(count // 2)
     with pytest.raises(KeyboardInterrupt):
-        calibrate(tiny_model, haystack(None), PLAN, kept=kept)
+        calibrate(tiny_model, haystack(None), SETTINGS, cache=cache)
     assert "_rag_app_ms_poe" not in tiny_model.model.__dict__
-    kept.write_text(kept.read_text()[:-9])  # killed within a line
+    cache.write_text(cache.read_text()[:-9])  # killed within a line
     stopping(-1)
-    asked[0] = 0
-    again = calibrate(tiny_model, haystack(None), PLAN, kept=kept)
+    calls[0] = 0
+    again = calibrate(tiny_model, haystack(None), SETTINGS, cache=cache)
     assert again == whole
-    assert asked[0] == count - count // 2 + 2
-    calibrate(tiny_model, haystack(None), PLAN, kept=kept)
-    assert asked[0] == count - count // 2 + 2
+    assert calls[0] == count - count // 2 + 2
+    calibrate(tiny_model, haystack(None), SETTINGS, cache=cache)
+    assert calls[0] == count - count // 2 + 2
     assert len(whole.trials) == len(candidates(tiny_model, ((0.0, 1.0),) * 4))
     assert not any(module._forward_hooks for module in tiny_model.model.modules())
 
@@ -102,17 +102,19 @@ def test_candidates_keep_caches_of_shared_beginnings_usable(tiny_model: CausalMo
 
 def test_what_cannot_be_calibrated(tiny_model: CausalModel, tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="reads 2048"):
-        calibrate(tiny_model, haystack(None), Plan(lengths=(4000,)), kept=tmp_path / "x")
+        calibrate(
+            tiny_model, haystack(None), CalibrationSettings(lengths=(4000,)), cache=tmp_path / "x"
+        )
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidRequest, match="RAG_APP_CACHE"):
-        calibrate(tiny_model, haystack(None), PLAN, kept=tmp_path / "file" / "x")
+        calibrate(tiny_model, haystack(None), SETTINGS, cache=tmp_path / "file" / "x")
     config = transformers.GPT2Config(n_embd=16, n_layer=1, n_head=2)
     weights, inner = Weights("gpt", Path(), "1", "folder"), transformers.GPT2LMHeadModel(config)
     other = CausalModel(weights, inner, tiny_model.tokenizer)
     with pytest.raises(UnsupportedModel, match="learned vectors"):
-        calibrate(other, haystack(None), PLAN, kept=tmp_path / "y")
+        calibrate(other, haystack(None), SETTINGS, cache=tmp_path / "y")
     with pytest.raises(InvalidRequest):
-        Plan(positions=1)
+        CalibrationSettings(positions=1)
 
 
 def test_the_command_keeps_its_verdict(
@@ -140,7 +142,7 @@ def test_the_command_keeps_its_verdict(
     assert (tmp_path / "x.png").exists()
     said = CliRunner().invoke(main, ["calibrate", *arguments, "--json"])
     found = json.loads(said.stdout)
-    kept = find_record("tiny", "1")
-    assert kept is not None
-    assert kept.reason == found["verdict"]["reason"]
+    cache = find_record("tiny", "1")
+    assert cache is not None
+    assert cache.reason == found["verdict"]["reason"]
     assert Path(found["kept"]).is_file()
