@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     "--lengths", callback=numbers(), help="Tokens of evidence, separated by commas.  [default: 800]"
 )
 @click.option(
-    "--tuning-probes", "searched", cls=RenamedOption, former="--searched",
+    "--tuning-probes", cls=RenamedOption, former="--searched",
     type=click.IntRange(min=1, max=144), default=4, show_default=True,
     help="Probes of each kind and length on which settings are selected.",
 )  # fmt: skip
 @click.option(
-    "--test-probes", "judged", cls=RenamedOption, former="--judged",
+    "--test-probes", cls=RenamedOption, former="--judged",
     type=click.IntRange(min=1, max=144), default=12, show_default=True,
     help="Held-out probes of each kind and length on which the selection is tested.",
 )  # fmt: skip

@@ -62,13 +62,13 @@ def test_when_generated_answers_become_the_default(free: Faithfulness, mode: str
 
 
 def test_the_record_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    def found(name: str) -> Any:
+    def weights(name: str) -> Any:
         class Weights:
             revision = "2"
 
         return Weights()
 
-    monkeypatch.setattr(answer_mode, "generator_weights", found)
+    monkeypatch.setattr(answer_mode, "generator_weights", weights)
     assert (usual("m").mode, "never measured" in usual("m").reason) == ("quote", True)
     save_record(CalibrationRecord("m", "1", answer="free", answer_reason="true"))
     assert (usual("m").mode, "another revision" in usual("m").reason) == ("quote", True)
@@ -112,7 +112,7 @@ def test_every_question_is_asked_once(
 
     monkeypatch.setattr(Corpus, "ask", ask)
     settings = GeneratorSettings(model=SERVER)
-    where: dict[str, Any] = {"folder": tmp_path / "corpus", "kept": tmp_path / "scores.jsonl"}
+    where: dict[str, Any] = {"folder": tmp_path / "corpus", "cache": tmp_path / "scores.jsonl"}
     record = measure(data, settings, **where)
     assert (record.model, record.revision, record.answer) == (SERVER, "", "quote")
     assert record.answers["quote"]["supported"] == 1

@@ -44,12 +44,12 @@ def scores(*by_place: float, probes: int = 40) -> Any:
 )
 def test_when_it_is_on(tiny_model: CausalModel, off: Any, on: Any, helps: bool) -> None:
     method = MsPoE(order="uniform")
-    found = _verdict(tiny_model, method, scores(*off), scores(*on), (0.0, 0.5, 1.0))
-    assert (found.method == method) is helps
-    assert found.held_out["off"] == list(off)
-    assert found.held_out["on"] == list(on)
-    assert found.held_out["worst_gain"][0] == pytest.approx(min(on) - min(off))
-    assert (found.model, found.revision) == ("tiny", "1")
+    record = _verdict(tiny_model, method, scores(*off), scores(*on), (0.0, 0.5, 1.0))
+    assert (record.method == method) is helps
+    assert record.held_out["off"] == list(off)
+    assert record.held_out["on"] == list(on)
+    assert record.held_out["worst_gain"][0] == pytest.approx(min(on) - min(off))
+    assert (record.model, record.revision) == ("tiny", "1")
 
 
 def test_a_trial_that_loses_somewhere_has_less_merit() -> None:
@@ -135,14 +135,14 @@ def test_the_command_keeps_its_verdict(
     ]
     arguments += ["--questions", "3"]
     picture = ["--plot", str(tmp_path / "x.png")]
-    said = CliRunner().invoke(main, ["calibrate", *arguments, *picture])
-    assert said.exit_code == 0, said.output
-    assert "Verdict: " in said.stdout
-    assert "held out" in said.stdout
+    result = CliRunner().invoke(main, ["calibrate", *arguments, *picture])
+    assert result.exit_code == 0, result.output
+    assert "Verdict: " in result.stdout
+    assert "held out" in result.stdout
     assert (tmp_path / "x.png").exists()
-    said = CliRunner().invoke(main, ["calibrate", *arguments, "--json"])
-    found = json.loads(said.stdout)
-    cache = find_record("tiny", "1")
-    assert cache is not None
-    assert cache.reason == found["verdict"]["reason"]
-    assert Path(found["kept"]).is_file()
+    result = CliRunner().invoke(main, ["calibrate", *arguments, "--json"])
+    values = json.loads(result.stdout)
+    record = find_record("tiny", "1")
+    assert record is not None
+    assert record.reason == values["verdict"]["reason"]
+    assert Path(values["kept"]).is_file()
