@@ -1,4 +1,4 @@
-"""LangChain's interfaces, over the parts of this program. Needs langchain-core, and no more of it.
+"""LangChain interfaces to this package. Needs only langchain-core.
 
 ChatRagApp, RagAppEmbeddings, RagAppRetriever, RagAppVectorStore.
 """

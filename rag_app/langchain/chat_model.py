@@ -41,10 +41,10 @@ PER_CALL = ("model", "temperature", "top_p", "seed", "max_tokens", "timeout")
 
 
 class ChatRagApp(BaseChatModel):
-    """A causal language model that runs here, with Ms-PoE where calibration found it to help.
+    """A causal language model on this machine, with Ms-PoE where calibration found it to help.
 
-    What people and documents say cannot end a message or speak for somebody else: text that is
-    spelled like a control token is read as plain characters. Text only; no tools.
+    Messages cannot inject control tokens: text that looks like one is encoded as plain characters.
+    Text only; no tools.
 
     Models of equal name, device and `ms_poe` share their weights, which are loaded at first use.
 
@@ -78,7 +78,7 @@ class ChatRagApp(BaseChatModel):
     device: str | None = None
     streaming: bool = False
 
-    _ready: dict[str, _Ready] = PrivateAttr(default_factory=dict)
+    _models: dict[str, _SharedModel] = PrivateAttr(default_factory=dict)
 
     @property
     def _llm_type(self) -> str:
@@ -95,7 +95,7 @@ class ChatRagApp(BaseChatModel):
 
     def get_token_ids(self, text: str) -> list[int]:
         """Token ids of text in a message."""
-        return list(self._loaded(self.model).chat.content(text))
+        return list(self._load(self.model).chat.content(text))
 
     def get_num_tokens_from_messages(
         self,
@@ -103,7 +103,7 @@ class ChatRagApp(BaseChatModel):
         tools: Sequence[Any] | None = None,
     ) -> int:
         """Tokens of a conversation with its template, as they count against the model's window."""
-        return len(self._loaded(self.model).chat.conversation(_said(messages)).ids)
+        return len(self._load(self.model).chat.conversation(_to_messages(messages)).ids)
 
     def _generate(
         self,
@@ -121,21 +121,20 @@ class ChatRagApp(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,  # noqa: ANN401 - LangChain's signature
     ) -> Iterator[ChatGenerationChunk]:
-        """Pieces of the answer, then an empty one with what it took.
+        """Chunks of the answer, then an empty one with its metadata.
 
         Raises:
-            InvalidRequest: A message that is no text, a prompt that does not fit, or an option
-                that there is not.
+            InvalidRequest: A message is not text, the prompt does not fit, or an option is unknown.
         """
-        how = self._for_call(kwargs)
-        model = self._loaded(how.model)
-        prompt = model.chat.conversation(_said(messages))
-        writing = _Writing.of(model, prompt, how)
+        settings = self._for_call(kwargs)
+        model = self._load(settings.model)
+        prompt = model.chat.conversation(_to_messages(messages))
+        generation = _Generation.of(model, prompt, settings)
         stops = (*prompt.stops, *(stop if stop is not None else self.stop or ()))
-        with closing(model.detokenize(writing.tokens(), stops=stops)) as pieces:
+        with closing(model.detokenize(generation.tokens(), stops=stops)) as pieces:
             for piece in pieces:
                 yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
-        yield ChatGenerationChunk(message=writing.last())
+        yield ChatGenerationChunk(message=generation.last())
 
     def _for_call(self, options: dict[str, Any]) -> ChatRagApp:
         """This model with the options of one call."""
@@ -147,32 +146,32 @@ class ChatRagApp(BaseChatModel):
             )
         return self.model_copy(update=options)
 
-    def _loaded(self, name: str) -> CausalModel:
-        """The model by a name, kept for as long as this object is."""
-        if name not in self._ready:
-            self._ready[name] = _shared(name, self.device, self.ms_poe)
-        return self._ready[name].model
+    def _load(self, name: str) -> CausalModel:
+        """The model with a name, held for the lifetime of this object."""
+        if name not in self._models:
+            self._models[name] = _load_shared(name, self.device, self.ms_poe)
+        return self._models[name].model
 
 
 @dataclass(eq=False)
-class _Ready:
-    """A model, and what is done to it for as long as anybody uses it."""
+class _SharedModel:
+    """A model with its changes, undone when nobody uses it any more."""
 
     model: CausalModel
     changes: ExitStack
 
 
-_in_use: WeakValueDictionary[tuple[object, ...], _Ready] = WeakValueDictionary()
+_shared_models: WeakValueDictionary[tuple[object, ...], _SharedModel] = WeakValueDictionary()
 _loading = threading.Lock()
 
 
-def _shared(name: str, device: str | None, ms_poe: MsPoE | str) -> _Ready:
-    """A model with Ms-PoE applied, loaded once for all who ask for it."""
+def _load_shared(name: str, device: str | None, ms_poe: MsPoE | str) -> _SharedModel:
+    """A model with Ms-PoE applied, loaded once for all users."""
     if is_remote(name):
         raise needs_internals("This chat model", name, "langchain-openai for a server's")
     with _loading:
-        found = _in_use.get((name, device, ms_poe))
-        if found is None:
+        shared = _shared_models.get((name, device, ms_poe))
+        if shared is None:
             model, changes = CausalModel.load(name, device=device), ExitStack()
             positions = (
                 choose_policy(ms_poe, model)
@@ -180,32 +179,32 @@ def _shared(name: str, device: str | None, ms_poe: MsPoE | str) -> _Ready:
                 else MsPoEPolicy(ms_poe, "as asked")
             )
             changes.enter_context(apply_policy(positions, model))
-            found = _in_use[(name, device, ms_poe)] = _Ready(model, changes)
-        return found
+            shared = _shared_models[(name, device, ms_poe)] = _SharedModel(model, changes)
+        return shared
 
 
 @dataclass
-class _Writing:
-    """One answer in the making, and what it takes."""
+class _Generation:
+    """The generation of one answer."""
 
     model: CausalModel
     prompt: Rendered
     sampling: Sampling
     limit: int
     until: float
-    written: int = 0
+    tokens_written: int = 0
     finish: str = "stop"
 
     @classmethod
-    def of(cls, model: CausalModel, prompt: Rendered, how: ChatRagApp) -> _Writing:
+    def of(cls, model: CausalModel, prompt: Rendered, settings: ChatRagApp) -> _Generation:
         """An answer to a prompt.
 
         Raises:
             InvalidRequest: The prompt leaves no room in the window, or no token is asked for.
         """
         room = model.window - len(prompt.ids)
-        if how.max_tokens < 1:
-            raise InvalidRequest(f"max_tokens is {how.max_tokens}; it must be at least 1")
+        if settings.max_tokens < 1:
+            raise InvalidRequest(f"max_tokens is {settings.max_tokens}; it must be at least 1")
         if room < 1:
             raise InvalidRequest(
                 f"a conversation of {len(prompt.ids)} tokens does not fit {model.name} "
@@ -214,44 +213,44 @@ class _Writing:
         return cls(
             model,
             prompt,
-            Sampling(how.temperature, how.top_p, how.seed),
-            min(how.max_tokens, room),
-            time.monotonic() + (how.timeout or float("inf")),
+            Sampling(settings.temperature, settings.top_p, settings.seed),
+            min(settings.max_tokens, room),
+            time.monotonic() + (settings.timeout or float("inf")),
         )
 
     def tokens(self) -> Generator[int]:
-        """The tokens of the answer, counted."""
-        made = self.model.tokens(self.prompt.ids, sampling=self.sampling, limit=self.limit)
-        with closing(made):
-            for token in made:
-                self.written += 1
+        """The tokens of the answer."""
+        tokens = self.model.tokens(self.prompt.ids, sampling=self.sampling, limit=self.limit)
+        with closing(tokens):
+            for token in tokens:
+                self.tokens_written += 1
                 yield token
                 if time.monotonic() > self.until:
                     self.finish = "timeout"
                     return
-        if self.written == self.limit:
+        if self.tokens_written == self.limit:
             self.finish = "length"
 
     def last(self) -> AIMessageChunk:
-        """What closes a stream."""
+        """The last chunk of a stream, with token counts and the finish reason."""
         read = len(self.prompt.ids)
         return AIMessageChunk(
             content="",
             usage_metadata={
                 "input_tokens": read,
-                "output_tokens": self.written,
-                "total_tokens": read + self.written,
+                "output_tokens": self.tokens_written,
+                "total_tokens": read + self.tokens_written,
             },
             response_metadata={"model_name": self.model.name, "finish_reason": self.finish},
             chunk_position="last",
         )
 
 
-def _said(messages: Sequence[BaseMessage]) -> list[Message]:
+def _to_messages(messages: Sequence[BaseMessage]) -> list[Message]:
     """LangChain's messages as the model's.
 
     Raises:
-        InvalidRequest: One is of a kind, or holds what is no text, that the model cannot read.
+        InvalidRequest: The model cannot read one, because of its type or a block that is not text.
     """
     return [Message(_role(message), _text(message)) for message in messages]
 

@@ -12,7 +12,7 @@ from indexing.loaders.charset import clean
 
 
 class RagAppEmbeddings(Embeddings):
-    """A context-extended encoder: a long text is read whole, not cut where the model ends.
+    """A context-extended encoder: long texts are encoded whole, not truncated.
 
     Vectors have unit length. The asynchronous methods do the same in a thread.
 
@@ -38,12 +38,12 @@ class RagAppEmbeddings(Embeddings):
             return self._encoder
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """The vector of each text, d floats, the same in any company."""
-        encoded = self.encoder.encode([(_document(text), ()) for text in texts])
-        return [one.vector.tolist() for one in encoded]
+        """The vector (d floats) of each text, independent of the other texts."""
+        results = self.encoder.encode([(_document(text), ()) for text in texts])
+        return [one.vector.tolist() for one in results]
 
     def embed_query(self, text: str) -> list[float]:
-        """The vector of a question, d floats; what is longer than a window is cut."""
+        """The vector (d floats) of a question; it is truncated to one window."""
         vector: list[float] = self.encoder.encode_queries([clean(text)])[0].tolist()
         return vector
 

@@ -1,4 +1,4 @@
-"""The whole retriever, its passages as LangChain's documents."""
+"""A LangChain retriever whose documents are passages."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ from rag_app.corpus.corpus import Corpus
 
 
 class RagAppRetriever(BaseRetriever):
-    """The passages that a corpus answers a question from, best first.
+    """The best passages of a corpus for a question.
 
-    They are those of the best documents, found by vectors, words and speakers together, as `search`
-    and `ask` find them. Each is a document whose `page_content` is `text[start:end]` of the
-    document that it is from, and whose `metadata` has:
+    They are the passages of the best documents, ranked as in `search` and `ask`. Each is a document
+    whose `page_content` is `text[start:end]` of its source document, and whose `metadata` has:
 
     - `source`, `title`, `part`: the file, its name, and which document of the file it is,
     - `document`, `start`, `end`: the id for `Corpus.document`, and the place in its text,
@@ -33,8 +32,8 @@ class RagAppRetriever(BaseRetriever):
     - `score`: comparable within one result only.
 
     Attributes:
-        corpus: What to look in.
-        k: How many passages, at most.
+        corpus: The corpus to search.
+        k: Maximum number of passages.
         where: Limits by document, path and speaker.
         ranking: A name from `retriever.fusion.RANKINGS`.
 
@@ -65,9 +64,9 @@ class RagAppRetriever(BaseRetriever):
             where=where or self.where,
             ranking=self.ranking,
         )
-        found = [(passage, hit) for hit in hits for passage in hit.passages]
-        found.sort(key=lambda pair: -pair[0].score)
-        return [_document(passage, hit) for passage, hit in found[:k]]
+        pairs = [(passage, hit) for hit in hits for passage in hit.passages]
+        pairs.sort(key=lambda pair: -pair[0].score)
+        return [_document(passage, hit) for passage, hit in pairs[:k]]
 
     async def _aget_relevant_documents(
         self,

@@ -1,4 +1,4 @@
-"""Texts and their vectors in a corpus: SQLite keeps them, FAISS finds them, nothing is pickled."""
+"""A LangChain vector store: texts and vectors in a corpus (SQLite, FAISS; no pickle)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 from langchain_core.vectorstores.utils import maximal_marginal_relevance
 
-from indexing.documents import Document as Held
+from indexing.documents import Document as CorpusDocument
 from indexing.documents import Passage
 from indexing.encoder.encoder import EncodedDocument
 from indexing.encoder.fingerprint import FOREIGN, Fingerprint
@@ -42,10 +42,9 @@ TITLE = 200  # characters
 class RagAppVectorStore(VectorStore):
     """A vector store that is a corpus.
 
-    With this program's embeddings, what is stored here can be searched and asked in every other
-    way too: by `RagAppRetriever`, by `Corpus`, by `rag-app ask --corpus`. With other embeddings it
-    is a vector store only, and everything else refuses its vectors. Documents that were indexed
-    from files are found by it as wholes.
+    With `RagAppEmbeddings`, its texts can also be searched and asked by `RagAppRetriever`, `Corpus`
+    and `rag-app ask --corpus`. With other embeddings it is a vector store only, and everything else
+    refuses its vectors. Documents indexed from files are returned whole.
 
     Similarity is the cosine, 1 for the same direction. The asynchronous methods do the same in a
     thread.
@@ -54,8 +53,8 @@ class RagAppVectorStore(VectorStore):
     a list of values admits each of them. A function is called with the document.
 
     Args:
-        embedding: What makes the vectors; None takes `RagAppEmbeddings()`.
-        corpus: Where they are kept, or its folder; None as in `Corpus`.
+        embedding: The embeddings; None takes `RagAppEmbeddings()`.
+        corpus: The corpus or its folder; None as in `Corpus`.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class RagAppVectorStore(VectorStore):
     ) -> None:
         self.corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
         self._embedding = embedding or RagAppEmbeddings()
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
 
     @classmethod
     def from_texts(
@@ -83,7 +82,7 @@ class RagAppVectorStore(VectorStore):
 
     @property
     def embeddings(self) -> Embeddings:
-        """What makes the vectors."""
+        """The embeddings."""
         return self._embedding
 
     # Writing
@@ -103,41 +102,41 @@ class RagAppVectorStore(VectorStore):
             EncoderMismatch: The corpus holds vectors of other embeddings.
             CorpusLocked: Another process is writing.
         """
-        given = list(texts)
-        about: Sequence[dict[str, Any]] = metadatas or [{} for _ in given]
-        names = [name or str(uuid.uuid4()) for name in ids or [None] * len(given)]
-        if not len(given) == len(about) == len(names):
+        text_list = list(texts)
+        about: Sequence[dict[str, Any]] = metadatas or [{} for _ in text_list]
+        names = [name or str(uuid.uuid4()) for name in ids or [None] * len(text_list)]
+        if not len(text_list) == len(about) == len(names):
             raise InvalidRequest(
-                f"{len(given)} texts, {len(about)} metadatas, {len(names)} ids; "
+                f"{len(text_list)} texts, {len(about)} metadatas, {len(names)} ids; "
                 "give the same number of each"
             )
-        documents = [_held(*one) for one in zip(names, given, about, strict=True)]
+        documents = [_to_corpus_document(*one) for one in zip(names, text_list, about, strict=True)]
         if documents:
             self._put(documents)
         return names
 
     def delete(self, ids: list[str] | None = None, **_: Any) -> bool:  # noqa: ANN401
-        """Forget texts by id, those that are there, or all; True."""
+        """Delete texts by id, or all of them; unknown ids are ignored. Returns True."""
         if (self.corpus.folder / FILE_NAME).exists():
-            with self._turn, self.corpus.writing() as store:
-                store.remove([held.id for held in store.held()] if ids is None else ids)
+            with self._lock, self.corpus.writing() as store:
+                store.remove([entry.id for entry in store.held()] if ids is None else ids)
         return True
 
-    def _put(self, documents: list[Held]) -> None:
+    def _put(self, documents: list[CorpusDocument]) -> None:
         passages = [split(one) or [Passage(0, len(one.text))] for one in documents]
-        encoded = self._encoded(documents, passages)
+        encoded = self._encode(documents, passages)
         fingerprint = self._fingerprint(len(encoded[0].vector))
         added = datetime.now(UTC).isoformat(timespec="seconds")
-        with self._turn, self.corpus.writing() as store:
+        with self._lock, self.corpus.writing() as store:
             self._check(store, fingerprint)
             store.set_fingerprint(fingerprint)
             for one, spans, vectors in zip(documents, passages, encoded, strict=True):
                 store.put(one, spans, vectors, added=added)
 
-    def _encoded(
-        self, documents: list[Held], passages: list[list[Passage]]
+    def _encode(
+        self, documents: list[CorpusDocument], passages: list[list[Passage]]
     ) -> list[EncodedDocument]:
-        """Vectors of documents; of passages too, where the embeddings are ours."""
+        """Vectors of documents; of passages as well if the embeddings are `RagAppEmbeddings`."""
         if isinstance(self._embedding, RagAppEmbeddings):
             return self._embedding.encoder.encode(list(zip(documents, passages, strict=True)))
         vectors = self._embedding.embed_documents([one.text for one in documents])
@@ -154,12 +153,12 @@ class RagAppVectorStore(VectorStore):
     # Reading
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        """Documents by id, in order, without those that are not there."""
-        with self._existing() as there:
-            if there is None:
+        """Documents by id, in order, without unknown ids."""
+        with self._existing() as now:
+            if now is None:
                 return []
-            known = (id_ for id_ in ids if there.store.digest(id_) is not None)
-            return [_shown(there.store.document(id_)) for id_ in known]
+            known = (id_ for id_ in ids if now.store.digest(id_) is not None)
+            return [_to_langchain(now.store.document(id_)) for id_ in known]
 
     def similarity_search(
         self,
@@ -194,8 +193,8 @@ class RagAppVectorStore(VectorStore):
         **_: Any,  # noqa: ANN401
     ) -> list[Document]:
         """The k documents nearest to a vector, best first."""
-        found = self.similarity_search_with_score_by_vector(embedding, k, filter=filter)
-        return [one for one, _ in found]
+        nearest = self.similarity_search_with_score_by_vector(embedding, k, filter=filter)
+        return [one for one, _ in nearest]
 
     def similarity_search_with_score_by_vector(
         self,
@@ -241,10 +240,10 @@ class RagAppVectorStore(VectorStore):
             lambda_mult: From 0 for as different as can be to 1 for as near as can be.
             filter: As in the class.
         """
-        found = self._nearest(embedding, max(k, fetch_k), filter)
-        vectors = [vector.tolist() for _, _, vector in found]
-        chosen = maximal_marginal_relevance(_unit(embedding), vectors, lambda_mult, k)
-        return [found[i][0] for i in chosen]
+        nearest = self._nearest(embedding, max(k, fetch_k), filter)
+        vectors = [vector.tolist() for _, _, vector in nearest]
+        selection = maximal_marginal_relevance(_unit(embedding), vectors, lambda_mult, k)
+        return [nearest[i][0] for i in selection]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
         return lambda cosine: min(max(cosine, 0.0), 1.0)
@@ -255,17 +254,17 @@ class RagAppVectorStore(VectorStore):
         """The k nearest documents, best first, their cosines and vectors."""
         if k < 1:
             raise InvalidRequest(f"k is {k}; it must be at least 1")
-        with self._existing() as there:
-            if there is None or not len(there.snapshot.document_rows):
+        with self._existing() as now:
+            if now is None or not len(now.snapshot.document_rows):
                 return []
-            self._check(there.store, self._fingerprint(len(embedding)))
-            index = there.snapshot.document_vectors
-            allowed = None if condition is None else _allowed(there, condition)
+            self._check(now.store, self._fingerprint(len(embedding)))
+            index = now.snapshot.document_vectors
+            allowed = None if condition is None else _allowed(now, condition)
             scores, positions = index.search(_unit(embedding)[None], k, allowed=allowed)
             good = positions[0] >= 0
             at = positions[0][good]
-            names = there.store.documents_at(there.snapshot.document_rows[at].tolist())
-            documents = [_shown(there.store.document(name.id)) for name in names]
+            names = now.store.documents_at(now.snapshot.document_rows[at].tolist())
+            documents = [_to_langchain(now.store.document(name.id)) for name in names]
             return list(zip(documents, scores[0][good].tolist(), list(index.at(at)), strict=True))
 
     @contextmanager
@@ -280,7 +279,7 @@ class RagAppVectorStore(VectorStore):
             yield now
 
     def _fingerprint(self, dimension: int) -> Fingerprint:
-        """How the vectors are made: what must not change in a corpus."""
+        """How the vectors are made, which must not change within a corpus."""
         if isinstance(self._embedding, RagAppEmbeddings):
             return self._embedding.encoder.fingerprint
         kind = type(self._embedding)
@@ -307,13 +306,13 @@ class RagAppVectorStore(VectorStore):
             )
 
 
-def _held(id_: str, text: str, metadata: dict[str, Any]) -> Held:
+def _to_corpus_document(id_: str, text: str, metadata: dict[str, Any]) -> CorpusDocument:
     """A text as a document of a corpus."""
     text = printable(text)
     if printable(id_) != id_:
         raise InvalidRequest(f"{id_!r} cannot be an id; remove NUL and lone surrogates")
     title = printable(str(metadata.get("title") or metadata.get("source") or id_))
-    return Held(
+    return CorpusDocument(
         id=id_,
         path=f"{FORMAT}:{id_}",
         part="",
@@ -329,8 +328,8 @@ def _held(id_: str, text: str, metadata: dict[str, Any]) -> Held:
 def _as_json(id_: str, metadata: dict[str, Any]) -> str:
     """Metadata as JSON from which it comes back as it is."""
     try:
-        kept = json.dumps(metadata)
-        same = json.loads(kept) == metadata
+        text = json.dumps(metadata)
+        same = json.loads(text) == metadata
     except (TypeError, ValueError):
         same = False
     if not same:
@@ -338,19 +337,19 @@ def _as_json(id_: str, metadata: dict[str, Any]) -> str:
             f"the metadata of {id_} does not survive JSON; use strings, numbers, lists, and "
             "mappings with strings as keys"
         )
-    return kept
+    return text
 
 
-def _shown(held: Held) -> Document:
-    metadata = _metadata(held.metadata, held.path, held.part, held.title)
-    return Document(id=held.id, page_content=held.text, metadata=metadata)
+def _to_langchain(document: CorpusDocument) -> Document:
+    metadata = _metadata(document.metadata, document.path, document.part, document.title)
+    return Document(id=document.id, page_content=document.text, metadata=metadata)
 
 
-def _metadata(kept: str, path: str, part: str, title: str) -> dict[str, Any]:
-    """What came with a text, or where a document of a file is from."""
-    if not kept:
+def _metadata(notes: str, path: str, part: str, title: str) -> dict[str, Any]:
+    """The metadata of a text, or the source of a document from a file."""
+    if not notes:
         return {"source": path, "part": part, "title": title}
-    metadata: dict[str, Any] = json.loads(kept)
+    metadata: dict[str, Any] = json.loads(notes)
     return metadata
 
 
@@ -358,24 +357,24 @@ def _allowed(now: CorpusView, condition: Condition) -> npt.NDArray[np.bool_]:
     """(documents,) which of them a filter admits, by position in the index."""
     rows = now.store.document_rows()
     if callable(condition):
-        admitted = [condition(_shown(now.store.document(id_))) for _, id_, *_ in rows]
+        admitted = [condition(_to_langchain(now.store.document(id_))) for _, id_, *_ in rows]
         return np.array(admitted, bool)
-    kept = now.store.metadata()
+    metadata = now.store.metadata()
     return np.array(
         [
             _fits(_metadata(notes, path, part, title), condition)
-            for (_, notes), (_, _, path, part, title, _) in zip(kept, rows, strict=True)
+            for (_, notes), (_, _, path, part, title, _) in zip(metadata, rows, strict=True)
         ],
         bool,
     )
 
 
-def _fits(metadata: dict[str, Any], wanted: Mapping[str, object]) -> bool:
+def _fits(metadata: dict[str, Any], values: Mapping[str, object]) -> bool:
     """Whether metadata has these values; a list stands for any of its values."""
     return all(
         key in metadata
         and (metadata[key] in value if isinstance(value, list) else metadata[key] == value)
-        for key, value in wanted.items()
+        for key, value in values.items()
     )
 
 

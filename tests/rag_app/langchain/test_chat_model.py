@@ -31,8 +31,8 @@ def shared() -> Iterator[CausalModel]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("generator.lm.causal_lm.best_dtype", lambda _: torch.float32)
         holder = ChatRagApp()
-        holder._loaded(OTHER)
-        yield holder._loaded(DEFAULT_GENERATOR)
+        holder._load(OTHER)
+        yield holder._load(DEFAULT_GENERATOR)
 
 
 class TestIntegration(ChatModelIntegrationTests):
@@ -120,7 +120,7 @@ def test_ms_poe_is_applied_for_as_long_as_the_chat_model_lives(shared: CausalMod
     changed = ChatRagApp(ms_poe=method, max_tokens=8)
     ids = shared.chat.conversation([Message("user", "Name three rivers in Asia.")]).ids
     answer = changed.invoke("Name three rivers in Asia.")
-    inner = changed._loaded(DEFAULT_GENERATOR)
+    inner = changed._load(DEFAULT_GENERATOR)
     assert active_settings(inner.model) == method
     assert active_settings(shared.model) is None and inner is not shared
     shared.prefixes.clear()
@@ -131,9 +131,9 @@ def test_ms_poe_is_applied_for_as_long_as_the_chat_model_lives(shared: CausalMod
 
 
 def test_equal_settings_share_weights(shared: CausalModel) -> None:
-    assert ChatRagApp(temperature=1.0)._loaded(DEFAULT_GENERATOR) is shared
+    assert ChatRagApp(temperature=1.0)._load(DEFAULT_GENERATOR) is shared
     bound: Any = ChatRagApp(max_tokens=1).bind(seed=2)
-    assert bound.bound._loaded(DEFAULT_GENERATOR) is shared
+    assert bound.bound._load(DEFAULT_GENERATOR) is shared
 
 
 def test_tokens_are_counted_without_a_network(shared: CausalModel) -> None:
