@@ -33,3 +33,24 @@ def test_rooms_are_small_and_say_what_they_are(folder: Path) -> None:
     docstring = ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8")))
     assert docstring
     assert docstring.splitlines()[0].endswith((".", ":"))
+
+
+MODULES = {
+    file.relative_to(ROOT).with_suffix("").as_posix()
+    for name in (*PACKAGES, "benchmarks", "tools")
+    for file in (ROOT / name).rglob("*.py")
+}
+TESTS = [
+    file.relative_to(ROOT / "tests")
+    for file in sorted((ROOT / "tests").rglob("test_*.py"))
+    if not {"behaviour", "examples"} & set(file.parts)
+]
+
+
+@pytest.mark.parametrize("test", TESTS, ids=str)
+def test_tests_stand_where_what_they_test_stands(test: Path) -> None:
+    """A test is named after its module, or after the family that it goes through."""
+    name = test.stem.removeprefix("test_")
+    module = test.with_name(name).as_posix()
+    main = test.with_name(f"__{name}__").as_posix()
+    assert module in MODULES or main in MODULES or name == test.parent.name

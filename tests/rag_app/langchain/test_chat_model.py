@@ -10,6 +10,7 @@ import torch
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_tests.integration_tests import ChatModelIntegrationTests
+from langchain_tests.unit_tests import ChatModelUnitTests
 
 from generator.lm.causal_lm import CausalModel
 from generator.ms_poe.method import MsPoE, active_settings
@@ -168,3 +169,25 @@ def test_impossible_settings_are_said() -> None:
         ChatRagApp(model="no-such-model").invoke("hi")
     with pytest.raises(ValueError, match="greater than or equal to 0"):
         ChatRagApp(temperature=-1)
+
+
+class TestUnit(ChatModelUnitTests):
+    @property
+    def chat_model_class(self) -> type[BaseChatModel]:
+        return ChatRagApp
+
+    @property
+    def chat_model_params(self) -> dict[str, Any]:
+        return {"seed": 7}
+
+
+def test_traces_name_this_program_and_the_model() -> None:
+    about = ChatRagApp(temperature=0.5, max_tokens=9, stop=["x"])._get_ls_params()
+    assert about == {
+        "ls_provider": "rag-app",
+        "ls_model_type": "chat",
+        "ls_model_name": "SmolLM2-135M-Instruct",
+        "ls_temperature": 0.5,
+        "ls_max_tokens": 9,
+        "ls_stop": ["x"],
+    }

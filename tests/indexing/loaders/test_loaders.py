@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -294,3 +295,20 @@ def test_a_meeting_is_never_changed(
     assert [
         document.text[utterance.text_start : utterance.end] for utterance in document.utterances
     ] == [words.replace("\0", "\ufffd") for _, words in utterances]
+
+
+def test_libraries_stay_silent(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
+) -> None:
+    from fpdf import FPDF
+
+    made = FPDF()
+    made.add_page()
+    data = io.BytesIO(bytes(made.output()))
+    (tmp_path / "a.pdf").write_bytes(data.getvalue().replace(b"startxref\n", b"startxref\n9"))
+    (tmp_path / "b.html").write_text('<?xml version="1.0"?><html><p>x</p></html>')
+    (tmp_path / "c.html").write_text("http://a.example/b.html")
+    for name in ("a.pdf", "b.html", "c.html"):
+        read(tmp_path / name)
+    assert capfd.readouterr() == ("", "")
+    assert [str(each.message) for each in recwarn] == []

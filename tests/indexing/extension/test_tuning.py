@@ -17,7 +17,7 @@ from indexing.extension import EntropyScaling, InterpolatedPositions, extend, re
 from indexing.extension.tuning import TunedPositions, Tuning, TuningResult, adjacent_spans, tune
 from tests.indexing.extension.extension_models import WINDOW, build, ids_of, states, text
 from tests.indexing.extension.extension_oracle import Oracle, Setting
-from tests.indexing.extension.test_extension_behaviour import same, snapshot
+from tests.indexing.extension.test_method import same, snapshot
 
 pytest.importorskip("datasets")
 

@@ -1,0 +1,40 @@
+"""What a reader sees of Markdown: headings, front matter, transcripts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.indexing.loaders.written import read_text
+
+
+def test_markdown_headings_stand_outside_of_code_and_front_matter(tmp_path: Path) -> None:
+    text = (
+        "---\ntags: x\n# no heading: here\n---\n\n# The *Plan* [here](url) ##\n\n"
+        "```\n# no heading\n```\n\nSecond\n------\n\n- item\n---\n\n#hashtag\n\n### Third\nend"
+    )
+    document = read_text(tmp_path / "a.md", text)
+    assert document.text == text
+    assert document.title == "The Plan here"
+    assert [document.text[at:].split("\n")[0] for at in document.breaks] == [
+        "# The *Plan* [here](url) ##",
+        "Second",
+        "### Third",
+    ]
+
+
+def test_markdown_title_in_front_matter(tmp_path: Path) -> None:
+    assert read_text(tmp_path / "a.md", '---\ntitle: "Budget"\n---\n# Other\n').title == "Budget"
+    assert read_text(tmp_path / "a.md", "words only").title == "a"
+
+
+def test_markdown_transcripts_keep_their_headings(tmp_path: Path) -> None:
+    text = "# Weekly\n\n**Al:** We cut it.\n\n## Item 2\n\n**Bo:** We keep it.\n\n**Al:** No."
+    document = read_text(tmp_path / "a.md", text)
+    assert [
+        document.text[utterance.text_start : utterance.end] for utterance in document.utterances
+    ] == [
+        "We cut it.",
+        "We keep it.",
+        "No.",
+    ]
+    assert document.breaks == (0, text.index("## Item"))

@@ -1,0 +1,67 @@
+"""A real MCP client against a running server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from mcp import Client
+
+from generator.answer import Answer
+from rag_app.corpus.corpus import Corpus
+from tests.rag_app.chat.served_corpus import Served
+from tests.rag_app.chat.web.programs import QUESTION
+
+TOOLS = {"search_documents", "ask_documents", "read_passage"}
+
+
+def use(served: Served, tool: str, **arguments: object) -> Any:
+    async def call() -> Any:
+        async with Client(f"{served.address}/mcp") as client:
+            return await client.call_tool(tool, arguments)
+
+    return asyncio.run(call())
+
+
+def test_tools_have_schemas_and_none_changes_anything(served: Served) -> None:
+    async def listed() -> Any:
+        async with Client(f"{served.address}/mcp") as client:
+            return (await client.list_tools()).tools
+
+    tools = {tool.name: tool for tool in asyncio.run(listed())}
+    assert set(tools) == TOOLS
+    for tool in tools.values():
+        assert tool.annotations.read_only_hint and not tool.annotations.destructive_hint
+        assert tool.description and tool.output_schema["properties"]
+        described = {**tool.input_schema["properties"]}
+        assert all("description" in field for field in described.values())
+    assert tools["ask_documents"].input_schema["required"] == ["question"]
+
+
+def test_search_is_that_of_the_corpus(served: Served, corpus: Corpus) -> None:
+    found = use(served, "search_documents", query="launch date", k=1).structured_content
+    (hit,) = corpus.search("launch date", k=1)
+    (document,) = found["documents"]
+    assert document["document"] == hit.document
+    assert [place["text"] for place in document["passages"]] == [each.text for each in hit.passages]
+
+
+def test_an_answer_has_its_quotes_and_they_can_be_read(served: Served, expected: Answer) -> None:
+    answered = use(served, "ask_documents", question=QUESTION).structured_content
+    assert answered["answer"] == expected.text and not answered["abstained"]
+    for quote in answered["citations"]:
+        place = {name: quote[name] for name in ("document", "start", "end")}
+        assert use(served, "read_passage", **place).structured_content["text"] == quote["text"]
+
+
+def test_a_tool_says_what_is_wrong(served: Served) -> None:
+    calls: dict[str, dict[str, Any]] = {
+        "read_passage": {"document": "nowhere"},
+        "search_documents": {"query": " "},
+        "ask_documents": {"question": QUESTION, "documents": ["nowhere"]},
+    }
+    for tool, arguments in calls.items():
+        result = use(served, tool, **arguments)
+        assert result.is_error, tool
+    said = use(served, "read_passage", document="nowhere").content[0].text
+    assert "no such document" in said
