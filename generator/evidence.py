@@ -103,23 +103,23 @@ def evidence_sentences(spans: Iterable[Span]) -> list[Sentence]:
     """Every sentence of the spans once, span by span, each in reading order."""
     by_place: dict[tuple[str, int, int], Sentence] = {}
     for span in spans:
-        for start, end, utterance in _utterances(span):
+        for start, end, utterance_start in _utterances(span):
             for first, last in sentences(span.document.text, start, end):
-                sentence = _sentence(span, first, last, utterance)
+                sentence = _sentence(span, first, last, utterance_start)
                 by_place.setdefault((span.document.id, first, last), sentence)
     return list(by_place.values())
 
 
-def _sentence(span: Span, first: int, last: int, utterance: int | None) -> Sentence:
-    spoken = span.document.utterance_at(first) if utterance is not None else None
+def _sentence(span: Span, first: int, last: int, start: int | None) -> Sentence:
+    utterance = span.document.utterance_at(first) if start is not None else None
     return Sentence(
         document=span.document,
         start=first,
         end=last,
         score=span.score,
-        utterance=utterance,
-        speaker=spoken.speaker if spoken else None,
-        time=spoken.time if spoken else None,
+        utterance=start,
+        speaker=utterance.speaker if utterance else None,
+        time=utterance.time if utterance else None,
     )
 
 

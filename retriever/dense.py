@@ -9,7 +9,7 @@ from indexing.index.faiss_index import GPU_DEPTH, VectorIndex
 
 FloatArray = npt.NDArray[np.float32]
 
-# Passages looked up for each sentence of a query. Those beyond count as similar as the last one.
+# Nearest passages looked up for each sentence of a query.
 DEPTH = 16384
 LARGE_DEPTH = GPU_DEPTH  # the same in an index that is searched by codes or on a GPU
 
@@ -19,9 +19,8 @@ def similarities(
 ) -> FloatArray:
     """Cosine of queries (q, d) with everything in an index, as (q, n).
 
-    Exact for the DEPTH (or LARGE_DEPTH) nearest of each query; the rest get the last score found,
-    an upper bound.
-    What is not allowed gets no more than that either: callers never look at it.
+    Exact for the DEPTH (or LARGE_DEPTH) nearest of each query; the rest get the last of these
+    scores, an upper bound, and so does what is not allowed: callers mask it.
     """
     depth = LARGE_DEPTH if index.large else DEPTH
     scores, positions = index.search(queries, depth, allowed=allowed)

@@ -1,4 +1,8 @@
-"""The first passage of another document tells more than one passage more of the same."""
+"""Diversity: the n-th passage of one document tells less than the first of another.
+
+As maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998), with the document for
+similarity: what a passage loses grows with the passages of its document that rank above it.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,17 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float32]
 
-RANKED = 4096  # passages whose places are counted; those below lose as much as the last of these
+RANKED = 4096  # passages whose ranks are counted; those below lose as much as the last of these
 
 
-def repetition(
+def repetition_penalty(
     scores: FloatArray,
     owner: npt.NDArray[np.int64],
     *,
     weight: float,
     deviation: np.float32 | None = None,
 ) -> FloatArray:
-    """What each passage loses (passages,): `weight` * ln(n) for the n-th best of its document.
+    """(passages,) what is added to each score: -`weight` * ln(n) for the n-th best of its document.
 
     The order within a document stays as it is.
 
@@ -35,8 +39,8 @@ def repetition(
     new = np.ones(len(order), np.bool_)
     new[1:] = owner[order][1:] != owner[order][:-1]
     firsts = np.flatnonzero(new)
-    place = np.arange(len(order)) - np.repeat(firsts, np.diff(np.append(firsts, len(order))))
-    lost = np.full(len(scores), np.log1p(place.max()))
-    lost[order] = np.log1p(place)
+    rank = np.arange(len(order)) - np.repeat(firsts, np.diff(np.append(firsts, len(order))))
+    loss = np.full(len(scores), np.log1p(rank.max()))
+    loss[order] = np.log1p(rank)
     unit = scores[finite].std() if deviation is None else deviation
-    return np.asarray(-weight * unit * lost, np.float32)
+    return np.asarray(-weight * unit * loss, np.float32)

@@ -1,14 +1,17 @@
-"""The parts of scores, each computed when a ranking asks for it.
+"""The features of scores: what each is made of, in two tables, and their values over a snapshot.
 
-A part is an array of scores, one for each document or one for each passage. Two tables name them,
-as `--explain` does; `Parts` holds what several of them share.
+A feature is an array of scores, one for each document or one for each passage, under the name that
+`--explain` shows. Most rest on one of three signals of a text for each passage: similarity of
+vectors, BM25 of stems, BM25 of pairs of stems. To add one, add its line to a table: both scorers,
+of everything (`Features`) and of the candidates in a large corpus (`candidates`), go through them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,15 +26,103 @@ from retriever.speaker_mentions import named_speakers
 FloatArray = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
 Embed = Callable[[Sequence[str]], FloatArray]
+Signal = Literal["dense", "stems", "pairs"]
+
+
+@dataclass(frozen=True, slots=True)
+class WholeQuery:
+    """(passages,) a signal for the whole query.
+
+    Attributes:
+        signal: Which.
+        reach: Each passage gets the mean with so many neighbours on either side.
+    """
+
+    signal: Signal
+    reach: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceMax:
+    """(documents,) late interaction: a signal for each sentence, its best passage, summed.
+
+    Attributes:
+        signal: Which.
+        reach: As in `WholeQuery`.
+    """
+
+    signal: Signal
+    reach: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """(documents,) or (passages,) what a function gives, exactly and for all.
+
+    Attributes:
+        compute: The function.
+        standardised: Whether its weight is for standard deviations; False for what is 0 for most,
+            which a deviation of 1 would blow up.
+    """
+
+    compute: Callable[[Features], FloatArray]
+    standardised: bool = True
+
+
+Feature = WholeQuery | SentenceMax | Computed
+
+DOCUMENT_FEATURES: Mapping[str, SentenceMax | Computed] = {
+    "dense_document": Computed(
+        lambda f: similarities(f.snapshot.document_vectors, f.vectors[:1])[0]
+    ),
+    "dense_passages": SentenceMax("dense"),
+    "bm25_passages": SentenceMax("stems"),
+    "bm25_stretches": SentenceMax("stems", reach=1),
+    "bigram_passages": SentenceMax("pairs"),
+    "bm25_document": Computed(lambda f: document_stems(f.snapshot, f.query.text)),
+    "bigram_document": Computed(lambda f: document_pairs(f.snapshot, f.query.text)),
+    "speakers": Computed(
+        lambda f: np.maximum.reduceat(f.speaker_shares > 0, f.starts).astype(np.float32),
+        standardised=False,
+    ),
+}
+
+PASSAGE_FEATURES: Mapping[str, WholeQuery | Computed] = {
+    "dense": WholeQuery("dense"),
+    "dense_surroundings": WholeQuery("dense", reach=3),
+    "bm25": WholeQuery("stems"),
+    "bm25_near": WholeQuery("stems", reach=1),
+    "bm25_surroundings": WholeQuery("stems", reach=3),
+    "bigram": WholeQuery("pairs"),
+    "speakers": Computed(lambda f: f.speaker_shares, standardised=False),
+}
+
+UNSCALED = frozenset(
+    name
+    for table in (DOCUMENT_FEATURES, PASSAGE_FEATURES)
+    for name, feature in table.items()
+    if isinstance(feature, Computed) and not feature.standardised
+)
+"""Features that are weighted as they are."""
+
+
+def is_dense(feature: Feature) -> bool:
+    """Whether it rests on the similarity of passages, the costly signal in a large corpus."""
+    return not isinstance(feature, Computed) and feature.signal == "dense"
+
+
+def by_sentence(names: Iterable[str]) -> bool:
+    """Whether one of these features of documents looks up the sentences of a query one by one."""
+    return any(isinstance(DOCUMENT_FEATURES[name], SentenceMax) for name in names)
 
 
 @dataclass(frozen=True)
-class Parts:
-    """Every part for one query, over all of a snapshot.
+class Features:
+    """Every feature for one query, over all of a snapshot, each computed when it is asked for.
 
     Attributes:
         snapshot: What is searched.
-        query: What is asked.
+        query: The query.
         embed: Queries (q) to unit vectors (q, d) float32.
         allowed: (passages,) which ones count; None for all.
         by_sentence: Whether sentences are looked up too, or the whole query alone.
@@ -44,12 +135,33 @@ class Parts:
     by_sentence: bool = True
 
     def of_documents(self, name: str) -> FloatArray:
-        """(documents,) a part by its name, -inf where none of a document's passages counts."""
-        return only(DOCUMENT_PARTS[name](self), self.admitted)
+        """(documents,) a feature by its name, -inf where none of a document's passages counts."""
+        return mask_out(self._compute(DOCUMENT_FEATURES[name]), self.admitted)
 
     def of_passages(self, name: str) -> FloatArray:
-        """(passages,) a part by its name, -inf where a passage does not count."""
-        return only(PASSAGE_PARTS[name](self), self.allowed)
+        """(passages,) a feature by its name, -inf where a passage does not count."""
+        return mask_out(self._compute(PASSAGE_FEATURES[name]), self.allowed)
+
+    def _compute(self, feature: Feature) -> FloatArray:
+        match feature:
+            case Computed(compute=compute):
+                return compute(self)
+            case WholeQuery(signal=signal, reach=reach):
+                return np.asarray(self._average(self._signal(signal)[:1], reach)[0])
+            case SentenceMax(signal=signal, reach=reach):
+                scores = self._average(self._signal(signal)[1:], reach)
+                return sum_of_best(mask_out(scores, self.allowed), self.starts)
+
+    def _signal(self, signal: Signal) -> FloatArray:
+        """(q, passages) for each of the texts."""
+        if signal == "dense":
+            return self._dense
+        return self._stems if signal == "stems" else self._pairs
+
+    def _average(self, scores: FloatArray, reach: int) -> FloatArray:
+        if not reach:
+            return scores
+        return moving_average(scores, self.starts, self.snapshot.owner, reach=reach)
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -74,65 +186,24 @@ class Parts:
         return np.asarray(np.logical_or.reduceat(self.allowed, self.starts), np.bool_)
 
     @cached_property
-    def dense(self) -> FloatArray:
-        """(q, passages) similarity."""
-        return similarities(self.snapshot.passage_vectors, self.vectors, allowed=self.allowed)
-
-    @cached_property
-    def stems(self) -> FloatArray:
-        """(q, passages) BM25 of stems."""
-        return passage_stems(self.snapshot, self.texts)
-
-    @cached_property
-    def pairs(self) -> FloatArray:
-        """(q, passages) BM25 of pairs of stems."""
-        return passage_pairs(self.snapshot, self.texts)
-
-    @cached_property
-    def near(self) -> FloatArray:
-        """(q, passages) mean of `stems` over three passages in a row."""
-        return self._mean(self.stems, reach=1)
-
-    @cached_property
-    def spoken(self) -> FloatArray:
+    def speaker_shares(self) -> FloatArray:
         """(passages,) 1/n where a speaker whom the query names says n-th most, summed over them."""
         speakers = self.snapshot.speakers
         return speakers.postings.score(named_speakers(self.query.text, speakers))
 
-    def best(self, scores: FloatArray) -> FloatArray:
-        """(documents,) of (q, passages): each sentence's best passage, summed."""
-        return sum_of_best(only(scores[1:], self.allowed), self.starts)
+    @cached_property
+    def _dense(self) -> FloatArray:
+        return similarities(self.snapshot.passage_vectors, self.vectors, allowed=self.allowed)
 
-    def surroundings(self, scores: FloatArray) -> FloatArray:
-        """(passages,) of (q, passages): the whole query's, mean over seven passages in a row."""
-        return np.asarray(self._mean(scores[:1], reach=3)[0])
+    @cached_property
+    def _stems(self) -> FloatArray:
+        return passage_stems(self.snapshot, self.texts)
 
-    def _mean(self, scores: FloatArray, *, reach: int) -> FloatArray:
-        return moving_average(scores, self.starts, self.snapshot.owner, reach=reach)
-
-
-DOCUMENT_PARTS: Mapping[str, Callable[[Parts], FloatArray]] = {
-    "dense_document": lambda p: similarities(p.snapshot.document_vectors, p.vectors[:1])[0],
-    "dense_passages": lambda p: p.best(p.dense),
-    "bm25_passages": lambda p: p.best(p.stems),
-    "bm25_stretches": lambda p: p.best(p.near),
-    "bigram_passages": lambda p: p.best(p.pairs),
-    "bm25_document": lambda p: document_stems(p.snapshot, p.query.text),
-    "bigram_document": lambda p: document_pairs(p.snapshot, p.query.text),
-    "speakers": lambda p: np.maximum.reduceat(p.spoken > 0, p.starts).astype(np.float32),
-}
-
-PASSAGE_PARTS: Mapping[str, Callable[[Parts], FloatArray]] = {
-    "dense": lambda p: p.dense[0],
-    "dense_surroundings": lambda p: p.surroundings(p.dense),
-    "bm25": lambda p: p.stems[0],
-    "bm25_near": lambda p: p.near[0],
-    "bm25_surroundings": lambda p: p.surroundings(p.stems),
-    "bigram": lambda p: p.pairs[0],
-    "speakers": lambda p: p.spoken,
-}
+    @cached_property
+    def _pairs(self) -> FloatArray:
+        return passage_pairs(self.snapshot, self.texts)
 
 
-def only(scores: FloatArray, mask: Mask | None) -> FloatArray:
+def mask_out(scores: FloatArray, mask: Mask | None) -> FloatArray:
     """The scores, -inf where a mask says no."""
     return scores if mask is None else np.asarray(np.where(mask, scores, -np.inf), np.float32)

@@ -11,7 +11,7 @@ from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 
 
-def allowed(filter_: Filter, store: Store, snapshot: Snapshot) -> npt.NDArray[np.bool_] | None:
+def passage_mask(filter_: Filter, store: Store, snapshot: Snapshot) -> npt.NDArray[np.bool_] | None:
     """(passages,) which ones pass; None when all do.
 
     Raises:
@@ -30,6 +30,6 @@ def allowed(filter_: Filter, store: Store, snapshot: Snapshot) -> npt.NDArray[np
     )
     mask = documents[snapshot.owner] if len(documents) else np.zeros(0, np.bool_)
     if filter_.speaker:
-        spoken = store.passages_spoken_by(filter_.speaker)
-        mask &= np.isin(snapshot.passage_rows, spoken)
+        speaks = store.passages_spoken_by(filter_.speaker)
+        mask &= np.isin(snapshot.passage_rows, speaks)
     return mask

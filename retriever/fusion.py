@@ -1,14 +1,14 @@
-"""Parts of a score into one: each part standardised over what is ranked, then weighted.
+"""Features of a score into one: each standardised over what is ranked, then weighted and summed.
 
-A part's scale differs from query to query (a BM25 of 3 can be much or little), so each is brought
-to mean 0 and deviation 1 over the candidates first (z-score fusion: Lee, SIGIR 1997; Fox and Shaw,
-TREC-2, for the weighted sum). Weights were fitted on the QMSum training split; docs/experiments.md
-says how, and what each part gives.
+A feature's scale differs from query to query (a BM25 of 3 can be much or little), so each is
+brought to mean 0 and deviation 1 over the candidates first (z-score fusion: Lee, SIGIR 1997; Fox
+and Shaw, TREC-2, for the weighted sum). Weights were fitted on the QMSum training split;
+docs/experiments.md says how, and what each feature gives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,11 +19,11 @@ FloatArray = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A weighted choice of parts, by the names that `--explain` shows.
+    """Weights of features, by the names that `--explain` shows.
 
     Attributes:
-        documents: Weights of the parts of a document's score.
-        passages: Weights of the parts of a passage's score.
+        documents: Of the features of a document's score.
+        passages: Of the features of a passage's score.
         repetition: What the n-th passage of one document loses against those of others, in
             deviations, times ln(n): the first from another document tells more than the next
             from the same.
@@ -33,15 +33,6 @@ class Ranking:
     passages: Mapping[str, float] = field(default_factory=dict)
     repetition: float = 0.0
 
-    @property
-    def by_sentence(self) -> bool:
-        """Whether a part looks up the sentences of a query one by one."""
-        return any(name in BY_SENTENCE for name in self.documents)
-
-
-BY_SENTENCE = ("dense_passages", "bm25_passages", "bm25_stretches", "bigram_passages")
-
-PLAIN = ("speakers",)  # counted as they are: 0 for most, which a deviation of 1 would blow up
 
 RANKINGS: dict[str, Ranking] = {
     "default": Ranking(
@@ -71,30 +62,31 @@ RANKINGS: dict[str, Ranking] = {
 }
 
 
-Given = dict[str, FloatArray]
+Contributions = dict[str, FloatArray]
+"""What each feature adds to a score, by its name."""
 
 
 @dataclass(frozen=True)
-class Scored:
-    """Scores of a corpus for one query, and what each part gave.
+class Scores:
+    """Scores of a corpus for one query, and what each feature gave.
 
     Attributes:
         documents: (documents,) float32, -inf where a filter excludes it, and in a large corpus
             where it is no candidate.
         passages: (passages,) float32, -inf likewise.
-        document_parts: What each part gave to a document's score.
-        passage_parts: What each part gave to a passage's score.
+        document_contributions: What each feature gave to a document's score.
+        passage_contributions: What each feature gave to a passage's score.
     """
 
     documents: FloatArray
     passages: FloatArray
-    document_parts: Given
-    passage_parts: Given
+    document_contributions: Contributions
+    passage_contributions: Contributions
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How much the finite ones of some scores vary."""
+    """Mean and standard deviation of the finite ones of some scores."""
 
     mean: np.float32
     deviation: np.float32
@@ -103,8 +95,8 @@ class Spread:
     def of(cls, scores: FloatArray) -> Spread:
         """Measured; 0 and 0 where none is finite."""
         finite = np.isfinite(scores)
-        kept = scores if finite.all() else scores[finite]
-        return cls(kept.mean(), kept.std()) if len(kept) else cls(np.float32(0), np.float32(0))
+        some = scores if finite.all() else scores[finite]
+        return cls(some.mean(), some.std()) if len(some) else cls(np.float32(0), np.float32(0))
 
     def over(self, scores: FloatArray) -> FloatArray:
         """Scores in deviations from the mean; -inf stays, and 0 where there is no deviation."""
@@ -118,15 +110,24 @@ def standardise(scores: FloatArray) -> FloatArray:
     return Spread.of(scores).over(scores)
 
 
-def scaled(name: str, scores: FloatArray) -> FloatArray:
-    """A part as it is weighted: standardised, unless it is in `PLAIN`."""
-    return scores if name in PLAIN else standardise(scores)
+def fuse(
+    features: Mapping[str, FloatArray],
+    weights: Mapping[str, float],
+    *,
+    unscaled: Container[str] = (),
+) -> tuple[FloatArray, Contributions]:
+    """The weighted sum of features, and what each gave to it.
 
-
-def fuse(parts: Mapping[str, FloatArray], weights: Mapping[str, float]) -> tuple[FloatArray, Given]:
-    """The weighted sum of parts, standardised but for `PLAIN`, and what each part gave to it."""
-    given = {
-        name: np.asarray(weight * scaled(name, parts[name]), np.float32)
+    Args:
+        features: By name.
+        weights: By name.
+        unscaled: Names of features that are not standardised.
+    """
+    contributions = {
+        name: np.asarray(
+            weight * (features[name] if name in unscaled else standardise(features[name])),
+            np.float32,
+        )
         for name, weight in weights.items()
     }
-    return np.asarray(sum(given.values()), np.float32), given
+    return np.asarray(sum(contributions.values()), np.float32), contributions

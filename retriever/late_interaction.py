@@ -15,7 +15,7 @@ FloatArray = npt.NDArray[np.float32]
 
 
 def sum_of_best(scores: FloatArray, starts: npt.NDArray[np.int64]) -> FloatArray:
-    """For each document, the sum over sentences of the best passage.
+    """MaxSim: for each document, the sum over sentences of the best passage.
 
     Args:
         scores: (sentences, passages), passages of one document side by side; -inf for passages
@@ -51,7 +51,7 @@ def moving_average(
     return np.asarray((total[:, last] - total[:, first]) / (2 * reach + 1), np.float32)
 
 
-def means_in_a_row(scores: FloatArray, beside: FloatArray, *, reach: int) -> FloatArray:
+def mean_of_neighbours(scores: FloatArray, beside: FloatArray, *, reach: int) -> FloatArray:
     """`moving_average` of one query, quicker where passages are many, and rounded otherwise.
 
     Args:

@@ -1,6 +1,6 @@
 """BM25 of a query's sentences: stems and pairs of stems, over passages and over documents.
 
-Single stems leave out the words by which one asks; pairs keep them, as they belong to set phrases.
+Single stems leave out words of questions; pairs keep them, as they belong to set phrases.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def document_pairs(snapshot: Snapshot, text: str) -> FloatArray:
 
 
 def _topic(lexicon: Lexicon, text: str) -> npt.NDArray[np.int64]:
-    """Stems of what a text is about; all of them where it is made of asking words only."""
-    every = lexicon.unigrams(lexicon.numbers(text))
-    asking = lexicon.numbers(" ".join(QUESTION_WORDS))
-    topic = every[~np.isin(every, asking)]
-    return topic if len(topic) else every
+    """Stems of a text but for words of questions; all of them where nothing else is left."""
+    stems = lexicon.unigrams(lexicon.numbers(text))
+    question_words = lexicon.numbers(" ".join(QUESTION_WORDS))
+    topic = stems[~np.isin(stems, question_words)]
+    return topic if len(topic) else stems

@@ -1,4 +1,4 @@
-"""What a query is made of: the whole, and the sentences that each look for their own evidence."""
+"""A query: the whole, and its sentences, each of which looks for its own evidence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_SENTENCES = 32  # a longer query is a document; its first sentences say wha
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query in parts.
+    """A query and its sentences.
 
     Attributes:
         text: The whole query, trimmed.
@@ -24,7 +24,7 @@ class Query:
 
     @classmethod
     def of(cls, text: str) -> Query:
-        """Take a query apart.
+        """Split a query.
 
         Raises:
             InvalidRequest: It holds no letter and no digit.
@@ -34,5 +34,5 @@ class Query:
         whole = text.strip()
         spans = sentences(whole, 0, len(whole))[:MOST_SENTENCES]
         parts = [whole[start:end] for start, end in spans]
-        worded = [part for part in parts if any(character.isalnum() for character in part)]
-        return cls(whole, tuple(worded) or (whole,))
+        with_words = [part for part in parts if any(character.isalnum() for character in part)]
+        return cls(whole, tuple(with_words) or (whole,))

@@ -14,10 +14,10 @@ from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from retriever.candidates import score_candidates
-from retriever.diversity import repetition
-from retriever.features import Embed, Parts, only
-from retriever.filters import allowed
-from retriever.fusion import RANKINGS, Given, Ranking, Scored, fuse
+from retriever.diversity import repetition_penalty
+from retriever.features import UNSCALED, Embed, Features, by_sentence, mask_out
+from retriever.filters import passage_mask
+from retriever.fusion import RANKINGS, Contributions, Ranking, Scores, fuse
 from retriever.query import Query
 
 FloatArray = npt.NDArray[np.float32]
@@ -31,7 +31,7 @@ class Retriever:
         store: Where the text is.
         snapshot: What is searched; its generation is the store's.
         embed: Queries (q) to unit vectors (q, d) float32.
-        ranking: Which parts count, and how much.
+        ranking: Which features count, and how much.
     """
 
     store: Store
@@ -52,79 +52,81 @@ class Retriever:
         parsed = Query.of(query)
         if not len(self.snapshot.owner):
             return []
-        scored = self.score(parsed, where=where, least=k)
-        best = _top(scored.documents, k)
-        return self._hits(scored, best, passages)
+        scores = self.score(parsed, where=where, least=k)
+        best = _top(scores.documents, k)
+        return self._hits(scores, best, passages)
 
-    def score(self, query: Query, *, where: Filter | None = None, least: int = 1) -> Scored:
+    def score(self, query: Query, *, where: Filter | None = None, least: int = 1) -> Scores:
         """Score every document and passage that a filter admits.
 
         In a large corpus (`VectorIndex.large`) only the best documents and their passages, but at
         least so many as asked for: `retriever.candidates` says what is exact there.
         """
-        mask = allowed(where or Filter(), self.store, self.snapshot)
-        ranking = self.ranking
-        parts = Parts(self.snapshot, query, self.embed, mask, by_sentence=ranking.by_sentence)
+        mask = passage_mask(where or Filter(), self.store, self.snapshot)
+        ranking, owner = self.ranking, self.snapshot.owner
+        sentences = by_sentence(ranking.documents)
+        features = Features(self.snapshot, query, self.embed, mask, by_sentence=sentences)
         if self.snapshot.passage_vectors.large:
-            return score_candidates(parts, ranking, least=least)
-        documents, document_given = fuse(
-            {name: parts.of_documents(name) for name in ranking.documents}, ranking.documents
+            return score_candidates(features, ranking, least=least)
+        documents, of_documents = fuse(
+            {name: features.of_documents(name) for name in ranking.documents},
+            ranking.documents,
+            unscaled=UNSCALED,
         )
-        of_passages = {
-            name: only(documents[self.snapshot.owner], mask)
+        values = {
+            name: mask_out(documents[owner], mask)
             if name == "document"
-            else parts.of_passages(name)
+            else features.of_passages(name)
             for name in ranking.passages
         }
-        passages, passage_given = fuse(of_passages, ranking.passages)
-        lost = repetition(passages, self.snapshot.owner, weight=ranking.repetition)
-        return Scored(
-            documents, passages + lost, document_given, passage_given | {"repetition": lost}
-        )
+        passages, of_passages = fuse(values, ranking.passages, unscaled=UNSCALED)
+        penalty = repetition_penalty(passages, owner, weight=ranking.repetition)
+        of_passages["repetition"] = penalty
+        return Scores(documents, passages + penalty, of_documents, of_passages)
 
-    def _hits(self, scored: Scored, best: Sequence[int], passages: int) -> list[Hit]:
+    def _hits(self, scores: Scores, best: Sequence[int], passages: int) -> list[Hit]:
         snapshot = self.snapshot
         entries = self.store.documents_at([int(snapshot.document_rows[d]) for d in best])
         hits = []
         for position, entry in zip(best, entries, strict=True):
             first, last = np.searchsorted(snapshot.owner, [position, position + 1])
             own = np.arange(first, last)
-            chosen = [int(own[i]) for i in _top(scored.passages[own], passages)]
+            selection = [int(own[i]) for i in _top(scores.passages[own], passages)]
             hits.append(
                 Hit(
                     document=entry.id,
                     title=entry.title,
                     path=entry.path,
                     part=entry.part,
-                    score=float(scored.documents[position]),
-                    passages=self._passages(scored, chosen),
-                    parts=_at(scored.document_parts, position),
+                    score=float(scores.documents[position]),
+                    passages=self._passages(scores, selection),
+                    parts=_at(scores.document_contributions, position),
                 )
             )
         return hits
 
-    def _passages(self, scored: Scored, chosen: Sequence[int]) -> tuple[PassageHit, ...]:
-        stored = self.store.passages_at([int(self.snapshot.passage_rows[p]) for p in chosen])
+    def _passages(self, scores: Scores, positions: Sequence[int]) -> tuple[PassageHit, ...]:
+        stored = self.store.passages_at([int(self.snapshot.passage_rows[p]) for p in positions])
         return tuple(
             PassageHit(
                 start=passage.start,
                 end=passage.end,
                 text=text,
-                score=float(scored.passages[position]),
+                score=float(scores.passages[position]),
                 speakers=passage.speakers,
                 time=passage.time,
                 page=passage.page,
-                parts=_at(scored.passage_parts, position),
+                parts=_at(scores.passage_contributions, position),
             )
-            for position, (passage, text) in zip(chosen, stored, strict=True)
+            for position, (passage, text) in zip(positions, stored, strict=True)
         )
 
 
 def _top(scores: FloatArray, k: int) -> list[int]:
-    """Positions of the k best finite scores, best first; equal ones in order of position."""
+    """Positions of the k best finite scores, best first; ties broken by position."""
     order = np.argsort(-scores, kind="stable")[:k]
     return [int(i) for i in order if np.isfinite(scores[i])]
 
 
-def _at(parts: Given, position: int) -> dict[str, float]:
-    return {name: round(float(scores[position]), 4) for name, scores in parts.items()}
+def _at(contributions: Contributions, position: int) -> dict[str, float]:
+    return {name: round(float(each[position]), 4) for name, each in contributions.items()}

@@ -1,4 +1,4 @@
-"""Which speakers a question names: what they say is likelier to be what is asked for."""
+"""Which speakers a question names: their passages are likelier to answer it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy.typing as npt
 from indexing.index.speakers import Speakers, spelled
 from indexing.text.english import FUNCTION_WORDS, QUESTION_WORDS
 
-LONGEST = 6  # words of a name that are looked for
+LONGEST = 6  # words of a name
 
-_ORDINARY = FUNCTION_WORDS | QUESTION_WORDS
+_NO_NAMES = FUNCTION_WORDS | QUESTION_WORDS
 # A capital that no sentence asks for: the word before it ends without a full stop.
 _CAPITAL = re.compile(r"(?<=[\w,;:] )[A-Z]\w*")
 
@@ -28,9 +28,9 @@ def named_speakers(question: str, speakers: Speakers) -> npt.NDArray[np.int64]:
     """
     words = spelled(question).split()
     for table in (speakers.by_name, speakers.by_part):
-        if found := _found(words, table):
-            return _numbers(found, table)
-    capitals = {spelled(word) for word in _CAPITAL.findall(question)} - _ORDINARY
+        if names := _longest_names(words, table):
+            return _numbers(names, table)
+    capitals = {spelled(word) for word in _CAPITAL.findall(question)} - _NO_NAMES
     return _numbers(capitals & speakers.by_word.keys(), speakers.by_word)
 
 
@@ -38,16 +38,16 @@ def _numbers(names: set[str], table: Mapping[str, tuple[int, ...]]) -> npt.NDArr
     return np.array(sorted({number for name in names for number in table[name]}), np.int64)
 
 
-def _found(words: list[str], table: Mapping[str, tuple[int, ...]]) -> set[str]:
-    """The longest names in a row of words; a name within one of these is passed over."""
-    found, at = set(), 0
+def _longest_names(words: list[str], table: Mapping[str, tuple[int, ...]]) -> set[str]:
+    """The longest names in a row of words; a name within one of these is skipped."""
+    names, at = set(), 0
     while at < len(words):
         for length in range(min(LONGEST, len(words) - at), 0, -1):
             name = " ".join(words[at : at + length])
-            if name in table and name not in _ORDINARY and len(name) > 1:
-                found.add(name)
+            if name in table and name not in _NO_NAMES and len(name) > 1:
+                names.add(name)
                 at += length
                 break
         else:
             at += 1
-    return found
+    return names

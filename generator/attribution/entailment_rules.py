@@ -124,8 +124,8 @@ def overlap(
 
     Names that the quote's context gives (`about`) and verbs of reporting are not counted.
     """
-    given = {fact for fact in claim.facts if fact in about and fact not in quote.stems}
-    stems = [word for word in claim.stems if word not in given and word not in _REPORTING]
+    in_context = {fact for fact in claim.facts if fact in about and fact not in quote.stems}
+    stems = [word for word in claim.stems if word not in in_context and word not in _REPORTING]
     return rarity.share(stems, quote.stems)
 
 

@@ -16,10 +16,10 @@ from indexing.filter import Filter
 from indexing.index.faiss_index import VectorIndex
 from rag_app.corpus.corpus import Corpus
 from retriever import candidates
-from retriever.candidates import KNOWN_DOCUMENTS, KNOWN_PASSAGES, SIMILAR_PASSAGES, Selection
-from retriever.features import DOCUMENT_PARTS, PASSAGE_PARTS
-from retriever.fusion import RANKINGS, Scored
-from retriever.late_interaction import means_in_a_row, moving_average
+from retriever.candidates import Selection
+from retriever.features import DOCUMENT_FEATURES, PASSAGE_FEATURES
+from retriever.fusion import RANKINGS, Ranking, Scores
+from retriever.late_interaction import mean_of_neighbours, moving_average
 from retriever.query import Query
 from retriever.retriever import Retriever
 
@@ -113,18 +113,22 @@ def best(scores: FloatArray, count: int) -> list[int]:
     return [int(place) for place in order if np.isfinite(scores[place])]
 
 
-def same(few: Scored, every: Scored, *, atol: float) -> None:
+def same(few: Scores, every: Scores, *, atol: float) -> None:
     """What was scored has the scores that full scoring gives it, part by part."""
     places = np.flatnonzero(np.isfinite(few.documents))
     np.testing.assert_allclose(few.documents[places], every.documents[places], atol=atol)
-    assert few.document_parts.keys() == every.document_parts.keys()
-    for name, part in few.document_parts.items():
-        np.testing.assert_allclose(part[places], every.document_parts[name][places], atol=atol)
-    places = np.flatnonzero(np.isfinite(few.passages))
-    assert few.passage_parts.keys() == every.passage_parts.keys()
-    for name in few.passage_parts.keys() - {"repetition"}:
+    assert few.document_contributions.keys() == every.document_contributions.keys()
+    for name, part in few.document_contributions.items():
         np.testing.assert_allclose(
-            few.passage_parts[name][places], every.passage_parts[name][places], atol=atol
+            part[places], every.document_contributions[name][places], atol=atol
+        )
+    places = np.flatnonzero(np.isfinite(few.passages))
+    assert few.passage_contributions.keys() == every.passage_contributions.keys()
+    for name in few.passage_contributions.keys() - {"repetition"}:
+        np.testing.assert_allclose(
+            few.passage_contributions[name][places],
+            every.passage_contributions[name][places],
+            atol=atol,
         )
 
 
@@ -177,11 +181,11 @@ def test_an_estimated_spread_moves_scores_a_little(
         shared.append(len({*best(few.documents, 10)} & {*best(every.documents, 10)}))
         for name in ("bm25_document", "bm25_passages", "bigram_document"):
             np.testing.assert_allclose(
-                few.document_parts[name], every.document_parts[name], atol=2e-5
+                few.document_contributions[name], every.document_contributions[name], atol=2e-5
             )
         ratio = (
-            few.document_parts["dense_passages"].std()
-            / every.document_parts["dense_passages"].std()
+            few.document_contributions["dense_passages"].std()
+            / every.document_contributions["dense_passages"].std()
         )
         assert 0.6 < ratio < 1.6 and ratio != 1
     assert min(shared) >= 9
@@ -206,14 +210,25 @@ def test_nothing_allowed(large: Retriever) -> None:
     assert large.search("ferry", where=nobody) == []
 
 
-def test_every_part_has_its_formula_here_too() -> None:
-    assert {*KNOWN_DOCUMENTS, "dense_passages"} == set(DOCUMENT_PARTS)
-    assert {*KNOWN_PASSAGES, *SIMILAR_PASSAGES} == set(PASSAGE_PARTS)
+SINGLE_FEATURES = [
+    *(Ranking(documents={name: 0.7}, passages={"bm25": 1.0}) for name in DOCUMENT_FEATURES),
+    *(Ranking(documents={"bm25_document": 1.0}, passages={name: 0.7}) for name in PASSAGE_FEATURES),
+]
+
+
+@pytest.mark.parametrize("ranking", SINGLE_FEATURES)
+def test_every_feature_of_the_tables_is_that_of_full_scoring(
+    ranking: Ranking, retriever: Retriever, large: Retriever
+) -> None:
+    every = replace(retriever, ranking=ranking).score(Query.of(QUERIES[1]))
+    few = replace(large, ranking=ranking).score(Query.of(QUERIES[1]))
+    assert np.isfinite(few.documents).all()
+    same(few, every, atol=2e-5)
 
 
 def test_a_selection_is_whole_documents() -> None:
     chosen = Selection.of(np.array([2, 0]), np.array([0, 3, 4, 9]))
-    assert chosen.places.tolist() == [4, 5, 6, 7, 8, 0, 1, 2]
+    assert chosen.passages.tolist() == [4, 5, 6, 7, 8, 0, 1, 2]
     assert chosen.owner.tolist() == [0] * 5 + [1] * 3
     assert chosen.starts.tolist() == [0, 5]
 
@@ -223,7 +238,7 @@ def test_means_in_a_row_are_moving_averages(reach: int, retriever: Retriever) ->
     snapshot = retriever.snapshot
     scores = np.random.default_rng(3).random(len(snapshot.owner)).astype(np.float32)
     expected = moving_average(scores[None], snapshot.starts, snapshot.owner, reach=reach)[0]
-    found = means_in_a_row(scores, snapshot.beside, reach=reach)
+    found = mean_of_neighbours(scores, snapshot.beside, reach=reach)
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 

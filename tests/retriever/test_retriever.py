@@ -19,9 +19,9 @@ from indexing.filter import Filter
 from indexing.store.store import Store
 from rag_app.corpus.corpus import Corpus
 from retriever.dense import similarities
-from retriever.diversity import repetition
-from retriever.features import DOCUMENT_PARTS, PASSAGE_PARTS
-from retriever.fusion import BY_SENTENCE, RANKINGS, fuse, standardise
+from retriever.diversity import repetition_penalty
+from retriever.features import DOCUMENT_FEATURES, PASSAGE_FEATURES, SentenceMax
+from retriever.fusion import RANKINGS, fuse, standardise
 from retriever.late_interaction import moving_average, sum_of_best
 from retriever.query import Query
 
@@ -240,12 +240,11 @@ def test_a_document_scores_the_sum_of_its_parts(
 
 def test_every_part_of_a_ranking_has_its_formula() -> None:
     for ranking in RANKINGS.values():
-        assert set(ranking.documents) <= set(DOCUMENT_PARTS)
-        assert set(ranking.passages) <= {*PASSAGE_PARTS, "document"}
-        by_sentence = {
-            name for name in ranking.documents if name.endswith(("passages", "stretches"))
-        }
-        assert by_sentence <= set(BY_SENTENCE) <= set(DOCUMENT_PARTS)
+        assert set(ranking.documents) <= set(DOCUMENT_FEATURES)
+        assert set(ranking.passages) <= {*PASSAGE_FEATURES, "document"}
+        for name in ranking.documents:
+            late_interaction = isinstance(DOCUMENT_FEATURES[name], SentenceMax)
+            assert name.endswith(("passages", "stretches")) == late_interaction
 
 
 def test_only_what_a_ranking_uses_is_computed(corpus: Corpus) -> None:
@@ -272,7 +271,7 @@ def test_a_passage_scores_the_sum_of_its_parts(corpus: Corpus) -> None:
 
 def test_each_further_passage_of_a_document_loses_more() -> None:
     scores = np.array([3.0, 2.0, 1.0, 2.5, -np.inf], np.float32)
-    lost = repetition(scores, np.array([0, 0, 0, 1, 1]), weight=0.5)
+    lost = repetition_penalty(scores, np.array([0, 0, 0, 1, 1]), weight=0.5)
     deviation = np.std([3.0, 2.0, 1.0, 2.5])
     assert lost[:4] == pytest.approx([0, *(-0.5 * deviation * np.log([2, 3])), 0], abs=1e-5)
 
