@@ -1,4 +1,4 @@
-"""What a question gets: an answer, the quotes that carry it, and what the model was shown."""
+"""An answer with its citations, its context ledger, and the events of its stream."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOT_SAID = "The documents do not say."
 """The answer when the evidence does not hold one."""
 
 UNSUPPORTED_MARK = "[unsupported]"
-"""What follows a sentence of a free answer that no quote supports."""
+"""What follows a sentence of a generated answer that no quote supports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Citation:
         overlap: Share of what the sentence says whose words are in the quote, 0 to 1.
         similarity: Cosine of sentence and quote, -1 to 1.
         share: How responsible the passages that hold it are for the answer, 0 to 1; None where
-            passages were not read apart.
+            passages had no prompts of their own.
     """
 
     marker: int
@@ -67,8 +67,8 @@ class ContextEntry:
         document: Id of the document; "" for the conversation so far, which has its own budget.
         title: Its name.
         tokens: Tokens of the whole document.
-        kept: How many of them were shown.
-        dropped: How many were not.
+        kept: How many of them are in the prompt.
+        dropped: How many are not.
     """
 
     document: str
@@ -80,7 +80,7 @@ class ContextEntry:
 
 @dataclass(frozen=True, slots=True)
 class ShownPassage:
-    """A passage that was read by itself, and what it gave to the answer.
+    """A passage that had a prompt of its own, and its part in the answer.
 
     Attributes:
         document: Id of the document; "" for the empty one.
@@ -114,7 +114,7 @@ class Responsibility:
     """What each passage gave to an answer that was decoded over several.
 
     Attributes:
-        passages: In the order in which the retriever found them.
+        passages: In the order of the retriever.
         tokens: The answer, token by token; shares in the order of `passages`.
     """
 
@@ -127,7 +127,7 @@ class Answer:
     """An answer with everything needed to check it.
 
     Attributes:
-        question: As it was asked.
+        question: As asked.
         query: What evidence was looked for: the question, completed where it leans on others.
         text: The answer with its markers, exactly as it was streamed.
         citations: By marker, ascending.
@@ -135,9 +135,9 @@ class Answer:
         context: The ledger, in the order of the hits.
         seconds: Where the time went.
         abstained: Whether the answer is that the documents do not say.
-        mode: "quote" for verbatim sentences only, "free" for the model's own words.
-        model: The language model's name; "" when none was asked.
-        decoding: How it decoded over the documents; "" when none was asked.
+        mode: "quote" for an extractive answer, "free" for a generated one.
+        model: The language model's name; "" for none.
+        decoding: How it decoded over the documents; "" without a language model.
         responsibility: What each passage gave; None where all of them stood in one prompt.
         made: What was on when it was made, and why, by part: "Ms-PoE", "quotes", "decoding", ...
     """

@@ -1,4 +1,4 @@
-"""Does an answer depend on where its evidence stands? The same question, told in other orders.
+"""Position check: does an answer depend on where its evidence stands in the prompt?
 
 An answer that changes with the order of the evidence, or with how the model reads positions, does
 not rest on the evidence alone.
@@ -108,7 +108,7 @@ def check(
         request: What was asked.
         retrieval: What was retrieved for it.
         usual: The answer.
-        progress: Told how many variants are done, of how many.
+        progress: Called with how many variants are done, of how many.
     """
     request = replace(request, mode=usual.mode)
     ways = _ways(generator, usual)
@@ -171,8 +171,8 @@ def compare(
     """
     variants = []
     for order, positions, other in others:
-        agreed = agreement(usual, other)
-        variants.append(Variant(order, positions, other, agreed, changed(usual, other, agreed)))
+        score = agreement(usual, other)
+        variants.append(Variant(order, positions, other, score, is_changed(usual, other, score)))
     return PositionCheck(usual, tuple(variants), tuple(left_out))
 
 
@@ -188,9 +188,9 @@ def agreement(one: Answer, other: Answer) -> float:
     return _f1(_words(one), _words(other))
 
 
-def changed(one: Answer, other: Answer, agreed: float) -> bool:
+def is_changed(one: Answer, other: Answer, score: float) -> bool:
     """Whether the second is another answer."""
-    return one.abstained != other.abstained or agreed < AGREE
+    return one.abstained != other.abstained or score < AGREE
 
 
 def _words(answer: Answer) -> Counter[object]:

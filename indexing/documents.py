@@ -129,7 +129,7 @@ class Passage:
 class PassageHit:
     """A passage that answers a query, best first within its document.
 
-    `parts` says what each part of the retriever gave to `score`.
+    `parts` says what each feature of the ranking gave to `score`.
     """
 
     start: int
@@ -151,7 +151,7 @@ class PassageHit:
 class Hit:
     """A document that answers a query, with its best passages.
 
-    `parts` says what each part of the retriever gave to `score`.
+    `parts` says what each feature of the ranking gave to `score`.
     """
 
     document: str

@@ -103,7 +103,7 @@ class Citer:
     the first word.
 
     Args:
-        spans: The evidence that the model was shown.
+        spans: The evidence in the prompt.
         embed: Texts to normalised vectors.
         question: What is answered; without it, answers of a few words are compared alone.
     """

@@ -292,12 +292,15 @@ def test_impossible_settings(wrong: dict[str, object]) -> None:
         replace(GeneratorSettings(), **wrong)  # type: ignore[arg-type]
 
 
-def test_floor(embed: Embed) -> None:
-    def signs(question: str, document: Document) -> AbstentionFeatures:
+def test_abstention_threshold(embed: Embed) -> None:
+    def of_evidence(question: str, document: Document) -> AbstentionFeatures:
         found = evidence_sentences([span(document)])
         return abstention_features(SentenceFeatures.of(question, found, WordVectors(embed)))
 
-    near, far = signs("Why was the budget cut?", MEETING), signs("Why is grass green?", MEETING)
+    near, far = (
+        of_evidence("Why was the budget cut?", MEETING),
+        of_evidence("Why is grass green?", MEETING),
+    )
     assert near.similarity > 0.5 > far.similarity
     assert near.coverage == pytest.approx(1.0)
     assert near.strength == pytest.approx(near.similarity + 0.5)

@@ -13,7 +13,7 @@ from generator.lm.calibration_record import CalibrationRecord, save_record
 from generator.lm.causal_lm import CausalModel
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy, describe
 from generator.ms_poe.method import MsPoE, active_settings
-from generator.position_check import AGREE, agreement, changed, check, compare
+from generator.position_check import AGREE, agreement, check, compare, is_changed
 from generator.prompt.builder import ARRANGEMENTS
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
@@ -66,8 +66,8 @@ def test_agreement_of_quotes_is_f1_of_their_characters() -> None:
 def test_an_answer_that_turns_into_silence_has_changed() -> None:
     one, none = said("The launch is in May."), said("The documents do not say.", abstained=True)
     assert (agreement(one, none), agreement(none, none)) == (0.0, 1.0)
-    assert changed(one, none, 1.0)
-    assert not changed(none, none, agreement(none, none))
+    assert is_changed(one, none, 1.0)
+    assert not is_changed(none, none, agreement(none, none))
     found = compare(one, [("best-last", "off", one), ("best-first", "off", none)])
     assert (found.stable, found.agreement) == (False, 0.5)
     assert [each["changed"] for each in found.as_json()["variants"]] == [False, True]  # type: ignore[index, union-attr, call-overload]

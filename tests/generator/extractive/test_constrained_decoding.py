@@ -38,10 +38,10 @@ RETRIEVAL = Retrieval([hit(MEETING)], {MEETING.id: MEETING}.__getitem__)
 
 
 def endings(node: Node, path: tuple[int, ...] = ()) -> dict[int, tuple[int, ...]]:
-    found = dict.fromkeys(node.sequences, path)
+    paths = dict.fromkeys(node.sequences, path)
     for token, child in node.children.items():
-        found |= endings(child, (*path, token))
-    return found
+        paths |= endings(child, (*path, token))
+    return paths
 
 
 @given(SEQUENCES, st.data())
@@ -49,19 +49,19 @@ def test_trie_holds_what_was_put_in_and_not_taken_out(
     sequences: dict[int, list[int]], data: st.DataObject
 ) -> None:
     trie = Trie(sequences)
-    gone = data.draw(st.sets(st.sampled_from(sorted(sequences)))) if sequences else set()
-    for number in gone:
+    removals = data.draw(st.sets(st.sampled_from(sorted(sequences)))) if sequences else set()
+    for number in removals:
         trie.remove(number)
-    left = {n: tuple(tokens) for n, tokens in sequences.items() if n not in gone}
-    assert endings(trie.root) == left
-    assert trie.root.count == len(left)
-    for tokens in left.values():
+    remaining = {n: tuple(tokens) for n, tokens in sequences.items() if n not in removals}
+    assert endings(trie.root) == remaining
+    assert trie.root.count == len(remaining)
+    for tokens in remaining.values():
         for cut in range(len(tokens)):
-            follow = {t[cut : cut + 1] for t in left.values() if t[:cut] == tokens[:cut]}
+            follow = {t[cut : cut + 1] for t in remaining.values() if t[:cut] == tokens[:cut]}
             node = trie.descend(trie.root, tokens[:cut])
             assert {(token,) for token in node.children} == follow - {()}
             rest = trie.forced_tokens(node)
-            same = [t for t in left.values() if t[:cut] == tokens[:cut]]
+            same = [t for t in remaining.values() if t[:cut] == tokens[:cut]]
             assert all(t[cut : cut + len(rest)] == rest for t in same)
 
 
@@ -74,16 +74,16 @@ def texts(quotes: Sequence[Sentence]) -> list[str]:
     return [quote.text for quote in quotes]
 
 
-def by_brute_force(model: CausalModel, found: Sequence[Sentence], quotes: int) -> list[str]:
+def by_brute_force(model: CausalModel, sentences: Sequence[Sentence], quotes: int) -> list[str]:
     """Greedy token by token over a full pass each, all sentences compared by their spelling."""
     prompt = list(build_prompt(QUESTION, evidence(), chat=model.chat, room=1500).ids)
     newline = list(model.chat.content("\n"))
-    left = {s.text: list(model.chat.content(f"{s.speaker}: {s.text}")) for s in found}
+    remaining = {s.text: list(model.chat.content(f"{s.speaker}: {s.text}")) for s in sentences}
     order: list[str] = []
-    while left and len(order) < quotes:
+    while remaining and len(order) < quotes:
         line: list[int] = []
         while True:
-            going = {t: ids for t, ids in left.items() if ids[: len(line)] == line}
+            going = {t: ids for t, ids in remaining.items() if ids[: len(line)] == line}
             allowed = {ids[len(line)] for ids in going.values() if len(ids) > len(line)}
             whole = [t for t, ids in going.items() if ids == line]
             allowed |= {newline[0]} if whole else set()
@@ -95,25 +95,25 @@ def by_brute_force(model: CausalModel, found: Sequence[Sentence], quotes: int) -
                 return order
             if whole and (token == newline[0] or len(allowed) == 1):
                 order.append(whole[0])
-                prompt += left.pop(whole[0]) + newline
+                prompt += remaining.pop(whole[0]) + newline
                 break
             line.append(token)
     return order
 
 
 def test_equals_full_passes_over_every_allowed_sentence(model: CausalModel) -> None:
-    found = evidence_sentences(evidence().passages)
+    sentences = evidence_sentences(evidence().passages)
     length = QuoteLength(quotes=2, words=1000)
-    quotes = list(decode_quotes(model, QUESTION, evidence(), found, length=length, room=1500))
-    assert texts(quotes) == by_brute_force(model, found, 2)
+    quotes = list(decode_quotes(model, QUESTION, evidence(), sentences, length=length, room=1500))
+    assert texts(quotes) == by_brute_force(model, sentences, 2)
     assert len(set(texts(quotes))) == len(quotes) > 0
 
 
 def test_length_and_stop_end_it(model: CausalModel) -> None:
-    found = evidence_sentences(evidence().passages)
+    sentences = evidence_sentences(evidence().passages)
 
     def quotes(length: QuoteLength, stop: threading.Event | None = None) -> list[str]:
-        arguments = (model, QUESTION, evidence(), found)
+        arguments = (model, QUESTION, evidence(), sentences)
         return texts(list(decode_quotes(*arguments, length=length, room=1500, stop=stop)))
 
     every = quotes(QuoteLength(quotes=3, words=1000))
@@ -127,11 +127,13 @@ def test_length_and_stop_end_it(model: CausalModel) -> None:
 def test_only_sentences_that_were_shown_are_written(model: CausalModel) -> None:
     first = MEETING.text.index("Bob")
     shown = (Span(MEETING, 0, first, 1.0),)
-    found = evidence_sentences(evidence().passages)
-    given_ = Evidence(shown, evidence().whole)
+    sentences = evidence_sentences(evidence().passages)
+    evidence_of_one = Evidence(shown, evidence().whole)
     # what fits is the passage alone: the whole meeting is longer than the room
     room = len(build_prompt(QUESTION, Evidence(shown, shown), chat=model.chat, room=1500).ids)
-    quotes = list(decode_quotes(model, QUESTION, given_, found, length=QuoteLength(), room=room))
+    quotes = list(
+        decode_quotes(model, QUESTION, evidence_of_one, sentences, length=QuoteLength(), room=room)
+    )
     assert quotes and all(quote.end <= first for quote in quotes)
 
 

@@ -16,18 +16,18 @@ QUESTION = "What did the team say about the money that was cut?"
 
 
 def test_coverage_is_what_a_loop_over_words_gives(embed: Embed) -> None:
-    found = evidence_sentences([span(REPORT)])
-    reading = SentenceFeatures.of(QUESTION, found, WordVectors(embed))
-    wanted = ["money", "cut"]
-    assert topic_words(QUESTION) == wanted
-    rarity = Rarity([content_stems(sentence.text) for sentence in found])
-    weights = [rarity.of(stem(word)) for word in wanted]
-    best = np.array([[_likeness(w, s.text, embed) for w in wanted] for s in found])
-    assert reading.coverage == pytest.approx(best @ weights / sum(weights), abs=1e-4)
-    near = [best[max(0, i - 1) : i + 2].max(axis=0) for i in range(len(found))]
+    sentences = evidence_sentences([span(REPORT)])
+    features = SentenceFeatures.of(QUESTION, sentences, WordVectors(embed))
+    topic = ["money", "cut"]
+    assert topic_words(QUESTION) == topic
+    rarity = Rarity([content_stems(sentence.text) for sentence in sentences])
+    weights = [rarity.of(stem(word)) for word in topic]
+    best = np.array([[_likeness(w, s.text, embed) for w in topic] for s in sentences])
+    assert features.coverage == pytest.approx(best @ weights / sum(weights), abs=1e-4)
+    near = [best[max(0, i - 1) : i + 2].max(axis=0) for i in range(len(sentences))]
     expected = np.array(near) @ weights / sum(weights)
-    assert reading.neighbourhood_coverage == pytest.approx(expected, abs=1e-4)
-    assert reading.coverage[2] == 0  # "Okay." has no word that means anything
+    assert features.neighbourhood_coverage == pytest.approx(expected, abs=1e-4)
+    assert features.coverage[2] == 0  # "Okay." has no word that means anything
     assert best[0, 1] == 1
     assert 0 < best[0, 0] < 1  # "budget" is like "money"
 
@@ -50,17 +50,17 @@ def test_words_are_embedded_once(embed: Embed) -> None:
         return embed(texts)
 
     words = WordVectors(counting)
-    found = evidence_sentences([span(REPORT)])
-    first = SentenceFeatures.of("Who left?", found, words)
+    sentences = evidence_sentences([span(REPORT)])
+    first = SentenceFeatures.of("Who left?", sentences, words)
     assert asked_for.count("sponsors") == 1
-    again = SentenceFeatures.of("Who left?", found, words)
+    again = SentenceFeatures.of("Who left?", sentences, words)
     assert asked_for.count("sponsors") == 1
     assert again.coverage == pytest.approx(first.coverage, abs=1e-5)
 
 
 def test_a_question_without_words_or_evidence_is_read(embed: Embed) -> None:
-    found = evidence_sentences([span(REPORT)])
-    assert not SentenceFeatures.of("?", found, WordVectors(embed)).coverage.any()
+    sentences = evidence_sentences([span(REPORT)])
+    assert not SentenceFeatures.of("?", sentences, WordVectors(embed)).coverage.any()
     assert SentenceFeatures.of("Who left?", [], WordVectors(embed)).coverage.shape == (0,)
 
 
@@ -77,8 +77,8 @@ def test_a_question_without_words_or_evidence_is_read(embed: Embed) -> None:
     ],
 )
 def test_what_is_asked(question: str, kind: str | None, answer: str, no_answer: str) -> None:
-    found = classify_question(question)
-    assert found == kind
-    if found:
-        assert has_answer_type(found, answer)
-        assert not has_answer_type(found, no_answer)
+    answer_type = classify_question(question)
+    assert answer_type == kind
+    if answer_type:
+        assert has_answer_type(answer_type, answer)
+        assert not has_answer_type(answer_type, no_answer)

@@ -73,14 +73,14 @@ def expected(question: str, text: str, spans: list[tuple[int, int]]) -> Tensor:
 
 
 def test_values() -> None:
-    found = evidence_sentences([span(STORY)])
-    assert len(found) == 5
-    cosines = expected(QUESTION, STORY.text, [(one.start, one.end) for one in found])
-    wanted = 7 * (cosines - cosines.max())
-    got = ContextualEncoder(changes(), dtype=torch.float32).score(QUESTION, found)
-    np.testing.assert_allclose(got, wanted.numpy(), atol=2e-4)
-    assert np.ptp(wanted.numpy()) > 0.1  # there is something to tell apart
-    some = [found[i] for i in (4, 1, 3, 0, 2)]
+    sentences = evidence_sentences([span(STORY)])
+    assert len(sentences) == 5
+    cosines = expected(QUESTION, STORY.text, [(one.start, one.end) for one in sentences])
+    scores = 7 * (cosines - cosines.max())
+    got = ContextualEncoder(changes(), dtype=torch.float32).score(QUESTION, sentences)
+    np.testing.assert_allclose(got, scores.numpy(), atol=2e-4)
+    assert np.ptp(scores.numpy()) > 0.1  # there is something to tell apart
+    some = [sentences[i] for i in (4, 1, 3, 0, 2)]
     again = ContextualEncoder(changes(), dtype=torch.float32).score(QUESTION, some)
     np.testing.assert_allclose(again, got[[4, 1, 3, 0, 2]], atol=2e-4)
 
@@ -99,11 +99,11 @@ def test_a_sentence_is_read_among_its_neighbours() -> None:
     said = "It burned down in one night."
     mill = prose(f"The mill stood on the bank. {said} We talked of the tea.", name="mill")
     barn = prose(f"The barn stood on a hill. {said} We talked of the tea.", name="barn")
-    found = evidence_sentences([span(mill), span(barn)])
+    sentences = evidence_sentences([span(mill), span(barn)])
     close = dict(
         zip(
-            ((one.document.id, one.text) for one in found),
-            context.score(QUESTION, found),
+            ((one.document.id, one.text) for one in sentences),
+            context.score(QUESTION, sentences),
             strict=True,
         )
     )
@@ -116,9 +116,9 @@ def test_a_sentence_is_read_among_its_neighbours() -> None:
 )
 def test_any_text_can_be_read(text: str) -> None:
     document = prose(f"The mill burned down in May. {text}")
-    found = evidence_sentences([span(document)])
-    close = ContextualEncoder().score(QUESTION, found)
-    assert close.shape == (len(found),) and np.isfinite(close).all()
+    sentences = evidence_sentences([span(document)])
+    close = ContextualEncoder().score(QUESTION, sentences)
+    assert close.shape == (len(sentences),) and np.isfinite(close).all()
     assert ContextualEncoder().score(QUESTION, []).shape == (0,)
 
 
@@ -130,10 +130,10 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
 def test_quotes_follow_the_context(embed: Embed) -> None:
     """Of sentences that are equally good, the one that a reader of the whole prefers."""
     meeting = transcript([("Ann", "It was sold in May."), ("Bob", "It was sold in June.")])
-    found = evidence_sentences([span(meeting)])
-    reading = SentenceFeatures.of("When was the ferry sold?", found, WordVectors(embed))
+    sentences = evidence_sentences([span(meeting)])
+    features = SentenceFeatures.of("When was the ferry sold?", sentences, WordVectors(embed))
     one = QuoteLength(quotes=1, words=1)
     for best in (0, 1):
         said = np.array([0.0 if i == best else -30.0 for i in range(2)], np.float32)
-        (quote,) = select_quotes(reading.with_context(lambda *_: said), length=one)  # noqa: B023
-        assert quote.text == found[best].text
+        (quote,) = select_quotes(features.with_context(lambda *_: said), length=one)  # noqa: B023
+        assert quote.text == sentences[best].text

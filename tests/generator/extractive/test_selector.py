@@ -23,19 +23,19 @@ MEETING = transcript(
 
 
 def ask(question: str, embed: Embed, *, length: QuoteLength | None = None) -> list[Sentence]:
-    found = evidence_sentences([span(MEETING)])
-    reading = SentenceFeatures.of(question, found, WordVectors(embed))
-    return select_quotes(reading, length=length or QuoteLength())
+    sentences = evidence_sentences([span(MEETING)])
+    features = SentenceFeatures.of(question, sentences, WordVectors(embed))
+    return select_quotes(features, length=length or QuoteLength())
 
 
 def test_sentences_belong_to_one_utterance_and_leave_labels_out() -> None:
-    found = evidence_sentences([span(MEETING)])
-    for sentence in found:
+    sentences = evidence_sentences([span(MEETING)])
+    for sentence in sentences:
         utterance = MEETING.utterance_at(sentence.start)
         assert utterance is not None
         assert utterance.text_start <= sentence.start < sentence.end <= utterance.end
         assert (sentence.speaker, sentence.time) == (utterance.speaker, utterance.time)
-    joined = "".join(sentence.text for sentence in found)
+    joined = "".join(sentence.text for sentence in sentences)
     said = "".join(
         MEETING.text[utterance.text_start : utterance.end] for utterance in MEETING.utterances
     )
@@ -75,10 +75,12 @@ def test_nothing_is_said_twice_and_fillers_are_left_out(embed: Embed) -> None:
 
 def test_reading_order_and_length(embed: Embed) -> None:
     short = QuoteLength(quotes=3, words=15, drop=10.0)
-    found = ask("What about rubber cases?", embed, length=short)
-    assert [sentence.start for sentence in found] == sorted(sentence.start for sentence in found)
-    assert 0 < len(found) <= 3
-    assert sum(len(sentence.text.split()) for sentence in found) <= 15 * 1.25
+    sentences = ask("What about rubber cases?", embed, length=short)
+    assert [sentence.start for sentence in sentences] == sorted(
+        sentence.start for sentence in sentences
+    )
+    assert 0 < len(sentences) <= 3
+    assert sum(len(sentence.text.split()) for sentence in sentences) <= 15 * 1.25
 
 
 def test_citations_are_the_document(embed: Embed) -> None:
@@ -101,16 +103,16 @@ def test_hard_wrapped_sentences_stay_verbatim_in_the_citation() -> None:
 
 
 def test_no_sentence_with_content_is_still_an_answer(embed: Embed) -> None:
-    found = evidence_sentences([span(prose("Okay. Yes. Hmm."))])
-    reading = SentenceFeatures.of("Is it okay?", found, WordVectors(embed))
-    assert select_quotes(reading, length=QuoteLength())
+    sentences = evidence_sentences([span(prose("Okay. Yes. Hmm."))])
+    features = SentenceFeatures.of("Is it okay?", sentences, WordVectors(embed))
+    assert select_quotes(features, length=QuoteLength())
 
 
 def test_sentences_in_a_row_are_one_quote(embed: Embed) -> None:
     document = transcript([("Ann", "We chose rubber. Rubber feels soft."), ("Bo", "I like tea.")])
-    found = evidence_sentences([span(document)])
-    reading = SentenceFeatures.of("Why is rubber chosen?", found, WordVectors(embed))
-    (quote,) = select_quotes(reading, length=QuoteLength(words=6, drop=10.0))
+    sentences = evidence_sentences([span(document)])
+    features = SentenceFeatures.of("Why is rubber chosen?", sentences, WordVectors(embed))
+    (quote,) = select_quotes(features, length=QuoteLength(words=6, drop=10.0))
     assert quote.text == "We chose rubber. Rubber feels soft."
     assert (quote.speaker, quote.utterance) == ("Ann", 0)
     paragraphs = evidence_sentences([span(prose("We chose rubber.\n\nRubber feels soft."))])
@@ -120,15 +122,15 @@ def test_sentences_in_a_row_are_one_quote(embed: Embed) -> None:
 
 def test_part_of_a_name_names_its_only_bearer(embed: Embed) -> None:
     said = [(name, "The rubber case is soft.") for name in ("Ann Lee", "Bob Lee", "Cyd Day")]
-    found = evidence_sentences([span(transcript(said))])
+    sentences = evidence_sentences([span(transcript(said))])
     for name, speaker in (("Cyd", "Cyd Day"), ("Bob Lee", "Bob Lee")):
-        reading = SentenceFeatures.of(f"What did {name} say?", found, WordVectors(embed))
-        assert select_quotes(reading, length=QuoteLength(quotes=1))[0].speaker == speaker
+        features = SentenceFeatures.of(f"What did {name} say?", sentences, WordVectors(embed))
+        assert select_quotes(features, length=QuoteLength(quotes=1))[0].speaker == speaker
 
 
 def test_a_time_is_quoted_when_asked_when(embed: Embed) -> None:
     document = prose("The bakery opens for customers soon. The bakery opens on Monday the ninth.")
-    found = evidence_sentences([span(document)])
-    reading = SentenceFeatures.of("When does the bakery open?", found, WordVectors(embed))
-    (quote,) = select_quotes(reading, length=QuoteLength(quotes=1, words=5))
+    sentences = evidence_sentences([span(document)])
+    features = SentenceFeatures.of("When does the bakery open?", sentences, WordVectors(embed))
+    (quote,) = select_quotes(features, length=QuoteLength(quotes=1, words=5))
     assert quote.text == "The bakery opens on Monday the ninth."
