@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.latency import Latency, latency, timed
-from indexing.index.faiss_index import VectorIndex, require_faiss
+from indexing.index.faiss_index import FaissIndex, require_faiss
 from retriever.dense import LARGE_DEPTH
 
 FloatArray = npt.NDArray[np.float32]
@@ -77,14 +77,14 @@ def compare_indexes(
 def _indexes(vectors: FloatArray, depth: int, *, baselines: bool) -> Iterator[_Index]:
     seconds: dict[str, float] = {}
     for name, flat_below in (("flat", len(vectors) + 1), ("codes", 0)):
-        index = timed(seconds, name, partial(VectorIndex.build, vectors, flat_below=flat_below))
+        index = timed(seconds, name, partial(FaissIndex.build, vectors, flat_below=flat_below))
         yield _Index(name, round(seconds[name], 2), partial(_search, index, depth))
     if baselines:
         yield from _ivf(vectors, depth)
         yield from _hnsw(vectors, depth)
 
 
-def _search(index: VectorIndex, depth: int, queries: FloatArray) -> IntArray:
+def _search(index: FaissIndex, depth: int, queries: FloatArray) -> IntArray:
     return index.search(queries, depth)[1]
 
 

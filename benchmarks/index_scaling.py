@@ -26,9 +26,9 @@ from benchmarks.latency import Latency, latency, timed
 from benchmarks.memory import peak_memory, resident_memory
 from benchmarks.synthetic_corpus import DIMENSION, WORDS, SyntheticCorpus, SyntheticQuery
 from indexing.errors import InvalidRequest
-from indexing.index.bm25 import Postings
-from indexing.index.bm25_builder import BLOCK, Words
-from indexing.index.faiss_index import VectorIndex
+from indexing.index.bm25 import Bm25Index
+from indexing.index.bm25_builder import BLOCK, LexicalIndexBuilder
+from indexing.index.faiss_index import FaissIndex
 from indexing.index.snapshot import Snapshot
 from indexing.index.speakers import Speakers
 from indexing.store.store import Store
@@ -167,7 +167,7 @@ def _build(corpus: SyntheticCorpus, folder: Path) -> dict[str, float]:
     seconds = dict[str, float]()
     documents, lexicon = corpus.documents, corpus.lexicon()
     vectors = _vectors(corpus, folder / VECTORS)
-    index = timed(seconds, "vectors", lambda: VectorIndex.build(vectors))
+    index = timed(seconds, "vectors", lambda: FaissIndex.build(vectors))
     firsts = np.searchsorted(corpus.owner, np.arange(documents))
     with closing(Store(folder, create=True)) as store:
         snapshot = Snapshot(
@@ -176,7 +176,7 @@ def _build(corpus: SyntheticCorpus, folder: Path) -> dict[str, float]:
             document_rows=np.arange(documents),
             passage_rows=np.arange(len(corpus.owner)),
             owner=corpus.owner,
-            document_vectors=VectorIndex.build(np.array(vectors[firsts])),
+            document_vectors=FaissIndex.build(np.array(vectors[firsts])),
             passage_vectors=index,
             lexicon=lexicon,
             **_postings(corpus, lexicon, seconds),
@@ -199,9 +199,9 @@ def _vectors(corpus: SyntheticCorpus, path: Path) -> FloatArray:
 
 def _postings(
     corpus: SyntheticCorpus, lexicon: Lexicon, seconds: dict[str, float]
-) -> dict[str, Postings]:
+) -> dict[str, Bm25Index]:
     """The indexes of the words; the drawing of these is not in the seconds."""
-    words, is_function = Words(), lexicon.is_function()
+    words, is_function = LexicalIndexBuilder(), lexicon.is_function()
     step = dict[str, float]()
     seconds["words"] = 0.0
     with track(list(_blocks(corpus.owner)), doing="Indexing words") as steps:
@@ -257,7 +257,7 @@ def _compare_full_scoring(
     latencies: list[Latency] = []
     best: list[list[set[int]]] = []
     for doing, flat_below in (("Everything", len(vectors) + 1), ("Candidates", 0)):
-        index = VectorIndex.build(vectors, flat_below=flat_below)
+        index = FaissIndex.build(vectors, flat_below=flat_below)
         variant = replace(retriever, snapshot=replace(retriever.snapshot, passage_vectors=index))
         latencies.append(_latency(sample, doing, variant.score))
         scores = [variant.score(Query.of(each.text)).documents for each in sample]

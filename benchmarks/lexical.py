@@ -16,7 +16,7 @@ import bm25s
 import click
 import numpy as np
 
-from indexing.index.bm25 import Postings
+from indexing.index.bm25 import Bm25Index
 from indexing.text.chunking import split
 from indexing.text.english import FUNCTION_WORDS
 from indexing.text.vocabulary import Lexicon, stems, words
@@ -31,7 +31,7 @@ def ours(texts: list[str]) -> Score:
     lexicon = Lexicon()
     rows = [lexicon.unigrams(lexicon.learn(text)) for text in texts]
     units = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row) for row in rows])
-    postings = Postings.build(np.concatenate(rows), units, len(rows))
+    postings = Bm25Index.build(np.concatenate(rows), units, len(rows))
     return lambda query: postings.score(lexicon.unigrams(lexicon.numbers(query)))
 
 

@@ -16,7 +16,7 @@ from indexing.documents import Document
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class DocumentIdentity:
     """What tells a document of the corpus from the others."""
 
     id: str
@@ -39,11 +39,11 @@ class Change(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One document, what to do with it, and what is held already (nothing, for an ADD)."""
+    """One document, what to do with it, and what is there already (nothing, for an ADD)."""
 
     change: Change
     document: Document
-    held: Held | None = None
+    existing: DocumentIdentity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,54 +52,58 @@ class Plan:
 
     Attributes:
         steps: One for each of its documents, in order.
-        left: What the corpus holds from the file and the file holds no more.
+        removed: What the corpus holds from the file and the file holds no more.
     """
 
     steps: tuple[Step, ...]
-    left: tuple[Held, ...]
+    removed: tuple[DocumentIdentity, ...]
 
-    def copied(self) -> set[str]:
+    def copied_paths(self) -> set[str]:
         """The files of which documents here are copies."""
-        return {step.held.path for step in self.steps if step.change is Change.COPY and step.held}
+        return {
+            step.existing.path
+            for step in self.steps
+            if step.change is Change.COPY and step.existing
+        }
 
 
 @dataclass(slots=True)
 class Catalogue:
     """The documents of a corpus, while a run changes it."""
 
-    _by_id: dict[str, Held] = field(default_factory=dict)
+    _by_id: dict[str, DocumentIdentity] = field(default_factory=dict)
     _by_digest: dict[str, dict[str, None]] = field(default_factory=dict)  # ids, in order
     _by_path: dict[str, dict[str, None]] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)  # ids at any time of the run
 
     @classmethod
-    def of(cls, documents: Iterable[Held]) -> Catalogue:
+    def of(cls, documents: Iterable[DocumentIdentity]) -> Catalogue:
         """The catalogue of these documents."""
         catalogue = cls()
         for one in documents:
-            catalogue.enter(one)
+            catalogue.put(one)
         return catalogue
 
-    def at(self, path: str) -> list[Held]:
+    def at_path(self, path: str) -> list[DocumentIdentity]:
         """What came from a file."""
         return [self._by_id[id_] for id_ in self._by_path.get(path, ())]
 
-    def enter(self, one: Held) -> None:
+    def put(self, one: DocumentIdentity) -> None:
         """Note a document, in place of the one of the same id."""
-        self.drop(one.id)
+        self.discard(one.id)
         self._used.add(one.id)
         self._by_id[one.id] = one
         self._by_digest.setdefault(one.digest, {})[one.id] = None
         self._by_path.setdefault(one.path, {})[one.id] = None
 
-    def drop(self, id_: str) -> None:
+    def discard(self, id_: str) -> None:
         """Forget a document, if it is there."""
         old = self._by_id.pop(id_, None)
         if old is not None:
             del self._by_digest[old.digest][id_]
             del self._by_path[old.path][id_]
 
-    def unused(self, id_: str) -> str:
+    def unused_id(self, id_: str) -> str:
         """The id, or another where a document that has moved away keeps it."""
         while id_ in self._used:
             id_ = hashlib.sha256(id_.encode()).hexdigest()[:12]
@@ -108,75 +112,79 @@ class Catalogue:
     def plan(
         self,
         documents: Sequence[Document],
-        held: Sequence[Held],
+        existing: Sequence[DocumentIdentity],
         *,
-        gone: Callable[[str], bool],
+        is_gone: Callable[[str], bool],
         outdated: Collection[str] = (),
     ) -> Plan:
         """What to do with the documents of a file.
 
         Args:
             documents: What the file holds now.
-            held: What the corpus holds from it.
-            gone: Whether a file is no longer where it was.
+            existing: What the corpus holds from it.
+            is_gone: Whether a file is no longer where it was.
             outdated: Files that hold something else now, so that what the corpus holds from them
                 is about to go.
         """
-        match = _Match(documents, held)
-        match.by(Change.NOTHING, lambda one: (one.part, one.title, one.digest))
-        match.by(Change.RELABEL, lambda one: (one.part, one.digest))
-        match.by(Change.RELABEL, lambda one: one.digest)
-        first: dict[str, Held] = {}  # content new to this file, and where its copies find it
-        for at, document in match.open():
+        match = _Matcher(documents, existing)
+        match.match_by(Change.NOTHING, lambda one: (one.part, one.title, one.digest))
+        match.match_by(Change.RELABEL, lambda one: (one.part, one.digest))
+        match.match_by(Change.RELABEL, lambda one: one.digest)
+        first: dict[
+            str, DocumentIdentity
+        ] = {}  # content new to this file, and where its copies find it
+        for at, document in match.pending():
             holder = first.get(document.digest)
             if holder is not None:
                 match.steps[at] = Step(Change.COPY, document, holder)
                 continue
-            holder = self._holder(document.digest, outdated)
+            holder = self._find_copy(document.digest, outdated)
             if holder is None:
-                first[document.digest] = holding(document, document.id)
+                first[document.digest] = identify(document, document.id)
             else:
-                change = Change.MOVE if gone(holder.path) else Change.COPY
+                change = Change.MOVE if is_gone(holder.path) else Change.COPY
                 match.steps[at] = Step(change, document, holder)
-                first[document.digest] = holding(document, holder.id)
-        match.by(Change.UPDATE, lambda one: one.part)
-        for at, document in match.open():
+                first[document.digest] = identify(document, holder.id)
+        match.match_by(Change.UPDATE, lambda one: one.part)
+        for at, document in match.pending():
             match.steps[at] = Step(Change.ADD, document)
         steps = tuple(match.steps[at] for at in range(len(documents)))
-        return Plan(steps, tuple(match.left.values()))
+        return Plan(steps, tuple(match.unmatched.values()))
 
-    def _holder(self, digest: str, outdated: Collection[str]) -> Held | None:
+    def _find_copy(self, digest: str, outdated: Collection[str]) -> DocumentIdentity | None:
         holders = (self._by_id[id_] for id_ in self._by_digest.get(digest, ()))
         return next((one for one in holders if one.path not in outdated), None)
 
 
 @dataclass(slots=True)
-class _Match:
-    """The documents of a file against what is held from it."""
+class _Matcher:
+    """The documents of a file against what the corpus holds from it."""
 
     documents: Sequence[Document]
-    left: dict[str, Held]
+    unmatched: dict[str, DocumentIdentity]
     steps: dict[int, Step]
 
-    def __init__(self, documents: Sequence[Document], held: Sequence[Held]) -> None:
+    def __init__(self, documents: Sequence[Document], existing: Sequence[DocumentIdentity]) -> None:
         self.documents = documents
-        self.left = {one.id: one for one in held}
+        self.unmatched = {one.id: one for one in existing}
         self.steps = {}
 
-    def open(self) -> list[tuple[int, Document]]:
+    def pending(self) -> list[tuple[int, Document]]:
         """The documents without a step, with their positions."""
         return [(at, one) for at, one in enumerate(self.documents) if at not in self.steps]
 
-    def by(self, change: Change, key: Callable[[Document | Held], Hashable]) -> None:
-        """Give this step to each open document that is like one that is left, and take that."""
-        there = {key(one): one for one in self.left.values()}
-        for at, document in self.open():
-            one = there.pop(key(document), None)
+    def match_by(
+        self, change: Change, key: Callable[[Document | DocumentIdentity], Hashable]
+    ) -> None:
+        """Give this step to each pending document that equals an unmatched one by a key."""
+        by_key = {key(one): one for one in self.unmatched.values()}
+        for at, document in self.pending():
+            one = by_key.pop(key(document), None)
             if one is not None:
-                del self.left[one.id]
+                del self.unmatched[one.id]
                 self.steps[at] = Step(change, document, one)
 
 
-def holding(document: Document, id_: str) -> Held:
+def identify(document: Document, id_: str) -> DocumentIdentity:
     """A document as a catalogue knows it."""
-    return Held(id_, document.path, document.part, document.title, document.digest)
+    return DocumentIdentity(id_, document.path, document.part, document.title, document.digest)

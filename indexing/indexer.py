@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from indexing.change_detection import Catalogue, Change, Plan, Step, holding
+from indexing.change_detection import Catalogue, Change, Plan, Step, identify
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder
 from indexing.files import MAX_BYTES, Failure, nothing_in, read, walk
@@ -69,7 +69,7 @@ class IndexReport:
 
 
 @dataclass(slots=True)
-class _Tally:
+class _ReportDraft:
     """An IndexReport in the making."""
 
     added: list[str] = field(default_factory=list)
@@ -101,7 +101,7 @@ class _Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _SourceFile:
     """A file of a run: its real path, and its state when the run began."""
 
     real: Path
@@ -129,163 +129,169 @@ class Indexer:
     encoder: Callable[[], Encoder]
     progress: Callable[[Progress], None] | None = None
     max_bytes: int = MAX_BYTES
-    _tally: _Tally = field(default_factory=_Tally)
+    _draft: _ReportDraft = field(default_factory=_ReportDraft)
     _catalogue: Catalogue = field(default_factory=Catalogue)
-    _waiting: set[str] = field(default_factory=set)
-    _named: set[Path] = field(default_factory=set)
-    _passed_over: set[Path] = field(default_factory=set)
+    _pending: set[str] = field(default_factory=set)
+    _named_files: set[Path] = field(default_factory=set)
+    _other_kinds: set[Path] = field(default_factory=set)
     _path: str = ""
 
     def add(self, paths: Sequence[Path]) -> IndexReport:
         """Add or update files and folders."""
-        self._begin()
-        self._named = {path.resolve() for path in paths if path.is_file()}
+        self._reset()
+        self._named_files = {path.resolve() for path in paths if path.is_file()}
         files = list(self._files(paths))
-        self._tally.total = sum(file.state.size for file in files)
-        changed = [file for file in files if not self._unchanged(file)]
-        self._waiting = {file.path for file in changed}
-        postponed = [file for file in changed if not self._update(file, final=False)]
-        for file in postponed:
+        self._draft.total = sum(file.state.size for file in files)
+        changed = [file for file in files if not self._is_unchanged(file)]
+        self._pending = {file.path for file in changed}
+        deferred = [file for file in changed if not self._update(file, final=False)]
+        for file in deferred:
             self._update(file, final=True)
-        self._tally.failures += self._barren(paths, [file.real for file in files])
-        return self._tally.report()
+        self._draft.failures += self._folders_of_other_kinds(paths, [file.real for file in files])
+        return self._draft.report()
 
     def add_documents(self, documents: Iterable[Document]) -> IndexReport:
         """Add or update documents that are no files."""
-        self._begin()
+        self._reset()
         for document in documents:
-            held = [one for one in self._catalogue.at(document.path) if one.part == document.part]
-            self._carry_out(self._catalogue.plan([document], held, gone=_gone), size=0)
-        return self._tally.report()
+            existing = [
+                one for one in self._catalogue.at_path(document.path) if one.part == document.part
+            ]
+            self._apply(self._catalogue.plan([document], existing, is_gone=_is_gone), size=0)
+        return self._draft.report()
 
-    def _begin(self) -> None:
-        self._tally = _Tally()
-        self._catalogue = Catalogue.of(self.store.held())
-        self._passed_over = set()
+    def _reset(self) -> None:
+        self._draft = _ReportDraft()
+        self._catalogue = Catalogue.of(self.store.identities())
+        self._other_kinds = set()
 
-    def _files(self, paths: Sequence[Path]) -> Iterator[_File]:
+    def _files(self, paths: Sequence[Path]) -> Iterator[_SourceFile]:
         """The files to look at; what cannot be reached is noted as a failure."""
-        for found in walk(paths, skipped=self._tally.skipped):
-            if isinstance(found, Failure):
-                self._tally.failures.append(found)
+        for entry in walk(paths, skipped=self._draft.skipped):
+            if isinstance(entry, Failure):
+                self._draft.failures.append(entry)
                 continue
             try:
-                stat = found.stat()
+                stat = entry.stat()
             except OSError as error:
                 reason = error.strerror or "cannot be read"
-                failure = Failure(str(found), reason, "check that it still exists and may be read")
-                self._tally.failures.append(failure)
+                failure = Failure(str(entry), reason, "check that it still exists and may be read")
+                self._draft.failures.append(failure)
             else:
-                yield _File(found, FileState(stat.st_size, stat.st_mtime_ns))
+                yield _SourceFile(entry, FileState(stat.st_size, stat.st_mtime_ns))
 
-    def _unchanged(self, file: _File) -> bool:
+    def _is_unchanged(self, file: _SourceFile) -> bool:
         """Whether a file is as it was when it was last read whole, and its documents are here."""
-        known = self._catalogue.at(file.path)
+        known = self._catalogue.at_path(file.path)
         if not known or self.store.file_state(file.path) != file.state:
             return False
-        self._tally.unchanged += len(known)
+        self._draft.unchanged += len(known)
         self._advance(file.state.size)
         return True
 
-    def _update(self, file: _File, *, final: bool) -> bool:
+    def _update(self, file: _SourceFile, *, final: bool) -> bool:
         """Bring the store up to date with one file.
 
         False, and nothing done, when a document is a copy of one from a file that is yet to be
         read: only then is it known which of the two stays. A final call does not wait.
         """
         self._path = file.path
-        held = self._catalogue.at(file.path)
-        documents, failures, unread = _sorted_out(read(file.real, max_bytes=self.max_bytes))
-        walked_into = file.real not in self._named and not held
-        if walked_into and not documents and all(one.other_kind for one in failures):
-            self._pass_over(file)
+        existing = self._catalogue.at_path(file.path)
+        documents, failures, unread = _partition(read(file.real, max_bytes=self.max_bytes))
+        discovered = file.real not in self._named_files and not existing
+        if discovered and not documents and all(one.other_kind for one in failures):
+            self._skip_other_kind(file)
             return True
-        outdated = self._waiting - {file.path}
-        plan = self._catalogue.plan(documents, held, gone=_gone, outdated=outdated if final else ())
-        if not final and plan.copied() & outdated:
+        outdated = self._pending - {file.path}
+        plan = self._catalogue.plan(
+            documents, existing, is_gone=_is_gone, outdated=outdated if final else ()
+        )
+        if not final and plan.copied_paths() & outdated:
             return False
-        self._waiting.discard(file.path)
-        self._tally.failures += failures
-        self._tally.unread += unread
-        self._carry_out(replace(plan, left=()) if failures else plan, size=file.state.size)
+        self._pending.discard(file.path)
+        self._draft.failures += failures
+        self._draft.unread += unread
+        self._apply(replace(plan, removed=()) if failures else plan, size=file.state.size)
         if not failures:
             self.store.remember_file(file.path, file.state)
         return True
 
-    def _pass_over(self, file: _File) -> None:
+    def _skip_other_kind(self, file: _SourceFile) -> None:
         """Count a file that a walk came upon and that is of another kind, in spite of its name."""
-        self._waiting.discard(file.path)
-        self._passed_over.add(file.real)
-        self._tally.skipped[file.real.suffix.lower()] += 1
+        self._pending.discard(file.path)
+        self._other_kinds.add(file.real)
+        self._draft.skipped[file.real.suffix.lower()] += 1
         self._advance(file.state.size)
 
-    def _barren(self, paths: Sequence[Path], files: Sequence[Path]) -> Iterator[Failure]:
+    def _folders_of_other_kinds(
+        self, paths: Sequence[Path], files: Sequence[Path]
+    ) -> Iterator[Failure]:
         """Folders in which every file turned out to be of another kind."""
         for folder in (path for path in paths if path.is_dir()):
             inside = [file for file in files if file.is_relative_to(folder.resolve())]
-            if inside and self._passed_over.issuperset(inside):
+            if inside and self._other_kinds.issuperset(inside):
                 what = f"{len(inside)} with a known ending and another content"
                 yield nothing_in(folder, what)
 
-    def _carry_out(self, plan: Plan, *, size: int) -> None:
-        """Do what a plan says, and drop what is left; `size` is that of the file in bytes."""
-        end = self._tally.done + size
+    def _apply(self, plan: Plan, *, size: int) -> None:
+        """Do what a plan says, and remove what the file holds no more; `size` is in bytes."""
+        end = self._draft.done + size
         length = sum(len(step.document.text) for step in plan.steps)
         for step in plan.steps:
-            self._do(step, share=size * len(step.document.text) / length)
-        if plan.left:
-            self.store.remove(one.id for one in plan.left)
-            self._tally.removed += [one.id for one in plan.left]
-            for one in plan.left:
-                self._catalogue.drop(one.id)
-        self._advance(end - self._tally.done)
+            self._apply_step(step, share=size * len(step.document.text) / length)
+        if plan.removed:
+            self.store.remove(one.id for one in plan.removed)
+            self._draft.removed += [one.id for one in plan.removed]
+            for one in plan.removed:
+                self._catalogue.discard(one.id)
+        self._advance(end - self._draft.done)
 
-    def _do(self, step: Step, *, share: float) -> None:
-        document, held = step.document, step.held
+    def _apply_step(self, step: Step, *, share: float) -> None:
+        document, existing = step.document, step.existing
         if step.change is Change.ADD:
-            id_ = self._catalogue.unused(document.id)
+            id_ = self._catalogue.unused_id(document.id)
             self._encode(replace(document, id=id_), share)
-            self._tally.added.append(id_)
+            self._draft.added.append(id_)
             return
-        assert held is not None
+        assert existing is not None
         if step.change is Change.UPDATE:
-            self._encode(replace(document, id=held.id), share)
-            self._tally.updated.append(held.id)
+            self._encode(replace(document, id=existing.id), share)
+            self._draft.updated.append(existing.id)
             return
         if step.change is Change.NOTHING:
-            self._tally.unchanged += 1
+            self._draft.unchanged += 1
         elif step.change is Change.COPY:
-            self._tally.duplicates.append(_duplicate(document, held.path))
+            self._draft.duplicates.append(_duplicate(document, existing.path))
         else:
-            moved = holding(document, held.id)
+            moved = identify(document, existing.id)
             self.store.move(moved)
-            self._catalogue.enter(moved)
-            self._tally.moved.append(held.id)
+            self._catalogue.put(moved)
+            self._draft.moved.append(existing.id)
         self._advance(share)
 
     def _encode(self, document: Document, share: float) -> None:
         """Encode and commit; `share` is what the document stands for, in bytes."""
-        before, characters = self._tally.done, 0
+        before, characters = self._draft.done, 0
 
-        def encoded(tokens: int) -> None:
+        def report_tokens(tokens: int) -> None:
             nonlocal characters
             characters += tokens * CHARACTERS_PER_TOKEN
-            self._tally.tokens += tokens
-            self._tally.done = before + share * min(characters / len(document.text), 1)
+            self._draft.tokens += tokens
+            self._draft.done = before + share * min(characters / len(document.text), 1)
             self._advance(0)
 
         passages = split(document)
-        (vectors,) = self.encoder().encode([(document, passages)], progress=encoded)
+        (vectors,) = self.encoder().encode([(document, passages)], progress=report_tokens)
         self.store.put(document, passages, vectors, added=_now())
-        self._catalogue.enter(holding(document, document.id))
-        self._tally.done = before
+        self._catalogue.put(identify(document, document.id))
+        self._draft.done = before
         self._advance(share)
 
     def _advance(self, amount: float) -> None:
-        self._tally.done += amount
+        self._draft.done += amount
         if self.progress:
-            tally = self._tally
-            self.progress(Progress(tally.done, tally.total, tally.tokens, self._path))
+            draft = self._draft
+            self.progress(Progress(draft.done, draft.total, draft.tokens, self._path))
 
 
 def reencode(
@@ -295,27 +301,27 @@ def reencode(
 
     The corpus keeps its old vectors until the last new one is there. A killed run goes on later.
     """
-    waiting = store.not_reencoded(encoder.fingerprint)
+    pending = store.ids_to_reencode(encoder.fingerprint)
     tokens = 0
-    for done, id_ in enumerate(waiting, 1):
+    for done, id_ in enumerate(pending, 1):
         document = store.document(id_)
         (encoded,) = encoder.encode([(document, store.passages_of(id_))])
         store.put_reencoded(id_, encoded, encoder.fingerprint)
         tokens += encoded.encoded
         if progress:
-            progress(Progress(done, len(waiting), tokens, document.path))
-    store.adopt(encoder.fingerprint)
-    return len(waiting)
+            progress(Progress(done, len(pending), tokens, document.path))
+    store.adopt_reencoded(encoder.fingerprint)
+    return len(pending)
 
 
-def _sorted_out(
-    found: Iterable[Document | Failure],
+def _partition(
+    entries: Iterable[Document | Failure],
 ) -> tuple[list[Document], list[Failure], list[Failure]]:
     """What can be indexed, what cannot (text without a word among it), what is beside the text."""
     documents: list[Document] = []
     failures: list[Failure] = []
     unread: list[Failure] = []
-    for one in found:
+    for one in entries:
         if isinstance(one, Failure):
             (unread if one.beside_text else failures).append(one)
         elif any(character.isalnum() for character in one.text):
@@ -325,7 +331,7 @@ def _sorted_out(
     return documents, failures, unread
 
 
-def _gone(path: str) -> bool:
+def _is_gone(path: str) -> bool:
     """Whether a file is no longer where it was; what never was a file is not."""
     return Path(path).is_absolute() and not Path(path).exists()
 

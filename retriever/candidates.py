@@ -152,7 +152,7 @@ class _CandidateScorer:
         if not self._dense_documents and not self._dense_passages:
             return np.zeros((0, len(selection.passages)), np.float32)
         spans = [(int(first), int(last)) for first, last in selection.bounds]
-        return self.features.snapshot.passage_vectors.products(self.features.vectors, spans)
+        return self.features.snapshot.passage_vectors.inner_products(self.features.vectors, spans)
 
     def of_documents(self, selection: Selection, similarity: FloatArray) -> Contributions:
         """What each feature gives to the scores of documents (c,)."""
@@ -278,7 +278,7 @@ class _CandidateScorer:
         """(passages,) means with so many neighbours of the same document on either side."""
         if not reach:
             return scores
-        return mean_of_neighbours(scores, self.features.snapshot.beside, reach=reach)
+        return mean_of_neighbours(scores, self.features.snapshot.has_predecessor, reach=reach)
 
     # Estimated
 

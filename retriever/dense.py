@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.faiss_index import GPU_DEPTH, VectorIndex
+from indexing.index.faiss_index import GPU_DEPTH, FaissIndex
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -15,14 +15,14 @@ LARGE_DEPTH = GPU_DEPTH  # the same in an index that is searched by codes or on 
 
 
 def similarities(
-    index: VectorIndex, queries: FloatArray, *, allowed: npt.NDArray[np.bool_] | None = None
+    index: FaissIndex, queries: FloatArray, *, allowed: npt.NDArray[np.bool_] | None = None
 ) -> FloatArray:
     """Cosine of queries (q, d) with everything in an index, as (q, n).
 
     Exact for the DEPTH (or LARGE_DEPTH) nearest of each query; the rest get the last of these
     scores, an upper bound, and so does what is not allowed: callers mask it.
     """
-    depth = LARGE_DEPTH if index.large else DEPTH
+    depth = LARGE_DEPTH if index.is_approximate else DEPTH
     scores, positions = index.search(queries, depth, allowed=allowed)
     if not scores.shape[1]:
         return np.zeros((len(queries), len(index)), np.float32)

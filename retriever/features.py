@@ -176,7 +176,7 @@ class Features:
     @property
     def starts(self) -> npt.NDArray[np.int64]:
         """(documents,) position of each document's first passage."""
-        return self.snapshot.starts
+        return self.snapshot.first_passages
 
     @cached_property
     def admitted(self) -> Mask | None:

@@ -59,14 +59,14 @@ class Retriever:
     def score(self, query: Query, *, where: Filter | None = None, least: int = 1) -> Scores:
         """Score every document and passage that a filter admits.
 
-        In a large corpus (`VectorIndex.large`) only the best documents and their passages, but at
-        least so many as asked for: `retriever.candidates` says what is exact there.
+        In a large corpus (`FaissIndex.is_approximate`) only the best documents and their passages,
+        but at least so many as asked for: `retriever.candidates` says what is exact there.
         """
         mask = passage_mask(where or Filter(), self.store, self.snapshot)
         ranking, owner = self.ranking, self.snapshot.owner
         sentences = by_sentence(ranking.documents)
         features = Features(self.snapshot, query, self.embed, mask, by_sentence=sentences)
-        if self.snapshot.passage_vectors.large:
+        if self.snapshot.passage_vectors.is_approximate:
             return score_candidates(features, ranking, least=least)
         documents, of_documents = fuse(
             {name: features.of_documents(name) for name in ranking.documents},

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.speakers import Speakers, spelled
+from indexing.index.speakers import Speakers, normalize
 from indexing.text.english import FUNCTION_WORDS, QUESTION_WORDS
 
 LONGEST = 6  # words of a name
@@ -26,11 +26,11 @@ def named_speakers(question: str, speakers: Speakers) -> npt.NDArray[np.int64]:
     writes with a capital. A name within a longer one does not count, nor does an ordinary word of
     questions ("Will", "Me").
     """
-    words = spelled(question).split()
+    words = normalize(question).split()
     for table in (speakers.by_name, speakers.by_part):
         if names := _longest_names(words, table):
             return _numbers(names, table)
-    capitals = {spelled(word) for word in _CAPITAL.findall(question)} - _NO_NAMES
+    capitals = {normalize(word) for word in _CAPITAL.findall(question)} - _NO_NAMES
     return _numbers(capitals & speakers.by_word.keys(), speakers.by_word)
 
 

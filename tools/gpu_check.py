@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT))  # for a machine on which the project is not insta
 
 from benchmarks.synthetic_corpus import SyntheticCorpus  # noqa: E402
 from indexing.errors import RagAppError  # noqa: E402
-from indexing.index.faiss_index import GPU_DEPTH, VectorIndex, require_faiss  # noqa: E402
+from indexing.index.faiss_index import GPU_DEPTH, FaissIndex, require_faiss  # noqa: E402
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -95,8 +95,8 @@ def check_vectors(count: int, depth: int, queries: int) -> bool:
     vectors = np.concatenate(list(corpus.vectors()))
     places = np.random.default_rng(0).integers(0, count, queries)
     sample = [each.vectors for each in corpus.queries(vectors[places], places)]
-    flat, flat_seconds = timed(lambda: VectorIndex.build(vectors, flat_below=count + 1))
-    large, large_seconds = timed(lambda: VectorIndex.build(vectors, flat_below=0))
+    flat, flat_seconds = timed(lambda: FaissIndex.build(vectors, flat_below=count + 1))
+    large, large_seconds = timed(lambda: FaissIndex.build(vectors, flat_below=0))
     _, gpu_seconds = timed(lambda: large.search(sample[0], depth))
     if not large.on_gpu:
         print(f"vectors: the GPU has no room for {count:,} vectors; ask for fewer: --vectors")
@@ -141,7 +141,7 @@ def check_encoder() -> bool:
     return cosine >= COSINE_AT_LEAST
 
 
-def search_ms(index: VectorIndex, sample: Sequence[FloatArray], depth: int) -> float:
+def search_ms(index: FaissIndex, sample: Sequence[FloatArray], depth: int) -> float:
     """Median milliseconds of a query."""
     index.search(sample[0], depth)
     return median(timed(partial(index.search, each, depth))[1] for each in sample) * 1000

@@ -22,7 +22,7 @@ B = 0.75
 
 
 @dataclass(frozen=True)
-class Postings:
+class Bm25Index:
     """An inverted index whose values are BM25 weights.
 
     Attributes:
@@ -48,7 +48,7 @@ class Postings:
         *,
         k1: float = K1,
         b: float = B,
-    ) -> Postings:
+    ) -> Bm25Index:
         """From term occurrences: keys (n,) and the unit (n,) each stands in."""
         order = np.lexsort((units, keys))
         keys, units = keys[order], units[order]
@@ -60,25 +60,25 @@ class Postings:
         keys, units = keys[firsts], units[firsts]
         terms, starts = np.unique(keys, return_index=True)
         bounds = np.append(starts, len(keys)).astype(np.int64)
-        rare = np.repeat(idf(np.diff(bounds), size), np.diff(bounds))
-        weights = saturated(rare, counts, norm[units], k1=k1)
+        rarity = np.repeat(idf(np.diff(bounds), size), np.diff(bounds))
+        weights = term_weights(rarity, counts, norm[units], k1=k1)
         return cls(terms, bounds, units.astype(np.int32), weights, size)
 
     def score(self, keys: IntArray) -> FloatArray:
         """BM25 of every unit, (size,), for a query's distinct terms."""
         scores = np.zeros(self.size, np.float32)
-        wanted = np.unique(keys)
-        for at in self._places(wanted):
+        terms = np.unique(keys)
+        for at in self._term_positions(terms):
             row = slice(self.bounds[at], self.bounds[at + 1])
             scores[self.units[row]] += self.weights[row]
         return scores
 
-    def _places(self, wanted: IntArray) -> IntArray:
-        at = np.searchsorted(self.keys, wanted)
+    def _term_positions(self, terms: IntArray) -> IntArray:
+        at = np.searchsorted(self.keys, terms)
         inside = at < len(self.keys)
-        at, wanted = at[inside], wanted[inside]
-        found: IntArray = at[self.keys[at] == wanted]
-        return found
+        at, terms = at[inside], terms[inside]
+        positions: IntArray = at[self.keys[at] == terms]
+        return positions
 
     def save(self, folder: Path, name: str) -> None:
         """Write the arrays as `name`.*.npy."""
@@ -86,7 +86,7 @@ class Postings:
             np.save(folder / f"{name}.{part}.npy", getattr(self, part))
 
     @classmethod
-    def load(cls, folder: Path, name: str, size: int) -> Postings:
+    def load(cls, folder: Path, name: str, size: int) -> Bm25Index:
         """Map arrays that `save` wrote into memory; pages are read when they are needed."""
         keys, bounds, units, weights = (
             np.load(folder / f"{name}.{part}.npy", mmap_mode="r", allow_pickle=False)
@@ -97,8 +97,8 @@ class Postings:
 
 def idf(frequency: IntArray, size: int) -> FloatArray:
     """How rare terms are (terms,) that stand in so many of `size` units."""
-    held = frequency.astype(np.float64)
-    return np.log1p((size - held + 0.5) / (held + 0.5)).astype(np.float32)
+    containing = frequency.astype(np.float64)
+    return np.log1p((size - containing + 0.5) / (containing + 0.5)).astype(np.float32)
 
 
 def norms(lengths: FloatArray, *, k1: float, b: float) -> FloatArray:
@@ -107,6 +107,8 @@ def norms(lengths: FloatArray, *, k1: float, b: float) -> FloatArray:
     return np.asarray(k1 * (1 - b + b * lengths / mean), np.float32)
 
 
-def saturated(rare: FloatArray, counts: FloatArray, norm: FloatArray, *, k1: float) -> FloatArray:
+def term_weights(
+    rarity: FloatArray, counts: FloatArray, norm: FloatArray, *, k1: float
+) -> FloatArray:
     """The weight of each posting (n,): rarity, occurrences, and what these are measured against."""
-    return np.asarray(rare * counts * (k1 + 1) / (counts + norm), np.float32)
+    return np.asarray(rarity * counts * (k1 + 1) / (counts + norm), np.float32)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.bm25 import K1, B, Postings, idf, norms, saturated
+from indexing.index.bm25 import K1, B, Bm25Index, idf, norms, term_weights
 from indexing.text.vocabulary import pair_keys
 
 IntArray = npt.NDArray[np.int64]
@@ -25,8 +25,8 @@ UnitArray = npt.NDArray[np.int32]
 
 BLOCK = 1 << 22  # words
 IN_MEMORY = 1 << 24  # postings; more are mapped from a file
-MERGED = 1 << 21  # postings, about, that are merged at a time
-SAMPLED = 1 << 14  # postings between two terms that a merge may begin at
+MERGE_SIZE = 1 << 21  # postings, about, that are merged at a time
+SAMPLE_EVERY = 1 << 14  # postings between two terms that a merge may begin at
 SHIFT = 31  # of `pair_keys`
 
 
@@ -39,7 +39,7 @@ class _Block:
     units: UnitArray
     counts: npt.NDArray[np.float32]
 
-    def between(self, low: int, high: int) -> _Block:
+    def slice_terms(self, low: int, high: int) -> _Block:
         """The postings of the terms from `low` on, and below `high`."""
         first, last = np.searchsorted(self.terms, (low, high))
         start, end = self.bounds[first], self.bounds[last]
@@ -50,14 +50,14 @@ class _Block:
             np.asarray(self.counts[start:end]),
         )
 
-    def sampled(self) -> IntArray:
+    def sample_terms(self) -> IntArray:
         """The terms of every SAMPLED-th posting."""
-        at = np.arange(0, len(self.units), SAMPLED)
+        at = np.arange(0, len(self.units), SAMPLE_EVERY)
         return np.asarray(self.terms[np.searchsorted(self.bounds, at, side="right") - 1])
 
 
 @dataclass(slots=True)
-class Inversion:
+class Bm25Builder:
     """Occurrences of terms, a block at a time; units ascend, and none is in two blocks."""
 
     blocks: list[_Block] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Inversion:
         if not len(keys):
             return
         first = int(units[0])
-        keys, local = _sorted(keys, units - np.int32(first))
+        keys, local = _sort(keys, units - np.int32(first))
         new = np.ones(len(keys), np.bool_)
         new[1:] = (keys[1:] != keys[:-1]) | (local[1:] != local[:-1])
         firsts = np.flatnonzero(new)
@@ -79,41 +79,41 @@ class Inversion:
         keys, local = keys[firsts], local[firsts]
         terms, starts = np.unique(keys, return_index=True)
         bounds = np.append(starts, len(keys)).astype(np.int64)
-        found = (local + first).astype(np.int32)
+        ascending = (local + first).astype(np.int32)
         if self.blocks:
-            terms, bounds = _mapped(terms), _mapped(bounds)
-            found, counts = _mapped(found), _mapped(counts)
-        self.blocks.append(_Block(terms, bounds, found, counts))
+            terms, bounds = _to_mmap(terms), _to_mmap(bounds)
+            ascending, counts = _to_mmap(ascending), _to_mmap(counts)
+        self.blocks.append(_Block(terms, bounds, ascending, counts))
 
-    def postings(self, size: int, *, k1: float = K1, b: float = B) -> Postings:
-        """BM25 weights over so many units, as `Postings.build` gives them for all at once."""
+    def postings(self, size: int, *, k1: float = K1, b: float = B) -> Bm25Index:
+        """BM25 weights over so many units, as `Bm25Index.build` gives them for all at once."""
         norm = norms(self._lengths(size), k1=k1, b=b)
         most_terms = sum(len(block.terms) for block in self.blocks)
         most = sum(len(block.units) for block in self.blocks)
         terms, bounds = _empty(most_terms, np.int64), _empty(most_terms + 1, np.int64)
         units, weights = _empty(most, np.int32), _empty(most, np.float32)
         used_terms = used = 0
-        for low, high in pairwise(self._cuts()):
-            merged = _merged([block.between(low, high) for block in self.blocks])
-            share = np.diff(merged.bounds)
+        for low, high in pairwise(self._merge_bounds()):
+            merged = _merge([block.slice_terms(low, high) for block in self.blocks])
+            frequency = np.diff(merged.bounds)
             next_terms, next_used = used_terms + len(merged.terms), used + len(merged.units)
             terms[used_terms:next_terms] = merged.terms
             bounds[used_terms:next_terms] = merged.bounds[:-1] + used
             units[used:next_used] = merged.units
-            weights[used:next_used] = saturated(
-                np.repeat(idf(share, size), share), merged.counts, norm[merged.units], k1=k1
+            weights[used:next_used] = term_weights(
+                np.repeat(idf(frequency, size), frequency), merged.counts, norm[merged.units], k1=k1
             )
             used_terms, used = next_terms, next_used
         bounds[used_terms] = used
-        return Postings(terms[:used_terms], bounds[: used_terms + 1], units, weights, size)
+        return Bm25Index(terms[:used_terms], bounds[: used_terms + 1], units, weights, size)
 
-    def _cuts(self) -> Iterator[int]:
+    def _merge_bounds(self) -> Iterator[int]:
         """Terms that parts of about MERGED postings begin at, ascending, and one above all."""
         if not self.blocks:
             return
         lowest = min(int(block.terms[0]) for block in self.blocks)
-        sampled = np.sort(np.concatenate([block.sampled() for block in self.blocks]))
-        inner = sampled[MERGED // SAMPLED :: MERGED // SAMPLED]
+        sampled = np.sort(np.concatenate([block.sample_terms() for block in self.blocks]))
+        inner = sampled[MERGE_SIZE // SAMPLE_EVERY :: MERGE_SIZE // SAMPLE_EVERY]
         yield lowest
         yield from np.unique(inner[inner > lowest]).tolist()
         yield max(int(block.terms[-1]) for block in self.blocks) + 1
@@ -126,13 +126,13 @@ class Inversion:
 
 
 @dataclass(slots=True)
-class Words:
+class LexicalIndexBuilder:
     """The stems of a corpus, passage by passage, into the four indexes of a snapshot."""
 
-    passages: Inversion = field(default_factory=Inversion)
-    passage_pairs: Inversion = field(default_factory=Inversion)
-    documents: Inversion = field(default_factory=Inversion)
-    document_pairs: Inversion = field(default_factory=Inversion)
+    passages: Bm25Builder = field(default_factory=Bm25Builder)
+    passage_pairs: Bm25Builder = field(default_factory=Bm25Builder)
+    documents: Bm25Builder = field(default_factory=Bm25Builder)
+    document_pairs: Bm25Builder = field(default_factory=Bm25Builder)
 
     def add(
         self,
@@ -157,7 +157,7 @@ class Words:
         self.passage_pairs.add(pairs[beside], passage[:-1][beside])
         self.document_pairs.add(pairs[within], document[:-1][within])
 
-    def postings(self, passages: int, documents: int) -> dict[str, Postings]:
+    def postings(self, passages: int, documents: int) -> dict[str, Bm25Index]:
         """By the names that a snapshot has for them; so many passages and documents in all."""
         return {
             "passages": self.passages.postings(passages),
@@ -170,10 +170,10 @@ class Words:
 def empty_vectors(rows: int, dimension: int, *, in_memory: bool) -> npt.NDArray[np.float32]:
     """(rows, dimension) float32 to be filled, in memory or in a file without a name."""
     shape = (rows, dimension)
-    return np.empty(shape, np.float32) if in_memory else _file(shape, np.float32)
+    return np.empty(shape, np.float32) if in_memory else _mmap_file(shape, np.float32)
 
 
-def _sorted(keys: IntArray, units: UnitArray) -> tuple[IntArray, UnitArray]:
+def _sort(keys: IntArray, units: UnitArray) -> tuple[IntArray, UnitArray]:
     """By key, then by unit. Both in one number where they fit: that sorts ten times as fast."""
     first, second = keys >> SHIFT, keys & ((1 << SHIFT) - 1)
     low, bits = int(second.max()).bit_length(), int(units[-1]).bit_length()
@@ -186,7 +186,7 @@ def _sorted(keys: IntArray, units: UnitArray) -> tuple[IntArray, UnitArray]:
     return keys, (packed & ((1 << bits) - 1)).astype(np.int32)
 
 
-def _merged(blocks: list[_Block]) -> _Block:
+def _merge(blocks: list[_Block]) -> _Block:
     """One block of several, whose units ascend from one to the next."""
     terms = np.sort(np.concatenate([block.terms for block in blocks]))
     terms = terms[np.append(True, terms[1:] != terms[:-1])]  # np.unique hashes: many times slower
@@ -206,16 +206,16 @@ def _merged(blocks: list[_Block]) -> _Block:
 
 
 def _empty(count: int, dtype: type[Any]) -> npt.NDArray[Any]:
-    return np.empty(count, dtype) if count <= IN_MEMORY else _file((count,), dtype)
+    return np.empty(count, dtype) if count <= IN_MEMORY else _mmap_file((count,), dtype)
 
 
-def _mapped(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _to_mmap(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The same values in a file without a name."""
-    kept = _file(values.shape, values.dtype.type)
-    kept[...] = values
-    return kept
+    mapped = _mmap_file(values.shape, values.dtype.type)
+    mapped[...] = values
+    return mapped
 
 
-def _file(shape: tuple[int, ...], dtype: type[Any]) -> npt.NDArray[Any]:
+def _mmap_file(shape: tuple[int, ...], dtype: type[Any]) -> npt.NDArray[Any]:
     with tempfile.TemporaryFile() as file:
         return np.memmap(file, dtype, mode="w+", shape=shape)

@@ -1,6 +1,6 @@
 """FAISS: nearest vectors by inner product. Derived from the store and rebuilt at will.
 
-Below `FLAT_BELOW` vectors the index is flat: every product is computed, on the processor. From
+Below `FLAT_BELOW` vectors the index is flat: every product is computed, on the CPU. From
 there on, short codes of all vectors are scanned (product quantisation with 4-bit codes that are
 looked up in registers: André et al., VLDB 2015), four times as many as asked for are taken, and
 their products are computed from the vectors themselves, which are memory-mapped. So scores are
@@ -26,26 +26,26 @@ IntArray = npt.NDArray[np.int64]
 
 FLAT_BELOW = 65536  # vectors that are compared one by one; more would be felt (docs/benchmarks.md)
 GPU_DEPTH = 2048  # the most neighbours that FAISS returns from a GPU
-DEEPER = 4  # codes looked at for each neighbour that is wanted,
-DEEP = 1024  # and at least so many
-TRAINED_ON = 32768  # vectors that codes are fitted to
+OVERFETCH = 4  # codes looked at for each neighbour that is wanted,
+MIN_CANDIDATES = 1024  # and at least so many
+TRAINING_VECTORS = 32768  # vectors that codes are fitted to
 BLOCK = 16384  # vectors at a time
 
 
 @dataclass(frozen=True)
-class VectorIndex:
+class FaissIndex:
     """Vectors by position, searched by inner product (cosine, as all of ours have unit length).
 
     Attributes:
-        master: A flat FAISS index, or one of codes.
+        index: A flat FAISS index, or one of codes.
         vectors: (n, d) float32 behind the codes; None where the index is flat and holds them.
     """
 
-    master: Any
+    index: Any
     vectors: FloatArray | None = None
 
     @classmethod
-    def build(cls, vectors: FloatArray, *, flat_below: int | None = None) -> VectorIndex:
+    def build(cls, vectors: FloatArray, *, flat_below: int | None = None) -> FaissIndex:
         """Index (n, d) float32 vectors; a large index keeps them, and they must not change."""
         flat_below = FLAT_BELOW if flat_below is None else flat_below
         faiss = require_faiss()
@@ -57,13 +57,13 @@ class VectorIndex:
         pieces = dimension // 2 if dimension % 2 == 0 else dimension
         index = faiss.IndexPQFastScan(dimension, pieces, 4, faiss.METRIC_INNER_PRODUCT)
         index.pq.cp.min_points_per_centroid = 1  # no warning on standard output
-        index.train(np.ascontiguousarray(vectors[:: max(1, count // TRAINED_ON)]))
+        index.train(np.ascontiguousarray(vectors[:: max(1, count // TRAINING_VECTORS)]))
         for start in range(0, count, BLOCK):
             index.add(np.ascontiguousarray(vectors[start : start + BLOCK]))
         return cls(index, vectors)
 
     @classmethod
-    def load(cls, path: Path) -> VectorIndex:
+    def load(cls, path: Path) -> FaissIndex:
         """Read an index that `save` wrote; the vectors behind codes are mapped into memory.
 
         Raises:
@@ -78,22 +78,22 @@ class VectorIndex:
 
     def save(self, path: Path) -> None:
         """Write the index, and beside it, as `.npy`, the vectors behind codes."""
-        require_faiss().write_index(self.master, str(path))
+        require_faiss().write_index(self.index, str(path))
         if self.vectors is not None:
             np.save(path.with_suffix(".npy"), self.vectors)
 
     def __len__(self) -> int:
-        return int(self.master.ntotal)
+        return int(self.index.ntotal)
 
     @property
-    def large(self) -> bool:
+    def is_approximate(self) -> bool:
         """Whether a search can miss a neighbour, and is worth limiting in depth."""
         return self.vectors is not None
 
     @property
     def on_gpu(self) -> bool:
         """Whether a large index is searched on a GPU, up to GPU_DEPTH deep."""
-        return self.large and self._gpu is not None
+        return self.is_approximate and self._gpu is not None
 
     def search(
         self, queries: FloatArray, k: int, *, allowed: npt.NDArray[np.bool_] | None = None
@@ -115,14 +115,14 @@ class VectorIndex:
             return np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
         rows = np.ascontiguousarray(queries, np.float32)
         if self.vectors is None:
-            return self._flat(rows, k, allowed)
+            return self._search_flat(rows, k, allowed)
         if allowed is not None and count < FLAT_BELOW:
-            return self._among(rows, k, np.flatnonzero(allowed))
+            return self._search_exact(rows, k, np.flatnonzero(allowed))
         if allowed is None and k <= GPU_DEPTH and self._gpu is not None:
             return self._gpu.search(rows, k)  # type: ignore[no-any-return]
-        return self._coded(rows, k, allowed, count)
+        return self._search_codes(rows, k, allowed, count)
 
-    def products(self, queries: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
+    def inner_products(self, queries: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
         """(q, p) scores of all positions in spans (first, last + 1), one after the other."""
         assert self.vectors is not None, "a flat index is searched whole"
         parts = [self.vectors[first:last] @ queries.T for first, last in spans]
@@ -132,34 +132,36 @@ class VectorIndex:
         """The vectors (p, d) at positions (p,)."""
         if self.vectors is not None:
             return np.asarray(self.vectors[positions], np.float32)
-        return self.master.reconstruct_batch(positions)  # type: ignore[no-any-return]
+        return self.index.reconstruct_batch(positions)  # type: ignore[no-any-return]
 
-    def _flat(
+    def _search_flat(
         self, queries: FloatArray, k: int, allowed: npt.NDArray[np.bool_] | None
     ) -> tuple[FloatArray, IntArray]:
         if allowed is None:
-            return self.master.search(queries, k)  # type: ignore[no-any-return]
+            return self.index.search(queries, k)  # type: ignore[no-any-return]
         faiss = require_faiss()
         selector = faiss.IDSelectorBatch(np.flatnonzero(allowed))
         parameters = faiss.SearchParameters(sel=selector)
-        return self.master.search(queries, k, params=parameters)  # type: ignore[no-any-return]
+        return self.index.search(queries, k, params=parameters)  # type: ignore[no-any-return]
 
-    def _coded(
+    def _search_codes(
         self, queries: FloatArray, k: int, allowed: npt.NDArray[np.bool_] | None, count: int
     ) -> tuple[FloatArray, IntArray]:
         """By codes; where few are allowed, so many more are looked at that enough of them are."""
-        wanted = max(DEEPER * k, DEEP)
-        deep = min(len(self), wanted * len(self) // count)
-        _, found = self.master.search(queries, deep)
+        candidates = max(OVERFETCH * k, MIN_CANDIDATES)
+        deep = min(len(self), candidates * len(self) // count)
+        _, positions_found = self.index.search(queries, deep)
         scores = np.full((len(queries), k), -np.inf, np.float32)
         positions = np.full((len(queries), k), -1, np.int64)
-        for row, (query, some) in enumerate(zip(queries, found, strict=True)):
-            good = some if allowed is None else some[allowed[some]][:wanted]
-            one, two = self._among(query[None], min(k, len(good)), np.sort(good))
+        for row, (query, some) in enumerate(zip(queries, positions_found, strict=True)):
+            good = some if allowed is None else some[allowed[some]][:candidates]
+            one, two = self._search_exact(query[None], min(k, len(good)), np.sort(good))
             scores[row, : one.shape[1]], positions[row, : two.shape[1]] = one, two
         return scores, positions
 
-    def _among(self, queries: FloatArray, k: int, places: IntArray) -> tuple[FloatArray, IntArray]:
+    def _search_exact(
+        self, queries: FloatArray, k: int, places: IntArray
+    ) -> tuple[FloatArray, IntArray]:
         """The k nearest among some positions, by all their products."""
         assert self.vectors is not None
         blocks = [places[at : at + BLOCK] for at in range(0, len(places), BLOCK)]

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.bm25 import Postings
-from indexing.index.bm25_builder import BLOCK, Words, empty_vectors
-from indexing.index.faiss_index import FLAT_BELOW, VectorIndex
+from indexing.index.bm25 import Bm25Index
+from indexing.index.bm25_builder import BLOCK, LexicalIndexBuilder, empty_vectors
+from indexing.index.faiss_index import FLAT_BELOW, FaissIndex
 from indexing.index.speakers import Speakers
 from indexing.store.store import Store
 from indexing.text.vocabulary import Lexicon
@@ -57,22 +57,22 @@ class Snapshot:
     document_rows: npt.NDArray[np.int64]
     passage_rows: npt.NDArray[np.int64]
     owner: npt.NDArray[np.int64]
-    document_vectors: VectorIndex
-    passage_vectors: VectorIndex
+    document_vectors: FaissIndex
+    passage_vectors: FaissIndex
     lexicon: Lexicon
-    passages: Postings
-    passage_pairs: Postings
-    documents: Postings
-    document_pairs: Postings
+    passages: Bm25Index
+    passage_pairs: Bm25Index
+    documents: Bm25Index
+    document_pairs: Bm25Index
     speakers: Speakers
 
     @cached_property
-    def starts(self) -> npt.NDArray[np.int64]:
+    def first_passages(self) -> npt.NDArray[np.int64]:
         """(documents,) position of each document's first passage."""
         return np.searchsorted(self.owner, np.arange(len(self.document_rows)))
 
     @cached_property
-    def beside(self) -> npt.NDArray[np.float32]:
+    def has_predecessor(self) -> npt.NDArray[np.float32]:
         """(3, passages) whether the passage one, two, three places before is of the document."""
         same = np.zeros((3, len(self.owner)), np.float32)
         for steps in (1, 2, 3):
@@ -87,15 +87,15 @@ class Snapshot:
             spans, speakers = store.passage_spans(), store.passage_speakers()
             document_rows, bounds = np.unique(spans[:, 1], return_index=True)
             document_vectors, passage_vectors = _vectors(store, len(document_rows), len(spans))
-            lexicon, words = _words(store, spans, np.append(bounds, len(spans)), progress)
+            lexicon, words = _invert_texts(store, spans, np.append(bounds, len(spans)), progress)
         return cls(
             generation=generation,
             stamp=stamp,
             document_rows=document_rows,
             passage_rows=spans[:, 0].copy(),
             owner=np.searchsorted(document_rows, spans[:, 1]),
-            document_vectors=VectorIndex.build(document_vectors),
-            passage_vectors=VectorIndex.build(passage_vectors),
+            document_vectors=FaissIndex.build(document_vectors),
+            passage_vectors=FaissIndex.build(passage_vectors),
             lexicon=lexicon,
             **words.postings(len(spans), len(document_rows)),
             speakers=Speakers.of(speakers),
@@ -119,7 +119,7 @@ class Snapshot:
         for name in POSTINGS:
             getattr(self, name).save(draft, name)
         self.speakers.save(draft)
-        files = {file.name: _seal(file) for file in sorted(draft.iterdir())}
+        files = {file.name: _checksum(file) for file in sorted(draft.iterdir())}
         manifest = {"format": FORMAT, "stamp": self.stamp, "files": files}
         (draft / "manifest.json").write_text(json.dumps(manifest, indent=1), "utf-8")
         shutil.rmtree(target, ignore_errors=True)
@@ -138,7 +138,9 @@ class Snapshot:
             manifest = json.loads((source / "manifest.json").read_text("utf-8"))
             if (manifest["format"], manifest["stamp"]) != (FORMAT, stamp):
                 return None
-            if any(_seal(source / name) != seal for name, seal in manifest["files"].items()):
+            if any(
+                _checksum(source / name) != checksum for name, checksum in manifest["files"].items()
+            ):
                 return None
             return cls._read(source, generation, stamp)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError):
@@ -152,15 +154,15 @@ class Snapshot:
         }
         sizes = {"passages": len(arrays["owner"]), "documents": len(arrays["document_rows"])}
         postings: dict[str, Any] = {
-            name: Postings.load(source, name, sizes[f"{name.split('_')[0].rstrip('s')}s"])
+            name: Bm25Index.load(source, name, sizes[f"{name.split('_')[0].rstrip('s')}s"])
             for name in POSTINGS
         }
         return cls(
             generation=generation,
             stamp=stamp,
             **arrays,
-            document_vectors=VectorIndex.load(source / "documents.faiss"),
-            passage_vectors=VectorIndex.load(source / "passages.faiss"),
+            document_vectors=FaissIndex.load(source / "documents.faiss"),
+            passage_vectors=FaissIndex.load(source / "passages.faiss"),
             lexicon=Lexicon.load(source / "lexicon.txt"),
             **postings,
             speakers=Speakers.load(source, sizes["passages"]),
@@ -180,21 +182,21 @@ def _vectors(store: Store, documents: int, passages: int) -> tuple[FloatArray, F
     return wholes, parts
 
 
-def _words(
+def _invert_texts(
     store: Store,
     spans: npt.NDArray[np.int64],
     bounds: npt.NDArray[np.int64],
     progress: Callable[[int, int], None] | None,
-) -> tuple[Lexicon, Words]:
+) -> tuple[Lexicon, LexicalIndexBuilder]:
     """Every passage's stems. `bounds` (documents + 1,) is where the spans of a document begin."""
-    lexicon, words = Lexicon(), Words()
+    lexicon, words = Lexicon(), LexicalIndexBuilder()
     chunks: list[npt.NDArray[np.int64]] = []
-    first = waiting = 0
+    first = pending = 0
     for number, (_, text) in enumerate(store.texts()):
         own = spans[bounds[number] : bounds[number + 1], 2:].tolist()
         chunks += [np.array(lexicon.learn(text[start:end]), np.int64) for start, end in own]
-        waiting += sum(map(len, chunks[-len(own) :]))
-        if waiting >= BLOCK or number == len(bounds) - 2:
+        pending += sum(map(len, chunks[-len(own) :]))
+        if pending >= BLOCK or number == len(bounds) - 2:
             passage = np.arange(bounds[first], bounds[number + 1], dtype=np.int32)
             document = np.repeat(np.arange(first, number + 1), np.diff(bounds[first : number + 2]))
             lengths = [len(chunk) for chunk in chunks]
@@ -204,17 +206,17 @@ def _words(
                 np.repeat(document.astype(np.int32), lengths),
                 lexicon.is_function(),
             )
-            chunks, first, waiting = [], number + 1, 0
+            chunks, first, pending = [], number + 1, 0
         if progress:
             progress(number + 1, len(bounds) - 1)
     return lexicon, words
 
 
-def _seal(file: Path) -> list[int]:
+def _checksum(file: Path) -> list[int]:
     """Length and CRC-32 of a file."""
-    checksum, length = 0, 0
+    crc, length = 0, 0
     with file.open("rb") as stream:
         while block := stream.read(1 << 22):
-            checksum = zlib.crc32(block, checksum)
+            crc = zlib.crc32(block, crc)
             length += len(block)
-    return [length, checksum]
+    return [length, crc]

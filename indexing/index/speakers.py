@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.bm25 import Postings
+from indexing.index.bm25 import Bm25Index
 from indexing.text.english import FUNCTION_WORDS
 
 IntArray = npt.NDArray[np.int64]
 
-OF_A_PERSON = 3  # words; longer names hold offices and places too
+MAX_NAME_WORDS = 3  # words; longer names hold offices and places too
 
 _WORD = re.compile(r"\w+")
 
@@ -29,11 +29,11 @@ class Speakers:
 
     Attributes:
         names: As the files spell them, each once.
-        turns: For each speaker, their passages; the weight is 1/n for the n-th by words said.
+        index: For each speaker, their passages; the weight is 1/n for the n-th by words said.
     """
 
     names: tuple[str, ...]
-    postings: Postings
+    postings: Bm25Index
 
     @classmethod
     def of(cls, passages: Sequence[tuple[str, ...]]) -> Speakers:
@@ -49,7 +49,7 @@ class Speakers:
         bounds = np.searchsorted(keys, np.arange(len(names) + 1))
         return cls(
             names,
-            Postings(
+            Bm25Index(
                 keys=np.arange(len(names)),
                 bounds=bounds.astype(np.int64),
                 units=np.array([unit for _, unit, _ in entries], np.int32),
@@ -67,12 +67,12 @@ class Speakers:
     def load(cls, folder: Path, passages: int) -> Speakers:
         """Read what `save` wrote, over that many passages."""
         names = json.loads((folder / "speakers.json").read_text("utf-8"))
-        return cls(tuple(names), Postings.load(folder, "speakers", passages))
+        return cls(tuple(names), Bm25Index.load(folder, "speakers", passages))
 
     @cached_property
     def by_name(self) -> dict[str, tuple[int, ...]]:
         """Numbers of the speakers of each full name, in lower case without punctuation."""
-        return _table((spelled(name), number) for number, name in enumerate(self.names))
+        return _group((normalize(name), number) for number, name in enumerate(self.names))
 
     @cached_property
     def by_part(self) -> dict[str, tuple[int, ...]]:
@@ -81,36 +81,36 @@ class Speakers:
         Two words of a longer name in a row, neither of them a function word, and a name without
         its initials ("Professor" for "Professor B").
         """
-        return _table(
-            (part, number) for number, name in enumerate(self.names) for part in _parts(name)
+        return _group(
+            (part, number) for number, name in enumerate(self.names) for part in _name_parts(name)
         )
 
     @cached_property
     def by_word(self) -> dict[str, tuple[int, ...]]:
         """The same by single words of a name of two or three, of three letters or more."""
-        return _table(
+        return _group(
             (word, number)
             for number, name in enumerate(self.names)
-            if 1 < len(spelled(name).split()) <= OF_A_PERSON
-            for word in dict.fromkeys(spelled(name).split())
+            if 1 < len(normalize(name).split()) <= MAX_NAME_WORDS
+            for word in dict.fromkeys(normalize(name).split())
             if len(word) > 2
         )
 
 
-def spelled(text: str) -> str:
+def normalize(text: str) -> str:
     """A name or a question in lower case, its words one space apart."""
     return " ".join(_WORD.findall(text.lower()))
 
 
-def _parts(name: str) -> list[str]:
-    words = spelled(name).split()
+def _name_parts(name: str) -> list[str]:
+    words = normalize(name).split()
     long = [word for word in words if len(word) > 1]
     pairs = pairwise(words) if len(words) > 2 else ()
     parts = [f"{a} {b}" for a, b in pairs if not {a, b} & FUNCTION_WORDS]
     return parts + ([" ".join(long)] if 0 < len(long) < len(words) else [])
 
 
-def _table(pairs: Iterable[tuple[str, int]]) -> dict[str, tuple[int, ...]]:
+def _group(pairs: Iterable[tuple[str, int]]) -> dict[str, tuple[int, ...]]:
     table: dict[str, list[int]] = {}
     for name, number in pairs:
         if name:

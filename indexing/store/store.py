@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from indexing.change_detection import Held
+from indexing.change_detection import DocumentIdentity
 from indexing.documents import Document, Page, Passage, Utterance
 from indexing.encoder.encoder import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint, check_fingerprint
@@ -122,7 +122,7 @@ class Store:
 
     @property
     def stamp(self) -> str:
-        """Drawn anew by every commit: no two states share it, not even after a restored backup."""
+        """Drawn again by every commit: no two states share it, not even after a restored backup."""
         return self._meta("stamp") or ""
 
     def fingerprint(self) -> Fingerprint | None:
@@ -190,16 +190,16 @@ class Store:
     def remove(self, ids: Iterable[str]) -> int:
         """Remove documents and all that belongs to them; how many there were."""
         with self._writing():
-            found = [id_ for id_ in dict.fromkeys(ids) if self.digest(id_) is not None]
-            for id_ in found:
+            stored = [id_ for id_ in dict.fromkeys(ids) if self.digest(id_) is not None]
+            for id_ in stored:
                 self._database.run(
                     "DELETE FROM files WHERE path = (SELECT path FROM documents WHERE id = ?)",
                     [id_],
                 )
                 self._database.run("DELETE FROM documents WHERE id = ?", [id_])
-        return len(found)
+        return len(stored)
 
-    def move(self, to: Held) -> None:
+    def move(self, to: DocumentIdentity) -> None:
         """Note that a document has another path, part or title now."""
         with self._writing():
             self._database.run(
@@ -207,7 +207,7 @@ class Store:
                 [to.path, to.part, to.title, to.id],
             )
 
-    # Encoding anew: side by side, then all at once
+    # Re-encoding: side by side, then all at once
 
     def put_reencoded(self, id_: str, encoded: EncodedDocument, fingerprint: Fingerprint) -> None:
         """Keep a document's vectors under another fingerprint until `adopt` makes them the ones."""
@@ -216,7 +216,7 @@ class Store:
             [_fingerprint_key(fingerprint), _blob(encoded.vector), _blob(encoded.passages), id_],
         )
 
-    def not_reencoded(self, fingerprint: Fingerprint) -> list[str]:
+    def ids_to_reencode(self, fingerprint: Fingerprint) -> list[str]:
         """Ids of the documents that have no vectors under that fingerprint yet, in order."""
         rows = self._database.rows(
             "SELECT id FROM documents LEFT JOIN reencoded"
@@ -226,7 +226,7 @@ class Store:
         )
         return [id_ for (id_,) in rows]
 
-    def adopt(self, fingerprint: Fingerprint) -> None:
+    def adopt_reencoded(self, fingerprint: Fingerprint) -> None:
         """Make the vectors of that fingerprint the corpus's own, in one transaction."""
         with self._writing():
             self._database.run(
@@ -268,10 +268,10 @@ class Store:
         rows = self._database.rows("SELECT digest FROM documents WHERE id = ?", [id_])
         return str(rows[0][0]) if rows else None
 
-    def held(self) -> list[Held]:
+    def identities(self) -> list[DocumentIdentity]:
         """Every document as a catalogue knows it, by row."""
         statement = "SELECT id, path, part, title, digest FROM documents ORDER BY row"
-        return [Held(*row) for row in self._database.rows(statement)]
+        return [DocumentIdentity(*row) for row in self._database.rows(statement)]
 
     def digests(self) -> dict[str, tuple[str, str]]:
         """For each content digest: the id and path of the document that holds it."""
@@ -336,17 +336,17 @@ class Store:
             " FROM passages JOIN documents ON documents.row = passages.document"
             " WHERE passages.row = ?"
         )
-        found = [self._database.rows(statement, [row])[0] for row in rows]
+        rows_found = [self._database.rows(statement, [row])[0] for row in rows]
         return [
             (Passage(start, end, tuple(json.loads(who)), time, page), text)
-            for start, end, who, time, page, text in found
+            for start, end, who, time, page, text in rows_found
         ]
 
     def passages_spoken_by(self, speaker: str) -> npt.NDArray[np.int64]:
         """Rows of the passages in which someone speaks whose name holds these words."""
-        wanted = speaker.casefold()
+        words = speaker.casefold()
         rows = self._database.rows("SELECT row, speakers FROM passages WHERE speakers != '[]'")
-        hits = [r for r, who in rows if any(wanted in w.casefold() for w in json.loads(who))]
+        hits = [r for r, who in rows if any(words in w.casefold() for w in json.loads(who))]
         return np.array(hits, np.int64)
 
     def texts(self) -> Iterator[tuple[int, str]]:

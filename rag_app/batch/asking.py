@@ -22,7 +22,7 @@ from rag_app.batch.scope import CurrentDocuments
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Mode
-    from indexing.change_detection import Held
+    from indexing.change_detection import DocumentIdentity
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class QuestionResult:
     """
 
     question: Question
-    scope: tuple[Held, ...] = ()
+    scope: tuple[DocumentIdentity, ...] = ()
     documents: str = ""
     answer: Answer | None = None
     error: QuestionError | None = None
@@ -110,7 +110,7 @@ def ask_one(
         ModelError: The same.
     """
     current = documents.read()
-    scope: tuple[Held, ...] = ()
+    scope: tuple[DocumentIdentity, ...] = ()
     try:
         if question.problem:
             raise InvalidRequest(question.problem)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from indexing.change_detection import Held
+from indexing.change_detection import DocumentIdentity
 from indexing.errors import DocumentNotFound
 from rag_app.corpus.document_names import documents_named
 
@@ -28,9 +28,9 @@ class Documents:
         by_id: Names and digests, by id.
     """
 
-    by_id: Mapping[str, Held]
+    by_id: Mapping[str, DocumentIdentity]
 
-    def scope(self, question: Question) -> tuple[Held, ...]:
+    def scope(self, question: Question) -> tuple[DocumentIdentity, ...]:
         """The documents that a question is limited to; none for all.
 
         Raises:
@@ -50,7 +50,7 @@ class Documents:
             self.by_id[id_] for id_ in documents_named(question.document, list(self.by_id.values()))
         )
 
-    def fingerprint(self, scope: tuple[Held, ...]) -> str:
+    def fingerprint(self, scope: tuple[DocumentIdentity, ...]) -> str:
         """Twelve hexadecimal digits for the content of these documents, or of all."""
         return _digits(sorted(one.digest for one in scope or self.by_id.values()))
 
@@ -75,7 +75,7 @@ class CurrentDocuments:
         with self.corpus.reading() as now:
             stamp, latest = now.store.stamp, self._latest
             if latest is None or latest[0] != stamp:
-                latest = stamp, Documents({one.id: one for one in now.store.held()})
+                latest = stamp, Documents({one.id: one for one in now.store.identities()})
         self._latest = latest
         return latest[1]
 

@@ -172,7 +172,7 @@ class Corpus:
             if store.fingerprint() == encoder.fingerprint:
                 return 0
             done = reencode(store, encoder, progress=progress)
-            self._models.adopt(encoder)
+            self._models.use_encoder(encoder)
             self._snapshots.refresh(store)
         return done
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from indexing.change_detection import Held
+from indexing.change_detection import DocumentIdentity
 from indexing.errors import DocumentNotFound, InvalidRequest
 from indexing.store.store import DocumentEntry
 
 
-def documents_named(name: str, entries: Sequence[DocumentEntry | Held]) -> list[str]:
+def documents_named(name: str, entries: Sequence[DocumentEntry | DocumentIdentity]) -> list[str]:
     """Ids of the documents a name stands for: an id, a path, a folder, or a title.
 
     Raises:

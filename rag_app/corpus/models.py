@@ -87,7 +87,7 @@ class Models:
         """The encoder asked for, whatever the corpus was made with."""
         return Encoder(self._encoder_settings, notify=self._notify)
 
-    def adopt(self, encoder: Encoder) -> None:
+    def use_encoder(self, encoder: Encoder) -> None:
         """Use an encoder with which the corpus was encoded again."""
         self._encoder = encoder
         self._generator = None

@@ -119,7 +119,7 @@ class RagAppVectorStore(VectorStore):
         """Delete texts by id, or all of them; unknown ids are ignored. Returns True."""
         if (self.corpus.folder / FILE_NAME).exists():
             with self._lock, self.corpus.writing() as store:
-                store.remove([entry.id for entry in store.held()] if ids is None else ids)
+                store.remove([entry.id for entry in store.identities()] if ids is None else ids)
         return True
 
     def _put(self, documents: list[CorpusDocument]) -> None:

@@ -13,7 +13,7 @@ import pytest
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder, EncoderSettings
 from indexing.filter import Filter
-from indexing.index.faiss_index import VectorIndex
+from indexing.index.faiss_index import FaissIndex
 from rag_app.corpus.corpus import Corpus
 from retriever import candidates
 from retriever.candidates import Selection
@@ -72,7 +72,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         corpus.add([folder])
         with corpus.retriever() as found:
             vectors = drawn(found, draw)
-            index = VectorIndex.build(vectors)
+            index = FaissIndex.build(vectors)
             yield replace(
                 found, snapshot=replace(found.snapshot, passage_vectors=index), embed=asked(vectors)
             )
@@ -103,8 +103,8 @@ def asked(vectors: FloatArray) -> Callable[[Sequence[str]], FloatArray]:
 def large(retriever: Retriever) -> Retriever:
     """The same with an index of codes, by which candidates are scored alone."""
     snapshot = retriever.snapshot
-    vectors = snapshot.passage_vectors.master.reconstruct_n(0, len(snapshot.owner))
-    index = VectorIndex.build(vectors, flat_below=0)
+    vectors = snapshot.passage_vectors.index.reconstruct_n(0, len(snapshot.owner))
+    index = FaissIndex.build(vectors, flat_below=0)
     return replace(retriever, snapshot=replace(snapshot, passage_vectors=index))
 
 
@@ -237,8 +237,8 @@ def test_a_selection_is_whole_documents() -> None:
 def test_means_in_a_row_are_moving_averages(reach: int, retriever: Retriever) -> None:
     snapshot = retriever.snapshot
     scores = np.random.default_rng(3).random(len(snapshot.owner)).astype(np.float32)
-    expected = moving_average(scores[None], snapshot.starts, snapshot.owner, reach=reach)[0]
-    found = mean_of_neighbours(scores, snapshot.beside, reach=reach)
+    expected = moving_average(scores[None], snapshot.first_passages, snapshot.owner, reach=reach)[0]
+    found = mean_of_neighbours(scores, snapshot.has_predecessor, reach=reach)
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
@@ -254,7 +254,7 @@ def test_a_large_corpus_from_end_to_end(
         with Corpus(tmp_path / folder, encoder=encoder) as corpus:
             corpus.add([tmp_path])
             with corpus.retriever() as retriever:
-                assert retriever.snapshot.passage_vectors.large == (folder == ".large")
+                assert retriever.snapshot.passage_vectors.is_approximate == (folder == ".large")
             return corpus.search("ferry and steel", k=3)
 
     small = found(".small")

@@ -298,11 +298,11 @@ def test_dense_parts_are_products_of_vectors(corpus: Corpus, encoder: Encoder) -
 
 
 def test_similarities_are_exact_within_their_depth(monkeypatch: pytest.MonkeyPatch) -> None:
-    from indexing.index.faiss_index import VectorIndex
+    from indexing.index.faiss_index import FaissIndex
 
     draw = np.random.default_rng(0)
     vectors, queries = (draw.normal(size=(n, 8)).astype(np.float32) for n in (50, 3))
-    exact, index = queries @ vectors.T, VectorIndex.build(vectors)
+    exact, index = queries @ vectors.T, FaissIndex.build(vectors)
     np.testing.assert_allclose(similarities(index, queries), exact, atol=1e-5)
     some = draw.random(50) < 0.5
     found = similarities(index, queries, allowed=some)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from indexing.index.bm25 import K1, B, Postings
+from indexing.index.bm25 import K1, B, Bm25Index
 from indexing.text.english import FUNCTION_WORDS
 from indexing.text.vocabulary import Lexicon, pair_keys, words
 
@@ -29,10 +29,12 @@ def texts(count: int, *, seed: int = 0) -> list[list[str]]:
     return made
 
 
-def postings(made: list[list[str]], **options: float) -> Postings:
+def postings(made: list[list[str]], **options: float) -> Bm25Index:
     keys = [int(word[1:]) for text in made for word in text]
     units = [unit for unit, text in enumerate(made) for _ in text]
-    return Postings.build(np.array(keys, np.int64), np.array(units, np.int32), len(made), **options)
+    return Bm25Index.build(
+        np.array(keys, np.int64), np.array(units, np.int32), len(made), **options
+    )
 
 
 def keys_of(query: list[str]) -> npt.NDArray[np.int64]:
@@ -80,12 +82,12 @@ def test_single_words_score_as_in_fts5() -> None:
         database.execute("CREATE VIRTUAL TABLE texts USING fts5 (body)")
         database.executemany("INSERT INTO texts VALUES (?)", [[" ".join(text)] for text in made])
         for word in ("w5", "w25", "w44"):
-            found = database.execute(
+            positions_found = database.execute(
                 "SELECT rowid - 1, -bm25(texts) FROM texts WHERE texts MATCH ?", [word]
             ).fetchall()
             scores = index.score(keys_of([word]))
-            assert sorted(unit for unit, _ in found) == np.flatnonzero(scores).tolist()
-            ratios = [scores[unit] / score for unit, score in found]
+            assert sorted(unit for unit, _ in positions_found) == np.flatnonzero(scores).tolist()
+            ratios = [scores[unit] / score for unit, score in positions_found]
             np.testing.assert_allclose(ratios, ratios[0], rtol=1e-5)
 
 
@@ -98,7 +100,7 @@ def test_what_nobody_has_scores_nothing() -> None:
 
 @pytest.mark.parametrize("size", [0, 1, 4])
 def test_texts_without_words(size: int) -> None:
-    empty = Postings.build(np.zeros(0, np.int64), np.zeros(0, np.int32), size)
+    empty = Bm25Index.build(np.zeros(0, np.int64), np.zeros(0, np.int32), size)
     assert empty.score(np.array([1, 2], np.int64)).tolist() == [0.0] * size
 
 
@@ -106,7 +108,7 @@ def test_texts_without_words(size: int) -> None:
 def test_saved_and_loaded(count: int, tmp_path: Path) -> None:
     built = postings(texts(count))
     built.save(tmp_path, "words")
-    loaded = Postings.load(tmp_path, "words", built.size)
+    loaded = Bm25Index.load(tmp_path, "words", built.size)
     query = keys_of(["w0", "w5", "w9"])
     assert np.array_equal(built.score(query), loaded.score(query))
 

@@ -12,8 +12,8 @@ import pytest
 from indexing.encoder.encoder import Encoder
 from indexing.index import bm25_builder as inversion
 from indexing.index import snapshot
-from indexing.index.bm25 import Postings
-from indexing.index.bm25_builder import Inversion
+from indexing.index.bm25 import Bm25Index
+from indexing.index.bm25_builder import Bm25Builder
 from indexing.index.snapshot import POSTINGS, Snapshot
 from indexing.store.store import Store
 from indexing.text.vocabulary import pair_keys
@@ -39,27 +39,27 @@ def test_blocks_make_no_difference(
     """Single terms and pairs; numbers that fit into one for sorting, and others; all to the bit."""
     monkeypatch.setattr(inversion, "IN_MEMORY", 1000 if blocks == 7 else 1 << 20)
     if blocks > 1:
-        monkeypatch.setattr(inversion, "MERGED", 300)
-        monkeypatch.setattr(inversion, "SAMPLED", 7)
+        monkeypatch.setattr(inversion, "MERGE_SIZE", 300)
+        monkeypatch.setattr(inversion, "SAMPLE_EVERY", 7)
     terms, units = occurrences(6000, terms=500, seed=blocks)
     keys = pair_keys(terms + shift, terms[::-1] + shift) if shift else terms
     size = int(units[-1]) + 5
     edges = [len(units) * number // blocks for number in range(blocks)]
     edges = [int(np.searchsorted(units, units[edge])) for edge in edges] + [len(units)]
-    made = Inversion()
+    made = Bm25Builder()
     for first, last in pairwise(edges):
         made.add(keys[first:last], units[first:last])
-    expected, found = Postings.build(keys, units, size), made.postings(size)
+    expected, positions_found = Bm25Index.build(keys, units, size), made.postings(size)
     for part in PARTS:
-        one, two = getattr(expected, part), getattr(found, part)
+        one, two = getattr(expected, part), getattr(positions_found, part)
         assert one.dtype == two.dtype
         assert np.array_equal(one, two), part
-    assert isinstance(found.units, np.memmap) == (blocks == 7)
+    assert isinstance(positions_found.units, np.memmap) == (blocks == 7)
 
 
 @pytest.mark.parametrize("size", [0, 3])
 def test_no_words(size: int) -> None:
-    made = Inversion()
+    made = Bm25Builder()
     made.add(np.zeros(0, np.int64), np.zeros(0, np.int32))
     assert made.postings(size).score(np.array([1])).tolist() == [0.0] * size
 

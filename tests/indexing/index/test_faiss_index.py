@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from indexing.index.faiss_index import GPU_DEPTH, VectorIndex
+from indexing.index.faiss_index import GPU_DEPTH, FaissIndex
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -45,7 +45,7 @@ def same(one: tuple[Array, Array], other: tuple[Array, Array]) -> bool:
 def test_the_nearest_are_those_of_brute_force(k: int, share: float | None) -> None:
     vectors, queries = unit(200, seed=0), unit(3, seed=1)
     allowed = None if share is None else np.random.default_rng(2).random(200) < share
-    scores, positions = VectorIndex.build(vectors).search(queries, k, allowed=allowed)
+    scores, positions = FaissIndex.build(vectors).search(queries, k, allowed=allowed)
     assert scores.shape == positions.shape
     for query, some, places in zip(queries, scores, positions, strict=True):
         expected = brute(vectors, query, k, allowed)
@@ -54,10 +54,10 @@ def test_the_nearest_are_those_of_brute_force(k: int, share: float | None) -> No
 
 
 def test_nothing_allowed_and_nothing_there() -> None:
-    index, query = VectorIndex.build(unit(5, seed=0)), unit(2, seed=1)
+    index, query = FaissIndex.build(unit(5, seed=0)), unit(2, seed=1)
     for scores, positions in (
         index.search(query, 3, allowed=np.zeros(5, np.bool_)),
-        VectorIndex.build(np.zeros((0, 32), np.float32)).search(query, 3),
+        FaissIndex.build(np.zeros((0, 32), np.float32)).search(query, 3),
         index.search(query[:0], 3),
     ):
         assert scores.size == positions.size == 0
@@ -67,9 +67,9 @@ def test_nothing_allowed_and_nothing_there() -> None:
 
 @pytest.mark.parametrize("rows", [0, 50])
 def test_saved_and_loaded(rows: int, tmp_path: Path) -> None:
-    built, query = VectorIndex.build(unit(rows, seed=3)), unit(2, seed=4)
+    built, query = FaissIndex.build(unit(rows, seed=3)), unit(2, seed=4)
     built.save(tmp_path / "index.faiss")
-    loaded = VectorIndex.load(tmp_path / "index.faiss")
+    loaded = FaissIndex.load(tmp_path / "index.faiss")
     assert len(loaded) == len(built) == rows
     assert same(built.search(query, 9), loaded.search(query, 9))
 
@@ -78,7 +78,7 @@ def test_saved_and_loaded(rows: int, tmp_path: Path) -> None:
 def test_a_damaged_file_is_a_runtime_error(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "index.faiss").write_bytes(data)
     with pytest.raises(RuntimeError):
-        VectorIndex.load(tmp_path / "index.faiss")
+        FaissIndex.load(tmp_path / "index.faiss")
 
 
 # ---- large: by codes, and by the vectors behind them ----
@@ -93,9 +93,9 @@ def clustered(rows: int, *, seed: int, d: int = 32) -> FloatArray:
 
 
 @pytest.fixture(scope="module")
-def pair() -> tuple[VectorIndex, VectorIndex]:
+def pair() -> tuple[FaissIndex, FaissIndex]:
     vectors = clustered(3000, seed=6)
-    return VectorIndex.build(vectors), VectorIndex.build(vectors, flat_below=0)
+    return FaissIndex.build(vectors), FaissIndex.build(vectors, flat_below=0)
 
 
 @pytest.mark.parametrize("k", [1, 10, 200, 3000, 9999])
@@ -103,7 +103,7 @@ def pair() -> tuple[VectorIndex, VectorIndex]:
 def test_a_large_index_finds_what_a_flat_one_finds(
     k: int,
     share: float | None,
-    pair: tuple[VectorIndex, VectorIndex],
+    pair: tuple[FaissIndex, FaissIndex],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """All scores are those of the flat one; of its neighbours, at least 97 in 100 are found."""
@@ -112,23 +112,25 @@ def test_a_large_index_finds_what_a_flat_one_finds(
     allowed = None if share is None else np.random.default_rng(7).random(3000) < share
     queries = unit(20, seed=8)
     exact, nearest = flat.search(queries, k, allowed=allowed)
-    scores, found = large.search(queries, k, allowed=allowed)
-    assert large.large and not flat.large
-    assert found.shape == nearest.shape
-    there = found >= 0
-    assert there.mean() > 0.97 and (allowed is None or allowed[found[there]].all())
+    scores, positions_found = large.search(queries, k, allowed=allowed)
+    assert large.is_approximate and not flat.is_approximate
+    assert positions_found.shape == nearest.shape
+    there = positions_found >= 0
+    assert there.mean() > 0.97 and (allowed is None or allowed[positions_found[there]].all())
     assert np.isneginf(scores[~there]).all()
-    for query, row, places in zip(queries, scores, found, strict=True):
+    for query, row, places in zip(queries, scores, positions_found, strict=True):
         kept = places[places >= 0]
         assert len(set(kept.tolist())) == len(kept) and (np.diff(row) <= 0).all()
         assert large.vectors is not None
         np.testing.assert_allclose(row[: len(kept)], large.vectors[kept] @ query, atol=1e-6)
-    shared = [len(np.intersect1d(a, b)) / len(a) for a, b in zip(nearest, found, strict=True)]
+    shared = [
+        len(np.intersect1d(a, b)) / len(a) for a, b in zip(nearest, positions_found, strict=True)
+    ]
     assert np.mean(shared) >= (1.0 if share == 0.01 or k >= 3000 else 0.97)
     np.testing.assert_allclose(scores[:, 0], exact[:, 0], atol=1e-6)
 
 
-def test_few_that_are_allowed_are_all_looked_at(pair: tuple[VectorIndex, VectorIndex]) -> None:
+def test_few_that_are_allowed_are_all_looked_at(pair: tuple[FaissIndex, FaissIndex]) -> None:
     flat, large = pair
     allowed = np.random.default_rng(9).random(3000) < 0.5
     queries = unit(5, seed=10)
@@ -138,7 +140,7 @@ def test_few_that_are_allowed_are_all_looked_at(pair: tuple[VectorIndex, VectorI
     np.testing.assert_array_equal(rows, same_rows)
 
 
-def test_what_a_gpu_is_asked(pair: tuple[VectorIndex, VectorIndex]) -> None:
+def test_what_a_gpu_is_asked(pair: tuple[FaissIndex, FaissIndex]) -> None:
     """A flat index stands for the GPU's: no filter, and no deeper than FAISS allows there."""
     flat, large = pair
     asked: list[int] = []
@@ -149,7 +151,7 @@ def test_what_a_gpu_is_asked(pair: tuple[VectorIndex, VectorIndex]) -> None:
             return flat.search(queries, k)
 
     assert not flat.on_gpu
-    there = VectorIndex(large.master, large.vectors)
+    there = FaissIndex(large.index, large.vectors)
     there.__dict__["_gpu"] = Device()
     queries = unit(2, seed=13)
     assert there.on_gpu
@@ -160,38 +162,38 @@ def test_what_a_gpu_is_asked(pair: tuple[VectorIndex, VectorIndex]) -> None:
     assert asked == [5, GPU_DEPTH]
 
 
-def test_products_of_spans(pair: tuple[VectorIndex, VectorIndex]) -> None:
+def test_products_of_spans(pair: tuple[FaissIndex, FaissIndex]) -> None:
     large, queries = pair[1], unit(3, seed=11)
     assert large.vectors is not None
     places = [*range(5, 9), *range(100, 101), *range(2990, 3000)]
-    found = large.products(queries, [(5, 9), (100, 101), (2990, 3000)])
-    np.testing.assert_allclose(found, queries @ large.vectors[places].T, atol=1e-6)
+    positions_found = large.inner_products(queries, [(5, 9), (100, 101), (2990, 3000)])
+    np.testing.assert_allclose(positions_found, queries @ large.vectors[places].T, atol=1e-6)
 
 
 @pytest.mark.parametrize("d", [32, 7])
 def test_a_large_index_saved_and_loaded(d: int, tmp_path: Path) -> None:
     built, queries = (
-        VectorIndex.build(clustered(500, seed=12, d=d), flat_below=9),
+        FaissIndex.build(clustered(500, seed=12, d=d), flat_below=9),
         unit(4, seed=1, d=d),
     )
     built.save(tmp_path / "index.faiss")
-    loaded = VectorIndex.load(tmp_path / "index.faiss")
-    assert loaded.large and len(loaded) == 500
+    loaded = FaissIndex.load(tmp_path / "index.faiss")
+    assert loaded.is_approximate and len(loaded) == 500
     assert same(built.search(queries, 50), loaded.search(queries, 50))
     (tmp_path / "index.npy").unlink()
     with pytest.raises(OSError, match=r"index\.npy"):
-        VectorIndex.load(tmp_path / "index.faiss")
+        FaissIndex.load(tmp_path / "index.faiss")
 
 
 def test_a_handful_is_never_coded() -> None:
-    assert not VectorIndex.build(unit(15, seed=0), flat_below=0).large
-    assert VectorIndex.build(unit(16, seed=0), flat_below=0).large
-    assert not VectorIndex.build(unit(64, seed=0)).large
+    assert not FaissIndex.build(unit(15, seed=0), flat_below=0).is_approximate
+    assert FaissIndex.build(unit(16, seed=0), flat_below=0).is_approximate
+    assert not FaissIndex.build(unit(64, seed=0)).is_approximate
 
 
 def test_the_vectors_given_are_not_kept() -> None:
     """A change to them later must not reach the index."""
     vectors = unit(4, seed=5)
-    index, query = VectorIndex.build(vectors), vectors[:1].copy()
+    index, query = FaissIndex.build(vectors), vectors[:1].copy()
     vectors[:] = 0
     assert index.search(query, 1)[0][0, 0] == pytest.approx(1, abs=1e-6)

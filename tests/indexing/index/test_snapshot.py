@@ -86,9 +86,9 @@ def test_vectors_and_owners_are_those_of_the_store(corpus: Corpus) -> None:
     snapshot = Snapshot.build(store)
     documents = {row: (whole, parts) for row, whole, parts in store.vectors()}
     assert snapshot.document_rows.tolist() == sorted(documents)
-    whole = snapshot.document_vectors.master.reconstruct_n(0, len(documents))
+    whole = snapshot.document_vectors.index.reconstruct_n(0, len(documents))
     assert np.array_equal(whole, [documents[row][0] for row in sorted(documents)])
-    parts = snapshot.passage_vectors.master.reconstruct_n(0, len(snapshot.owner))
+    parts = snapshot.passage_vectors.index.reconstruct_n(0, len(snapshot.owner))
     assert np.array_equal(parts, np.vstack([documents[row][1] for row in sorted(documents)]))
     rows = {one.row: one.document for one in store.passage_rows()}
     owners = snapshot.document_rows[snapshot.owner].tolist()
@@ -178,7 +178,7 @@ def test_no_byte_of_the_manifest_can_mislead(corpus: Corpus) -> None:
 def test_stale_is_not_taken(corpus: Corpus, encoder: Encoder) -> None:
     store = store_of(corpus)
     old = saved(corpus)
-    store.remove([store.held()[0].id])
+    store.remove([store.identities()[0].id])
     assert Snapshot.load(folder_of(corpus), store) is None
     shutil.copytree(old, folder_of(corpus) / f"g{store.generation}")  # under a current name, even
     assert Snapshot.load(folder_of(corpus), store) is None

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexing.change_detection import Held
+from indexing.change_detection import DocumentIdentity
 from indexing.documents import Document, Page, Passage, Utterance
 from indexing.encoder.encoder import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
@@ -87,8 +87,10 @@ def test_everything_comes_back(store: Store) -> None:
     assert (entry.characters, entry.tokens, entry.passages) == (len(TEXT), 20, 2)
     assert (entry.words, entry.added) == (len(TEXT.split()), "now")
     assert reopened.fingerprint() == FP
-    assert reopened.held() == [
-        Held(*(getattr(document(), name) for name in ("id", "path", "part", "title", "digest")))
+    assert reopened.identities() == [
+        DocumentIdentity(
+            *(getattr(document(), name) for name in ("id", "path", "part", "title", "digest"))
+        )
     ]
 
 
@@ -146,7 +148,7 @@ def test_removing_removes_all_of_it(store: Store) -> None:
 
 def test_moving_keeps_everything_else(store: Store) -> None:
     put(store, "a" * 12)
-    store.move(Held("a" * 12, "/else/where.vtt", "three", "New", document().digest))
+    store.move(DocumentIdentity("a" * 12, "/else/where.vtt", "three", "New", document().digest))
     moved = store.document("a" * 12)
     assert moved == replace(document(), path="/else/where.vtt", part="three", title="New")
     assert store.passages_of("a" * 12) == passages()
@@ -193,10 +195,10 @@ def test_generation_and_stamp_follow_every_change(store: Store) -> None:
     generations, stamps = [store.generation], [store.stamp]
     for change in (
         lambda: put(store, "a" * 12),
-        lambda: store.move(store.held()[0]),
+        lambda: store.move(store.identities()[0]),
         lambda: store.remove(["a" * 12]),
         lambda: store.put_reencoded("b" * 12, encoded(1), FP),
-        lambda: store.adopt(FP),
+        lambda: store.adopt_reencoded(FP),
     ):
         change()
         generations.append(store.generation)
@@ -260,19 +262,19 @@ def test_new_vectors_become_the_ones_all_at_once(store: Store) -> None:
         put(store, id_, seed=at)
     second, third = replace(FP, revision="r2"), replace(FP, revision="r3")
     store.put_reencoded("a" * 12, encoded(10), second)
-    assert store.not_reencoded(second) == ["b" * 12]
-    assert store.not_reencoded(third) == ["a" * 12, "b" * 12]  # another fingerprint starts again
+    assert store.ids_to_reencode(second) == ["b" * 12]
+    assert store.ids_to_reencode(third) == ["a" * 12, "b" * 12]  # another fingerprint starts again
     assert np.array_equal(next(store.vectors())[1], encoded(0).vector)
     with pytest.raises(sqlite3.IntegrityError):  # one of them has no new vectors yet
-        store.adopt(second)
+        store.adopt_reencoded(second)
     assert store.fingerprint() == FP
     store.put_reencoded("b" * 12, encoded(11), second)
-    store.adopt(second)
+    store.adopt_reencoded(second)
     assert store.fingerprint() == second
     for (_, whole, parts), seed in zip(store.vectors(), (10, 11), strict=True):
         assert np.array_equal(whole, encoded(seed).vector)
         assert np.array_equal(parts, encoded(seed).passages)
-    assert store.not_reencoded(second) == ["a" * 12, "b" * 12]  # nothing is kept beside them
+    assert store.ids_to_reencode(second) == ["a" * 12, "b" * 12]  # nothing is kept beside them
 
 
 def test_another_fingerprint_is_refused_with_a_command(store: Store, tmp_path: Path) -> None:
