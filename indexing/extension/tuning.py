@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 FORMAT = "rag-app positions 1"
-SUFFIX = ".safetensors"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 Three kinds of names, tried in this order:
 
-1. packaged: real weights that install from the package index (`PACKAGED`), for work without a hub;
+1. packaged: real weights that install from the package index, for work without a hub;
 2. a folder on disk, or one `.gguf` file;
 3. a hub name such as `org/model` or `org/model@revision`. What the hub cache already holds is used
    as it is; the network is asked only for a name that a person gave and that is not there yet.
@@ -127,7 +127,6 @@ def _package_revision(package: str) -> str:
 Packaged = Callable[[str, Notify | None], Weights]
 _PACKAGED_ENCODERS: dict[str, Packaged] = {DEFAULT_ENCODER: _minilm}
 _PACKAGED_GENERATORS: dict[str, Packaged] = {DEFAULT_GENERATOR: _smollm2}
-PACKAGED = (*_PACKAGED_ENCODERS, *_PACKAGED_GENERATORS)
 
 
 # --- folders ------------------------------------------------------------------------------------

@@ -12,18 +12,18 @@ from rag_app.datasets.qmsum import meetings
 from rag_app.evaluation.longembed import qmsum_task
 
 
-def write(path: Path, *found: dict[str, object]) -> Path:
-    text = "\n".join(json.dumps(one, ensure_ascii=False) for one in found)
+def write(path: Path, *sources: dict[str, object]) -> Path:
+    text = "\n".join(json.dumps(one, ensure_ascii=False) for one in sources)
     path.write_text(text, "utf-8")
     return path
 
 
-def made(name: str, utterances: list[tuple[str, str]], **queries: object) -> dict[str, object]:
-    spoken = [{"speaker": who, "content": said} for who, said in utterances]
-    return {"id": name, "meeting_transcripts": spoken, **queries}
+def meeting(name: str, utterances: list[tuple[str, str]], **queries: object) -> dict[str, object]:
+    transcript = [{"speaker": who, "content": text} for who, text in utterances]
+    return {"id": name, "meeting_transcripts": transcript, **queries}
 
 
-FIRST = made(
+FIRST = meeting(
     "m1",
     [("PhD A", " Okay , so {vocalsound} "), ("PhD A", "caf\u00e9\u2014yes"), ("Prof", "")],
     general_query_list=[{"query": "Summarize the meeting", "answer": "They talked."}],
@@ -32,7 +32,7 @@ FIRST = made(
         {"query": "Who again?", "answer": "They talked.", "relevant_text_span": [["1", "9"]]},
     ],
 )
-SECOND = made(
+SECOND = meeting(
     "m2",
     [("Chair", "Thank you.")],
     general_query_list=[{"query": "Summarize", "answer": "They talked."}],
@@ -41,8 +41,8 @@ SECOND = made(
 
 
 def test_documents_are_speaker_and_content_line_by_line(tmp_path: Path) -> None:
-    found = meetings(write(tmp_path / "both.jsonl", FIRST, SECOND))
-    assert [one.document.text for one in found] == [
+    sources = meetings(write(tmp_path / "both.jsonl", FIRST, SECOND))
+    assert [one.document.text for one in sources] == [
         "PhD A:  Okay , so {vocalsound} \nPhD A: caf\u00e9\u2014yes\nProf: ",
         "Chair: Thank you.",
     ]
@@ -50,8 +50,8 @@ def test_documents_are_speaker_and_content_line_by_line(tmp_path: Path) -> None:
 
 def test_queries_are_answers_each_text_once_and_the_first_meeting_is_right(tmp_path: Path) -> None:
     task = qmsum_task(meetings(write(tmp_path / "both.jsonl", FIRST, SECOND)))
-    asked = [(query.text, query.gold) for query in task.queries]
-    assert asked == [("They talked.", 0), ("PhD A did.", 0), ("they talked.", 1)]
+    pairs = [(query.text, query.gold) for query in task.queries]
+    assert pairs == [("They talked.", 0), ("PhD A did.", 0), ("they talked.", 1)]
     assert task.statistics == {
         "documents": 2,
         "queries": 3,
@@ -71,12 +71,12 @@ def test_a_folder_holds_each_meeting_once(tmp_path: Path) -> None:
     write(tmp_path / "single.json", FIRST)
     (tmp_path / "README.md").write_text("not a meeting")
     (tmp_path / "settings.json").write_text('{"a": 1}')
-    found = meetings(tmp_path)
-    assert sorted(one.document.part for one in found) == ["m1", "m2"]
+    sources = meetings(tmp_path)
+    assert sorted(one.document.part for one in sources) == ["m1", "m2"]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{", "not valid JSON"),
         ('{"a": 1}', "meeting_transcripts"),
@@ -95,9 +95,9 @@ def test_a_folder_holds_each_meeting_once(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_damaged_data_is_refused_and_says_why(tmp_path: Path, text: str, said: str) -> None:
+def test_damaged_data_is_refused_and_says_why(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "bad.json").write_text(text)
-    with pytest.raises(UnreadableFile, match=said):
+    with pytest.raises(UnreadableFile, match=message):
         meetings(tmp_path / "bad.json")
 
 

@@ -54,24 +54,24 @@ def test_qmsum_twice(meetings_file: Path, tmp_path: Path) -> None:
 
 
 def test_evidence_shape(meetings_file: Path) -> None:
-    found = as_json("evidence", "--data", meetings_file, *SMALL, "--retriever", "dense")
-    assert found["task"] == "evidence"
+    report = as_json("evidence", "--data", meetings_file, *SMALL, "--retriever", "dense")
+    assert report["task"] == "evidence"
     for where in ("corpus", "document"):
-        assert list(found[where]) == ["1000", "2000"]
-        for coverage in found[where].values():
+        assert list(report[where]) == ["1000", "2000"]
+        for coverage in report[where].values():
             assert 0 <= coverage["recall"] <= coverage["hit"] <= 1
 
 
 def test_passkey_at_two_lengths(tmp_path: Path) -> None:
     words = ["longembed", "--task", "passkey", "--lengths", "64,80", *SMALL, "--retriever", "bm25"]
-    found = as_json(*words, "--corpus", tmp_path)
-    assert (found["documents"], found["queries"]) == (200, 100)
-    assert found["acc_at_1"] == found["lengths"]["80"]["acc_at_1"] == 1.0
+    report = as_json(*words, "--corpus", tmp_path)
+    assert (report["documents"], report["queries"]) == (200, 100)
+    assert report["acc_at_1"] == report["lengths"]["80"]["acc_at_1"] == 1.0
     assert (tmp_path / "passkey-64" / "corpus.sqlite").exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["longembed", "--task", "qmsum"], "--data"),
         (["longembed", "--task", "qmsum", "--data", "nowhere.jsonl"], "nowhere.jsonl"),
@@ -83,10 +83,10 @@ def test_passkey_at_two_lengths(tmp_path: Path) -> None:
         (["table", "--task", "passkey", "--method", "pcw/best"], "pcw/best"),
     ],
 )
-def test_mistakes_get_a_line(words: list[str], said: str) -> None:
+def test_mistakes_get_a_line(words: list[str], message: str) -> None:
     result = run(*words)
     assert result.exit_code in (1, 2)
-    assert said in result.stderr
+    assert message in result.stderr
     assert "Traceback" not in result.output
 
 
@@ -104,16 +104,16 @@ def test_needles_in_own_documents(own: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "needle.png"
     before = (own / "corpus.sqlite").read_bytes()
-    found = as_json(
+    report = as_json(
         *["needle", "--corpus", own, "--lengths", "64,128", "--each", "1", "--depths", "0,100"],
         *["--extension", "none", "--retriever", "bm25", "--retriever", "dense"],
         *["--heatmap", picture],
     )
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert found["lengths"] == [64, 128]
-    assert found["recommended"] == {"extension": "none", "retriever": "bm25"}
-    assert found["methods"][0]["found"] == [[1.0, 1.0], [1.0, 1.0]]
-    assert found["queries"] == 4
+    assert report["lengths"] == [64, 128]
+    assert report["recommended"] == {"extension": "none", "retriever": "bm25"}
+    assert report["methods"][0]["found"] == [[1.0, 1.0], [1.0, 1.0]]
+    assert report["queries"] == 4
     assert (own / "corpus.sqlite").read_bytes() == before
     assert not (tmp_path / "cache" / "evaluation").exists()
 

@@ -116,15 +116,15 @@ def test_the_command(tmp_path: Path) -> None:
     pairs = [[f"key{n}", f"value {n}"] for n in range(8)]
     file.write_text(json.dumps({"ordered_kv_records": pairs, "key": "key3", "value": "value 3"}))
     picture = tmp_path / "places.png"
-    said = CliRunner().invoke(main, [
+    result = CliRunner().invoke(main, [
         "evaluate", "lost-in-the-middle", "--probe", "kv", "--data", str(file), "--positions", "2",
         "--method", "off", "--method", "ms-poe:1.1", "--written", "--plot", str(picture), "--json",
     ])  # fmt: skip
-    assert said.exit_code == 0, said.output
-    found = json.loads(said.stdout)
-    assert (found["probe"], found["scoring"], found["places"]) == ("kv", "written", [0.0, 1.0])
-    assert [one["method"] for one in found["curves"]] == ["off", "ms-poe:1.1"]
-    assert all(0 <= one["worst"]["value"] <= one["mean"]["value"] <= 1 for one in found["curves"])
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert (report["probe"], report["scoring"], report["places"]) == ("kv", "written", [0.0, 1.0])
+    assert [one["method"] for one in report["curves"]] == ["off", "ms-poe:1.1"]
+    assert all(0 <= one["worst"]["value"] <= one["mean"]["value"] <= 1 for one in report["curves"])
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -139,9 +139,9 @@ def test_the_command(tmp_path: Path) -> None:
 )
 @pytest.mark.usefixtures("loaded")
 def test_what_cannot_be_asked_is_refused(arguments: list[str], message: str) -> None:
-    said = CliRunner().invoke(main, ["evaluate", "lost-in-the-middle", *arguments])
-    assert said.exit_code in {1, 2}
-    assert message in said.output
+    result = CliRunner().invoke(main, ["evaluate", "lost-in-the-middle", *arguments])
+    assert result.exit_code in {1, 2}
+    assert message in result.output
 
 
 def test_positions_of_a_decoding(model: CausalModel) -> None:
