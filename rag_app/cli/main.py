@@ -224,10 +224,10 @@ def ask(
     from rag_app.cli import printing
     from rag_app.progress import steps
 
-    chosen = generator_settings(generator, decoding, quotes, ms_poe, max_tokens)
+    generation = generator_settings(generator, decoding, quotes, ms_poe, max_tokens)
     mode: Any = answer
     request = AskRequest(question, mode, k, filters(documents, pattern, speaker))
-    with _corpus(folder, generator=chosen) as corpus:
+    with _corpus(folder, generator=generation) as corpus:
         for event in corpus.events(request):
             if isinstance(event, TextDelta) and not as_json:
                 printing.piece(event.text)
@@ -304,9 +304,9 @@ def info(context: click.Context, folder: Path, as_json: bool) -> None:
     from rag_app.cli import printing
 
     top = context.find_root()
-    chosen = settings.overview(top.obj, top.default_map or {}, settings.leaves(main, top))
+    overview = settings.overview(top.obj, top.default_map or {}, settings.leaves(main, top))
     if not as_json:
-        printing.settings(chosen)
+        printing.settings(overview)
     with _corpus(folder) as corpus:
         about = corpus.info()
         gone = corpus.missing()
@@ -317,7 +317,7 @@ def info(context: click.Context, folder: Path, as_json: bool) -> None:
         "answers": answers,
         "single_tokens": tokens,
         "missing": [entry.path for entry in gone],
-        "settings": shapes.settings(chosen),
+        "settings": shapes.settings(overview),
     }
     print_result(as_json, values, lambda: printing.info(about, gone, answers, tokens))
 
