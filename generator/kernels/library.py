@@ -1,8 +1,7 @@
-"""`c/step.c` as a library: compiled once for this processor by the C compiler that is here.
+"""`c/step.c` as a library: compiled once for this cpu by the C compiler that is here.
 
 It is kept in the user's cache, in a folder that nobody else may write to, by its sources, its
-compiler and the processor. Where there is no compiler, or it fails, there is no library, and the
-reason is told.
+compiler and the cpu. Without a working compiler there is no library, and `Unavailable` says why.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ from indexing.models.cache_dir import cache_dir
 
 SOURCES = Path(__file__).with_name("c")
 _OPTIONS = ("-O3", "-march=native", "-shared", "-fPIC")
-_PATIENCE = 60  # seconds
+_TIMEOUT = 60  # seconds
 
-F32, BF16, LEVELS4, LEVELS8 = 0, 1, 4, 8
+F32, BF16, Q4, Q8 = 0, 1, 4, 8
 
 
 class Unavailable(Exception):
@@ -38,7 +37,7 @@ class Matrix(Structure):
     """As in `c/matrices.h`."""
 
     _fields_ = (
-        ("kind", c_int32),
+        ("dtype", c_int32),
         ("rows", c_int32),
         ("columns", c_int32),
         ("data", c_void_p),
@@ -63,7 +62,10 @@ class Model(Structure):
     _fields_ = (
         *(
             (name, c_int32)
-            for name in ("layers", "hidden", "heads", "groups", "size", "wide", "kept_as")
+            for name in (
+                *("layers", "hidden", "num_heads", "num_kv_heads", "head_dim", "intermediate"),
+                "cache_dtype",
+            )
         ),
         ("epsilon", c_float),
         ("scale", c_float),
@@ -76,7 +78,12 @@ class Model(Structure):
 class Cache(Structure):
     """As in `c/model.h`."""
 
-    _fields_ = (("keys", c_void_p), ("values", c_void_p), ("row", c_int64), ("group", c_int64))
+    _fields_ = (
+        ("keys", c_void_p),
+        ("values", c_void_p),
+        ("row_stride", c_int64),
+        ("head_stride", c_int64),
+    )
 
 
 class Call(Structure):
@@ -88,35 +95,35 @@ class Call(Structure):
         ("length", c_int64),
         ("starts", c_void_p),
         ("cache", POINTER(Cache)),
-        ("cosines", c_void_p),
-        ("sines", c_void_p),
-        ("wave", c_int64),
-        ("states", c_void_p),
-        ("scores", c_void_p),
+        ("cos", c_void_p),
+        ("sin", c_void_p),
+        ("layer_stride", c_int64),
+        ("hidden_states", c_void_p),
+        ("logits", c_void_p),
     )
 
 
-class Turns(Structure):
-    """As in `c/turns.h`."""
+class Rotation(Structure):
+    """As in `c/rotation.h`."""
 
     _fields_ = (
-        *((name, c_void_p) for name in ("cosines", "sines", "places")),
-        *((name, c_int32) for name in ("waves", "pairs", "many_waves", "many_places")),
+        *((name, c_void_p) for name in ("cos", "sin", "index")),
+        *((name, c_int32) for name in ("count", "pairs", "angles_by_row", "index_by_row")),
     )
 
 
 class States(Structure):
-    """As in `c/turns.h`."""
+    """As in `c/rotation.h`."""
 
     _fields_ = (
-        ("numbers", c_void_p),
+        ("data", c_void_p),
         *((name, c_int64) for name in ("rows", "tokens")),
-        *((name, c_int32) for name in ("kind", "groups", "each", "size")),
+        *((name, c_int32) for name in ("dtype", "num_kv_heads", "heads_per_group", "head_dim")),
     )
 
 
 @cache
-def library() -> Any:  # noqa: ANN401 - functions found by name
+def library() -> Any:  # noqa: ANN401 - functions code by name
     """The library, compiled now where it is not there yet.
 
     Raises:
@@ -127,26 +134,25 @@ def library() -> Any:  # noqa: ANN401 - functions found by name
         path = _private(cache_dir() / "compiled") / _name(compiler)
         if not path.exists():
             _compile(compiler, path)
-        found = ctypes.CDLL(str(path))
+        code = ctypes.CDLL(str(path))
     except OSError as error:
         raise Unavailable(f"compiled code cannot be made or used here: {error}") from error
-    found.step.argtypes = [POINTER(Model), POINTER(Call)]
-    found.turn_tokens.argtypes = [POINTER(States), POINTER(Turns), c_int32]
-    found.turn_tokens.restype = None
-    found.query_keys.argtypes = [
+    code.step.argtypes = [POINTER(Model), POINTER(Call)]
+    code.rotate_tokens.argtypes = [POINTER(States), POINTER(Rotation), c_int32]
+    code.rotate_tokens.restype = None
+    code.query_key_products.argtypes = [
         *(c_void_p, c_int32, POINTER(States)),
-        *(POINTER(Turns), c_void_p, c_int32),
+        *(POINTER(Rotation), c_void_p, c_int32),
     ]
-    found.query_keys.restype = None
-    found.pack.argtypes = [c_void_p, c_int64, c_int64, c_int32, c_void_p, c_void_p, c_int32]
-    return found
+    code.query_key_products.restype = None
+    return code
 
 
 @cache
-def one_pool() -> bool:
-    """Whether the library takes its threads from the pool that PyTorch has.
+def shares_thread_pool() -> bool:
+    """Whether the library runs in the OpenMP thread pool of PyTorch.
 
-    Threads of two pools wait busily after each piece of work, in each other's way.
+    Threads of two pools spin after each piece of work, and so slow each other down.
     """
     import torch
 
@@ -159,8 +165,8 @@ def one_pool() -> bool:
     return one == other
 
 
-def expected() -> str:
-    """What makes the library, without making it.
+def compiler_name() -> str:
+    """The C compiler that makes the library; nothing is compiled.
 
     Raises:
         Unavailable: There is no compiler.
@@ -182,53 +188,53 @@ def _private(folder: Path) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.name != "posix":
         return folder
-    about = folder.lstat()
-    if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid():
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         raise Unavailable(f"{folder} belongs to somebody else")
-    if about.st_mode & 0o077:
+    if status.st_mode & 0o077:
         folder.chmod(0o700)
     return folder
 
 
 def _name(compiler: list[str]) -> str:
-    """Other sources, compilers and processors have other libraries."""
+    """A file name that depends on sources, compiler and cpu."""
     code = [path.read_text(encoding="utf-8") for path in sorted(SOURCES.iterdir())]
-    made = str(Path(compiler[0]).resolve())
-    key = "\0".join((*code, made, *compiler, *_OPTIONS, _processor()))
+    path = str(Path(compiler[0]).resolve())
+    key = "\0".join((*code, path, *compiler, *_OPTIONS, _cpu()))
     return f"step-{hashlib.sha256(key.encode()).hexdigest()[:16]}.so"
 
 
-def _processor() -> str:
-    """What it can do, as Linux tells; elsewhere the machine's name stands for it."""
+def _cpu() -> str:
+    """Model and instruction sets, from /proc/cpuinfo; elsewhere the machine's name."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = [platform.node()]
     named = ("model name", "flags", "Features", "CPU implementer", "CPU part", "isa")
-    told = {line for line in lines if line.startswith(named)} or set(lines)
-    return "\n".join([platform.machine(), *sorted(told)])
+    features = {line for line in lines if line.startswith(named)} or set(lines)
+    return "\n".join([platform.machine(), *sorted(features)])
 
 
 def _compile(compiler: list[str], path: Path) -> None:
     """Appears whole, by one rename; with threads where the compiler has them."""
-    said = ""
+    message = ""
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        made = Path(folder) / "step.so"
+        output = Path(folder) / "step.so"
         for threads in (["-fopenmp"], []):
             source = str(SOURCES / "step.c")
             try:
                 run = subprocess.run(  # noqa: S603 - the person's own compiler, no shell
-                    [*compiler, *_OPTIONS, *threads, "-o", str(made), source, "-lm"],
+                    [*compiler, *_OPTIONS, *threads, "-o", str(output), source, "-lm"],
                     capture_output=True,
                     text=True,
                     errors="replace",
-                    timeout=_PATIENCE,
+                    timeout=_TIMEOUT,
                     check=False,
                 )
             except subprocess.TimeoutExpired as error:
-                raise Unavailable(f"the C compiler took over {_PATIENCE} seconds") from error
-            if run.returncode == 0 and made.exists():
-                made.replace(path)
+                raise Unavailable(f"the C compiler took over {_TIMEOUT} seconds") from error
+            if run.returncode == 0 and output.exists():
+                output.replace(path)
                 return
-            said = (run.stderr.strip() or "no reason given").splitlines()[0]
-    raise Unavailable(f"the C compiler failed: {said}")
+            message = (run.stderr.strip() or "no reason given").splitlines()[0]
+    raise Unavailable(f"the C compiler failed: {message}")

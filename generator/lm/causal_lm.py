@@ -60,7 +60,7 @@ class CausalModel:
         self.dtype: torch.dtype = model.dtype
         self.eos_token_ids = _eos_token_ids(model, tokenizer)
         self._exit_stack = ExitStack()  # for as long as there is a model
-        self.decode_step = self._exit_stack.enter_context(compiled_steps(model))
+        self.decode_step = self._exit_stack.enter_context(compiled_steps(model, weights.folder))
         self.prefixes = PrefixCache()
         self.rows = RowCache()
         self.conversations = ConversationCache()

@@ -1,11 +1,10 @@
-"""Steps of one token on a processor, quicker than the model's own.
+"""Token ids and a cache in, logits out: single tokens on a cpu in compiled code.
 
-A prompt is bound by arithmetic, and PyTorch is good at that. A single token is bound by the reading
+Prefill is bound by arithmetic, and PyTorch is good at that. A single token is bound by the reading
 of all weights and by some thousand small calls. Models of the Llama kind take it in one call of
-compiled code (`c/step.c`), in float32 throughout, with the model's own cache. The weights of a
-model that was distributed in few bits (GGUF Q4_0, Q4_1, Q8_0) still lie on their levels after
-unpacking to bfloat16: those are found again and read instead, the same weights in a quarter to a
-half of the bytes. Weights that lie on no levels are read as they are; none is ever rounded.
+compiled code (`c/step.c`), in float32 throughout, with the model's own cache. The matrices of a
+quantized GGUF file are read by the codes and scales that were kept when it was converted: the same
+weights in a quarter to a half of the bytes. No other weight is ever rounded.
 
 Whatever this does not know, it leaves to the model: other architectures, devices and caches, hooks
 other than those of Ms-PoE, machines without a compiler.
@@ -18,10 +17,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from generator.kernels.library import Unavailable, expected
-from generator.lm.compiled_llama import KINDS, Compiled
+from generator.kernels.library import Unavailable, compiler_name
+from generator.lm.compiled_llama import KINDS, CompiledLlama
 from generator.lm.growing_cache import make_growing
 from generator.lm.prefix_cache import is_reusable
 from indexing.nn.hooks import override_attribute
@@ -34,11 +34,16 @@ _FEW = 4  # tokens that are sooner read one by one than as a matrix
 
 
 @contextmanager
-def compiled_steps(model: nn.Module) -> Iterator[DecodeStep]:
-    """Lets `forward` take single tokens in compiled code."""
-    steps = DecodeStep(model)
-    with override_attribute(model, _MARK, steps):
-        yield steps
+def compiled_steps(model: nn.Module, folder: Path | None = None) -> Iterator[DecodeStep]:
+    """Lets `forward` take single tokens in compiled code.
+
+    Args:
+        model: A transformers causal language model.
+        folder: Where its files are; None for a model without any.
+    """
+    decode_step = DecodeStep(model, folder)
+    with override_attribute(model, _MARK, decode_step):
+        yield decode_step
 
 
 def forward(
@@ -49,50 +54,50 @@ def forward(
     mask: Tensor | None = None,
     last: bool = True,
 ) -> tuple[Tensor, Any]:
-    """Reads tokens after those of a cache.
+    """Read tokens after those of a cache.
 
     Args:
-        model: Changed by `compiled_steps`, or not.
+        model: A transformers causal language model, inside `compiled_steps` or not.
         ids: (B, n) int64.
-        cache: What is before them, or None.
+        cache: Keys and values of the tokens before them, or None.
         mask: (B, all before and n) int64, 0 where a row is padded; None without padding.
         last: Whether only the scores after the last token are wanted.
 
     Returns:
-        Scores (B, 1 or n, V), and the cache, which has grown.
+        Logits (B, 1 or n, V), and the cache, which has grown.
     """
     import torch
 
-    steps: DecodeStep | None = getattr(model, _MARK, None)
+    decode_step: DecodeStep | None = getattr(model, _MARK, None)
     with torch.inference_mode():
-        if steps is not None and ids.shape[1] <= _FEW:
-            logits = steps.logits(ids, cache, mask)
+        if decode_step is not None and ids.shape[1] <= _FEW:
+            logits = decode_step.logits(ids, cache, mask)
             if logits is not None:
                 return (logits[:, -1:] if last else logits), cache
-        places: dict[str, Tensor] = {}
+        positions: dict[str, Tensor] = {}
         if mask is not None:
             at = (mask.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
-            places = {"attention_mask": mask, "position_ids": at}
+            positions = {"attention_mask": mask, "position_ids": at}
         out = model(
             input_ids=ids,
             past_key_values=cache,
             use_cache=True,
-            **places,
+            **positions,
             **(last_only(model) if last else {}),
         )
         return out.logits, make_growing(out.past_key_values)
 
 
 def engine_here() -> str:
-    """Which code takes single tokens on this machine's processor; nothing is compiled to know."""
+    """Which code takes single tokens on this machine's cpu; nothing is compiled to know."""
     try:
-        return f"compiled by {expected()}, for models of the kinds {', '.join(KINDS)}"
+        return f"compiled by {compiler_name()}, for models of the kinds {', '.join(KINDS)}"
     except Unavailable as error:
         return f"transformers ({error})"
 
 
 def last_only(model: Any) -> dict[str, int]:  # noqa: ANN401
-    """The argument that keeps a model from scoring every token of a prompt, where it has one."""
+    """The argument that limits logits to the last token, where a model has one."""
     import inspect
 
     takes = inspect.signature(model.forward).parameters
@@ -105,39 +110,41 @@ class DecodeStep:
 
     Attributes:
         model: A transformers causal language model.
+        folder: Where its files are; None for a model without any.
     """
 
     model: Any
-    _compiled: Compiled | None = None
+    folder: Path | None = None
+    _compiled: CompiledLlama | None = None
     _reason: str | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> DecodeStep:
-        return DecodeStep(copy.deepcopy(self.model, memo))
+        return DecodeStep(copy.deepcopy(self.model, memo), self.folder)
 
     def logits(self, ids: Tensor, cache: Any, mask: Tensor | None) -> Tensor | None:  # noqa: ANN401
-        """Scores (B, n, V) after few tokens, or None where the model has to read them itself."""
+        """Logits (B, n, V) after few tokens, or None where the model has to read them itself."""
         import torch
 
         if cache is None or not is_reusable(cache) or not cache.get_seq_length():
             return None
         compiled = self.compiled()
-        if compiled is None or not compiled.untouched():
+        if compiled is None or not compiled.is_unmodified():
             return None
         starts = _starts(ids, mask)
-        turns = compiled.turns(cache, len(ids))
-        if starts is None or turns is None:
+        scales = compiled.scales(cache, len(ids))
+        if starts is None or scales is None:
             return None
         return torch.stack(
-            [compiled.step(token, cache, starts, turns) for token in ids.unbind(1)], 1
+            [compiled.step(token, cache, starts, scales) for token in ids.unbind(1)], 1
         )
 
-    def compiled(self) -> Compiled | None:
+    def compiled(self) -> CompiledLlama | None:
         """Made on first use; None where it cannot be."""
         with self._lock:
             if self._compiled is None and self._reason is None:
                 try:
-                    self._compiled = Compiled.of(self.model)
+                    self._compiled = CompiledLlama.build(self.model, self.folder)
                 except Unavailable as error:
                     self._reason = str(error)
         return self._compiled
@@ -152,7 +159,7 @@ class DecodeStep:
         compiled = self.compiled()
         if compiled is None:
             return f"transformers ({self._reason})"
-        return f"compiled, {compiled.levels} of {compiled.matrices} matrices by their levels"
+        return f"compiled, {compiled.quantized} of {compiled.matrices} matrices quantized"
 
 
 def _starts(ids: Tensor, mask: Tensor | None) -> Tensor | None:

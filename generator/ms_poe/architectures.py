@@ -1,7 +1,7 @@
-"""Where a causal model turns its queries and keys: the architectures known to do it in one way.
+"""Where a causal model rotates its queries and keys: the architectures known to do it in one way.
 
 A list of what was read and tested, by `config.model_type`. Anything else is refused: a model that
-turns neighbouring pairs of dimensions, or keeps compressed keys, has modules of the same names.
+rotates neighbouring pairs of dimensions, or compresses its keys, has modules of the same names.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ LAYOUTS = {
 }
 """By `config.model_type`. Tests go through this table."""
 
-_INTERLEAVED = "it turns neighbouring pairs of dimensions"
+_INTERLEAVED = "it rotates neighbouring pairs of dimensions"
 _COMPRESSED = "its keys are compressed (multi-head latent attention)"
 REFUSED = {
     "cohere": _INTERLEAVED,
@@ -68,8 +68,8 @@ REFUSED = {
     "minicpm3": _COMPRESSED,
     "gpt2": "its positions are learned vectors",
     "opt": "its positions are learned vectors",
-    "bloom": "its positions are distances added to the scores",
-    "mpt": "its positions are distances added to the scores",
+    "bloom": "its positions are distances added to the logits",
+    "mpt": "its positions are distances added to the logits",
 }
 """Why some well-known architectures are not in `LAYOUTS`."""
 
@@ -81,7 +81,7 @@ _NORMS_UNREAD = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RotaryLayer:
-    """One attention layer that turns its queries and keys.
+    """One attention layer that rotates its queries and keys.
 
     Attributes:
         index: Its number in the model, from 0.
@@ -106,12 +106,12 @@ class RotaryModel:
         architecture: The class of the model, such as "LlamaForCausalLM".
         model: The model itself.
         rotary: Where cosines and sines are made.
-        layers: The attention layers that turn, without those that see only a window where the
+        layers: The attention layers that rotate, without those that see only a window where the
             model has others too.
         layout: Where queries and keys come from.
-        groups: K, the heads of the keys.
-        heads: H, the heads of the queries; head h reads the keys of group h // (H / K).
-        size: D, the dimensions of a head.
+        num_heads: H, of queries; head h reads the keys of key/value head h // (H / K).
+        num_kv_heads: K, of keys and values.
+        head_dim: D.
     """
 
     architecture: str
@@ -119,27 +119,31 @@ class RotaryModel:
     rotary: RotaryEmbedding
     layers: tuple[RotaryLayer, ...]
     layout: Layout
-    groups: int
-    heads: int
-    size: int
+    num_heads: int
+    num_kv_heads: int
+    head_dim: int
 
-    def inverse(self) -> Tensor:
-        """The frequencies in use now, float32 (d / 2,)."""
+    def inv_freq(self) -> Tensor:
+        """The rotation frequencies in use now, float32 (d / 2,)."""
         return self.rotary.frequencies(FULL)[0].float()
 
-    def states(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+    def split_heads(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
         """Views of a layer's queries (B, n, K, H / K, D) and keys (B, n, K, 1, D)."""
-        size, groups, each = self.size, self.groups, self.heads // self.groups
+        head_dim, num_kv_heads = self.head_dim, self.num_kv_heads
+        heads_per_group = self.num_heads // num_kv_heads
         if self.layout.query == self.layout.key:
-            first, second = self.heads * size, (self.heads + groups) * size
+            first, second = self.num_heads * head_dim, (self.num_heads + num_kv_heads) * head_dim
             queries, keys = queries[..., :first], keys[..., first:second]
         if self.layout.shape == "flat":
             shape = queries.shape[:2]
-            return queries.view(*shape, groups, each, size), keys.view(*shape, groups, 1, size)
+            return (
+                queries.view(*shape, num_kv_heads, heads_per_group, head_dim),
+                keys.view(*shape, num_kv_heads, 1, head_dim),
+            )
         if self.layout.shape == "heads":
             queries, keys = queries.transpose(1, 2), keys.transpose(1, 2)
         shape = queries.shape[:2]
-        return queries.view(*shape, groups, each, size), keys.unsqueeze(3)
+        return queries.view(*shape, num_kv_heads, heads_per_group, head_dim), keys.unsqueeze(3)
 
 
 def recognise(model: Any) -> RotaryModel:  # noqa: ANN401 - any transformers model
@@ -164,9 +168,9 @@ def recognise(model: Any) -> RotaryModel:  # noqa: ANN401 - any transformers mod
         rotary=_rotary(model, decoder),
         layers=layers,
         layout=layout,
-        groups=config.num_key_value_heads or config.num_attention_heads,
-        heads=config.num_attention_heads,
-        size=int(first.head_dim),  # type: ignore[arg-type]  # a number set by its constructor
+        num_heads=config.num_attention_heads,
+        num_kv_heads=config.num_key_value_heads or config.num_attention_heads,
+        head_dim=int(first.head_dim),  # type: ignore[arg-type]  # a number set by its constructor
     )
 
 
@@ -174,7 +178,7 @@ def _layers(model: Any, decoder: Any, layout: Layout) -> tuple[RotaryLayer, ...]
     config = decoder.config
     kinds = getattr(config, "layer_types", None) or [None] * len(decoder.layers)
     mixed = FULL in kinds and SLIDING in kinds
-    found = []
+    rotary = []
     for index, (kind, layer) in enumerate(zip(kinds, decoder.layers, strict=False)):
         attention = layer.self_attn
         if (mixed and kind != FULL) or not getattr(attention, "use_rope", True):
@@ -184,10 +188,10 @@ def _layers(model: Any, decoder: Any, layout: Layout) -> tuple[RotaryLayer, ...]
             raise _refused(model, "its attention has other parts than known models of its kind")
         window = None if kind == FULL else getattr(config, "sliding_window", None)
         query, key = children[layout.query], children[layout.key]
-        found.append(RotaryLayer(index, attention, query, key, window))
-    if not found:
-        raise _refused(model, "no layer of it turns queries and keys")
-    return tuple(found)
+        rotary.append(RotaryLayer(index, attention, query, key, window))
+    if not rotary:
+        raise _refused(model, "no layer of it rotates queries and keys")
+    return tuple(rotary)
 
 
 def _rotary(model: Any, decoder: Any) -> RotaryEmbedding:  # noqa: ANN401

@@ -4,10 +4,10 @@ Zhang et al., "Found in the Middle: How Language Models Use Long Contexts Better
 Positional Encoding", arXiv 2403.04797, section 3. Position m becomes m / r, with r from `r_min` for
 the heads that single out most keys to `r_max` for those that single out fewest.
 
-No code of the model is copied. Rotations add up: turning queries and keys by m * theta * (1/r - 1)
-where they leave their projections, before the model turns them by m * theta, gives m * theta / r.
+No code of the model is copied. Rotations add up: rotating queries and keys by m * theta * (1/r - 1)
+where they leave their projections, before the model rotates them by m * theta, gives m * theta / r.
 The model's own attention kernel, mask and cache stay as they are. All heads that share keys share
-a ratio (the mean S_P of the group decides), without which scores would stop depending on distance.
+a ratio (the mean S_P of the group decides): otherwise logits would not depend on distance alone.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class MsPoE:
         first_layer: Layers before this one keep their positions.
         last_layer: Layers after this one keep them too; None for no such layers.
         order: What decides which group gets which ratio. "prompt": S_P at the end of the prompt,
-            anew for each conversation and each row of a batch. "calibrated": `places`, the same for
-            every prompt, so that caches of shared prefixes can be used again. "uniform": all
+            again for each conversation and each row of a batch. "calibrated": `places`, the same
+            for every prompt, so that caches of shared prefixes can be used again. "uniform": all
             groups have the mean of r_min and r_max.
         places: For "calibrated", the mean place of each group, by layer (layers, K), as
             `measure_places` gives it.
@@ -94,10 +94,10 @@ class MsPoE:
             raise InvalidRequest(f"no rotary layer from {self.first_layer} to {self.last_layer}")
         depth = max(layer.index for layer in rotary.layers) + 1
         if self.places and (
-            len(self.places) < depth or any(len(row) != rotary.groups for row in self.places)
+            len(self.places) < depth or any(len(row) != rotary.num_kv_heads for row in self.places)
         ):
             raise InvalidRequest(
-                f"places must have {depth} rows of {rotary.groups}; calibrate this very model"
+                f"places must have {depth} rows of {rotary.num_kv_heads}; calibrate this very model"
             )
 
     def layers(self, rotary: RotaryModel) -> tuple[RotaryLayer, ...]:
@@ -110,22 +110,22 @@ class MsPoE:
         """Changes the model without proving it first."""
         if _MARK in rotary.model.__dict__:
             raise InvalidRequest("Ms-PoE is already applied to this model; leave that first")
-        apply = _Hooks(self, rotary)
+        hooks = _Hooks(self, rotary)
         with ExitStack() as stack:
             stack.enter_context(override_attribute(rotary.model, _MARK, self))
-            stack.enter_context(forward_hook(rotary.rotary.module, apply.positions))
-            first = apply.layers[0]
-            stack.enter_context(pre_forward_hook(first.attention, apply.begin))
-            for number, layer in enumerate(apply.layers):
-                for module, hook in apply.hooks(number, layer):
+            stack.enter_context(forward_hook(rotary.rotary.module, hooks.positions))
+            first = hooks.layers[0]
+            stack.enter_context(pre_forward_hook(first.attention, hooks.begin))
+            for number, layer in enumerate(hooks.layers):
+                for module, hook in hooks.hooks(number, layer):
                     stack.enter_context(forward_hook(module, hook))
             yield
 
 
 def active_settings(model: Any) -> MsPoE | None:  # noqa: ANN401 - any transformers model
     """The settings that a model is changed by now, or None."""
-    found: MsPoE | None = getattr(model, _MARK, None)
-    return found
+    settings: MsPoE | None = getattr(model, _MARK, None)
+    return settings
 
 
 @dataclass(eq=False)
@@ -155,16 +155,16 @@ def position_scales(rotary: RotaryModel, cache: object) -> Tensor | None:
     """
     import torch
 
-    settings, kept = active_settings(rotary.model), cached_places(cache)
-    if settings is None or kept is None or kept.settings != settings:
+    settings, cached = active_settings(rotary.model), cached_places(cache)
+    if settings is None or cached is None or cached.settings != settings:
         return None
     layers = settings.layers(rotary)
-    count = 1 if settings.order == "uniform" else rotary.groups
+    count = 1 if settings.order == "uniform" else rotary.num_kv_heads
     shares = 1 / torch.tensor(ratios(settings.r_min, settings.r_max, count))
     depth = max(layer.index for layer in rotary.layers) + 1
-    found = torch.ones(depth, *kept.places.shape[1:])
-    found[[layer.index for layer in layers]] = shares[kept.places.cpu()]
-    return found
+    factors = torch.ones(depth, *cached.places.shape[1:])
+    factors[[layer.index for layer in layers]] = shares[cached.places.cpu()]
+    return factors
 
 
 def keep_rows(cache: Any, rows: Tensor) -> None:  # noqa: ANN401 - any transformers cache
@@ -175,18 +175,18 @@ def keep_rows(cache: Any, rows: Tensor) -> None:  # noqa: ANN401 - any transform
         rows: Int64, the rows to keep, in order.
     """
     cache.batch_select_indices(rows)
-    kept = cached_places(cache)
-    if kept is not None and kept.places.shape[1] > 1:
-        kept.places = kept.places[:, rows]
+    cached = cached_places(cache)
+    if cached is not None and cached.places.shape[1] > 1:
+        cached.places = cached.places[:, rows]
 
 
 class _ForwardPass(threading.local):
     """One forward pass of one thread."""
 
-    waves: tuple[Tensor, Tensor]  # the model's own, (B or 1, n, d)
-    halves: Rotation  # the same, float32 (B or 1, n, 1, d / 2)
-    end: tuple[Tensor, Tensor]  # the same after the last token of each row, (B, 1, 1, d)
-    turns: tuple[Tensor, Tensor]  # cosines and sines of each ratio's turn, (B or 1, n, R, d / 2)
+    cos_sin: tuple[Tensor, Tensor]  # the model's own, (B or 1, n, d)
+    model_rotation: Rotation  # the same, float32 (B or 1, n, 1, d / 2)
+    last_cos_sin: tuple[Tensor, Tensor]  # the same at the last token of each row, (B, 1, 1, d)
+    ratio_cos_sin: tuple[Tensor, Tensor]  # of the rotation each ratio adds, (B or 1, n, R, d / 2)
     token: TokenRotation | None = None  # the same for a pass of one token
     places: Tensor  # (layers, B or 1, K)
     deciding: bool = False
@@ -209,7 +209,7 @@ class _Hooks:
 
         self.layers = self.settings.layers(self.rotary)
         one = self.settings.order == "uniform"
-        count = 1 if one else self.rotary.groups
+        count = 1 if one else self.rotary.num_kv_heads
         position_scales = ratios(self.settings.r_min, self.settings.r_max, count)
         self.shifts = torch.tensor([1 / r - 1 for r in position_scales], dtype=torch.float32)
         self.fixed: Tensor | None = None
@@ -217,7 +217,9 @@ class _Hooks:
             rows = torch.tensor([self.settings.places[layer.index] for layer in self.layers])
             self.fixed = rows.argsort(dim=-1, stable=True).argsort(dim=-1)[:, None]
         if one:
-            self.fixed = torch.zeros(len(self.layers), 1, self.rotary.groups, dtype=torch.int64)
+            self.fixed = torch.zeros(
+                len(self.layers), 1, self.rotary.num_kv_heads, dtype=torch.int64
+            )
 
     def positions(
         self,
@@ -226,17 +228,17 @@ class _Hooks:
         kwargs: dict[str, Any],
         output: tuple[Tensor, Tensor],
     ) -> None:
-        """After the model made its waves: those of the turns, for the same positions."""
+        """After the model made its cosines and sines: those that the ratios add."""
         named = ("x", "position_ids", "layer_type")
         given = {**dict(zip(named, args, strict=False)), **kwargs}
         if given.get("layer_type", FULL) != FULL:
             return
         at: Tensor = given["position_ids"]
-        inverse = self.rotary.inverse().to(at.device)
-        steps = self.shifts.to(at.device)[:, None] * inverse  # (R, d / 2)
-        angles = at[..., None, None].float() * steps
-        self.now.waves = output
-        self.now.turns = angles.cos(), angles.sin()
+        inv_freq = self.rotary.inv_freq().to(at.device)
+        frequencies = self.shifts.to(at.device)[:, None] * inv_freq  # (R, d / 2)
+        angles = at[..., None, None].float() * frequencies
+        self.now.cos_sin = output
+        self.now.ratio_cos_sin = angles.cos(), angles.sin()
 
     def begin(self, _: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Before the first changed layer: the places of this conversation, if they are known."""
@@ -257,102 +259,102 @@ class _Hooks:
         last, seen = last_seen(mask, rows, n, self.layers[0].window)
         row, last = torch.arange(rows, device=hidden.device), last.to(hidden.device)
         now = self.now
-        one, two = (wave.expand(rows, n, -1)[row, last][:, None, None] for wave in now.waves)
-        now.last, now.end = (row, last), (one, two)
+        cos, sin = (each.expand(rows, n, -1)[row, last][:, None, None] for each in now.cos_sin)
+        now.last, now.last_cos_sin = (row, last), (cos, sin)
         now.seen = None if bool(seen.all()) else seen.to(hidden.device)
-        now.halves = _halves(*now.waves, self.rotary.groups)
+        now.model_rotation = _without_repeat(*now.cos_sin, self.rotary.num_kv_heads)
 
     def hooks(self, number: int, layer: RotaryLayer) -> Iterator[tuple[Any, Any]]:
         """What to run after which module of a layer."""
 
-        def keep(_: object, __: object, ___: object, output: Tensor) -> None:
+        def keep_queries(_: object, __: object, ___: object, output: Tensor) -> None:
             self.now.queries = output
 
-        def turn(_: object, __: object, ___: object, output: Tensor) -> None:
-            self.turn(number, layer, output)
+        def rotate(_: object, __: object, ___: object, output: Tensor) -> None:
+            self.rotate(number, layer, output)
 
-        yield layer.query, keep
-        yield layer.key, turn
+        yield layer.query, keep_queries
+        yield layer.key, rotate
 
-    def turn(self, number: int, layer: RotaryLayer, output: Tensor) -> None:
-        """After the keys, which come last: turns queries and keys where they lie."""
+    def rotate(self, number: int, layer: RotaryLayer, output: Tensor) -> None:
+        """After the keys, which come last: rotates queries and keys in place."""
         now = self.now
-        queries, keys = self.rotary.states(now.queries, output)
+        queries, keys = self.rotary.split_heads(now.queries, output)
         if now.deciding:
-            now.places[number] = self._decided(layer, queries, keys)
+            now.places[number] = self._decide(layer, queries, keys)
         if now.token is not None:
-            now.token.turn(number, queries, keys)
+            now.token.rotate_(number, queries, keys)
             return
-        waves = Rotation(*now.turns, now.places[number])
-        rotate_groups_(queries, waves)
-        rotate_groups_(keys, waves)
+        rotation = Rotation(*now.ratio_cos_sin, now.places[number])
+        rotate_groups_(queries, rotation)
+        rotate_groups_(keys, rotation)
 
     def _places(self, cache: Any, rows: int, hidden: Tensor) -> Tensor:  # noqa: ANN401
         """(layers, B or 1, K), to be filled in this pass where a conversation begins."""
         begun = cache is not None and int(cache.get_seq_length(self.layers[0].index)) > 0
         self.now.deciding = not begun and self.fixed is None
         if begun:
-            kept = cached_places(cache)
-            if kept is None or kept.settings != self.settings:
+            cached = cached_places(cache)
+            if cached is None or cached.settings != self.settings:
                 raise InvalidRequest(
                     "this cache was filled without Ms-PoE, or with other settings of it; "
                     "start with an empty one"
                 )
-            if kept.places.shape[1] not in {1, rows}:
+            if cached.places.shape[1] not in {1, rows}:
                 raise InvalidRequest(
-                    f"a cache of {kept.places.shape[1]} rows is used for {rows}; take rows out "
+                    f"a cache of {cached.places.shape[1]} rows is used for {rows}; take rows out "
                     "with ms_poe.keep_rows, or use the order 'calibrated'"
                 )
-            return kept.places
+            return cached.places
         places = self.fixed
         if places is None:
-            places = hidden.new_zeros(len(self.layers), rows, self.rotary.groups).long()
+            places = hidden.new_zeros(len(self.layers), rows, self.rotary.num_kv_heads).long()
         places = places.to(hidden.device)
         if cache is not None:
             setattr(cache, _MARK, CachedPlaces(self.settings, places))
         return places
 
-    def _decided(self, layer: RotaryLayer, queries: Tensor, keys: Tensor) -> Tensor:
+    def _decide(self, layer: RotaryLayer, queries: Tensor, keys: Tensor) -> Tensor:
         """The places of a layer's groups by its own attention at the end of the prompt: (B, K)."""
         from indexing.nn.rope import rotate
 
-        rows, n, groups, each, _ = queries.shape
-        last = rotate(queries[self.now.last].float(), *self.now.end)  # (B, K, g, D)
-        scores = query_key_products(last, keys, self.now.halves).reshape(rows, groups * each, n)
-        scores = _scaled(scores, layer.attention)
-        found = awareness(scores, self.now.seen).view(rows, groups, each).sum(dim=-1)
-        return ranks(found)
+        rows, n, num_kv_heads, heads_per_group, _ = queries.shape
+        last = rotate(queries[self.now.last].float(), *self.now.last_cos_sin)  # (B, K, g, D)
+        logits = query_key_products(last, keys, self.now.model_rotation)
+        logits = _scale(logits.reshape(rows, num_kv_heads * heads_per_group, n), layer.attention)
+        heads = awareness(logits, self.now.seen).view(rows, num_kv_heads, heads_per_group)
+        return ranks(heads.sum(dim=-1))
 
     def _one_token(self, places: Tensor) -> TokenRotation:
-        """The turns of every layer at once."""
+        """The rotation of every layer at once."""
         import torch
 
-        each = self.rotary.heads // self.rotary.groups
+        each = self.rotary.num_heads // self.rotary.num_kv_heads
         place = torch.cat((places.repeat_interleave(each, dim=-1), places), dim=-1)  # (L, B, H + K)
-        cosines, sines = (wave[:, 0] for wave in self.now.turns)  # (B or 1, R, d / 2)
+        cos, sin = (each[:, 0] for each in self.now.ratio_cos_sin)  # (B or 1, R, d / 2)
         if len(self.shifts) == 1:
             place = place[:1, :1]
-        rows = torch.arange(max(place.shape[1], len(cosines)), device=place.device)
-        row = rows[:, None] if len(cosines) > 1 else torch.zeros_like(rows)[:, None]
-        cosine, sine = cosines[row, place], sines[row, place]  # (L, B, H + K, d / 2)
+        rows = torch.arange(max(place.shape[1], len(cos)), device=place.device)
+        row = rows[:, None] if len(cos) > 1 else torch.zeros_like(rows)[:, None]
+        cos, sin = cos[row, place], sin[row, place]  # (L, B, H + K, d / 2)
         return TokenRotation(
-            torch.cat((cosine, cosine), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
-            torch.cat((-sine, sine), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
+            torch.cat((cos, cos), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
+            torch.cat((-sin, sin), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
         )
 
 
-def _halves(cosines: Tensor, sines: Tensor, groups: int) -> Rotation:
-    """The first half of a model's waves (B or 1, n, d), one for all groups."""
-    half = cosines.shape[-1] // 2
-    one, two = (wave[:, :, None, :half].float().contiguous() for wave in (cosines, sines))
-    return Rotation(one, two, one.new_zeros(1, groups).long())
+def _without_repeat(cos: Tensor, sin: Tensor, num_kv_heads: int) -> Rotation:
+    """A model's cosines and sines (B or 1, n, d), whose halves are equal, one for all heads."""
+    half = cos.shape[-1] // 2
+    cos, sin = (each[:, :, None, :half].float().contiguous() for each in (cos, sin))
+    return Rotation(cos, sin, cos.new_zeros(1, num_kv_heads).long())
 
 
-def _scaled(scores: Tensor, attention: Any) -> Tensor:  # noqa: ANN401 - any attention layer
-    """Scores scaled as the layer does, with the soft cap of those that have one (Gemma 2)."""
-    scores = scores * attention.scaling
+def _scale(logits: Tensor, attention: Any) -> Tensor:  # noqa: ANN401 - any attention layer
+    """Attention logits scaled as the layer does, with its soft cap if it has one (Gemma 2)."""
+    logits = logits * attention.scaling
     cap = getattr(attention, "attn_logit_softcapping", None)
-    return scores if cap is None else (scores / cap).tanh() * cap
+    return logits if cap is None else (logits / cap).tanh() * cap
 
 
 def measure_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, ...], ...]:  # noqa: ANN401
@@ -363,7 +365,7 @@ def measure_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, .
         prompts: Token ids.
 
     Returns:
-        One row a layer; zeros for layers that do not turn.
+        One row a layer; zeros for layers that do not rotate.
     """
     import torch
 
@@ -371,14 +373,14 @@ def measure_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, .
     rotary = recognise(inner)
     watching = MsPoE(r_min=1.0, r_max=1.0, first_layer=0)
     depth = max(layer.index for layer in rotary.layers) + 1
-    total = torch.zeros(depth, rotary.groups)
+    total = torch.zeros(depth, rotary.num_kv_heads)
     with watching(inner), torch.inference_mode():
         for prompt in prompts:
             ids = torch.tensor([prompt], device=inner.device)
             cache = inner.get_decoder()(input_ids=ids, use_cache=True).past_key_values
-            found = cached_places(cache)
-            assert found is not None
-            for layer, places in zip(watching.layers(rotary), found.places[:, 0], strict=True):
+            cached = cached_places(cache)
+            assert cached is not None
+            for layer, places in zip(watching.layers(rotary), cached.places[:, 0], strict=True):
                 total[layer.index] += places.cpu()
     rows: list[list[float]] = (total / len(prompts)).tolist()
     return tuple(tuple(round(place, 4) for place in row) for row in rows)

@@ -1,4 +1,4 @@
-"""Queries and keys turned as Ms-PoE wants them: of a prompt, and of one token."""
+"""Queries and keys in, rotated as Ms-PoE wants out: of a prompt, and of one token."""
 
 from __future__ import annotations
 
@@ -7,80 +7,87 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from generator.kernels.library import BF16, F32, States, Turns, Unavailable, library, one_pool
+from generator.kernels import library as kernels
+from generator.kernels.library import (
+    BF16,
+    F32,
+    States,
+    Unavailable,
+    library,
+    shares_thread_pool,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-_LARGEST_HEAD = 1024  # as in `c/vectors.h`
+_MAX_HEAD_DIM = 1024  # as in `c/vectors.h`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rotation:
-    """By what angles the groups of a layer turn at each token.
+    """The angles by which the heads of a layer rotate at each token.
 
     Attributes:
-        cosines: Float32 (B or 1, n, R, h), of each of R waves, one for each pair of dimensions.
-        sines: As the cosines.
-        places: Int64 (B or 1, K), which wave each group follows.
+        cos: Float32 (B or 1, n, R, h), by ratio and pair of dimensions.
+        sin: As `cos`.
+        index: Int64 (B or 1, K), which of the R angles each key/value head takes.
     """
 
-    cosines: Tensor
-    sines: Tensor
-    places: Tensor
+    cos: Tensor
+    sin: Tensor
+    index: Tensor
 
-    def picked(self) -> tuple[Tensor, Tensor]:
-        """Cosines and sines of each group, (B or 1, n, K or 1, 1, h)."""
-        one, two = (self._picked(each)[..., None, :] for each in (self.cosines, self.sines))
-        return one, two
+    def by_head(self) -> tuple[Tensor, Tensor]:
+        """Cosines and sines of each key/value head, (B or 1, n, K or 1, 1, h)."""
+        return self._select(self.cos)[..., None, :], self._select(self.sin)[..., None, :]
 
-    def _picked(self, waves: Tensor) -> Tensor:
+    def _select(self, angles: Tensor) -> Tensor:
         import torch
 
-        if waves.shape[2] == 1:
-            return waves
-        if len(self.places) == 1:
-            return waves.index_select(2, self.places[0])
-        return torch.take_along_dim(waves, self.places[:, None, :, None], dim=2)
+        if angles.shape[2] == 1:
+            return angles
+        if len(self.index) == 1:
+            return angles.index_select(2, self.index[0])
+        return torch.take_along_dim(angles, self.index[:, None, :, None], dim=2)
 
-    def in_c(self) -> Turns | None:
-        """For the library; None where they do not lie as it reads them."""
-        if not all(each.is_contiguous() for each in (self.cosines, self.sines, self.places)):
+    def as_struct(self) -> kernels.Rotation | None:
+        """For the library; None where a tensor is not contiguous."""
+        if not all(each.is_contiguous() for each in (self.cos, self.sin, self.index)):
             return None
-        return Turns(
-            cosines=self.cosines.data_ptr(),
-            sines=self.sines.data_ptr(),
-            places=self.places.data_ptr(),
-            waves=self.cosines.shape[2],
-            pairs=self.cosines.shape[3],
-            many_waves=len(self.cosines) > 1,
-            many_places=len(self.places) > 1,
+        return kernels.Rotation(
+            cos=self.cos.data_ptr(),
+            sin=self.sin.data_ptr(),
+            index=self.index.data_ptr(),
+            count=self.cos.shape[2],
+            pairs=self.cos.shape[3],
+            angles_by_row=len(self.cos) > 1,
+            index_by_row=len(self.index) > 1,
         )
 
 
-def rotate_groups_(states: Tensor, waves: Rotation) -> None:
-    """Turns states in place, computed in float32: in one pass by compiled code where it is there.
+def rotate_groups_(states: Tensor, rotation: Rotation) -> None:
+    """Rotate states in place, computed in float32; by compiled code where there is some.
 
     Args:
         states: (B, n, K, H / K, D). Dimensions past 2 h, if any, stay as they are.
-        waves: By what angles.
+        rotation: By what angles.
     """
     from indexing.nn.rope import rotate_
 
-    ours, turns = _in_c(states), waves.in_c()
-    if ours is None or turns is None or (compiled := _compiled()) is None:
-        rotate_(states, *waves.picked())
+    data, angles = _as_struct(states), rotation.as_struct()
+    if data is None or angles is None or (compiled := _compiled()) is None:
+        rotate_(states, *rotation.by_head())
         return
-    compiled.turn_tokens(byref(ours), byref(turns), _threads())
+    compiled.rotate_tokens(byref(data), byref(angles), _threads())
 
 
-def query_key_products(queries: Tensor, keys: Tensor, waves: Rotation) -> Tensor:
-    """Products of one query a head with all keys of its row, which are turned for it, float32.
+def query_key_products(queries: Tensor, keys: Tensor, rotation: Rotation) -> Tensor:
+    """Products of one query a head with all keys of its row, rotated for it, float32.
 
     Args:
-        queries: Float32 (B, K, H / K, D), turned already.
-        keys: (B, n, K, 1, D), not turned; they stay as they are.
-        waves: By what angles the keys turn.
+        queries: Float32 (B, K, H / K, D), rotated already.
+        keys: (B, n, K, 1, D), not rotated; they stay as they are.
+        rotation: By what angles the keys rotate.
 
     Returns:
         (B, K, H / K, n).
@@ -89,31 +96,31 @@ def query_key_products(queries: Tensor, keys: Tensor, waves: Rotation) -> Tensor
 
     from indexing.nn.rope import rotate_
 
-    ours = _in_c(keys) if keys.shape[-1] <= _LARGEST_HEAD else None
-    turns = waves.in_c()
-    if ours is None or turns is None or (compiled := _compiled()) is None:
-        turned = keys.to(torch.float32, copy=True)
-        rotate_(turned, *waves.picked())
-        return torch.einsum("bkgd,bnkd->bkgn", queries, turned[:, :, :, 0])
+    data = _as_struct(keys) if keys.shape[-1] <= _MAX_HEAD_DIM else None
+    angles = rotation.as_struct()
+    if data is None or angles is None or (compiled := _compiled()) is None:
+        rotated = keys.to(torch.float32, copy=True)
+        rotate_(rotated, *rotation.by_head())
+        return torch.einsum("bkgd,bnkd->bkgn", queries, rotated[:, :, :, 0])
     queries = queries.contiguous()
-    scores = torch.empty(*queries.shape[:3], keys.shape[1])
-    compiled.query_keys(
-        *(queries.data_ptr(), queries.shape[2], byref(ours)),
-        *(byref(turns), scores.data_ptr(), _threads()),
+    products = torch.empty(*queries.shape[:3], keys.shape[1])
+    compiled.query_key_products(
+        *(queries.data_ptr(), queries.shape[2], byref(data)),
+        *(byref(angles), products.data_ptr(), _threads()),
     )
-    return scores
+    return products
 
 
-def _in_c(states: Tensor) -> States | None:
-    """For the library; None where they do not lie as it reads them."""
+def _as_struct(states: Tensor) -> States | None:
+    """For the library; None where they are elsewhere than it reads them."""
     import torch
 
-    kind = {torch.bfloat16: BF16, torch.float32: F32}.get(states.dtype)
+    dtype = {torch.bfloat16: BF16, torch.float32: F32}.get(states.dtype)
     here = states.device.type == "cpu" and not states.requires_grad
-    if kind is None or not here or not states.is_contiguous():
+    if dtype is None or not here or not states.is_contiguous():
         return None
-    rows, n, groups, each, size = states.shape
-    return States(states.data_ptr(), rows, n, kind, groups, each, size)
+    rows, n, num_kv_heads, heads_per_group, head_dim = states.shape
+    return States(states.data_ptr(), rows, n, dtype, num_kv_heads, heads_per_group, head_dim)
 
 
 @cache
@@ -128,32 +135,32 @@ def _compiled() -> Any:  # noqa: ANN401 - functions found by name
 def _threads() -> int:
     import torch
 
-    return torch.get_num_threads() if one_pool() else 1
+    return torch.get_num_threads() if shares_thread_pool() else 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenRotation:
-    """The turns of a pass of one token: few calls a layer count for more there than few products.
+    """The rotation of a single token, in few calls a layer: their overhead is most of its time.
 
     Attributes:
-        cosines: By layer, float32 (B or 1, H + K, d), each half repeated.
-        sines: As the cosines, the first half negative.
+        cos: By layer, float32 (B or 1, H + K, d), each half repeated.
+        sin: As `cos`, the first half negative.
     """
 
-    cosines: tuple[Tensor, ...]
-    sines: tuple[Tensor, ...]
+    cos: tuple[Tensor, ...]
+    sin: tuple[Tensor, ...]
 
-    def turn(self, number: int, queries: Tensor, keys: Tensor) -> None:
-        """Turns (B, 1, K, H / K, D) and (B, 1, K, 1, D) of one layer where they lie."""
+    def rotate_(self, number: int, queries: Tensor, keys: Tensor) -> None:
+        """Rotate queries (B, 1, K, H / K, D) and keys (B, 1, K, 1, D) of one layer in place."""
         import torch
 
-        cosines, sines = self.cosines[number], self.sines[number]
-        size = cosines.shape[-1]
+        cos, sin = self.cos[number], self.sin[number]
+        size = cos.shape[-1]
         if size < queries.shape[-1]:
             queries, keys = queries[..., :size], keys[..., :size]
         rows, heads = len(queries), queries.shape[2] * queries.shape[3]
         flat = queries.reshape(rows, heads, size), keys.reshape(rows, -1, size)
         states = torch.cat(flat, dim=1).float()
-        turned = (states * cosines).addcmul_(states.roll(size // 2, -1), sines)
-        queries.copy_(turned[:, :heads].view_as(queries))
-        keys.copy_(turned[:, heads:].view_as(keys))
+        rotated = (states * cos).addcmul_(states.roll(size // 2, -1), sin)
+        queries.copy_(rotated[:, :heads].view_as(queries))
+        keys.copy_(rotated[:, heads:].view_as(keys))

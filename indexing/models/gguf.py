@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.errors import MissingDependency, UnsupportedModel
+from indexing.models import quantization
 from indexing.models.cache_dir import cache_dir
 from indexing.notify import Notify
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_LAYOUT = "bf16-1"
+_LAYOUT = "bf16-2"
 """Part of every folder's name: a change in what is written below asks for a new conversion."""
 
 
@@ -104,7 +105,7 @@ def _convert_whole(source: Path, target: Path) -> None:
 
 
 def _convert(source: Path, into: Path) -> None:
-    """Unpack to float32, round once to bfloat16, save with the tokenizer and its chat template."""
+    """Unpack to float32, round once to bfloat16, save with tokenizer, template and quantization."""
     import torch
     import transformers
 
@@ -123,6 +124,7 @@ def _convert(source: Path, into: Path) -> None:
         )
         model.to(torch.bfloat16).save_pretrained(into)
         tokenizer.save_pretrained(into)
+    quantization.save(quantization.read(source), into)
 
 
 def _flush(file: Path) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from generator.kernels.library import Unavailable, expected
+from generator.kernels.library import Unavailable, compiler_name
 
 
 def _found() -> bool:
     try:
-        return bool(expected())
+        return bool(compiler_name())
     except Unavailable:
         return False
 

@@ -9,7 +9,8 @@ typedef struct {
 } Layer;
 
 typedef struct {
-    int32_t layers, hidden, heads, groups, size, wide, kept_as; /* kept_as: F32 or BF16 */
+    int32_t layers, hidden, num_heads, num_kv_heads, head_dim, intermediate;
+    int32_t cache_dtype; /* F32 or BF16 */
     float epsilon, scale;
     const Layer *layer;
     const float *norm;
@@ -17,8 +18,8 @@ typedef struct {
 } Model;
 
 typedef struct {
-    void *keys, *values; /* (rows, groups, room, size), the last two without gaps */
-    int64_t row, group;  /* numbers from one row to the next, and from one group to the next */
+    void *keys, *values; /* (rows, num_kv_heads, capacity, head_dim), the last two contiguous */
+    int64_t row_stride, head_stride; /* elements between rows, and between heads */
 } Cache;
 
 typedef struct {
@@ -26,16 +27,16 @@ typedef struct {
     int64_t length;        /* tokens in the cache */
     const int64_t *starts; /* of each row, the first that is no padding */
     const Cache *cache;    /* by layer */
-    const float *cosines, *sines; /* (layers or 1, rows, groups, size / 2) */
-    int64_t wave;                 /* numbers from one layer's to the next's */
-    float *states;                /* (rows, hidden): embeddings; used up */
-    float *scores;                /* (rows, vocabulary) */
+    const float *cos, *sin; /* (layers or 1, rows, num_kv_heads, head_dim / 2) */
+    int64_t layer_stride;   /* elements between layers; 0 where all share one */
+    float *hidden_states;   /* (rows, hidden): embeddings; used up */
+    float *logits;          /* (rows, vocabulary) */
 } Call;
 
-/* Where the buffers of a pass lie. */
+/* Buffers of one pass. */
 typedef struct {
-    float *query, *key, *value, *wide, *other; /* shared */
-    float *parts; /* shared: by thread, row and head: size sums, their weight, the highest score */
-    float *own;   /* of this thread: normalised states, turned queries, attended values */
-    float *turned, *attended, *chances;
-} Room;
+    float *query, *key, *value, *intermediate, *other; /* shared */
+    float *parts; /* shared; by thread, row and head: head_dim sums, their weight, the largest logit */
+    float *own;   /* of this thread: normalised hidden states, rotated queries, attended values */
+    float *rotated, *attended, *probabilities;
+} Workspace;

@@ -1,11 +1,11 @@
-/* Vectors of sixteen numbers, which are the compiler's own: one source for every processor. */
+/* Vectors of sixteen float32, by the compiler's own vector types: one source for every cpu. */
 
 #pragma once
 #include <stdint.h>
 #include <string.h>
 
-enum { LANES = 16, LARGEST = 1024 /* numbers of a head */ };
-enum Kind { F32 = 0, BF16 = 1, LEVELS4 = 4, LEVELS8 = 8 };
+enum { LANES = 16, MAX_HEAD_DIM = 1024 /* dimensions of a head */ };
+enum Dtype { F32 = 0, BF16 = 1, Q4 = 4, Q8 = 8 };
 
 typedef float Floats __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 typedef float Eight __attribute__((vector_size(2 * LANES)));
@@ -13,37 +13,33 @@ typedef float Four __attribute__((vector_size(LANES)));
 typedef uint32_t Words __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 typedef uint16_t Halves __attribute__((vector_size(2 * LANES), aligned(2), may_alias));
 
-static inline Floats half_floats(const uint16_t *from) {
+static inline Floats from_bf16(const uint16_t *from) {
     Halves halves = *(const Halves *)from;
     return (Floats)(__builtin_convertvector(halves, Words) << 16);
 }
 
-static inline uint16_t as_half(float number) {
+static inline uint16_t to_bf16(float number) {
     uint32_t bits;
     memcpy(&bits, &number, 4);
     return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
-static inline void keep_halves(uint16_t *to, Floats numbers) {
+static inline void store_bf16(uint16_t *to, Floats numbers) {
     Words bits = (Words)numbers;
     *(Halves *)to = __builtin_convertvector((bits + 0x7fff + ((bits >> 16) & 1)) >> 16, Halves);
 }
 
-static inline Floats loaded(const void *from, int64_t at, const int kind) {
-    return kind == BF16 ? half_floats((const uint16_t *)from + at)
+static inline Floats load(const void *from, int64_t at, const int dtype) {
+    return dtype == BF16 ? from_bf16((const uint16_t *)from + at)
                         : *(const Floats *)((const float *)from + at);
 }
 
-static inline float number(const void *from, int64_t at, const int kind) {
-    if (kind == F32) return ((const float *)from)[at];
+static inline float load_one(const void *from, int64_t at, const int dtype) {
+    if (dtype == F32) return ((const float *)from)[at];
     uint32_t bits = (uint32_t)((const uint16_t *)from)[at] << 16;
-    float found;
-    memcpy(&found, &bits, 4);
-    return found;
-}
-
-static inline Floats picked(Words where, Floats one, Floats other) {
-    return (Floats)((where & (Words)one) | (~where & (Words)other));
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
 }
 
 static inline float total(Floats each) {
@@ -65,12 +61,12 @@ static inline Floats exponential(Floats x) {
     x = (Floats)((~(low | high) & (Words)x) | (high & (Words)(zero + 88.0f)));
     Floats whole = (x * 1.44269504f + round) - round;
     Floats rest = (x - whole * 0.693145751953125f) - whole * 1.42860677e-6f;
-    Floats made = zero + 1.0f / 720;
-    made = made * rest + 1.0f / 120;
-    made = made * rest + 1.0f / 24;
-    made = made * rest + 1.0f / 6;
-    made = made * rest + 0.5f;
-    made = made * rest * rest + rest + 1.0f;
+    Floats series = zero + 1.0f / 720;
+    series = series * rest + 1.0f / 120;
+    series = series * rest + 1.0f / 24;
+    series = series * rest + 1.0f / 6;
+    series = series * rest + 0.5f;
+    series = series * rest * rest + rest + 1.0f;
     Words power = ((Words)(whole + (round + 127.0f)) << 23);
-    return (Floats)((Words)(made * (Floats)power) & ~low);
+    return (Floats)((Words)(series * (Floats)power) & ~low);
 }

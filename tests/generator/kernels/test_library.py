@@ -112,7 +112,7 @@ def test_without_a_compiler_the_model_reads_by_itself(
         assert engine_here() == f"transformers ({reason})"
     else:
         monkeypatch.setenv("CC", script(tmp_path / "broken", *lines))
-    monkeypatch.setattr(compiled, "_PATIENCE", 0.2 if lines == ["sleep 9"] else 60)
+    monkeypatch.setattr(compiled, "_TIMEOUT", 0.2 if lines == ["sleep 9"] else 60)
     model: Any = build("llama", hidden_size=64)
     ids, more = tokens(8), tokens(1, seed=1)
     with compiled_steps(model) as held:
@@ -136,15 +136,15 @@ def test_without_a_place_to_keep_it(
 
 
 @posix
-def test_other_sources_compilers_and_processors_have_other_libraries(
+def test_other_sources_compilers_and_cpus_have_other_libraries(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     one, other = script(tmp_path / "one", ""), script(tmp_path / "other", "")
     found = [compiled._name([one]), compiled._name([other]), compiled._name([one, "-m64"])]
-    monkeypatch.setattr(compiled, "_processor", lambda: "another")
+    monkeypatch.setattr(compiled, "_cpu", lambda: "another")
     found.append(compiled._name([one]))
     copied = shutil.copytree(compiled.SOURCES, tmp_path / "c")
-    (copied / "levels.h").write_text("/* another */")
+    (copied / "rotation.h").write_text("/* another */")
     monkeypatch.setattr(compiled, "SOURCES", copied)
     found.append(compiled._name([one]))
     assert len(set(found)) == 5

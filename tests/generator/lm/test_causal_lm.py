@@ -254,4 +254,4 @@ def test_bfloat16_in_compiled_code_is_nearer_to_float32(model: CausalModel, text
 
     with torch.inference_mode():
         assert divergence(steps.forward) < 0.5 * divergence(plainly)
-    assert half.decode_step.engine() == "compiled, 211 of 211 matrices by their levels"
+    assert half.decode_step.engine() == "compiled, 211 of 211 matrices quantized"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,14 +15,14 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from generator.decoding.mixture import advance, prefill
 from generator.kernels.library import BF16
-from generator.lm import compiled_llama as compiled_model
 from generator.lm import decode_step as steps
 from generator.lm.causal_lm import CausalModel
-from generator.lm.compiled_llama import Compiled
+from generator.lm.compiled_llama import CompiledLlama, interleave
 from generator.lm.decode_step import DecodeStep, compiled_steps
 from generator.lm.prefix_cache import PrefixCache, crop
 from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE, keep_rows
+from indexing.models.quantization import Quantized, save
 from tests.generator.compilers import with_compiler
 from tests.generator.ms_poe_models import build, tokens
 
@@ -46,13 +47,13 @@ def causal(model: nn.Module) -> CausalModel:
 def track(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """The rows of each step that compiled code took."""
     rows: list[int] = []
-    own = Compiled.step
+    own = CompiledLlama.step
 
-    def step(self: Compiled, ids: torch.Tensor, *more: Any) -> torch.Tensor:
+    def step(self: CompiledLlama, ids: torch.Tensor, *more: Any) -> torch.Tensor:
         rows.append(len(ids))
         return own(self, ids, *more)
 
-    monkeypatch.setattr(Compiled, "step", step)
+    monkeypatch.setattr(CompiledLlama, "step", step)
     yield rows
 
 
@@ -143,20 +144,16 @@ def test_a_few_tokens_at_once_after_a_cut(model: Any, track: list[int]) -> None:
 # ---- bfloat16 and levels ----
 
 
-def on_levels(out: int, width: int, *, bits: int) -> torch.Tensor:
-    """Weights as GGUF unpacks them, float32: Q4_1 of 4 bits, Q8_0 of 8."""
+def quantized(out: int, width: int, *, bits: int) -> Quantized:
+    """A random matrix as GGUF stores it: Q4_1 of 4 bits, Q8_0 of 8."""
     torch.manual_seed(out + width + bits)
-    if bits == 8:
-        codes = torch.randint(-127, 128, (out, width // 32, 32))
-        codes[..., 0] = 127
-        return (codes * (torch.rand(out, width // 32, 1) * 2e-3 + 1e-4)).flatten(1)
-    codes = torch.randint(0, 16, (out, width // 32, 32))
-    codes[..., 0], codes[..., 1] = 0, 15
-    step = torch.rand(out, width // 32, 1) * 0.02 + 0.002
-    return (codes * step - torch.rand(out, width // 32, 1) * 0.2).flatten(1)
+    codes = torch.randint(0, 256, (out, width * bits // 8), dtype=torch.uint8)
+    step = torch.rand(out, width // 32) * (0.02 if bits == 4 else 2e-3) + 1e-4
+    offset = -torch.rand(out, width // 32) * 0.2 if bits == 4 else -128 * step
+    return Quantized(bits, codes, torch.stack((step, offset), dim=-1))
 
 
-def few_bits() -> tuple[LlamaForCausalLM, LlamaForCausalLM]:
+def few_bits(folder: Path) -> tuple[LlamaForCausalLM, LlamaForCausalLM]:
     """A model whose layers have 4 bits and whose head has 8, in float32 and in bfloat16."""
     config = LlamaConfig(
         vocab_size=96,
@@ -169,17 +166,21 @@ def few_bits() -> tuple[LlamaForCausalLM, LlamaForCausalLM]:
     )
     torch.manual_seed(0)
     model = LlamaForCausalLM(config).eval()
-    for layer in model.model.modules():
-        if isinstance(layer, nn.Linear):
-            layer.weight.data = on_levels(*layer.weight.shape, bits=4)
-    model.lm_head.weight.data = on_levels(96, 64, bits=8)
+    matrices = {
+        f"{name}.weight": quantized(*layer.weight.shape, bits=8 if name == "lm_head" else 4)
+        for name, layer in model.named_modules()
+        if isinstance(layer, nn.Linear)
+    }
+    for name, matrix in matrices.items():
+        model.get_parameter(name).data = matrix.dequantize()
+    save(matrices, folder)
     return model, copy.deepcopy(model).bfloat16()
 
 
 @with_compiler
-def test_nearer_to_the_file_than_bfloat16() -> None:
+def test_nearer_to_the_file_than_bfloat16(tmp_path: Path) -> None:
     """Against the weights before they were rounded to bfloat16, computed in float32."""
-    exact, half = few_bits()
+    exact, half = few_bits(tmp_path)
     ids, more = tokens(20, rows=3), tokens(4, rows=3, seed=3)
 
     def scores(model: nn.Module) -> torch.Tensor:
@@ -190,64 +191,51 @@ def test_nearer_to_the_file_than_bfloat16() -> None:
 
     with torch.inference_mode():
         wanted, plain = scores(exact), scores(half)
-        with compiled_steps(half) as held:
+        with compiled_steps(half, tmp_path) as held:
             found = scores(half)
         again = scores(half)
-    assert held.engine() == "compiled, 22 of 22 matrices by their levels"
+    assert held.engine() == "compiled, 22 of 22 matrices quantized"
     assert (found - wanted).norm() < 0.8 * (plain - wanted).norm()
     assert torch.equal(again, plain)
 
 
 @with_compiler
-def test_float32_of_a_file_in_bfloat16_is_read_as_that(track: list[int]) -> None:
-    _, half = few_bits()
+def test_float32_of_a_file_in_bfloat16_is_read_as_that(track: list[int], tmp_path: Path) -> None:
+    _, half = few_bits(tmp_path)
     model: Any = half.float()
     ids = tokens(21) % 96
-    with compiled_steps(model) as held:
+    with compiled_steps(model, tmp_path) as held:
         _, cache = steps.forward(model, ids[:, :-1], None)
         found, _ = steps.forward(model, ids[:, -1:], cache)
         compiled = held.compiled()
-    assert compiled is not None and compiled.levels == 0 and track[-1] == 1
-    matrix = compiled.described.layer[1].up
-    assert matrix.kind == BF16
+    assert compiled is not None and compiled.quantized == 0 and track[-1] == 1
+    matrix = compiled.struct.layer[1].up
+    assert matrix.dtype == BF16
     with torch.inference_mode():
         whole = model(input_ids=ids).logits[:, -1:]
     torch.testing.assert_close(found, whole, rtol=1e-4, atol=1e-4)
 
 
 @with_compiler
+def test_weights_that_are_not_those_of_the_file_are_read(tmp_path: Path) -> None:
+    _, half = few_bits(tmp_path)
+    half.model.layers[0].mlp.up_proj.weight.data *= 1.5
+    with compiled_steps(half, tmp_path) as held:
+        assert held.engine() == "compiled, 21 of 22 matrices quantized"
+    with compiled_steps(half) as held:
+        assert held.engine() == "compiled, 0 of 22 matrices quantized"
+
+
 @pytest.mark.parametrize("bits", [4, 8])
-def test_levels_are_found_again(bits: int) -> None:
-    exact = on_levels(48, 96, bits=bits)
-    found = compiled_model._on_levels(exact.bfloat16())
-    assert found is not None and found[0] == bits
-    unpacked = levels(*found, columns=96)
-    torch.testing.assert_close(unpacked, exact, rtol=0.01, atol=2e-3)  # no code is another
-    assert (unpacked - exact).norm() < 0.6 * (exact.bfloat16().float() - exact).norm()
-
-
-@with_compiler
-def test_weights_on_no_levels_are_left() -> None:
-    torch.manual_seed(0)
-    assert compiled_model._on_levels(torch.randn(64, 64).bfloat16()) is None
-    assert compiled_model._on_levels(on_levels(48, 96, bits=4)) is None  # float32 stays as it is
-    assert compiled_model._on_levels(on_levels(40, 96, bits=4).bfloat16()) is None  # not 16 rows
-    one = on_levels(64, 64, bits=4)
-    one[60, 40] += 0.4 * (one[60, 32:].max() - one[60, 32:].min()) / 15  # one of 4,096
-    assert compiled_model._on_levels(one.bfloat16()) is None
-    same = compiled_model._on_levels(torch.full((16, 32), 0.3).bfloat16())
-    assert same is not None
-    torch.testing.assert_close(levels(*same, columns=32), torch.full((16, 32), 0.30078125))
-
-
-def levels(bits: int, words: torch.Tensor, scales: torch.Tensor, *, columns: int) -> torch.Tensor:
-    """Packed weights as numbers (out, columns)."""
-    each = 32 // bits
-    shifts = torch.arange(each) * bits
-    codes = (words.view(-1, columns // each, 16, 1) >> shifts) & ((1 << bits) - 1)
-    codes = codes.permute(0, 2, 1, 3).reshape(-1, 16, columns // 32, 32)
+def test_interleaved_codes_are_those_of_the_matrix(bits: int) -> None:
+    matrix = quantized(48, 96, bits=bits)
+    words, scales = interleave(matrix)
+    shifts = torch.arange(32 // bits) * bits
+    codes = (words[..., None] >> shifts) & ((1 << bits) - 1)
+    codes = codes.permute(0, 2, 1, 3).reshape(-1, 16, 96 // 32, 32)
     factor, term = scales.permute(2, 0, 3, 1)[..., None]
-    return ((1 + codes / 2**bits) * factor + term).flatten(2).flatten(0, 1)
+    unpacked = ((1 + codes / 2**bits) * factor + term).flatten(2).flatten(0, 1)
+    torch.testing.assert_close(unpacked, matrix.dequantize(), rtol=1e-4, atol=1e-5)
 
 
 # ---- what is left to the model ----
