@@ -20,6 +20,7 @@ PAGES = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
+    "benchmarks/README.md": "measuring.md",
     "LICENSE": "LICENSE",
     "NOTICE": "NOTICE",
 }
@@ -30,7 +31,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds what does not lie in docs/."""
     for name, page in PAGES.items():
         text = (ROOT / name).read_text(encoding="utf-8")
-        files.append(File.generated(config, page, content=LINK.sub(_from_docs, text)))
+        files.append(File.generated(config, page, content=LINK.sub(_on_the_site, text)))
     files.append(File.generated(config, "reference.md", content="\n".join(_reference())))
     for file in [*SCRIPTS.glob("*.js"), *FONTS.glob("*.woff2"), FONTS / "OFL.txt"]:
         files.append(File.generated(config, f"assets/{file.name}", abs_src_path=str(file)))
@@ -39,15 +40,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, **_: object) -> str:
     """Links out of docs/ lead to the pages that were added."""
-    return LINK.sub(lambda link: link[1] + _target(link[2].removeprefix("../")), markdown)
+    return LINK.sub(_on_the_site, markdown)
 
 
-def _from_docs(link: re.Match[str]) -> str:
-    return link[1] + _target(link[2].removeprefix("docs/"))
-
-
-def _target(path: str) -> str:
-    return PAGES.get(path, path)
+def _on_the_site(link: re.Match[str]) -> str:
+    path = link[2].removeprefix("../")
+    return link[1] + PAGES.get(path, path.removeprefix("docs/"))
 
 
 def _reference() -> Iterator[str]:
