@@ -67,7 +67,9 @@ def test_every_folder_of_the_packages_is_in_the_architecture_and_no_other() -> N
 
 def test_files_named_in_the_pages_exist() -> None:
     pages = [page for page in PAGES if page not in {"CHANGELOG.md", "docs/cli.md"}]
-    files = re.compile(rf"`((?:{'|'.join([*PACKAGES, 'benchmarks', 'tests', 'tools', 'data'])})/[\w/.-]+)`")
+    files = re.compile(
+        rf"`((?:{'|'.join([*PACKAGES, 'benchmarks', 'tests', 'tools', 'data'])})/[\w/.-]+)`"
+    )
     named = {
         (page, name)
         for page in pages

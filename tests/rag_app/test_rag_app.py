@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
+
+import pytest
 
 import rag_app
 
@@ -20,6 +23,12 @@ def test_every_name_is_there_and_comes_from_its_home() -> None:
     assert {*rag_app._HOMES, "RagAppError", "__version__"} == set(rag_app.__all__)
     for name, home in rag_app._HOMES.items():
         assert getattr(rag_app, name) is getattr(sys.modules[home], name)
+
+
+@pytest.mark.parametrize("package", ["indexing.extension", "indexing.loaders", "rag_app.langchain"])
+def test_every_name_of_a_package_is_there(package: str) -> None:
+    module = importlib.import_module(package)
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
 
 
 def test_importing_it_loads_nothing_heavy() -> None:
