@@ -1,1 +1,1 @@
-"""Arrays in, arrays out: compiled C code for single tokens and rotations."""
+"""Weights, cache and hidden states in, logits out: C code for decode steps and rotations."""

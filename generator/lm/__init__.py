@@ -1,1 +1,1 @@
-"""Token ids in, logits and text out: language models on this machine and behind a server."""
+"""A prompt in, text out: language models on this machine and behind a server."""

@@ -15,11 +15,11 @@ from generator.lm.prefix_cache import is_reusable
 if TYPE_CHECKING:
     from torch import Tensor
 
-_LEAST = 128  # tokens of room
+_LEAST = 128  # tokens that a buffer has beyond those it holds
 
 
 def make_growing(cache: Any) -> Any:  # noqa: ANN401 - any transformers cache
-    """The same cache, its layers given room; caches of other kinds stay as they are."""
+    """The same cache, its layers with buffers to grow in; other kinds stay as they are."""
     if is_reusable(cache):
         for layer in cache.layers:
             if "update" not in layer.__dict__:

@@ -34,16 +34,16 @@ class PrefixCache:
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
-        self._kept: OrderedDict[tuple[Hashable, Ids], tuple[Any, int]] = OrderedDict()
+        self._entries: OrderedDict[tuple[Hashable, Ids], tuple[Any, int]] = OrderedDict()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._entries)
 
     @property
     def bytes(self) -> int:
         """What all that is kept takes."""
-        return sum(size for _, size in self._kept.values())
+        return sum(size for _, size in self._entries.values())
 
     def take(self, ids: Sequence[int], *, tag: Hashable = None) -> tuple[Any, int]:
         """The cache that shares the longest beginning with a prompt, cut to it, and its length.
@@ -54,18 +54,18 @@ class PrefixCache:
         Returns:
             None and 0 where nothing of use is kept.
         """
-        wanted = tuple(ids)
+        prompt = tuple(ids)
         with self._lock:
-            found = [
-                (_shared(known, wanted[:-1]), key)
-                for key in self._kept
+            matches = [
+                (_shared(known, prompt[:-1]), key)
+                for key in self._entries
                 for owner, known in [key]
                 if owner == tag
             ]
-            length, key = max(found, key=lambda pair: pair[0], default=(0, None))
+            length, key = max(matches, key=lambda pair: pair[0], default=(0, None))
             if key is None or length < _SHORTEST:
                 return None, 0
-            cache, _ = self._kept.pop(key)
+            cache, _ = self._entries.pop(key)
         crop(cache, length)
         return cache, length
 
@@ -75,15 +75,15 @@ class PrefixCache:
             return
         key, size = (tag, tuple(ids)), _bytes(cache)
         with self._lock:
-            self._kept.pop(key, None)
-            self._kept[key] = (cache, size)
-            while self._kept and self.bytes > self.max_bytes:
-                self._kept.popitem(last=False)
+            self._entries.pop(key, None)
+            self._entries[key] = (cache, size)
+            while self._entries and self.bytes > self.max_bytes:
+                self._entries.popitem(last=False)
 
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
-            self._kept.clear()
+            self._entries.clear()
 
 
 class RowCache:
@@ -95,37 +95,37 @@ class RowCache:
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
-        self._kept: OrderedDict[tuple[Hashable, Ids], Layers] = OrderedDict()
+        self._entries: OrderedDict[tuple[Hashable, Ids], Layers] = OrderedDict()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._entries)
 
     @property
     def bytes(self) -> int:
         """What all that is kept takes."""
-        return sum(map(_size, self._kept.values()))
+        return sum(map(_size, self._entries.values()))
 
     def get(self, ids: Ids, *, tag: Hashable = None) -> Layers | None:
         """The keys and values of a prefix, or None."""
         with self._lock:
-            layers = self._kept.get((tag, ids))
+            layers = self._entries.get((tag, ids))
             if layers is not None:
-                self._kept.move_to_end((tag, ids))
+                self._entries.move_to_end((tag, ids))
             return layers
 
     def put(self, ids: Ids, layers: Layers, *, tag: Hashable = None) -> None:
         """Keep those of a prefix."""
         with self._lock:
-            self._kept[(tag, ids)] = layers
-            self._kept.move_to_end((tag, ids))
-            while self._kept and self.bytes > self.max_bytes:
-                self._kept.popitem(last=False)
+            self._entries[(tag, ids)] = layers
+            self._entries.move_to_end((tag, ids))
+            while self._entries and self.bytes > self.max_bytes:
+                self._entries.popitem(last=False)
 
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
-            self._kept.clear()
+            self._entries.clear()
 
 
 @dataclass(frozen=True, slots=True)

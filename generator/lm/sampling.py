@@ -37,7 +37,7 @@ class Sampling:
 
 
 class Sampler:
-    """The next token, given the scores of all, float32 (V,)."""
+    """The next token, by the logits of all, float32 (V,)."""
 
     def __init__(self, sampling: Sampling, device: torch.device) -> None:
         import torch
@@ -46,7 +46,7 @@ class Sampler:
         self.random = torch.Generator(device).manual_seed(sampling.seed)
 
     def __call__(self, logits: torch.Tensor) -> int:
-        """The token chosen among (V,) scores or log probabilities."""
+        """A token id by (V,) logits or log probabilities."""
         if self.sampling.temperature == 0:
             # Not PyTorch's: its threads would wait busily through the next token.
             return int(logits.cpu().numpy().argmax())

@@ -1,1 +1,1 @@
-"""A causal language model in, the same model out with positions rescaled a head (Ms-PoE)."""
+"""A causal language model in, the same model out with each head on its own position scale."""

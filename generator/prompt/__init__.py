@@ -1,1 +1,1 @@
-"""A question, evidence and history in, token ids of a prompt out."""
+"""A question, its evidence and history in; the token ids of a prompt out."""

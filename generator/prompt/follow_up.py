@@ -1,4 +1,4 @@
-"""A conversation: whether a question leans on the turns before it, and what it asks when it does.
+"""A question and its history in, a standalone question out; what a model has read so far.
 
 "And who disagreed?" names nothing that can be looked for. Such a question is completed with the
 words of the question that it follows. English words and forms only; in another language every
@@ -57,7 +57,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class PromptState:
-    """What a model read and wrote in the last turn of a conversation.
+    """The prompt and answer of the last turn of a conversation.
 
     Attributes:
         ids: Token ids of its prompt and its answer.
@@ -69,10 +69,10 @@ class PromptState:
 
 
 class ConversationCache:
-    """What models were shown in conversations, so that these go on where they were.
+    """What models have read in conversations, so that these resume without reading it again.
 
     The least recently used are forgotten first. A conversation that is forgotten is not lost: its
-    next question shows its evidence anew.
+    next question shows its evidence again.
 
     Args:
         most: How many are remembered.
@@ -80,24 +80,24 @@ class ConversationCache:
 
     def __init__(self, most: int = 32) -> None:
         self._most = most
-        self._said: OrderedDict[tuple[Turn, ...], PromptState] = OrderedDict()
+        self._states: OrderedDict[tuple[Turn, ...], PromptState] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, history: Sequence[Turn]) -> PromptState | None:
         """What was shown and said up to the end of these turns."""
         with self._lock:
-            found = self._said.get(tuple(history))
-            if found is not None:
-                self._said.move_to_end(tuple(history))
-            return found
+            state = self._states.get(tuple(history))
+            if state is not None:
+                self._states.move_to_end(tuple(history))
+            return state
 
-    def put(self, history: Sequence[Turn], said: PromptState) -> None:
+    def put(self, history: Sequence[Turn], state: PromptState) -> None:
         """Remember a conversation that has come to the end of these turns."""
         with self._lock:
-            self._said[tuple(history)] = said
-            self._said.move_to_end(tuple(history))
-            while len(self._said) > self._most:
-                self._said.popitem(last=False)
+            self._states[tuple(history)] = state
+            self._states.move_to_end(tuple(history))
+            while len(self._states) > self._most:
+                self._states.popitem(last=False)
 
 
 def is_follow_up(question: str) -> bool:
@@ -114,8 +114,8 @@ def is_follow_up(question: str) -> bool:
         return True
     if _POINTS.search(text):
         return True
-    found = _STANDS_FOR.search(text)
-    return found is not None and not _named_before(text[: found.start()])
+    pronoun = _STANDS_FOR.search(text)
+    return pronoun is not None and not _named_before(text[: pronoun.start()])
 
 
 def _named_before(text: str) -> bool:

@@ -213,7 +213,7 @@ def test_a_conversation_of_another_process_is_quoted(free: Generator) -> None:
     said = answer.context[-1]
     assert said.tokens > 2000 > 1000 >= said.kept > 800
     assert said.kept + said.dropped == said.tokens
-    asked_for = list(local(free).prefixes._kept)[-1][1]
+    asked_for = list(local(free).prefixes._entries)[-1][1]
     text = local(free).tokenizer.decode(asked_for)
     assert "> Question: What about thing 199?\n> Answer: It is fine. <|im_end|>\n> Okay.\n" in text
     assert "thing 3?" not in text
@@ -228,7 +228,7 @@ def test_only_new_evidence_is_added(free: Generator) -> None:
     then = generator.answer(
         AskRequest("And when does the ferry sail?", history=tuple(history)), Retrieval(HITS, LOOKUP)
     )
-    asked_for = local(generator).tokenizer.decode(list(local(generator).prefixes._kept)[-1][1])
+    asked_for = local(generator).tokenizer.decode(list(local(generator).prefixes._entries)[-1][1])
     assert asked_for.count("two sponsors left") == 1
     assert asked_for.count("The ferry sails at nine") == 1
     assert "Evidence 2: Report" in asked_for
@@ -247,7 +247,7 @@ def test_history_has_its_own_budget(free: Generator) -> None:
     assert (said.document, said.kept, said.dropped) == ("", 0, said.tokens)
     assert said.tokens > 8
     assert [entry.kept for entry in then.context[:-1]] == [entry.kept for entry in first.context]
-    asked_for = local(free).tokenizer.decode(list(local(free).prefixes._kept)[-1][1])
+    asked_for = local(free).tokenizer.decode(list(local(free).prefixes._entries)[-1][1])
     assert "Why was the budget cut?" not in asked_for
     with pytest.raises(InvalidRequest, match="history_tokens"):
         replace(settings, history_tokens=-1)

@@ -85,7 +85,7 @@ def test_order_does_not_matter(model: CausalModel, decoding: str) -> None:
 def test_passages_read_before_are_not_read_again(model: CausalModel, decoding: str) -> None:
     given, sizes = evidence(FERRY, CAKE), []
     decode = DECODINGS[decoding]
-    model.rows._kept.clear()
+    model.rows._entries.clear()
     cold = "".join(decode(model, AskRequest(QUESTION), given, LIMITS).pieces)
     hook = model.model.register_forward_pre_hook(
         lambda _, __, kwargs: sizes.append(kwargs["input_ids"].numel()), with_kwargs=True
