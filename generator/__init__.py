@@ -1,5 +1,5 @@
 """Hits -> an answer whose every quote is a span of a document.
 
-The default answer is made of verbatim sentences and asks no language model; a free answer is the
-model's own words, each sentence checked against the evidence it was shown.
+The default answer is made of verbatim sentences and asks no language model; in a generated answer,
+each sentence is checked against the evidence that the model was shown.
 """

@@ -1,4 +1,4 @@
-"""Quotes or the model's own words, when nobody says which: what was measured decides."""
+"""Quotes or a generated answer, when nobody says which: what was measured decides."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class AnswerMode:
     """How questions are answered, and why.
 
     Attributes:
-        mode: "quote" for verbatim sentences only, "free" for the model's own words.
+        mode: "quote" for verbatim sentences only, "free" for a generated answer.
         reason: For a person to read.
     """
 
@@ -40,10 +40,11 @@ def usual(model: str) -> AnswerMode:
     """
     measured = [each for each in find_records(model) if each.answer is not None]
     if not measured:
-        return AnswerMode("quote", "own words of this model were never measured")
+        return AnswerMode("quote", "generated answers of this model were never measured")
     if any(each.answer == "free" for each in measured):
         revision = "" if is_remote(model) else generator_weights(model).revision
         measured = [each for each in measured if each.revision == revision]
         if not measured:
-            return AnswerMode("quote", "own words were measured of another revision of this model")
+            reason = "generated answers were measured of another revision of this model"
+            return AnswerMode("quote", reason)
     return AnswerMode(measured[0].answer or "quote", f"measured: {measured[0].answer_reason}")

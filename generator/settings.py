@@ -26,7 +26,7 @@ class GeneratorSettings:
 
     Attributes:
         model: A packaged name, a folder, a `.gguf` file, a hub name, or `openai:BASE_URL#MODEL`.
-        answer: "quote" for verbatim sentences only, "free" for the model's own words; None for what
+        answer: "quote" for verbatim sentences only, "free" for a generated answer; None for what
             was measured to suit the model (`answer_mode.usual`).
         decoding: A key of `DECODINGS`.
         quotes: One of `QUOTES`.

@@ -1,7 +1,7 @@
 """Every error a person can meet, in one tree.
 
 RagAppError
-├── InputError                something handed in cannot be used
+├── InputError                something given cannot be used
 │   ├── UnreadableFile        a file or folder: which, what is wrong, what to do
 │   │   ├── OtherKind         sound, but of a kind that its ending only may stand for
 │   │   └── PartUnread        what a file holds beside the text that was read
@@ -31,7 +31,7 @@ class RagAppError(Exception):
 
 
 class InputError(RagAppError):
-    """Something handed in cannot be used."""
+    """Something given cannot be used."""
 
 
 class UnreadableFile(InputError):

@@ -51,7 +51,7 @@ def walk(paths: Sequence[Path], *, skipped: Counter[str] | None = None) -> Itera
     """Every readable file under the paths once, resolved, in the order of names in each folder.
 
     What a person names is always yielded or reported. Inside of folders, hidden files and folders
-    (so a corpus, too) and other kinds of files are passed over, and links that lead out of all
+    (so a corpus, too) and other kinds of files are skipped, and links that lead out of all
     the paths are reported instead of followed. Nothing is opened but folders.
 
     Args:

@@ -43,7 +43,7 @@ FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
 TOKENS_PER_BATCH = 4096
-QUERY_TOKENS = 192  # a processor gains little from more
+QUERY_TOKENS = 192  # a CPU gains little from more
 DTYPES = ("auto", "float32", "bfloat16")
 WITHIN_MODEL = ("none", "pcw")  # these leave the model as it is; the others let it read further
 EXTENDED_LENGTH = 4096  # tokens of a window under the methods that extend the model, by default
@@ -57,7 +57,7 @@ class EncoderSettings:
         model: A packaged name, a folder, or a name on the model hub.
         extension: A context-extension method, or "none" to cut documents at `max_length`.
         max_length: Tokens of one window, special tokens included; None takes the model's own.
-        dtype: "float32", "bfloat16", or "auto": bfloat16 where the processor has it.
+        dtype: "float32", "bfloat16", or "auto": bfloat16 where the CPU has it.
         device: "cpu", "cuda", "mps", or "auto".
     """
 
@@ -90,7 +90,7 @@ class Encoder:
 
     Attributes:
         fingerprint: How its vectors are made.
-        packed: How many of its layers have their weights laid out for the processor.
+        packed: How many of its layers have packed weights.
 
     Args:
         settings: Which model, and how.

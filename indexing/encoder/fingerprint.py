@@ -40,7 +40,7 @@ def refuse_foreign(stored: Fingerprint | None, folder: Path) -> None:
     raise EncoderMismatch(
         f"{folder}: a vector store made in Python with {embeddings}; open it there, "
         "rag_app.langchain.RagAppVectorStore(embeddings, corpus=...), or to search and ask "
-        f"it here, encode it anew: rag-app index --reencode --corpus {quote(str(folder))}"
+        f"it here, encode it again: rag-app index --reencode --corpus {quote(str(folder))}"
     )
 
 
@@ -59,6 +59,6 @@ def check_fingerprint(stored: Fingerprint | None, wanted: Fingerprint, folder: P
     flags += [f"--max-length {wanted.max_length}"] if "max_length" in differing else []
     flags += [f"--dtype {wanted.dtype}"] if "dtype" in differing else []
     raise EncoderMismatch(
-        f"{folder}: encoded in another way ({differences}); to encode it anew run: "
+        f"{folder}: encoded in another way ({differences}); to encode it again, run: "
         f"rag-app index --reencode --corpus {quote(str(folder))} {' '.join(flags)}"
     )

@@ -1,10 +1,10 @@
-"""Linear layers whose weights are laid out once for the processor's matrix unit.
+"""Linear layers with weights packed once for the CPU's matrix unit.
 
-PyTorch on a processor hands bfloat16 products to oneDNN, and lays the weights out anew for each.
-Laid out once, the same products take less time, and an exact GELU that follows a layer is computed
-on the products before they are rounded and written. Only roundings differ.
+PyTorch on a CPU passes bfloat16 products to oneDNN, which packs the weights again for each. Packed
+once, the same products take less time, and an exact GELU that follows a layer is computed on the
+products before they are rounded and written. Only rounding differs.
 
-The operators are PyTorch's own, those that its compiler emits for processors; no compiler is needed
+The operators are PyTorch's own, those that its compiler emits for CPUs; no compiler is needed
 to call them. Where they are missing, or give other values on a probe, a layer stays as it is.
 """
 
@@ -27,7 +27,7 @@ _TOLERANCE = 0.02  # of the probe's largest value: five roundings to bfloat16
 
 @contextmanager
 def packed(model: nn.Module, *, rows: int) -> Iterator[int]:
-    """Packs the bfloat16 linear layers of a model on a processor while the `with` lasts.
+    """Packs the bfloat16 linear layers of a model on a CPU while the `with` lasts.
 
     Packed layers have no gradients. Their weights are held twice, so models with more than a
     gigabyte of them stay as they are.

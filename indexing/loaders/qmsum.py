@@ -22,7 +22,7 @@ EXPECTED = (
     "give it a list `meeting_transcripts` of objects with the strings `speaker` and `content`"
 )
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-MEND = "mend it, or fetch the file again"
+REMEDY = "fix it, or fetch the file again"
 
 
 def load_meeting(path: Path) -> Iterator[Extract]:
@@ -40,7 +40,7 @@ def load_meeting(path: Path) -> Iterator[Extract]:
 
 
 def load_meetings(path: Path) -> Iterator[Extract | UnreadableFile]:
-    """One meeting a line; a line that cannot be used is given back as an error and passed over.
+    """One meeting a line; a line that cannot be used is given back as an error and skipped.
 
     Raises:
         OtherKind: All lines are JSON of another kind.
@@ -117,7 +117,7 @@ def _parsed(path: Path, text: str) -> dict[str, object]:
     except RecursionError:
         raise UnreadableFile(path, "is JSON nested too deeply", EXPECTED) from None
     except ValueError as error:
-        raise UnreadableFile(path, f"is not valid JSON ({error})", MEND) from None
+        raise UnreadableFile(path, f"is not valid JSON ({error})", REMEDY) from None
     if not isinstance(found, dict) or not isinstance(found.get("meeting_transcripts"), list):
         reason = "is JSON but not a QMSum meeting: it has no list `meeting_transcripts`"
         raise OtherKind(path, reason, EXPECTED)

@@ -11,7 +11,7 @@ from indexing.errors import UnreadableFile
 from indexing.loaders.captions import Cue, plain_lines, transcript
 from indexing.loaders.charset import printable, read_text
 
-SAVE_AGAIN = "mend it, or save the captions as SubRip again"
+SAVE_AGAIN = "fix it, or save the captions as SubRip again"
 
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _BLANKS = re.compile(r"[^\S\n]+")

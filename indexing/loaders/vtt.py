@@ -34,7 +34,7 @@ def load(path: Path) -> Iterator[Extract]:
     announced = len(_TIMES.findall(text))
     if len(captions) < announced:
         reason = f"has {announced - len(captions)} damaged cues among {announced}"
-        raise UnreadableFile(path, reason, 'mend the lines with "-->" or save the captions again')
+        raise UnreadableFile(path, reason, 'fix the lines with "-->" or save the captions again')
     cues = [
         cue
         for caption in captions

@@ -1,4 +1,4 @@
-"""What this machine computes with: the device, and the number type that is quickest on it."""
+"""What this machine computes with: the device, and the fastest dtype on it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def best_device() -> torch.device:
-    """CUDA, else Apple's GPU, else the processor."""
+    """CUDA, else Apple's GPU, else the CPU."""
     import torch
 
     if torch.cuda.is_available():
@@ -36,7 +36,7 @@ def best_dtype(device: torch.device) -> torch.dtype:
 
 
 def _multiplies_bf16() -> bool:
-    """Whether the processor has AVX512-BF16, AMX or Arm's BF16 instructions."""
+    """Whether the CPU has AVX512-BF16, AMX or Arm's BF16 instructions."""
     import torch
 
     if not hasattr(torch.cpu, "get_capabilities"):  # an older torch

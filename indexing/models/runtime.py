@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 
-_TICKS = "16"  # of the processor's clock, as a power of two: some 25 microseconds
+_TICKS = "16"  # of the CPU's clock, as a power of two: some 25 microseconds
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as in glibc's malloc.h
 _KEPT, _LARGEST = 256 << 20, 32 << 20  # bytes; the second is the highest that glibc takes
 
@@ -24,7 +24,7 @@ def keep_memory() -> None:
     """Lets the process keep up to 256 MiB that it has freed (glibc; elsewhere nothing is done).
 
     A pass over a long text frees and asks for the same megabytes in each layer. Whether they go
-    back to the system in between, to be zeroed anew page by page, depends on what happens to lie
+    back to the system in between, to be zeroed again page by page, depends on what happens to lie
     behind them. What the environment says about malloc stays.
     """
     if any(name.startswith(("MALLOC_", "GLIBC_TUNABLES")) for name in os.environ):

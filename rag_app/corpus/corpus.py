@@ -47,8 +47,8 @@ class Corpus:
     """A corpus on disk.
 
     Nothing is read or made before it is needed: a corpus comes into being with the first `add`,
-    the encoder is loaded with the first `add` or `search`, the language model only for answers in
-    its own words.
+    the encoder is loaded with the first `add` or `search`, the language model only for
+    generated answers.
 
     Threads may share one: each gets a connection of its own, so a search goes on beside an `add`
     and sees the corpus at one moment.
@@ -165,7 +165,7 @@ class Corpus:
         ]
 
     def reencode(self, *, progress: Callable[[Progress], None] | None = None) -> int:
-        """Encode every document anew with the settings of this object; how many in this run."""
+        """Encode every document again with the settings of this object; how many in this run."""
         self._stores.connection()
         with self.writing() as store:
             encoder = self._models.new_encoder()

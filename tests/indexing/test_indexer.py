@@ -430,7 +430,7 @@ def test_progress_rises_to_the_end(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
     assert len(set(done)) > 4 and seen[-1].tokens > 0
 
 
-# ---- encoding anew ----
+# ---- encoding again ----
 
 
 def test_encoding_anew_goes_on_where_it_stopped(desk: Desk) -> None:

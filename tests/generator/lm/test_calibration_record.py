@@ -1,4 +1,4 @@
-"""Verdicts are found again, by the model they are of; files that are none are passed over."""
+"""Records are found again by their model; files that are no records are skipped."""
 
 from __future__ import annotations
 

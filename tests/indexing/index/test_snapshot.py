@@ -51,7 +51,7 @@ def saved(corpus: Corpus) -> Path:
 
 
 def again(corpus: Corpus, encoder: Encoder) -> list[Hit]:
-    """The hits of a corpus that is opened anew."""
+    """The hits of a corpus that is opened again."""
     with Corpus(corpus.folder, encoder=encoder) as fresh:
         return fresh.search(QUERY)
 

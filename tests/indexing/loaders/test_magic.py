@@ -1,4 +1,4 @@
-"""JSON that is no meeting: passed over in a folder, an error when named, an error when broken."""
+"""JSON that is no meeting: skipped in a folder, an error when named, an error when broken."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ def test_threads_have_transactions_of_their_own(store: Store) -> None:
     assert seen == [1, 1]
 
 
-# ---- encoding anew ----
+# ---- encoding again ----
 
 
 def test_new_vectors_become_the_ones_all_at_once(store: Store) -> None:

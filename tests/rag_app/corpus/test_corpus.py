@@ -1,4 +1,4 @@
-"""A corpus as programs use it: threads, names, refusals, encoding anew."""
+"""A corpus as programs use it: threads, names, refusals, encoding again."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_corpus_does_not_index_itself(tmp_path: Path, encoder: Encoder) -> Non
     assert first.add([tmp_path]).unchanged == 1
 
 
-# ---- encoding anew ----
+# ---- encoding again ----
 
 
 def test_another_encoder_is_refused_until_asked_for(
@@ -158,7 +158,7 @@ def test_another_encoder_is_refused_until_asked_for(
 
 
 def test_who_takes_what_is_there_follows(corpus: Corpus, narrow: Encoder) -> None:
-    """A server goes on when somebody else has encoded its corpus anew."""
+    """A server goes on when somebody else has encoded its corpus again."""
     with Corpus(corpus.folder) as follower:
         assert follower.search("probe 3")[0].title == "probe 3"
         assert Corpus(corpus.folder, encoder=narrow).reencode() == 8

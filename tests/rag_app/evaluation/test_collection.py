@@ -62,7 +62,7 @@ def test_queries_and_documents_are_encoded_once(tmp_path: Path, encoder: Encoder
     assert {file: file.stat().st_mtime_ns for file in (tmp_path / "evaluation").iterdir()} == kept
 
 
-def test_damaged_query_vectors_are_made_anew(tmp_path: Path, encoder: Encoder) -> None:
+def test_damaged_query_vectors_are_made_again(tmp_path: Path, encoder: Encoder) -> None:
     with open_collection(TASK, encoder=encoder, ranking="dense", folder=tmp_path) as found:
         scores = found.scores(TASK.queries[0].text)
     for file in (tmp_path / "evaluation").iterdir():
