@@ -178,8 +178,8 @@ def _compiler() -> list[str]:
     """The command of the C compiler: $CC, or a usual one."""
     named = shlex.split(os.environ.get("CC", "")) or ["cc"]
     for name in (named[0],) if os.environ.get("CC") else ("cc", "gcc", "clang"):
-        if found := shutil.which(name):
-            return [found, *named[1:]]
+        if path := shutil.which(name):
+            return [path, *named[1:]]
     raise Unavailable("no C compiler was found")
 
 

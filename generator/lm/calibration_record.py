@@ -51,17 +51,17 @@ class CalibrationRecord:
 def find_record(model: str, revision: str) -> CalibrationRecord | None:
     """What is known of a model, or None where it was never calibrated."""
     for folder in (user_folder(), SHIPPED):
-        found = _read(folder / _file_name(model, revision))
-        if found is not None and (found.model, found.revision) == (model, revision):
-            return found
+        record = _read(folder / _file_name(model, revision))
+        if record is not None and (record.model, record.revision) == (model, revision):
+            return record
     return None
 
 
 def find_records(model: str) -> list[CalibrationRecord]:
     """What is known of a model by its name, of any revision; a person's own verdicts first."""
     files = [file for folder in (user_folder(), SHIPPED) for file in sorted(folder.glob("*.json"))]
-    found = [_read(file) for file in files]
-    return [each for each in found if each is not None and each.model == model]
+    records = [_read(file) for file in files]
+    return [each for each in records if each is not None and each.model == model]
 
 
 def save_record(record: CalibrationRecord, folder: Path | None = None) -> Path:

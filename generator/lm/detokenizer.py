@@ -52,10 +52,10 @@ class TextStream:
         if self.stopped:
             return ""
         text = self._held + text
-        found = [at for stop in self._stops if (at := text.find(stop)) >= 0]
-        if found:
+        ends = [at for stop in self._stops if (at := text.find(stop)) >= 0]
+        if ends:
             self.stopped, self._held = True, ""
-            return text[: min(found)]
+            return text[: min(ends)]
         keep = max((_beginning(text, stop) for stop in self._stops), default=0)
         self._held = text[len(text) - keep :]
         return text[: len(text) - keep]

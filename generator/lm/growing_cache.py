@@ -81,8 +81,8 @@ def _reserve(
     buffer: Tensor | None, current: Tensor, like: Tensor, before: int, after: int
 ) -> Tensor:
     """A buffer for so many tokens that begins with what is held; the same one where it can be."""
-    kept = buffer is not None and buffer.shape[-2] >= after and buffer.shape[0] == like.shape[0]
-    if buffer is None or not kept or (before and current.data_ptr() != buffer.data_ptr()):
+    fits = buffer is not None and buffer.shape[-2] >= after and buffer.shape[0] == like.shape[0]
+    if buffer is None or not fits or (before and current.data_ptr() != buffer.data_ptr()):
         capacity = after + max(_LEAST, after // 4)
         buffer = like.new_empty((*like.shape[:-2], capacity, like.shape[-1]))
         if before:

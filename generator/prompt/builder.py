@@ -166,8 +166,8 @@ def build_prompt(  # noqa: PLR0913 - four keyword options
     if draft.length([]) > room:
         raise question_too_long(draft.length([]), room)
     complete = draft.fits(evidence.whole, room)
-    chosen = evidence.whole if complete else draft.fill(evidence.passages, room)
-    return draft.prompt(ARRANGEMENTS[arrangement](arrange(chosen)))
+    spans = evidence.whole if complete else draft.fill(evidence.passages, room)
+    return draft.prompt(ARRANGEMENTS[arrangement](arrange(spans)))
 
 
 def build_in_order(question: str, spans: Sequence[Span], *, chat: Chat) -> Prompt:
@@ -178,7 +178,7 @@ def build_in_order(question: str, spans: Sequence[Span], *, chat: Chat) -> Promp
 def continue_prompt(
     question: str,
     evidence: Evidence,
-    said: PromptState,
+    state: PromptState,
     *,
     chat: Chat,
     room: int,
@@ -188,7 +188,7 @@ def continue_prompt(
     Args:
         question: The further question.
         evidence: What may be shown; the best passages that were not shown yet are added.
-        said: The prompt before, with its answer.
+        state: The prompt before, with its answer.
         chat: The model's template and tokenizer.
         room: Most tokens of the prompt.
 
@@ -200,24 +200,24 @@ def continue_prompt(
         return None
     closing = chat.content(_CLOSING.format(question=question))
     again = chat.content(_AGAIN.format(question=question))
-    left = room - len(said.ids) - len(between) - len(closing) - len(frame.tail)
+    budget = room - len(state.ids) - len(between) - len(closing) - len(frame.tail)
     added: list[Span] = []
     blocks: list[int] = []
     more = chat.content(_MORE)
     for span in evidence.passages:
         if len(added) == _MOST_NEW:
             break
-        if any(_within_one(span, one) for one in (*said.spans, *added)):
+        if any(_within_one(span, one) for one in (*state.spans, *added)):
             continue
-        block = chat.content(_block(len(said.spans) + len(added) + 1, span))
-        if len(more) + len(blocks) + len(block) <= left:
+        block = chat.content(_block(len(state.spans) + len(added) + 1, span))
+        if len(more) + len(blocks) + len(block) <= budget:
             added.append(span)
             blocks += block
-    if left < 0:
+    if budget < 0:
         return None
     new = (*more, *blocks, *closing) if added else again
-    ids = (*said.ids, *between, *new, *frame.tail)
-    return Prompt(ids, (*said.spans, *added), frame.stops)
+    ids = (*state.ids, *between, *new, *frame.tail)
+    return Prompt(ids, (*state.spans, *added), frame.stops)
 
 
 def _within_one(span: Span, other: Span) -> bool:
@@ -226,26 +226,26 @@ def _within_one(span: Span, other: Span) -> bool:
 
 
 def quote_history(
-    said: Sequence[tuple[str, str]], *, count: Count, room: int
+    turns: Sequence[tuple[str, str]], *, count: Count, room: int
 ) -> tuple[str, ContextEntry]:
     """The latest turns that fit, quoted line by line, and their line of the ledger.
 
     Args:
-        said: Questions with their answers, oldest first.
+        turns: Questions with their answers, oldest first.
         count: A text's tokens.
         room: Most tokens of all turns together.
     """
-    kept: list[str] = []
+    quoted: list[str] = []
     sizes = []
-    for question, answer in reversed(said):
+    for question, answer in reversed(turns):
         lines = [f"Question: {' '.join(question.split())}", *f"Answer: {answer}".splitlines()]
         turn = "".join(f"> {line}\n" for line in lines if line.strip())
         sizes.append(count(turn))
-        if sum(sizes) <= room and len(kept) == len(sizes) - 1:
-            kept.append(turn)
-    text = _EARLIER + "".join(reversed(kept)) if kept else ""
-    total, shown = sum(sizes), sum(sizes[: len(kept)])
-    return text, ContextEntry("", "the conversation", total, shown, total - shown)
+        if sum(sizes) <= room and len(quoted) == len(sizes) - 1:
+            quoted.append(turn)
+    text = _EARLIER + "".join(reversed(quoted)) if quoted else ""
+    total, visible = sum(sizes), sum(sizes[: len(quoted)])
+    return text, ContextEntry("", "the conversation", total, visible, total - visible)
 
 
 class _PromptDraft:
@@ -275,13 +275,13 @@ class _PromptDraft:
 
     def fill(self, spans: Sequence[Span], room: int) -> list[Span]:
         """The best spans, each kept if it still fits; the very best is cut rather than lost."""
-        chosen: list[Span] = []
+        fitting: list[Span] = []
         for span in spans:
-            if self.fits([*chosen, span], room):
-                chosen.append(span)
-        if not chosen and spans:
-            chosen = self._cut(spans[0], room)
-        return chosen
+            if self.fits([*fitting, span], room):
+                fitting.append(span)
+        if not fitting and spans:
+            fitting = self._cut(spans[0], room)
+        return fitting
 
     def _cut(self, span: Span, room: int) -> list[Span]:
         """The longest beginning of a span, in whole words, that fits; nothing if none does."""
@@ -367,9 +367,9 @@ def ledger(whole: Sequence[Span], shown: Sequence[Span], count: Count) -> tuple[
         parts = merge_spans(part for part in shown if part.document.id == span.document.id)
         tokens = count_document(span.document, count)
         complete = bool(parts) and (parts[0].start, parts[0].end) == (span.start, span.end)
-        kept = tokens if complete else min(tokens, sum(count(part.text) for part in parts))
+        read = tokens if complete else min(tokens, sum(count(part.text) for part in parts))
         entries.append(
-            ContextEntry(span.document.id, span.document.title, tokens, kept, tokens - kept)
+            ContextEntry(span.document.id, span.document.title, tokens, read, tokens - read)
         )
     return tuple(entries)
 

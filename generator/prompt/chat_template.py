@@ -111,8 +111,8 @@ class Chat:
         """Token ids between an answer and the user's next message; None where no template says."""
         if not getattr(self.tokenizer, "chat_template", None):
             return None
-        said = [("user", _USER), ("assistant", _ANSWER), ("user", _NEXT)]
-        rendered = self._render([{"role": role, "content": text} for role, text in said])
+        turns = [("user", _USER), ("assistant", _ANSWER), ("user", _NEXT)]
+        rendered = self._render([{"role": role, "content": text} for role, text in turns])
         if rendered is None or rendered.count(_ANSWER) != 1 or rendered.count(_NEXT) != 1:
             return None
         between = rendered.partition(_ANSWER)[2].partition(_NEXT)[0]
@@ -132,16 +132,16 @@ class Chat:
         Raises:
             InvalidRequest: Nothing is said, or the template does not take the roles in this order.
         """
-        said = _joined(messages)
-        if not said:
+        joined = _joined(messages)
+        if not joined:
             raise InvalidRequest("the conversation is empty; say something")
         if not getattr(self.tokenizer, "chat_template", None):
-            return self._plain_conversation(said)
-        for some in (said, _system_in_user(said)):
+            return self._plain_conversation(joined)
+        for some in (joined, _system_in_user(joined)):
             ids = self._filled(some)
             if ids is not None:
                 return Rendered(ids)
-        order = ", ".join(message.role for message in said)
+        order = ", ".join(message.role for message in joined)
         raise InvalidRequest(
             f"the model's chat template takes no conversation of {order}; begin with what a user "
             "says, after one system message at most, and take turns"
@@ -155,8 +155,8 @@ class Chat:
         )
         ids: list[int] = []
         for message, mark in zip(messages, marks, strict=True):
-            before, found, rest = (rest or "").partition(mark)
-            if not found:
+            before, marker, rest = (rest or "").partition(mark)
+            if not marker:
                 return None
             ids += [*self._control(before), *self.content(message.text)]
         return (*ids, *self._control(rest or ""))

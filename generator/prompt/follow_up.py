@@ -148,5 +148,5 @@ def standalone_question(question: str, history: Sequence[Turn]) -> str:
 def _spelled(question: str) -> list[str]:
     """The words that say what a question is about, in order, with their capitals."""
     about = set(topic_words(question))
-    found = re.findall(r"[^\W_]+(?:['’.-][^\W_]+)*", question)  # noqa: RUF001
-    return list(dict.fromkeys(word for word in found if word.lower().replace("’", "'") in about))  # noqa: RUF001
+    spelled = re.findall(r"[^\W_]+(?:['’.-][^\W_]+)*", question)  # noqa: RUF001
+    return list(dict.fromkeys(word for word in spelled if word.lower().replace("’", "'") in about))  # noqa: RUF001

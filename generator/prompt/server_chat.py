@@ -33,4 +33,4 @@ class ServerChat(Chat):
 
 def break_control_tokens(text: str) -> str:
     """The text with a space in whatever is spelled like a control token, "< |im_end|>"."""
-    return _CONTROL.sub(lambda found: found.group() + " ", text)
+    return _CONTROL.sub(lambda match: match.group() + " ", text)
