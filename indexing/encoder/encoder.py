@@ -29,7 +29,14 @@ from indexing.encoder.packed import packed
 from indexing.encoder.pooling import PassagePooling, token_spans
 from indexing.encoder.tokenizer import Tokens
 from indexing.errors import InvalidRequest, ModelError, UnsupportedModel
-from indexing.extension import METHODS, build_method, extend, recognise, supported
+from indexing.extension import (
+    METHODS,
+    TunedPositions,
+    build_method,
+    extend,
+    recognise,
+    supported,
+)
 from indexing.extension.pcw import windows
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import DEFAULT_ENCODER, Weights, encoder_weights
@@ -55,7 +62,8 @@ class EncoderSettings:
 
     Attributes:
         model: A packaged name, a folder, or a name on the model hub.
-        extension: A context-extension method, or "none" to cut documents at `max_length`.
+        extension: A context-extension method, "tuned:FILE" for positions that `rag-app tune` has
+            trained, or "none" to cut documents at `max_length`.
         max_length: Tokens of one window, special tokens included; None takes the model's own.
         dtype: "float32", "bfloat16", or "auto": bfloat16 where the CPU has it.
         device: "cpu", "cuda", "mps", or "auto".
@@ -101,6 +109,7 @@ class Encoder:
         ModelError: Its files cannot be loaded.
         UnsupportedModel: It cannot read that far, has no pooling, or no character offsets.
         InvalidRequest: A setting that does not exist, or windows without room for text.
+        UnreadableFile: "tuned:FILE" names no file of tuned positions, or another than it was.
     """
 
     def __init__(
@@ -110,21 +119,24 @@ class Encoder:
         notify: Callable[[str], None] | None = None,
     ) -> None:
         self.settings = settings or EncoderSettings()
-        _check(self.settings)
+        tuned = _check(self.settings)
         self.weights: Weights = encoder_weights(self.settings.model, notify=notify)
-        self.model, self.dtype = _load(self.weights, self.settings)
+        self.model, self.dtype = load_model(self.weights, self.settings)
         self._held = ExitStack()  # for as long as there is an encoder
         self.packed = self._held.enter_context(packed(self.model, rows=TOKENS_PER_BATCH))
         self._tokens = Tokens.of(self.model)
-        self.max_length = _window_length(self.model, self.settings)
+        self.max_length = _window_length(self.model, self.settings, tuned)
         around = max(self._tokens.around_document, self._tokens.around_query)
         windows(1, self.max_length - around)  # refuses windows without room
         if self.settings.extension not in WITHIN_MODEL:
-            extend(self.model, self.settings.extension, max_length=self.max_length)
+            extend(
+                self.model,
+                tuned or build_method(self.settings.extension, max_length=self.max_length),
+            )
         self.fingerprint = Fingerprint(
             model=_lasting_name(self.weights),
             revision=self.weights.revision,
-            extension=self.settings.extension,
+            extension=tuned.pinned() if tuned else self.settings.extension,
             max_length=self.max_length,
             pooling=_pooling_name(self.model),
             dtype=self.dtype,
@@ -264,7 +276,12 @@ class Encoder:
         return vectors
 
 
-def _load(weights: Weights, settings: EncoderSettings) -> tuple[SentenceTransformer, str]:
+def load_model(weights: Weights, settings: EncoderSettings) -> tuple[SentenceTransformer, str]:
+    """The model as it is, in the dtype of the settings, and that dtype's name.
+
+    Raises:
+        ModelError: Its files cannot be loaded.
+    """
     import torch
     from sentence_transformers import SentenceTransformer
 
@@ -293,16 +310,19 @@ def _load(weights: Weights, settings: EncoderSettings) -> tuple[SentenceTransfor
     return model.eval(), str(dtype).removeprefix("torch.")
 
 
-def _check(settings: EncoderSettings) -> None:
-    """Refuse what no encoder has, before one is loaded.
+def _check(settings: EncoderSettings) -> TunedPositions | None:
+    """Refuse what no encoder has, before one is loaded; the tuned positions, if there are any.
 
     Raises:
-        InvalidRequest: An unknown extension or dtype.
+        InvalidRequest: An unknown extension or dtype, or another length than was tuned for.
+        UnreadableFile: There is no file of tuned positions of that name.
     """
-    if settings.extension not in METHODS:
-        build_method(settings.extension, max_length=1)
     if settings.dtype not in DTYPES:
         raise InvalidRequest(f"no dtype {settings.dtype!r} here; there are: {', '.join(DTYPES)}")
+    if settings.extension in METHODS:
+        return None
+    method = build_method(settings.extension, max_length=settings.max_length)
+    return method if isinstance(method, TunedPositions) else None
 
 
 def _device(name: str) -> torch.device:
@@ -319,8 +339,12 @@ def _lasting_name(weights: Weights) -> str:
     return weights.name if weights.source != "folder" else str(Path(weights.name).resolve())
 
 
-def _window_length(model: SentenceTransformer, settings: EncoderSettings) -> int:
+def _window_length(
+    model: SentenceTransformer, settings: EncoderSettings, tuned: TunedPositions | None
+) -> int:
     """Tokens of one window: the person's choice, or what suits model and method."""
+    if tuned:
+        return tuned.record().max_length
     if settings.extension not in WITHIN_MODEL:
         return settings.max_length or EXTENDED_LENGTH
     limit = recognise(model).original

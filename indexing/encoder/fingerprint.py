@@ -55,7 +55,7 @@ def check_fingerprint(stored: Fingerprint | None, wanted: Fingerprint, folder: P
     old, new = asdict(stored), asdict(wanted)
     differing = [name for name in old if old[name] != new[name]]
     differences = ", ".join(f"{name} {old[name]} here, {new[name]} asked for" for name in differing)
-    flags = [f"--encoder {quote(wanted.model)}", f"--extension {wanted.extension}"]
+    flags = [f"--encoder {quote(wanted.model)}", f"--extension {quote(wanted.extension)}"]
     flags += [f"--max-length {wanted.max_length}"] if "max_length" in differing else []
     flags += [f"--dtype {wanted.dtype}"] if "dtype" in differing else []
     raise EncoderMismatch(

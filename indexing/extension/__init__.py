@@ -16,6 +16,7 @@ same for a model that stays extended.
 | pi          | absolute, rotary | target or own length | the untouched model                   |
 | ntk         | rotary           | target or own length | untouched; not in the paper's form    |
 | self-extend | rotary           | target length        | the untouched model                   |
+| tuned:FILE  | absolute         | the file's length    | the untouched model                   |
 
 No method goes by the padded length of a batch, so a text's vector is the same in any company.
 """
@@ -36,6 +37,7 @@ from indexing.extension.pi import InterpolatedPositions
 from indexing.extension.rp import RecurrentPositions
 from indexing.extension.self_extend import SelfExtend
 from indexing.extension.table import supported_by
+from indexing.extension.tuned import PREFIX, TunedPositions
 from indexing.nn.architecture import Architecture, recognise
 
 if TYPE_CHECKING:
@@ -62,14 +64,23 @@ def supported(model: SentenceTransformer) -> tuple[str, ...]:
     return supported_by(recognise(model))
 
 
-def build_method(name: str, *, max_length: int) -> Extension:
+def build_method(name: str, *, max_length: int | None = None) -> Change:
     """A method with its standard settings.
 
+    Args:
+        name: From `METHODS`, or `tuned:FILE` with a file that `rag-app tune` has written.
+        max_length: L_t in tokens; a file of tuned positions has its own.
+
     Raises:
-        InvalidRequest: There is no method by that name.
+        InvalidRequest: No such method, or a length is missing, or is not that of the file.
+        UnreadableFile: It is no file of tuned positions.
     """
+    if name.startswith(PREFIX):
+        return TunedPositions.parse(name, max_length=max_length)
     if name not in METHODS:
         raise InvalidRequest(f"no extension is called {name!r}; there are: {', '.join(METHODS)}")
+    if max_length is None:
+        raise InvalidRequest(f"give max_length with the name {name!r}")
     return METHODS[name](max_length=max_length)
 
 
@@ -86,8 +97,8 @@ def extend(
 
     Args:
         model: What to extend.
-        method: A name from `METHODS`, or a method with settings of its own.
-        max_length: L_t in tokens; needed with a name, and not to be given with a method.
+        method: A name, as for `build_method`, or a method with settings of its own.
+        max_length: L_t in tokens; as for `build_method`, and not to be given with a method.
         entropy: Scale the attention queries as well.
 
     Returns:
@@ -96,12 +107,12 @@ def extend(
     Raises:
         UnsupportedModel: The method is not defined for the model, or its self-test failed.
         InvalidRequest: No such method, or a length is missing or given twice.
+        UnreadableFile: It is no file of tuned positions.
     """
-    if isinstance(method, str) is not (max_length is not None):
-        raise InvalidRequest("give max_length with a method's name, and only then")
     if isinstance(method, str):
-        assert max_length is not None
         method = build_method(method, max_length=max_length)
+    elif max_length is not None:
+        raise InvalidRequest("give max_length with a method's name, and only then")
     restore(model)
     with ExitStack() as stack:
         if entropy:
@@ -137,6 +148,7 @@ __all__ = [
     "ParallelWindows",
     "RecurrentPositions",
     "SelfExtend",
+    "TunedPositions",
     "build_method",
     "extend",
     "is_extended",

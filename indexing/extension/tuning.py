@@ -12,124 +12,32 @@ of one document belong together, the other spans of the batch do not.
 from __future__ import annotations
 
 import copy
-import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
-from indexing.errors import InvalidRequest, MissingDependency, UnreadableFile, UnsupportedModel
+from indexing.errors import InvalidRequest, MissingDependency, UnsupportedModel
 from indexing.extension import is_extended
 from indexing.extension.batch import current_batch, track_batches
-from indexing.extension.method import Change
-from indexing.extension.pi import InterpolatedPositions
-from indexing.extension.positions import with_position_ids
 from indexing.extension.table import refusal
-from indexing.nn.architecture import Architecture, Positions, PositionTable, recognise
-from indexing.nn.hooks import Inputs, forward_hook, pre_forward_hook, sequence_limit
+from indexing.extension.tuned import (
+    Record,
+    TunedPositions,
+    digest_rows,
+    interleave,
+    own_rows,
+    write_rows,
+)
+from indexing.nn.architecture import Architecture, PositionTable, recognise
+from indexing.nn.hooks import sequence_limit
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-
-FORMAT = "rag-app positions 1"
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What a file of tuned positions says of itself.
-
-    Attributes:
-        base: The model it was tuned for, as its owner calls it.
-        digest: SHA-256 of that model's own rows, in float32.
-        original: L_o.
-        max_length: L_t.
-    """
-
-    base: str
-    digest: str
-    original: int
-    max_length: int
-
-
-@dataclass(frozen=True)
-class TunedPositions(Change):
-    """Positions that `tune` has trained for one model.
-
-    Within the original window the model is untouched; s is ceil(L_t / L_o) for longer texts.
-
-    Attributes:
-        path: The file that `tune` wrote.
-    """
-
-    name: ClassVar[str] = "tuned positions"
-    works_on: ClassVar[frozenset[Positions]] = frozenset({"absolute"})
-
-    path: Path
-
-    def record(self) -> Record:
-        """Base model and lengths.
-
-        Raises:
-            UnreadableFile: It is no file of tuned positions.
-        """
-        return _read(self.path)[0]
-
-    def check(self, arch: Architecture) -> None:
-        """Refuses any model but the one that the positions were tuned for."""
-        super().check(arch)
-        assert arch.table is not None
-        record = self.record()
-        if record.digest != _digest(_own_rows(arch.table, record.original)):
-            msg = f"{self.path} was tuned for {record.base}, and this model has other positions"
-            raise UnsupportedModel(f"{msg}; tune them for this model")
-
-    @contextmanager
-    def apply(self, model: SentenceTransformer, arch: Architecture) -> Iterator[None]:
-        """Applies the change, and lets the tokenizer keep as many tokens as were trained for."""
-        with sequence_limit(model, self.record().max_length), super().apply(model, arch):
-            yield
-
-    def max_tokens(self) -> int | None:
-        """No sequence may be longer than L_t."""
-        return self.record().max_length
-
-    def changes(
-        self, model: SentenceTransformer, arch: Architecture
-    ) -> Iterable[AbstractContextManager[object]]:
-        """Rows of the grown table instead of those of the model's own."""
-        assert arch.table is not None
-        table, (record, new) = arch.table, _read(self.path)
-        own = _own_rows(table, record.original)
-        table_rows = _interleave(own, new.to(own))
-        s = len(table_rows) // record.original
-
-        def replace_ids(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Inputs:
-            batch = current_batch()
-            rows = batch.positions.clamp(max=record.original - 1) + table.offset
-            rows = rows.where(batch.positioned, rows.new_tensor(max(0, table.offset - 1)))
-            return with_position_ids(module, args, kwargs, rows)
-
-        def look_up(_: nn.Module, __: object, ___: object, output: Tensor) -> Tensor:
-            batch = current_batch()
-            long = batch.longer_than(record.original)[:, None]
-            rows = table_rows[batch.positions.where(long, batch.positions * s)]
-            return rows.where(batch.positioned[..., None], output)
-
-        yield pre_forward_hook(table.module, replace_ids)
-        yield forward_hook(table.embedding, look_up)
-
-    def identity(self) -> Change | None:
-        """The hooks are those of interpolation, which can be proven on a short text."""
-        return InterpolatedPositions(max_length=1).identity()
-
-    def active(self) -> Change | None:
-        """The hooks are those of interpolation, which can be proven on a short text."""
-        return InterpolatedPositions(max_length=1).active()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -166,13 +74,14 @@ class TuningResult:
     losses: tuple[float, ...]
 
 
-def tune(
+def tune(  # noqa: PLR0913 - three keyword options
     model: SentenceTransformer,
     documents: Sequence[str],
     path: Path,
     *,
     max_length: int,
     tuning: Tuning | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> TuningResult:
     """Trains positions for longer texts, and writes them to a small file.
 
@@ -184,6 +93,7 @@ def tune(
         path: Where to write; its folder must exist.
         max_length: L_t in tokens.
         tuning: How to train.
+        progress: Called with steps done, and their number.
 
     Raises:
         UnsupportedModel: The model has no learned table.
@@ -212,13 +122,13 @@ def tune(
         sequence_limit(student, arch.original),
         track_batches(student_arch, max_tokens=arch.original),
     ):
-        losses = _train(student, pairs, tuning)
-    own = _own_rows(arch.table, arch.original)
+        losses = _train(student, pairs, tuning, progress)
+    own = own_rows(arch.table, arch.original)
     name = arch.backbone.name_or_path or arch.class_name
-    _write(
+    write_rows(
         path,
         growing.new.detach().float().cpu(),
-        Record(name, _digest(own), arch.original, max_length),
+        Record(name, digest_rows(own), arch.original, max_length),
     )
     return TuningResult(TunedPositions(path), losses)
 
@@ -243,7 +153,7 @@ class _GrowingTable(nn.Module):
 
     def __init__(self, table: PositionTable, original: int, max_length: int, seed: int) -> None:
         super().__init__()
-        own = _own_rows(table, original)
+        own = own_rows(table, original)
         s = -(-max_length // original)
         self.table = table.embedding
         self.first = table.offset
@@ -258,7 +168,7 @@ class _GrowingTable(nn.Module):
         own = self.table.weight[self.first : self.first + self.original]
         texts = len(batch.lengths)
         offset = torch.randint(self.offsets, (texts, 1), generator=self.source).to(ids.device)
-        rows = _interleave(own, self.new)[batch.positions + offset]
+        rows = interleave(own, self.new)[batch.positions + offset]
         return rows.where(batch.positioned[..., None], self.table(ids))
 
 
@@ -277,7 +187,10 @@ def _install(table: PositionTable, growing: _GrowingTable) -> None:
 
 
 def _train(
-    model: SentenceTransformer, pairs: list[tuple[str, str]], tuning: Tuning
+    model: SentenceTransformer,
+    pairs: list[tuple[str, str]],
+    tuning: Tuning,
+    progress: Callable[[int, int], None] | None,
 ) -> tuple[float, ...]:
     """Trains whatever is not frozen; the mean loss of every epoch."""
     try:
@@ -285,10 +198,19 @@ def _train(
         from sentence_transformers import SentenceTransformerTrainer as Trainer
         from sentence_transformers import SentenceTransformerTrainingArguments as Arguments
         from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+        from transformers import PrinterCallback, TrainerCallback
     except ImportError as error:
         library = error.name or "datasets"
         install = "pip install 'rag-app[tuning]'"
         raise MissingDependency(library, "position tuning", install) from error
+
+    class Report(TrainerCallback):  # type: ignore[misc, unused-ignore]
+        """Tells `progress` of each step."""
+
+        def on_step_end(self, _: object, state: Any, *__: object, **___: object) -> None:  # noqa: ANN401 - the trainer's own
+            if progress:
+                progress(state.global_step, state.max_steps)
+
     steps = int(tuning.epochs * -(-len(pairs) // tuning.batch_size))
     with TemporaryDirectory() as scratch:
         arguments = Arguments(
@@ -312,15 +234,12 @@ def _train(
                 {"anchor": [one for one, _ in pairs], "positive": [other for _, other in pairs]}
             ),
             loss=MultipleNegativesRankingLoss(model),
+            callbacks=[Report()],
         )
+        trainer.remove_callback(PrinterCallback)  # it prints on standard output
         trainer.train()
         history = trainer.state.log_history
     return tuple(float(entry["loss"]) for entry in history if "loss" in entry)
-
-
-def _own_rows(table: PositionTable, original: int) -> Tensor:
-    """The model's own rows, position 0 first: (L_o, H)."""
-    return table.embedding.weight.detach()[table.offset : table.offset + original]
 
 
 def _between(own: Tensor, s: int) -> Tensor:
@@ -328,42 +247,3 @@ def _between(own: Tensor, s: int) -> Tensor:
     following = torch.cat((own[1:], own[-1:]))
     shares = torch.arange(1, s, device=own.device, dtype=own.dtype) / s
     return torch.lerp(own[:, None], following[:, None], shares[:, None])
-
-
-def _interleave(own: Tensor, new: Tensor) -> Tensor:
-    """Old and new rows in order: (s * L_o, H), with old row i at i * s."""
-    return torch.cat((own[:, None], new), dim=1).flatten(0, 1)
-
-
-def _digest(rows: Tensor) -> str:
-    return hashlib.sha256(rows.float().cpu().contiguous().numpy().tobytes()).hexdigest()
-
-
-def _write(path: Path, new: Tensor, record: Record) -> None:
-    from safetensors.torch import save_file
-
-    header = {name: str(getattr(record, name)) for name in Record.__slots__}
-    save_file({"new": new.contiguous()}, path, metadata={"format": FORMAT, **header})
-
-
-def _read(path: Path) -> tuple[Record, Tensor]:
-    from safetensors import SafetensorError, safe_open
-
-    remedy = "name a file that position tuning has written"
-    try:
-        with safe_open(path, framework="pt") as file:
-            header, names = file.metadata() or {}, list(file.keys())
-            new = file.get_tensor("new") if names == ["new"] else None
-    except (OSError, SafetensorError) as error:
-        raise UnreadableFile(path, f"cannot be read ({error})", remedy) from error
-    if header.get("format") != FORMAT or new is None:
-        raise UnreadableFile(path, "holds no tuned positions", remedy)
-    try:
-        lengths = int(header["original"]), int(header["max_length"])
-        record = Record(header["base"], header["digest"], *lengths)
-    except (KeyError, ValueError) as error:
-        raise UnreadableFile(path, f"has a damaged header ({error})", remedy) from error
-    rows, between = new.shape[:2] if new.ndim == 3 else (0, 0)
-    if rows != record.original or rows * (between + 1) < record.max_length:
-        raise UnreadableFile(path, "has rows that do not fit its header", remedy)
-    return record, new

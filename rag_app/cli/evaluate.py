@@ -11,9 +11,9 @@ from indexing.errors import InvalidRequest
 from rag_app.cli.evaluate_answers import answers
 from rag_app.cli.evaluate_positions import lost_in_the_middle
 from rag_app.cli.options import (
-    EXTENSIONS,
     RETRIEVERS,
     AnyPath,
+    Extension,
     Folder,
     encoder_settings,
     numbers,
@@ -138,7 +138,7 @@ def clear(dry_run: bool, as_json: bool) -> None:
 @click.option("--each", type=click.IntRange(min=1), default=4, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--encoder", help="Packaged name, folder or hub name.  [default: the corpus's]")
-@click.option("--extension", "extensions", type=click.Choice(EXTENSIONS), multiple=True)
+@click.option("--extension", "extensions", type=Extension(), multiple=True)
 @click.option("--retriever", "retrievers", type=click.Choice(RETRIEVERS), multiple=True)
 @click.option("--heatmap", type=AnyPath, default=Path("needle.png"), show_default=True)
 @click.option("--no-heatmap", is_flag=True, help="Draw nothing.")

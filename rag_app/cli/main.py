@@ -46,6 +46,7 @@ ELSEWHERE = {
     "serve": "rag_app.cli.serve",
     "evaluate": "rag_app.cli.evaluate",
     "calibrate": "rag_app.cli.calibrate",
+    "tune": "rag_app.cli.tune",
 }
 
 

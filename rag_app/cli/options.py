@@ -25,6 +25,29 @@ AnyPath = click.Path(path_type=Path)
 DECODINGS = ["concat", "rag-token", "rag-sequence"]
 EXTENSIONS = ["none", "pcw", "gp", "rp", "pi", "ntk", "self-extend"]
 RETRIEVERS = ["default", "dense", "bm25"]
+TUNED = "tuned:"
+
+
+class Extension(click.Choice):  # type: ignore[type-arg, unused-ignore]
+    """A method of `EXTENSIONS`, or `tuned:FILE`: positions that `rag-app tune` has trained."""
+
+    def __init__(self) -> None:
+        super().__init__(EXTENSIONS)
+
+    def get_metavar(self, *_: Any, **__: Any) -> str:  # noqa: ANN401 - as in any click
+        """Shows the file as well."""
+        return f"[{'|'.join(EXTENSIONS)}|{TUNED}FILE]"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's own signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:  # noqa: ANN401 - click's own signature
+        """A name as it is; the file is read with the encoder."""
+        if isinstance(value, str) and value.startswith(TUNED) and value != TUNED:
+            return value
+        return super().convert(value, param, ctx)
 
 
 class RenamedOption(click.Option):
@@ -106,7 +129,7 @@ with_encoder = together(
     ),
     click.option(
         "--extension",
-        type=click.Choice(EXTENSIONS),
+        type=Extension(),
         help="Method for documents longer than the model's window.  [default: pcw]",
     ),
     click.option("--max-length", type=click.IntRange(min=8), help="Window size in tokens."),

@@ -13,8 +13,14 @@ from safetensors.torch import save_file
 from sentence_transformers import SentenceTransformer
 
 from indexing.errors import InvalidRequest, UnreadableFile, UnsupportedModel
-from indexing.extension import EntropyScaling, InterpolatedPositions, extend, restore
-from indexing.extension.tuning import TunedPositions, Tuning, TuningResult, adjacent_spans, tune
+from indexing.extension import (
+    EntropyScaling,
+    InterpolatedPositions,
+    TunedPositions,
+    extend,
+    restore,
+)
+from indexing.extension.tuning import Tuning, TuningResult, adjacent_spans, tune
 from tests.indexing.extension.extension_models import WINDOW, build, ids_of, states, text
 from tests.indexing.extension.extension_oracle import Oracle, Setting
 from tests.indexing.extension.test_method import same, snapshot
@@ -153,10 +159,10 @@ def test_files_that_are_none(models: dict[str, SentenceTransformer], tmp_path: P
     junk, other, short = (tmp_path / name for name in ("junk", "other", "short"))
     junk.write_bytes(b"\xff" * 100)
     save_file({"new": torch.zeros(3)}, other)
-    said = {"format": "rag-app positions 1", "base": "x", "digest": "y"}
+    said = {"format": "rag-app positions 2", "base": "x", "digest": "y"}
     save_file({"new": torch.zeros(3)}, short, metadata={**said, "original": "3", "max_length": "9"})
     for path in (tmp_path / "missing", junk, other, short):
-        with pytest.raises(UnreadableFile, match="name a file that position tuning has written"):
+        with pytest.raises(UnreadableFile, match="name a file that `rag-app tune` has written"):
             extend(models["bert"], TunedPositions(path))
 
 
