@@ -206,8 +206,8 @@ def read(path: Path, *, max_bytes: int = MAX_BYTES) -> list[Document | Failure]:
     if refusal is not None:
         return [refusal]
     loader = LOADERS[file.suffix.lower()]
-    found = [_document_or_failure(file, loader, each) for each in _extracts(file, loader)]
-    return found or [Failure(_shown(file), "holds no document", "remove it")]
+    results = [_document_or_failure(file, loader, each) for each in _extracts(file, loader)]
+    return results or [Failure(_shown(file), "holds no document", "remove it")]
 
 
 def document(text: str, *, name: str, title: str | None = None) -> Document:
@@ -270,20 +270,20 @@ def _extracts(file: Path, loader: Loader) -> Iterator[Extract | UnreadableFile]:
 
 
 def _document_or_failure(
-    file: Path, loader: Loader, found: Extract | UnreadableFile
+    file: Path, loader: Loader, extract: Extract | UnreadableFile
 ) -> Document | Failure:
-    if isinstance(found, UnreadableFile):
+    if isinstance(extract, UnreadableFile):
         return Failure(
             _shown(file),
-            printable(found.reason),
-            found.remedy,
-            other_kind=isinstance(found, OtherKind),
-            beside_text=isinstance(found, PartUnread),
+            printable(extract.reason),
+            extract.remedy,
+            other_kind=isinstance(extract, OtherKind),
+            beside_text=isinstance(extract, PartUnread),
         )
-    if not found.text.strip():
-        part = f" in {found.part}" if found.part else ""
+    if not extract.text.strip():
+        part = f" in {extract.part}" if extract.part else ""
         return Failure(_shown(file), f"holds no text{part}", "remove it, or fetch it again")
-    return _document(file.as_posix(), loader.format, found)
+    return _document(file.as_posix(), loader.format, extract)
 
 
 def _document(path: str, kind: str, extract: Extract) -> Document:

@@ -9,10 +9,11 @@ models with sliding windows or recurrent states never are.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from cachetools import LRUCache
 
 if TYPE_CHECKING:
     import torch
@@ -33,8 +34,7 @@ class PrefixCache:
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self.max_bytes = max_bytes
-        self._entries: OrderedDict[tuple[Hashable, Ids], tuple[Any, int]] = OrderedDict()
+        self._entries: LRUCache[tuple[Hashable, Ids], Any] = LRUCache(max_bytes, _bytes)
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -43,7 +43,7 @@ class PrefixCache:
     @property
     def bytes(self) -> int:
         """What all that is kept takes."""
-        return sum(size for _, size in self._entries.values())
+        return int(self._entries.currsize)
 
     def take(self, ids: Sequence[int], *, tag: Hashable = None) -> tuple[Any, int]:
         """The cache that shares the longest beginning with a prompt, cut to it, and its length.
@@ -65,7 +65,7 @@ class PrefixCache:
             length, key = max(matches, key=lambda pair: pair[0], default=(0, None))
             if key is None or length < _SHORTEST:
                 return None, 0
-            cache, _ = self._entries.pop(key)
+            cache = self._entries.pop(key)
         crop(cache, length)
         return cache, length
 
@@ -73,12 +73,11 @@ class PrefixCache:
         """Keep the cache of the tokens that it was filled with, if it can be cut."""
         if cache is None or not is_reusable(cache) or len(ids) < _SHORTEST:
             return
-        key, size = (tag, tuple(ids)), _bytes(cache)
+        key = (tag, tuple(ids))
         with self._lock:
             self._entries.pop(key, None)
-            self._entries[key] = (cache, size)
-            while self._entries and self.bytes > self.max_bytes:
-                self._entries.popitem(last=False)
+            if _bytes(cache) <= self._entries.maxsize:
+                self._entries[key] = cache
 
     def clear(self) -> None:
         """Forget everything."""
@@ -94,8 +93,7 @@ class RowCache:
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self.max_bytes = max_bytes
-        self._entries: OrderedDict[tuple[Hashable, Ids], Layers] = OrderedDict()
+        self._entries: LRUCache[tuple[Hashable, Ids], Layers] = LRUCache(max_bytes, _size)
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -104,23 +102,18 @@ class RowCache:
     @property
     def bytes(self) -> int:
         """What all that is kept takes."""
-        return sum(map(_size, self._entries.values()))
+        return int(self._entries.currsize)
 
     def get(self, ids: Ids, *, tag: Hashable = None) -> Layers | None:
         """The keys and values of a prefix, or None."""
         with self._lock:
-            layers = self._entries.get((tag, ids))
-            if layers is not None:
-                self._entries.move_to_end((tag, ids))
-            return layers
+            return self._entries.get((tag, ids))
 
     def put(self, ids: Ids, layers: Layers, *, tag: Hashable = None) -> None:
         """Keep those of a prefix."""
         with self._lock:
-            self._entries[(tag, ids)] = layers
-            self._entries.move_to_end((tag, ids))
-            while self._entries and self.bytes > self.max_bytes:
-                self._entries.popitem(last=False)
+            if _size(layers) <= self._entries.maxsize:
+                self._entries[(tag, ids)] = layers
 
     def clear(self) -> None:
         """Forget everything."""

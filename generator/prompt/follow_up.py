@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from cachetools import LRUCache
 
 from indexing.text.terms import topic_words
 
@@ -79,25 +80,18 @@ class ConversationCache:
     """
 
     def __init__(self, most: int = 32) -> None:
-        self._most = most
-        self._states: OrderedDict[tuple[Turn, ...], PromptState] = OrderedDict()
+        self._states: LRUCache[tuple[Turn, ...], PromptState] = LRUCache(most)
         self._lock = threading.Lock()
 
     def get(self, history: Sequence[Turn]) -> PromptState | None:
         """What was shown and said up to the end of these turns."""
         with self._lock:
-            state = self._states.get(tuple(history))
-            if state is not None:
-                self._states.move_to_end(tuple(history))
-            return state
+            return self._states.get(tuple(history))
 
     def put(self, history: Sequence[Turn], state: PromptState) -> None:
         """Remember a conversation that has come to the end of these turns."""
         with self._lock:
             self._states[tuple(history)] = state
-            self._states.move_to_end(tuple(history))
-            while len(self._states) > self._most:
-                self._states.popitem(last=False)
 
 
 def is_follow_up(question: str) -> bool:

@@ -348,14 +348,14 @@ def _window_length(
     if settings.extension not in WITHIN_MODEL:
         return settings.max_length or EXTENDED_LENGTH
     limit = recognise(model).original
-    chosen = settings.max_length or min(int(model.max_seq_length or limit), limit)
-    if chosen > limit:
+    length = settings.max_length or min(int(model.max_seq_length or limit), limit)
+    if length > limit:
         further = [name for name in supported(model) if name not in WITHIN_MODEL]
         raise UnsupportedModel(
-            f"{settings.model} reads at most {limit} tokens at once, not {chosen}; choose "
+            f"{settings.model} reads at most {limit} tokens at once, not {length}; choose "
             f"--max-length {limit} or less, or one of --extension {', '.join(further)}"
         )
-    return chosen
+    return length
 
 
 def _pooling_name(model: SentenceTransformer) -> str:

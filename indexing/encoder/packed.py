@@ -51,7 +51,7 @@ def _layers(model: nn.Module) -> list[tuple[nn.Module, nn.Linear]]:
     onednn: Any = torch.backends.mkldnn
     if not (onednn.is_available() and onednn.enabled):
         return []
-    found = [
+    layers = [
         (owner, layer)
         for owner in model.modules()
         for layer in owner.children()
@@ -59,7 +59,7 @@ def _layers(model: nn.Module) -> list[tuple[nn.Module, nn.Linear]]:
         and layer.weight.device.type == "cpu"
         and layer.weight.dtype == torch.bfloat16
     ]
-    return found if sum(layer.weight.nbytes for _, layer in found) <= _MOST else []
+    return layers if sum(layer.weight.nbytes for _, layer in layers) <= _MOST else []
 
 
 def _pack(stack: ExitStack, owner: nn.Module, layer: nn.Linear, rows: int) -> bool:

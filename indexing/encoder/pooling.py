@@ -39,12 +39,12 @@ class PassagePooling:
         cls, spans: IntArray, windows: Sequence[tuple[int, int]], width: int
     ) -> PassagePooling:
         """Nothing summed yet, of the passages with these tokens, over windows (start, end)."""
-        held = np.zeros(max(end for _, end in windows), np.float32)
+        windows_over = np.zeros(max(end for _, end in windows), np.float32)
         for start, end in windows:
-            held[start:end] += 1
+            windows_over[start:end] += 1
         return cls(
             spans=spans,
-            share=np.divide(1, held, dtype=np.float32),
+            share=np.divide(1, windows_over, dtype=np.float32),
             sums=np.zeros((len(spans), width), np.float32),
             weights=np.zeros(len(spans), np.float32),
         )

@@ -116,8 +116,8 @@ class Tokens:
 
     def query(self, ids: IntArray, limit: int) -> IntArray:
         """A query with what surrounds it, cut to so many tokens."""
-        kept = ids[: limit - self.around_query]
-        return np.array([*self.head, *self.for_queries, *kept, *self.tail], np.int64)
+        window = ids[: limit - self.around_query]
+        return np.array([*self.head, *self.for_queries, *window, *self.tail], np.int64)
 
 
 def _stretches(text: str) -> Iterator[tuple[int, str]]:

@@ -83,11 +83,11 @@ def _unseen(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
 def _labelled(cues: Iterable[Cue]) -> Iterator[Cue]:
     """Cues with the "Alice:" inside their lines read as the speaker, where these are names."""
     shown = list(cues)
-    found = Counter(
+    speakers = Counter(
         hit[0] for cue in shown if not cue.speaker for line in cue.lines if (hit := label(line))
     )
-    common = 2 * found.total() >= len(shown)
-    names = {name for name, count in found.items() if common or count > 1}
+    common = 2 * speakers.total() >= len(shown)
+    names = {name for name, count in speakers.items() if common or count > 1}
     speaker: str | None = None  # a cue without a label goes on in the voice before it
     for cue in shown:
         if cue.speaker or not names:

@@ -69,15 +69,15 @@ def _refuse_other(path: Path) -> None:
     """Look at the container before anything is unpacked."""
     with path.open("rb") as file:
         head = file.read(4096)
-    found = signature(head)
-    if found is not None and found.kind.startswith("an old"):
+    match = signature(head)
+    if match is not None and match.kind.startswith("an old"):
         if "EncryptedPackage".encode("utf-16-le") in path.read_bytes():
             remedy = "save a copy without the password"
             raise UnreadableFile(path, "is protected by a password", remedy)
-        raise UnreadableFile(path, f"is {found.kind}, not .docx", advice(found))
-    if found is None or found.suffix != ".docx":
-        kind = f"is {found.kind}" if found else "is text or something else"
-        remedy = advice(found) if found else "give it the ending of what it is, such as .html"
+        raise UnreadableFile(path, f"is {match.kind}, not .docx", advice(match))
+    if match is None or match.suffix != ".docx":
+        kind = f"is {match.kind}" if match else "is text or something else"
+        remedy = advice(match) if match else "give it the ending of what it is, such as .html"
         raise UnreadableFile(path, f"{kind}, not a Word document", remedy)
     try:
         with zipfile.ZipFile(path) as archive:

@@ -52,17 +52,17 @@ def signature(data: bytes) -> Signature | None:
 
 def refuse_other_kind(path: Path, data: bytes, expected: str) -> None:
     """Raise UnreadableFile when the bytes are of another known kind than `expected`."""
-    found = signature(data)
-    if found is not None:
-        raise UnreadableFile(path, f"is {found.kind}, not {expected}", advice(found))
+    match = signature(data)
+    if match is not None:
+        raise UnreadableFile(path, f"is {match.kind}, not {expected}", advice(match))
 
 
-def advice(found: Signature) -> str:
+def advice(match: Signature) -> str:
     """What to do with a file of that kind."""
-    if found.kind == "a ZIP archive":
+    if match.kind == "a ZIP archive":
         return "unpack it; if it is a Word document, rename it to end in .docx"
-    if found.suffix:
-        return f"rename it to end in {found.suffix}"
-    if found.kind in ("an old Microsoft Office document", "a Rich Text document"):
+    if match.suffix:
+        return f"rename it to end in {match.suffix}"
+    if match.kind in ("an old Microsoft Office document", "a Rich Text document"):
         return "open it in a word processor and save it as .docx"
     return "remove it, or convert it to text first"

@@ -61,9 +61,9 @@ def _refuse_damaged(path: Path) -> None:
         file.seek(max(0, path.stat().st_size - TAIL))
         tail = file.read()
     if b"%PDF-" not in head[:1024]:
-        found = signature(head)
-        reason = f"is {found.kind}, not a PDF" if found else "does not begin as a PDF does"
-        remedy = advice(found) if found else "give it the ending of what it is"
+        match = signature(head)
+        reason = f"is {match.kind}, not a PDF" if found else "does not begin as a PDF does"
+        remedy = advice(match) if found else "give it the ending of what it is"
         raise UnreadableFile(path, reason, remedy)
     if b"%%EOF" not in tail:
         raise UnreadableFile(path, "is cut short: the end of the PDF is missing", FETCH_AGAIN)
@@ -150,15 +150,15 @@ def _within(holder: DictionaryObject, name: str) -> DictionaryObject:
     """A dictionary in a dictionary, an empty one where there is none."""
     from pypdf.generic import DictionaryObject
 
-    found = holder.get(name)
-    found = found.get_object() if found is not None else None
-    return found if isinstance(found, DictionaryObject) else DictionaryObject()
+    entry = holder.get(name)
+    entry = entry.get_object() if entry is not None else None
+    return entry if isinstance(entry, DictionaryObject) else DictionaryObject()
 
 
 def _number(holder: DictionaryObject, name: str) -> int:
-    found = holder.get(name)
-    found = found.get_object() if found is not None else None
-    return found if isinstance(found, int) else 0
+    entry = holder.get(name)
+    entry = entry.get_object() if entry is not None else None
+    return entry if isinstance(entry, int) else 0
 
 
 def _is_painted(page: PageObject) -> bool:

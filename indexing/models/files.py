@@ -152,14 +152,14 @@ def _checked_files(folder: Path, name: str) -> list[Path]:
 
 
 def _missing_shards(files: list[Path]) -> list[Path]:
-    wanted: set[Path] = set()
+    shards_needed: set[Path] = set()
     for index in (path for path in files if path.name.endswith(".safetensors.index.json")):
         try:
             shards = json.loads(index.read_text("utf-8"))["weight_map"].values()
         except (ValueError, KeyError, TypeError, AttributeError):
             shards = ["a readable " + index.name]
-        wanted |= {index.parent / str(shard) for shard in shards}
-    return sorted(wanted - set(files))
+        shards_needed |= {index.parent / str(shard) for shard in shards}
+    return sorted(shards_needed - set(files))
 
 
 def content_hash(files: list[Path], *, samples: int = 64, block: int = 16_384) -> str:

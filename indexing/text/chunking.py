@@ -150,14 +150,14 @@ def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 def _stretches(text: str, start: int, end: int, place: Place, size: int) -> Iterator[_Atom]:
     """A sentence cut between words, after `size` of them or after a comma past half of that."""
-    held: list[re.Match[str]] = []
+    run: list[re.Match[str]] = []
     for word in _WORD.finditer(text, start, end):
-        held.append(word)
-        if len(held) >= size or (2 * len(held) >= size and text[word.end() - 1] in ",;:"):
-            yield _Atom(held[0].start(), word.end(), len(held), place)
-            held, place = [], Place.WORD
-    if held:
-        yield _Atom(held[0].start(), held[-1].end(), len(held), place)
+        run.append(word)
+        if len(run) >= size or (2 * len(run) >= size and text[word.end() - 1] in ",;:"):
+            yield _Atom(run[0].start(), word.end(), len(run), place)
+            run, place = [], Place.WORD
+    if run:
+        yield _Atom(run[0].start(), run[-1].end(), len(run), place)
 
 
 def _merged(atoms: list[_Atom], words: int, longest: int) -> Iterator[_Atom]:
@@ -166,26 +166,26 @@ def _merged(atoms: list[_Atom], words: int, longest: int) -> Iterator[_Atom]:
     In a long one, neighbours join until they have a dozen words, so that the grouping weighs a
     bounded number of places a passage.
     """
-    held: _Atom | None = None
+    pending: _Atom | None = None
     for atom in atoms:
-        if held is None:
-            held = atom
+        if pending is None:
+            pending = atom
             continue
-        joins = len(atoms) > MANY or held.place == Place.HEADING
-        if joins and _join(held, atom, words, longest):
-            held = _Atom(held.start, atom.end, held.words + atom.words, held.place)
+        joins = len(atoms) > MANY or pending.place == Place.HEADING
+        if joins and _join(pending, atom, words, longest):
+            pending = _Atom(pending.start, atom.end, pending.words + atom.words, pending.place)
         else:
-            yield held
-            held = atom
-    if held is not None:
-        yield held
+            yield pending
+            pending = atom
+    if pending is not None:
+        yield pending
 
 
-def _join(held: _Atom, atom: _Atom, words: int, longest: int) -> bool:
+def _join(pending: _Atom, atom: _Atom, words: int, longest: int) -> bool:
     """Whether an atom so small takes in the next, which begins at no better place."""
-    if held.words * 12 >= words or held.words + atom.words > longest:
+    if pending.words * 12 >= words or pending.words + atom.words > longest:
         return False
-    return atom.place <= held.place
+    return atom.place <= pending.place
 
 
 def _groups(atoms: list[_Atom], words: int, longest: int) -> list[tuple[int, int]]:
@@ -227,15 +227,15 @@ def _misfits(words: int, longest: int) -> list[float]:
 def _passage(document: Document, start: int, end: int) -> Passage:
     """A span with who speaks in it, when, and on which page it begins."""
     utterances = list(_utterances_within(document, start, end))
-    said: Counter[str] = Counter()
+    words_by_speaker: Counter[str] = Counter()
     for utterance in utterances:
         if utterance.speaker is not None:
             words = document.text[max(start, utterance.text_start) : min(end, utterance.end)]
-            said[utterance.speaker] += count_words(words)
+            words_by_speaker[utterance.speaker] += count_words(words)
     return Passage(
         start,
         end,
-        speakers=tuple(speaker for speaker, count in said.most_common() if count),
+        speakers=tuple(speaker for speaker, count in words_by_speaker.most_common() if count),
         time=next((utterance.time for utterance in utterances if utterance.time is not None), None),
         page=document.page_at(start),
     )

@@ -78,12 +78,12 @@ def _cuts(text: str, first: int, last: int, language: str) -> Iterator[int]:
         window = text[first : last if whole else _blank_before(text, first + WINDOW, first)]
         if whole and not _STOP.search(window, 0, len(window.rstrip()) - 1):
             return  # nothing can end a sentence before the end
-        found = _starts(window, language)
-        yield from (first + at for at in found)
+        starts = _starts(window, language)
+        yield from (first + at for at in starts)
         if whole:
             return
-        if found:
-            first += found[-1]  # the last one may go on: look at it again
+        if starts:
+            first += starts[-1]  # the last one may go on: look at it again
         else:
             first += len(window)
 
@@ -92,10 +92,10 @@ def _starts(window: str, language: str) -> list[int]:
     """Where sentences start in a window, without the first."""
     from sentencex import get_sentence_boundaries
 
-    shown = _ODD.sub(" ", window.replace("\n", " "))
-    found = {int(each["start_index"]) for each in get_sentence_boundaries(language, shown)}
-    found.update(match.end() for match in _APART.finditer(shown))
-    return sorted(found - {0})
+    flat = _ODD.sub(" ", window.replace("\n", " "))
+    starts = {int(each["start_index"]) for each in get_sentence_boundaries(language, flat)}
+    starts.update(match.end() for match in _APART.finditer(flat))
+    return sorted(starts - {0})
 
 
 def _blank_before(text: str, at: int, first: int) -> int:

@@ -160,10 +160,10 @@ def _timed(text: str, line: re.Match[str]) -> Opening | None:
 
 
 def _untimed(text: str, line: re.Match[str]) -> Opening | None:
-    found = label(text[line.start() : min(line.end(), line.start() + REACH)])
-    if found is None:
+    name = label(text[line.start() : min(line.end(), line.start() + REACH)])
+    if name is None:
         return None
-    return Opening(line.start(), _first_word(text, line.start() + found[1]), found[0])
+    return Opening(line.start(), _first_word(text, line.start() + name[1]), name[0])
 
 
 def _first_word(text: str, at: int) -> int:

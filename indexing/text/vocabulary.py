@@ -55,12 +55,12 @@ class Lexicon:
 
     def learn(self, text: str) -> list[int]:
         """Numbers of the text's words, new stems entered."""
-        found = words(text)
-        unknown = {word for word in found if word not in self._by_word}
+        terms = words(text)
+        unknown = {word for word in terms if word not in self._by_word}
         if unknown:
             self._enter(sorted(unknown))
         by_word = self._by_word
-        return [by_word[word] for word in found]
+        return [by_word[word] for word in terms]
 
     def numbers(self, text: str) -> list[int]:
         """Numbers of the text's words, -1 for a stem that no document has."""
