@@ -62,8 +62,8 @@ def _refuse_damaged(path: Path) -> None:
         tail = file.read()
     if b"%PDF-" not in head[:1024]:
         match = signature(head)
-        reason = f"is {match.kind}, not a PDF" if found else "does not begin as a PDF does"
-        remedy = advice(match) if found else "give it the ending of what it is"
+        reason = f"is {match.kind}, not a PDF" if match else "does not begin as a PDF does"
+        remedy = advice(match) if match else "give it the ending of what it is"
         raise UnreadableFile(path, reason, remedy)
     if b"%%EOF" not in tail:
         raise UnreadableFile(path, "is cut short: the end of the PDF is missing", FETCH_AGAIN)
