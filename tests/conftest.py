@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from generator.evidence import Embed, Vectors
 from generator.lm.causal_lm import CausalModel
 from indexing.encoder.encoder import Encoder, EncoderSettings
-from indexing.models.files import Weights, generator_weights
+from indexing.models.files import Weights, encoder_weights, generator_weights
 from rag_app.corpus.corpus import Corpus
 
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples"
@@ -45,3 +47,23 @@ def samples_corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]
     with Corpus(tmp_path_factory.mktemp("samples") / "corpus") as corpus:
         corpus.add(file for file in SAMPLES.iterdir() if file.name != "questions.jsonl")
         yield corpus
+
+
+@pytest.fixture(scope="session")
+def model() -> CausalModel:
+    """SmolLM2, converted once into the user's cache folder, in float32 for exact comparison."""
+    import torch
+
+    return CausalModel.load(device="cpu", dtype=torch.float32)
+
+
+@pytest.fixture(scope="session")
+def embed() -> Embed:
+    from sentence_transformers import SentenceTransformer
+
+    encoder = SentenceTransformer(str(encoder_weights().folder), device="cpu")
+
+    def embedded(texts: list[str]) -> Vectors:
+        return np.asarray(encoder.encode(texts, normalize_embeddings=True), dtype=np.float32)
+
+    return embedded

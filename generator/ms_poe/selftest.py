@@ -42,7 +42,7 @@ def prove(rotary: RotaryModel, rescale: Callable[[float], AbstractContextManager
     if not same.equal(plain):
         raise _failed(rotary, "a ratio of 1 changed its scores")
     gap, effect = _distance(turned, divided), _distance(plain, divided)
-    if not gap <= max(0.25 * effect, 1e-5):
+    if not gap <= max(_limit(rotary) * effect, 1e-5):
         raise _failed(rotary, f"a ratio is not a division of positions ({gap:.2g} of {effect:.2g})")
     _proven.add(key)
 
@@ -82,6 +82,14 @@ def _divided(rotary: RotaryModel) -> Tensor:
         for layer in rotary.layers:
             stack.enter_context(pre_forward_hook(layer.attention, replace))
         return _scores(rotary)
+
+
+def _limit(rotary: RotaryModel) -> float:
+    """How much of the effect may be rounding; a wrong rotation misses by all of it.
+
+    In bfloat16 thirty layers of rounding are 0.31 of it on processors that sum in another order.
+    """
+    return 0.25 if rotary.model.dtype.itemsize > 2 else 0.6
 
 
 def _distance(one: Tensor, other: Tensor) -> float:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import Tensor, nn
 
-    from indexing.extension.banded import Band
+    from indexing.nn.banded_attention import Band
 
 ATTENTION = "rag_app_self_extend"
 """The name under which transformers knows the attention function."""
@@ -131,7 +131,7 @@ class _ActiveSelfExtend:
         """The bands of one sequence: queries (H, n, D) and keys (K, n, D), neither rotated."""
         import torch
 
-        from indexing.extension.banded import Band
+        from indexing.nn.banded_attention import Band
         from indexing.nn.rope import rotate_to
 
         assert self.arch.rotary is not None
@@ -208,7 +208,7 @@ def _attention(  # noqa: PLR0913  the signature belongs to transformers
     **others: object,
 ) -> tuple[Tensor, Tensor | None]:
     """Attention of a batch, a sequence at a time: (B, H, T, D) to (B, T, H, D)."""
-    from indexing.extension.banded import attend
+    from indexing.nn.banded_attention import attend
 
     active = _active[id(module.config)]
     if not active.has_long_sequence():

@@ -12,9 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import torch
-from torch import Tensor, nn
-
 from indexing.errors import InvalidRequest, UnreadableFile, UnsupportedModel
 from indexing.extension.batch import current_batch
 from indexing.extension.method import Change
@@ -25,6 +22,7 @@ from indexing.nn.hooks import Inputs, forward_hook, pre_forward_hook, sequence_l
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+    from torch import Tensor, nn
 
 FORMAT = "rag-app positions 2"
 PREFIX = "tuned:"  # begins the name of this method; a file's path follows
@@ -176,11 +174,15 @@ def own_rows(table: PositionTable, original: int) -> Tensor:
 
 def interleave(own: Tensor, new: Tensor) -> Tensor:
     """Old and new rows in order: (s * L_o, H), with old row i at i * s."""
+    import torch
+
     return torch.cat((own[:, None], new), dim=1).flatten(0, 1)
 
 
 def digest_rows(rows: Tensor) -> str:
     """SHA-256 of rows, the same for a model loaded in float32 and in bfloat16."""
+    import torch
+
     coarse = rows.to("cpu", torch.bfloat16).contiguous().view(torch.int16)
     return hashlib.sha256(coarse.numpy().tobytes()).hexdigest()
 

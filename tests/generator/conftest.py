@@ -4,33 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import pytest
-
-from generator.evidence import Embed, Span, Vectors
-from generator.lm.causal_lm import CausalModel
+from generator.evidence import Span
 from indexing.documents import Document, Hit, PassageHit, Utterance
-from indexing.models.files import encoder_weights
-
-
-@pytest.fixture(scope="session")
-def model() -> CausalModel:
-    """SmolLM2, converted once into the user's cache folder, in float32 for exact comparison."""
-    import torch
-
-    return CausalModel.load(device="cpu", dtype=torch.float32)
-
-
-@pytest.fixture(scope="session")
-def embed() -> Embed:
-    from sentence_transformers import SentenceTransformer
-
-    encoder = SentenceTransformer(str(encoder_weights().folder), device="cpu")
-
-    def embedded(texts: list[str]) -> Vectors:
-        return np.asarray(encoder.encode(texts, normalize_embeddings=True), dtype=np.float32)
-
-    return embedded
 
 
 def transcript(said: Sequence[tuple[str, str]], *, name: str = "meeting") -> Document:

@@ -152,8 +152,8 @@ def test_self_extend_in_small_tiles(
     budget: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("indexing.extension.banded.BLOCK", block)
-    monkeypatch.setattr("indexing.extension.banded.BUDGET", budget)
+    monkeypatch.setattr("indexing.nn.banded_attention.BLOCK", block)
+    monkeypatch.setattr("indexing.nn.banded_attention.BUDGET", budget)
     with SelfExtend(max_length=TARGET)(models[family]) as model:
         check(model, oracles[family], SETTINGS["self-extend"], TEXTS[-3:-1])
 

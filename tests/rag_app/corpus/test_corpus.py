@@ -253,7 +253,7 @@ def test_an_index_that_cannot_be_kept_is_told(tmp_path: Path, encoder: Encoder) 
     with Corpus(tmp_path / "corpus", encoder=encoder, notify=told.append) as corpus:
         assert len(corpus.add_text("Probe 3 fell.", name="probe 3").added) == 1
         assert corpus.search("probe 3")[0].title == "probe 3"
-    assert told and "cannot be kept" in told[0]
+    assert told and "cannot be saved" in told[0]
 
 
 def test_info_counts(corpus: Corpus, encoder: Encoder) -> None:
