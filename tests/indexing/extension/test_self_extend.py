@@ -13,7 +13,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from indexing.extension import EntropyScaling, SelfExtend, banded
+from indexing.extension import EntropyScaling, SelfExtend
 from tests.indexing.extension.extension_models import text
 
 
