@@ -37,7 +37,7 @@ def test_no_matrix_of_n_by_n(
     models: dict[str, SentenceTransformer], family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     n, budget = 2000, 100_000
-    monkeypatch.setattr(banded, "BUDGET", budget)
+    monkeypatch.setattr(banded_attention, "BUDGET", budget)
     model, texts = models[family], [text(n - 2), text(300)]
     with SelfExtend(max_length=n)(model), EntropyScaling()(model):
         features = model.preprocess(texts)
