@@ -14,6 +14,7 @@ from sentence_transformers import SentenceTransformer
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from indexing.extension import EntropyScaling, SelfExtend
+from indexing.nn import banded_attention
 from tests.indexing.extension.extension_models import text
 
 
