@@ -1,0 +1,389 @@
+"""Examples for the reader: crops with an answer, and questions that a stretch does not answer."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from reader_data import LONGEST, QUESTION, Data, Example, Meetings, Passage, Query, Question
+
+Vectors = NDArray[np.float32]
+
+ANSWERED = {  # how often a question with its answer comes in a pass
+    "squadshifts-amazon_reviews": 0.6,
+    "squadshifts-reddit": 0.8,
+    "squadshifts-new_wiki": 0.9,
+    "squad2-half": 1.8,
+    "nq-open": 1.4,
+}
+NEAR_MISS = 2.0  # how often a person's near miss comes in a pass
+OTHER = {  # how often a question comes with another passage
+    "squadshifts-amazon_reviews": 0.05,
+    "squadshifts-reddit": 0.05,
+    "squadshifts-new_wiki": 0.18,
+    "squad2-half": 0.4,
+    "nq-open": 0.6,
+}
+CHANGED = {  # how often it comes with a name, number or word changed, where it can be
+    "squadshifts-amazon_reviews": 0.08,
+    "squadshifts-reddit": 0.12,
+    "squadshifts-new_wiki": 0.3,
+    "squad2-half": 0.5,
+    "nq-open": 0.2,
+}
+WITHOUT = 0.07  # how often it comes without the sentence that answers
+WINDOWS = 3  # of a meeting, read with one question
+
+_NEAREST = 24
+_LIMITS = (70, 110, 170)  # tokens of a stretch
+_TOGETHER = 1_500  # examples that are sorted by length together
+
+_OPPOSITES = (
+    "first last|most least|largest smallest|biggest smallest|highest lowest|before after|"
+    "north south|northern southern|east west|eastern western|increase decrease|"
+    "increased decreased|male female|men women|man woman|win lose|won lost|older younger|"
+    "oldest youngest|more less|more fewer|higher lower|started ended|start end|began ended|"
+    "begin end|best worst|always never|with without|larger smaller|longest shortest|"
+    "earliest latest|early late|legal illegal|good bad|major minor|rich poor|inside outside|"
+    "above below|allowed forbidden|like dislike|liked disliked|likes dislikes|cause prevent|"
+    "caused prevented|son daughter|mother father|husband wife|brother sister|king queen|"
+    "positive negative|strong weak|cheap expensive|buy sell|easy difficult|public private|"
+    "possible impossible|same different|new old|long short|right wrong|summer winter"
+)
+_NEGATED = re.compile(r"\b(is|are|was|were|did|does|do|can|could|should|would|has|have|will)\b")
+_NUMBER = re.compile(r"\b\d[\d,.]*\b")
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][\w'-]+(?: (?:of |the )?[A-Z][\w'-]+)*")
+_MONTHS = ("January", "April", "July", "September", "November")
+_MONTH = re.compile(
+    r"\b(January|February|March|April|May|June|July|August|September|October|November|December)\b"
+)
+
+
+def _opposites() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for pair in _OPPOSITES.split("|"):
+        one, other = pair.split()
+        found[one].append(other)
+        found[other].append(one)
+    return found
+
+
+@dataclass(frozen=True)
+class Near:
+    """What stands near each other, by the vectors of the packaged encoder.
+
+    Attributes:
+        questions: (n, d) of the questions to train on, then those to judge on.
+        passages: (m, d).
+    """
+
+    questions: Vectors
+    passages: Vectors
+
+
+def order_windows(meetings: Meetings, queries: Vectors, windows: Vectors) -> None:
+    """Gives each query its meeting's windows, nearest first."""
+    starts = np.cumsum([0, *map(len, meetings.windows)])
+    for query, vector in zip([*meetings.train, *meetings.held], queries, strict=True):
+        own = windows[starts[query.meeting] : starts[query.meeting + 1]]
+        query.windows.extend(int(i) for i in np.argsort(-(own @ vector), kind="stable"))
+
+
+class Examples:
+    """Puts examples together, in an order that a seed decides.
+
+    Args:
+        data: Questions on passages.
+        near: Vectors of them.
+        tokenizer: Encodes changed questions.
+    """
+
+    def __init__(self, data: Data, near: Near, tokenizer: Any) -> None:  # noqa: ANN401
+        self.data, self._near, self._tokenizer = data, near, tokenizer
+        self._opposites = _opposites()
+        titles: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for number, passage in enumerate(data.passages):
+            titles[passage.source, passage.title].append(number)
+        self._titles = titles
+        held = {question.passage for question in data.held}
+        self._held = np.array([number in held for number in range(len(data.passages))])
+        self._names = {key: self._all_names(numbers) for key, numbers in titles.items()}
+
+    def _all_names(self, numbers: Sequence[int]) -> list[str]:
+        texts = [self.data.passages[number].text for number in numbers]
+        return sorted({name for text in texts for name in _NAME.findall(text)})
+
+    def of_pass(self, number: int) -> list[Example]:
+        """All examples of a pass, shuffled."""
+        rng = random.Random(number)
+        found = [one for i in range(len(self.data.train)) for one in self._of_question(i, rng)]
+        rng.shuffle(found)
+        return found
+
+    def _of_question(self, number: int, rng: random.Random) -> Iterator[Example]:
+        question = self.data.train[number]
+        source = self.data.passages[question.passage].source
+        if not question.answers:
+            for _ in range(_times(NEAR_MISS, rng)):
+                yield self.near_miss(question, rng)
+            return
+        for _ in range(_times(ANSWERED[source], rng)):
+            yield self.answered(question, rng)
+        for share, kind in (
+            (OTHER[source], self.other),
+            (CHANGED[source], self.changed),
+            (WITHOUT, self.without),
+        ):
+            for _ in range(_times(share, rng)):
+                one = kind(number, rng)
+                if one is not None:
+                    yield one
+
+    # --- with an answer ---
+
+    def answered(self, question: Question, rng: random.Random, limit: int | None = None) -> Example:
+        """A crop around one of its answers."""
+        passage = self.data.passages[question.passage]
+        (first, _), (last, _) = rng.choice(question.answers)
+        chosen = _crop(passage, first, last, limit or _limit(passage, rng), rng)
+        return self._example(question, passage, chosen, "answered")
+
+    def near_miss(
+        self, question: Question, rng: random.Random, limit: int | None = None
+    ) -> Example:
+        """A person's question that its passage does not answer."""
+        passage = self.data.passages[question.passage]
+        at = rng.randrange(len(passage.ids))
+        chosen = _crop(passage, at, at, limit or _limit(passage, rng), rng)
+        return _without_relevance(self._example(question, passage, chosen, "near miss"))
+
+    # --- without one ---
+
+    def other(self, number: int, rng: random.Random) -> Example | None:
+        """The question beside a near passage without the answer's words."""
+        question = self.data.train[number]
+        own = self.data.passages[question.passage]
+        likeness = self._near.passages @ self._near.questions[number]
+        likeness[self._held] = -2.0
+        same = [i for i in self._titles[own.source, own.title] if not self._held[i]]
+        if own.source in {"squad2-half", "squadshifts-new_wiki"} and len(same) > 3:
+            order = sorted(same, key=lambda i: -likeness[i])
+        else:
+            order = [int(i) for i in np.argsort(-likeness)[:_NEAREST]]
+        return self.beside(question, order[:_NEAREST], rng)
+
+    def beside(
+        self, question: Question, order: Sequence[int], rng: random.Random
+    ) -> Example | None:
+        """The question beside one of some passages that lacks the answer's words."""
+        right = [i for i in order if i != question.passage and self._lacks(i, question.words)]
+        if not right:
+            return None
+        own = self.data.passages[question.passage]
+        passage = self.data.passages[right[int(len(right) * rng.random() ** 2)]]
+        at = rng.randrange(len(passage.ids))
+        chosen = _crop(passage, at, at, _limit(own, rng), rng)
+        return self._example(replace(question, answers=()), passage, chosen, "other passage")
+
+    def _lacks(self, number: int, words: Sequence[str]) -> bool:
+        text = self.data.passages[number].text.lower()
+        return not any(each in text for each in words)
+
+    def without(self, number: int, rng: random.Random) -> Example | None:
+        """The passage without the sentences that have the answer or its words."""
+        question = self.data.train[number]
+        passage = self.data.passages[question.passage]
+        gone = {i for (first, _), (last, _) in question.answers for i in range(first, last + 1)}
+        for i, spans in enumerate(passage.spans):
+            text = passage.text[spans[0][0] : spans[-1][1]].lower() if spans else ""
+            if any(len(words) > 3 and words in text for words in question.words):
+                gone.add(i)
+        (first, _), (last, _) = rng.choice(question.answers)
+        kept = [i for i in _crop(passage, first, last, LONGEST, rng) if i not in gone]
+        if len(kept) < 2:
+            return None
+        return self._example(replace(question, answers=()), passage, kept, "without")
+
+    def changed(self, number: int, rng: random.Random) -> Example | None:
+        """The question with something in it exchanged, beside its own passage."""
+        question = self.data.train[number]
+        passage = self.data.passages[question.passage]
+        text = self._exchanged(question, passage, rng)
+        if text is None:
+            return None
+        ids = self._tokenizer(text, add_special_tokens=False)["input_ids"][:QUESTION]
+        (first, _), (last, _) = rng.choice(question.answers)
+        chosen = _crop(passage, first, last, _limit(passage, rng), rng)
+        new = replace(question, text=text, ids=ids, answers=())
+        return _without_relevance(self._example(new, passage, chosen, "changed"))
+
+    def _exchanged(self, question: Question, passage: Passage, rng: random.Random) -> str | None:
+        """The question's text with a name, number, month or word exchanged, or negated."""
+        text = question.text
+        options: list[str] = []
+        for match in _NAME.finditer(text):
+            options += self._renamed(text, match, passage, rng)
+        for match in _NUMBER.finditer(text):
+            options.append(_put(text, match, _other_number(match.group(), rng)))
+        for match in _MONTH.finditer(text):
+            options.append(_put(text, match, rng.choice(_MONTHS)))
+        for match in re.finditer(r"[a-z]+", text):
+            if match.group() in self._opposites:
+                options.append(_put(text, match, rng.choice(self._opposites[match.group()])))
+        negated = _NEGATED.search(text)
+        if negated and " not " not in text and "n't" not in text and rng.random() < 0.15:
+            options.append(f"{text[: negated.end()]} not{text[negated.end() :]}")
+        options = [one for one in options if one != text]
+        return rng.choice(options) if options else None
+
+    def _renamed(
+        self, text: str, match: re.Match[str], passage: Passage, rng: random.Random
+    ) -> list[str]:
+        """The text with another name of the same article: mostly one of another passage."""
+        names = self._names[passage.source, passage.title]
+        within = set(_NAME.findall(passage.text))
+        here = rng.random() < 0.25
+        parts = set(match.group().split())
+        for _ in range(12 if names else 0):
+            name = rng.choice(names)
+            alike = (" " in name) == (" " in match.group()) and not parts & set(name.split())
+            if alike and (name in within) == here and name not in text:
+                return [_put(text, match, name)]
+        return []
+
+    # --- putting together ---
+
+    def _example(
+        self, question: Question, passage: Passage, chosen: Sequence[int], kind: str
+    ) -> Example:
+        example = joined(question.ids, passage, chosen, kind, self.data.cls, self.data.sep)
+        starts = dict(zip(chosen, (start for start, _ in example.places), strict=True))
+        example.question = question
+        relevant = [False] * len(chosen)
+        for (first, a), (last, b) in question.answers:
+            if first in starts and last in starts:
+                example.answers.append((starts[first] + a, starts[last] + b))
+                for i, sentence in enumerate(chosen):
+                    relevant[i] = relevant[i] or first <= sentence <= last
+        example.relevant = relevant
+        return example
+
+
+def joined(  # noqa: PLR0913, PLR0917 - what an input is made of
+    question: Sequence[int],
+    passage: Passage,
+    chosen: Sequence[int],
+    kind: str,
+    cls: int,
+    sep: int,
+) -> Example:
+    """`[CLS] question [SEP] stretch [SEP]`, the stretch being some of a passage's sentences."""
+    ids = [cls, *question, sep]
+    example = Example(ids, len(ids), [], [], None, kind)
+    for number in chosen:
+        ids += passage.labels[number]
+        example.spans += [(0, 0)] * len(passage.labels[number])
+        example.places.append((len(ids), len(ids) + len(passage.ids[number])))
+        ids += passage.ids[number]
+        example.spans += passage.spans[number]
+    ids.append(sep)
+    return example
+
+
+def _without_relevance(example: Example) -> Example:
+    """Without saying which sentences are relevant: those of a near miss are, in a way."""
+    return replace(example, relevant=None)
+
+
+def of_meeting(
+    query: Query, meetings: Meetings, rng: random.Random, data: Data, count: int = WINDOWS
+) -> list[Example]:
+    """Windows of a meeting beside a question: about half of them with marked turns."""
+    near = query.windows[:40]
+    marked = [i for i in query.windows if any(query.marked[i])]
+    best = [i for i in marked if i in near] or marked
+    others = [i for i in near if not any(query.marked[i])]
+    few = min(len(best), (count + rng.randrange(2)) // 2)
+    taken = rng.sample(best, few)
+    taken += rng.sample(others, min(len(others), count - len(taken)))
+    return [meeting_example(query, meetings, i, data) for i in taken]
+
+
+def meeting_example(query: Query, meetings: Meetings, number: int, data: Data) -> Example:
+    """One window of its meeting beside a question."""
+    window = meetings.windows[query.meeting][number]
+    chosen = range(len(window.ids))
+    example = joined(query.ids, window, chosen, "meeting", data.cls, data.sep)
+    example.relevant = query.marked[number]
+    example.question = query
+    return example
+
+
+def batches(examples: Sequence[Example], budget: int, seed: int) -> list[list[Example]]:
+    """Of about the same length each, at most `budget` tokens with padding, in random order."""
+    found: list[list[Example]] = []
+    for start in range(0, len(examples), _TOGETHER):
+        batch: list[Example] = []
+        for one in sorted(examples[start : start + _TOGETHER], key=lambda one: len(one.ids)):
+            if batch and (len(batch) + 1) * len(one.ids) > budget:
+                found.append(batch)
+                batch = []
+            batch.append(one)
+        if batch:
+            found.append(batch)
+    random.Random(seed).shuffle(found)
+    return found
+
+
+def _times(share: float, rng: random.Random) -> int:
+    """The share, rounded up or down at random."""
+    return int(share) + (rng.random() < share % 1)
+
+
+def _limit(passage: Passage, rng: random.Random) -> int:
+    """Tokens of a stretch.
+
+    Short ones are quick to learn from. Those of SQuAD 2.0 are long: where a near miss lies is not
+    known, so a short one may be no near miss; and its other questions must not differ in length.
+    """
+    return LONGEST if passage.source == "squad2-half" else rng.choice(_LIMITS)
+
+
+def _crop(passage: Passage, first: int, last: int, limit: int, rng: random.Random) -> list[int]:
+    """Neighbouring sentences around some, as many as have room."""
+    sizes = [len(ids) + len(label) for ids, label in zip(passage.ids, passage.labels, strict=True)]
+    low, high = first, last + 1
+    size = sum(sizes[low:high])
+    while True:
+        sides = []
+        if low > 0 and size + sizes[low - 1] <= limit:
+            sides.append(-1)
+        if high < len(sizes) and size + sizes[high] <= limit:
+            sides.append(1)
+        if not sides:
+            return list(range(low, high))
+        if rng.choice(sides) < 0:
+            low -= 1
+            size += sizes[low]
+        else:
+            size += sizes[high]
+            high += 1
+
+
+def _put(text: str, match: re.Match[str], other: str) -> str:
+    return f"{text[: match.start()]}{other}{text[match.end() :]}"
+
+
+def _other_number(number: str, rng: random.Random) -> str:
+    """A year becomes one nearby, another number one of about its size."""
+    value = int(re.sub(r"\D", "", number)[:9])
+    if len(number) == 4 and 1000 <= value <= 2100:
+        return str(value + rng.choice((-1, 1)) * rng.randint(1, 40))
+    other = rng.randint(2, 2 * value + 8)
+    return str(other + (other == value))

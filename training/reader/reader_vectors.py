@@ -1,0 +1,76 @@
+"""Vectors of questions, passages and windows by the packaged encoder, to find what is near."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from reader_data import Data, Meetings, Passage
+from torch.nn.functional import normalize
+
+from indexing.models.files import encoder_weights
+
+Vectors = NDArray[np.float32]
+
+_LONGEST = 254  # tokens
+_BUDGET = 8_192  # tokens together
+
+
+def vectors(data: Data, meetings: Meetings, folder: Path) -> dict[str, Vectors]:
+    """Of `questions`, `passages`, `queries` and `windows`; kept in the folder once computed."""
+    windows = [window for each in meetings.windows for window in each]
+    rows = {
+        "questions": [question.ids for question in (*data.train, *data.held)],
+        "passages": [_tokens(passage) for passage in data.passages],
+        "queries": [query.ids for query in (*meetings.train, *meetings.held)],
+        "windows": [_tokens(window) for window in windows],
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    model: Any = None
+    found: dict[str, Vectors] = {}
+    for name, each in rows.items():
+        path = folder / f"{name}.npy"
+        if not path.exists():
+            model = model or _encoder()
+            np.save(path, _embedded(model, each, data).astype(np.float16))
+        found[name] = np.load(path).astype(np.float32)
+    return found
+
+
+def _encoder() -> Any:  # noqa: ANN401
+    from transformers import AutoModel
+
+    return AutoModel.from_pretrained(
+        encoder_weights().folder,
+        local_files_only=True,
+        dtype=torch.bfloat16,
+        attn_implementation="eager",
+    ).eval()
+
+
+def _tokens(passage: Passage) -> list[int]:
+    pairs = zip(passage.labels, passage.ids, strict=True)
+    return [token for label, ids in pairs for token in (*label, *ids)][:_LONGEST]
+
+
+def _embedded(model: Any, rows: Sequence[Sequence[int]], data: Data) -> Vectors:  # noqa: ANN401
+    """(n, d) means over tokens, of length 1; texts of about the same length together."""
+    found = np.zeros((len(rows), model.config.hidden_size), np.float32)
+    order = sorted(range(len(rows)), key=lambda i: -len(rows[i]))
+    while order:
+        count = max(1, _BUDGET // (len(rows[order[0]]) + 2))
+        taken, order = order[:count], order[count:]
+        width = len(rows[taken[0]]) + 2
+        ids = torch.zeros(len(taken), width, dtype=torch.long)
+        for row, i in zip(ids, taken, strict=True):
+            row[: len(rows[i]) + 2] = torch.tensor([data.cls, *rows[i], data.sep])
+        mask = (torch.arange(width) < torch.tensor([[len(rows[i]) + 2] for i in taken])).long()
+        with torch.inference_mode():
+            states = model(input_ids=ids, attention_mask=mask).last_hidden_state.float()
+        means = (states * mask[..., None]).sum(1)
+        found[taken] = normalize(means, dim=-1).numpy()
+    return found

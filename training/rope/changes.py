@@ -1,0 +1,119 @@
+"""A rotary encoder as changes to the packaged one: small enough to ship beside it.
+
+A matrix is kept as what is added to the packaged one, in steps of a scale of its row: `NAME.steps`
+(out, in) int8 and `NAME.scale` (out,). Queries and keys are in other coordinates than the packaged
+ones, so theirs are kept whole, in float16; vectors are kept whole in float32. The embeddings and
+the pooler are those of the packaged encoder (`rotary.renamed`).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+import rotary
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from indexing.models.files import encoder_weights
+
+FORMAT = "rag-app changes 1"
+_WHOLE = ("q_proj.weight", "k_proj.weight")
+_KEPT = ("embeddings.", "pooler.")
+_COPIED = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
+_COPIED_TOO = ("modules.json", "sentence_bert_config.json", "1_Pooling")
+
+
+def packaged() -> dict[str, Tensor]:
+    """The packaged encoder's weights under the names of a rotary one."""
+    return rotary.renamed(load_file(encoder_weights().folder / "model.safetensors"))
+
+
+def packed_changes(weights: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """What turns the packaged weights into these, nearly."""
+    found = {}
+    for name, tensor in weights.items():
+        if name.startswith(_KEPT):
+            continue
+        if tensor.ndim == 1:
+            found[name] = tensor.float()
+        elif name.endswith(_WHOLE):
+            found[name] = tensor.half()
+        else:
+            change = tensor - base[name]
+            scale = change.abs().amax(dim=1).clamp(min=1e-12) / 127
+            found[f"{name}.steps"] = (change / scale[:, None]).round().to(torch.int8)
+            found[f"{name}.scale"] = scale
+    return {name: tensor.contiguous() for name, tensor in found.items()}
+
+
+def unpacked(changes: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The packaged weights with changes, float32, for `rotary.student`."""
+    found = dict(base)
+    for name, tensor in changes.items():
+        if name.endswith(".steps"):
+            owner = name.removesuffix(".steps")
+            found[owner] = base[owner] + tensor.float() * changes[f"{owner}.scale"][:, None]
+        elif not name.endswith(".scale"):
+            found[name] = tensor.float()
+    return found
+
+
+def write_folder(weights: Mapping[str, Tensor], folder: Path) -> None:
+    """A folder that sentence-transformers loads, and so `rag-app index --encoder FOLDER`."""
+    source = encoder_weights().folder
+    rotary.student(weights).save_pretrained(folder)
+    for name in (*_COPIED, *_COPIED_TOO):
+        if (source / name).is_dir():
+            shutil.copytree(source / name, folder / name, dirs_exist_ok=True)
+        elif (source / name).exists():
+            shutil.copy(source / name, folder / name)
+
+
+def of_checkpoint(path: Path) -> tuple[dict[str, Tensor], str]:
+    """All weights of a checkpoint of `train_rope.py`, and what it says of its run."""
+    with safe_open(path, framework="pt") as file:
+        trained = {
+            name.removeprefix("weights."): file.get_tensor(name)
+            for name in file.keys()  # noqa: SIM118 - it is no mapping
+            if name.startswith("weights.")
+        }
+        return packaged() | trained, str(file.metadata()["run"])
+
+
+@click.command()
+@click.argument("checkpoint", type=click.Path(path_type=Path, exists=True))
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The changes.")
+@click.option("--folder", type=click.Path(path_type=Path), help="And a whole model, from them.")
+@click.option("--resume", type=click.Path(path_type=Path), help="And a checkpoint in bfloat16.")
+def main(checkpoint: Path, out: Path, folder: Path | None, resume: Path | None) -> None:
+    """Write the changes that a checkpoint makes to the packaged encoder."""
+    weights, run = of_checkpoint(checkpoint)
+    base = packaged()
+    save_file(packed_changes(weights, base), out, {"format": FORMAT, "run": run})
+    click.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
+    if folder:
+        write_folder(unpacked(load_file(out), base), folder)
+    if resume:
+        save_file(_compact(weights, base), resume, {"run": run, "deltas": json.dumps(FORMAT)})
+        click.echo(f"{resume}: {resume.stat().st_size / 1e6:.1f} MB")
+
+
+def _compact(weights: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Changes of matrices in bfloat16, vectors whole; `train_rope.py` takes it up."""
+    trained = {name: each for name, each in weights.items() if not name.startswith(_KEPT)}
+    return {
+        f"change.{name}" if each.ndim > 1 else f"weights.{name}": (
+            (each - base[name]).bfloat16() if each.ndim > 1 else each.float()
+        ).contiguous()
+        for name, each in trained.items()
+    }
+
+
+if __name__ == "__main__":
+    main()
