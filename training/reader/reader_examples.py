@@ -275,7 +275,7 @@ class Examples:
         return example
 
 
-def joined(  # noqa: PLR0913, PLR0917 - what an input is made of
+def joined(
     question: Sequence[int],
     passage: Passage,
     chosen: Sequence[int],

@@ -57,7 +57,7 @@ class Judged:
     queries: list[list[Example]]
 
 
-def judged(  # noqa: PLR0913, PLR0917 - what there is to choose from, and how much of it
+def judged(
     examples: Examples, near: Near, meetings: Meetings, each: int, queries: int, windows: int
 ) -> Judged:
     """A fixed choice from what was kept for judging."""

@@ -247,7 +247,7 @@ class Trainer:
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--cooldown", type=float, help="Minutes; let the rate fall to nothing and stop.")
 @click.option("--out", type=click.Path(path_type=Path), help="The reader's file, after --cooldown.")
-def main(  # noqa: PLR0913, PLR0917 - one argument for each flag
+def main(
     data: Path, meetings: Path, folder: Path, threads: int, cooldown: float | None, out: Path | None
 ) -> None:
     """Train until stopped."""
