@@ -9,9 +9,9 @@ models with sliding windows or recurrent states never are.
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from cachetools import LRUCache
 
@@ -23,18 +23,17 @@ _SHORTEST = 16  # tokens; less is read again sooner than looked up
 
 Ids = tuple[int, ...]
 Layers = tuple[tuple["torch.Tensor", "torch.Tensor"], ...]
-"""Of each layer the keys and the values, (heads, tokens, size)."""
+"""Of each layer the keys and the values, (num_kv_heads, tokens, head_dim)."""
+
+Entry = TypeVar("Entry")
 
 
-class PrefixCache:
-    """What a model has read, by its token ids. Threads may share one.
+class _BoundedCache(Generic[Entry]):
+    """Entries by tag and token ids; the least recently used go first. Threads may share one."""
 
-    Args:
-        max_bytes: Most bytes of keys and values that are kept; 0 keeps nothing.
-    """
-
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self._entries: LRUCache[tuple[Hashable, Ids], Any] = LRUCache(max_bytes, _bytes)
+    def __init__(self, max_bytes: int, getsizeof: Callable[[Entry], int]) -> None:
+        self._entries: LRUCache[tuple[Hashable, Ids], Entry] = LRUCache(max_bytes, getsizeof)
+        self._getsizeof = getsizeof
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -42,8 +41,31 @@ class PrefixCache:
 
     @property
     def bytes(self) -> int:
-        """What all that is kept takes."""
+        """What all entries take."""
         return int(self._entries.currsize)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._entries.clear()
+
+    def _store(self, key: tuple[Hashable, Ids], entry: Entry) -> None:
+        """Replace an entry; one that is larger than the cache is left out."""
+        with self._lock:
+            self._entries.pop(key, None)
+            if self._getsizeof(entry) <= self._entries.maxsize:
+                self._entries[key] = entry
+
+
+class PrefixCache(_BoundedCache[Any]):
+    """What a model has read, by its token ids. Threads may share one.
+
+    Args:
+        max_bytes: Most bytes of keys and values that are kept; 0 keeps nothing.
+    """
+
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        super().__init__(max_bytes, _bytes)
 
     def take(self, ids: Sequence[int], *, tag: Hashable = None) -> tuple[Any, int]:
         """The cache that shares the longest beginning with a prompt, cut to it, and its length.
@@ -73,19 +95,10 @@ class PrefixCache:
         """Keep the cache of the tokens that it was filled with, if it can be cut."""
         if cache is None or not is_reusable(cache) or len(ids) < _SHORTEST:
             return
-        key = (tag, tuple(ids))
-        with self._lock:
-            self._entries.pop(key, None)
-            if _bytes(cache) <= self._entries.maxsize:
-                self._entries[key] = cache
-
-    def clear(self) -> None:
-        """Forget everything."""
-        with self._lock:
-            self._entries.clear()
+        self._store((tag, tuple(ids)), cache)
 
 
-class RowCache:
+class RowCache(_BoundedCache[Layers]):
     """Keys and values of whole prefixes, each for one row of a batch. Threads may share one.
 
     Args:
@@ -93,16 +106,7 @@ class RowCache:
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self._entries: LRUCache[tuple[Hashable, Ids], Layers] = LRUCache(max_bytes, _size)
-        self._lock = threading.Lock()
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    @property
-    def bytes(self) -> int:
-        """What all that is kept takes."""
-        return int(self._entries.currsize)
+        super().__init__(max_bytes, _size)
 
     def get(self, ids: Ids, *, tag: Hashable = None) -> Layers | None:
         """The keys and values of a prefix, or None."""
@@ -111,14 +115,7 @@ class RowCache:
 
     def put(self, ids: Ids, layers: Layers, *, tag: Hashable = None) -> None:
         """Keep those of a prefix."""
-        with self._lock:
-            if _size(layers) <= self._entries.maxsize:
-                self._entries[(tag, ids)] = layers
-
-    def clear(self) -> None:
-        """Forget everything."""
-        with self._lock:
-            self._entries.clear()
+        self._store((tag, ids), layers)
 
 
 @dataclass(frozen=True, slots=True)

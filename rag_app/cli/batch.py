@@ -16,6 +16,7 @@ from rag_app.cli.options import (
     with_corpus,
     with_generator,
     with_json,
+    with_k,
 )
 
 if TYPE_CHECKING:
@@ -33,9 +34,7 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
     "--out", type=AnyFile, required=True, help="File of answers, one JSON object per line."
 )
 @with_generator
-@click.option(
-    "-k", type=click.IntRange(min=1), default=5, show_default=True, help="Number of documents."
-)
+@with_k
 @click.option(
     "--workers",
     type=click.IntRange(min=1),

@@ -29,6 +29,7 @@ from rag_app.cli.options import (
     with_filters,
     with_generator,
     with_json,
+    with_k,
     with_max_file,
     with_retriever,
 )
@@ -148,9 +149,7 @@ def index(
 
 @main.command()
 @click.argument("query")
-@click.option(
-    "-k", type=click.IntRange(min=1), default=5, show_default=True, help="Number of documents."
-)
+@with_k
 @click.option(
     "--passages",
     type=click.IntRange(min=1),
@@ -188,9 +187,7 @@ def search(
 @main.command()
 @click.argument("question")
 @with_generator
-@click.option(
-    "-k", type=click.IntRange(min=1), default=5, show_default=True, help="Number of documents."
-)
+@with_k
 @click.option(
     "--explain", is_flag=True, help="Show the settings used, and the weight of each passage."
 )

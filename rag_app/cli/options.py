@@ -112,6 +112,9 @@ with_corpus = click.option(
     help="Folder of the corpus.",
 )
 
+with_k = click.option(
+    "-k", type=click.IntRange(min=1), default=5, show_default=True, help="Number of documents."
+)
 with_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 with_retriever = click.option(
