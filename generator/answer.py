@@ -58,6 +58,39 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class ShortAnswer:
+    """The words of a quote that answer: `document.text[start:end] == text`, within a citation.
+
+    Attributes:
+        marker: The citation that they lie in: `citation.start <= start < end <= citation.end`.
+        document: Id of its document.
+        start: First character in the document's text.
+        end: One past the last.
+        text: The words themselves.
+        probability: That these words answer, 0 to 1.
+    """
+
+    marker: int
+    document: str
+    start: int
+    end: int
+    text: str
+    probability: float
+
+    @classmethod
+    def within(
+        cls, citation: Citation, start: int, end: int, probability: float
+    ) -> ShortAnswer | None:
+        """The words of a span of a citation's document; None where the quote does not hold it."""
+        if not citation.start <= start < end <= citation.end:
+            return None
+        text = citation.quote[start - citation.start : end - citation.start]
+        if not text.strip():
+            return None
+        return cls(citation.marker, citation.document, start, end, text, probability)
+
+
+@dataclass(frozen=True, slots=True)
 class ContextEntry:
     """One line of the context ledger: `kept + dropped == tokens`.
 
@@ -131,6 +164,11 @@ class Answer:
         query: What evidence was looked for: the question, completed where it leans on others.
         text: The answer with its markers, exactly as it was streamed.
         citations: By marker, ascending.
+        short: The words that answer, in one of the quotes; None where none stand out.
+        closest: When the answer is that the documents do not say: up to three passages that come
+            closest, best first. They are no answer and not among the citations; their markers
+            count from 1, and none is verified.
+        probability: That the documents answer the question, 0 to 1; None where nothing says so.
         unsupported: Sentences of the answer that no quote supports.
         context: The ledger, in the order of the hits.
         seconds: Where the time went.
@@ -146,6 +184,9 @@ class Answer:
     text: str
     query: str = ""
     citations: tuple[Citation, ...] = ()
+    short: ShortAnswer | None = None
+    closest: tuple[Citation, ...] = ()
+    probability: float | None = None
     unsupported: tuple[str, ...] = ()
     context: tuple[ContextEntry, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
@@ -163,9 +204,10 @@ def as_json(answer: Answer) -> dict[str, JsonValue]:
         "question": answer.question,
         "query": answer.query,
         "answer": answer.text,
-        "citations": [
-            {**asdict(citation), "time": clock(citation.time)} for citation in answer.citations
-        ],
+        "short": asdict(answer.short) if answer.short else None,
+        "citations": [_citation_as_json(citation) for citation in answer.citations],
+        "closest": [_citation_as_json(citation) for citation in answer.closest],
+        "probability": answer.probability,
         "unsupported": list(answer.unsupported),
         "context": [asdict(entry) for entry in answer.context],
         "seconds": dict(answer.seconds),
@@ -176,6 +218,10 @@ def as_json(answer: Answer) -> dict[str, JsonValue]:
         "made": dict(answer.made),
         "responsibility": asdict(answer.responsibility) if answer.responsibility else None,
     }
+
+
+def _citation_as_json(citation: Citation) -> dict[str, JsonValue]:
+    return {**asdict(citation), "time": clock(citation.time)}
 
 
 @dataclass(frozen=True, slots=True)

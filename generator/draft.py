@@ -11,6 +11,7 @@ from generator.answer import (
     ContextEntry,
     ContextReady,
     Responsibility,
+    ShortAnswer,
     TextDelta,
 )
 from generator.answer_mode import AnswerMode
@@ -27,6 +28,7 @@ class Draft:
 
     Attributes:
         made: What is on, and why, by part.
+        probability: That the documents answer; None where nothing says so.
     """
 
     def __init__(self, request: AskRequest, mode: AnswerMode, search: float | None) -> None:
@@ -35,6 +37,9 @@ class Draft:
         self.made = {"answer": str(mode)}
         self.responsibility: Responsibility | None = None
         self.citations: list[Citation] = []
+        self.short: ShortAnswer | None = None
+        self.closest: tuple[Citation, ...] = ()
+        self.probability: float | None = None
         self.unsupported: list[str] = []
         self._entries: tuple[ContextEntry, ...] = ()
         self._pieces: list[str] = []
@@ -65,19 +70,26 @@ class Draft:
         """The text so far."""
         return "".join(self._pieces)
 
+    @property
+    def abstained(self) -> bool:
+        """Whether it says that the documents do not say."""
+        return not self.written or self.written.startswith(NOT_SAID)
+
     def finish(self) -> Answer:
         """The answer as it is at the end."""
-        text = self.written
         self._seconds["total"] = time.perf_counter() - self._start
         return Answer(
             question=self.request.question,
             query=self.request.query,
-            text=text,
+            text=self.written,
             citations=tuple(self.citations),
+            short=self.short,
+            closest=self.closest,
+            probability=self.probability,
             unsupported=tuple(self.unsupported),
             context=self._entries,
             seconds={name: round(value, 4) for name, value in self._seconds.items()},
-            abstained=not text or text.startswith(NOT_SAID),
+            abstained=self.abstained,
             mode=self.mode,
             model=self.model,
             decoding=self.decoding,

@@ -22,6 +22,7 @@ from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.late_chunking import ContextualEncoder
 from generator.extractive.selector import (
     build_citation,
+    closest_quotes,
     format_quote,
     rank_sentences,
     select_quotes,
@@ -167,13 +168,16 @@ class Generator:
             request.query, sentences, self._words, question=request.question
         )
         draft.lap("evidence")
-        answerable = is_answerable(abstention_features(features), self.settings.floor)
-        if not sentences or (request.abstain and not answerable):
+        always = not request.abstain or self.settings.answerable == 0
+        answerable = always or is_answerable(abstention_features(features), self.settings.floor)
+        if not sentences or not answerable:
             yield from self._abstain(draft, evidence)
         elif draft.mode == "quote":
             yield from self._quote(draft, evidence, features, stop)
         else:
             yield from self._generate(draft, evidence, stop)
+        if draft.abstained:
+            draft.closest = closest_quotes(features)
         yield AnswerReady(draft.finish())
 
     def _mode(self, mode: Mode | None) -> AnswerMode:

@@ -36,6 +36,8 @@ class GeneratorSettings:
         passages: How many of the best passages a quote answer chooses from.
         length: How long a quote answer may be.
         floor: What evidence must reach to be answered from.
+        answerable: Least probability that the documents answer, 0 to 1, below which the answer is
+            that they do not say; 0 for always an answer, None for the calibrated threshold.
         sampling: How a free answer's tokens are chosen.
         marginal: How several passages make one answer, for the decodings that read them apart.
         ms_poe: One of `MS_POE`: when Ms-PoE is on.
@@ -52,6 +54,7 @@ class GeneratorSettings:
     passages: int = 16
     length: QuoteLength = field(default_factory=QuoteLength)
     floor: AbstentionThreshold = field(default_factory=AbstentionThreshold)
+    answerable: float | None = None
     sampling: Sampling = field(default_factory=Sampling)
     marginal: MarginalSettings = field(default_factory=MarginalSettings)
     ms_poe: str = "calibrated"
@@ -78,6 +81,10 @@ class GeneratorSettings:
             raise needs_internals(self.decoding, self.model, "--decoding concat")
         if is_remote(self.model) and self.quotes == "decoded":
             raise needs_internals("decoding quotes", self.model, "--quotes ranked")
+        if self.answerable is not None and not 0 <= self.answerable <= 1:
+            raise InvalidRequest(
+                f"{self.answerable} is no probability; abstain below a number from 0 to 1"
+            )
         if self.history_tokens < 0:
             raise InvalidRequest("history_tokens must be at least 0")
         if min(self.max_new_tokens, self.budget_tokens, self.passages) < 1:

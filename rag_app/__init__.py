@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ContextEntry,
         ContextReady,
         Event,
+        ShortAnswer,
         TextDelta,
     )
     from generator.prompt.follow_up import Turn
@@ -56,6 +57,7 @@ __all__ = [
     "PassageHit",
     "Progress",
     "RagAppError",
+    "ShortAnswer",
     "TextDelta",
     "Turn",
     "__version__",
@@ -81,6 +83,7 @@ _HOMES = {
     "IndexReport": "indexing.indexer",
     "PassageHit": "indexing.documents",
     "Progress": "indexing.indexer",
+    "ShortAnswer": "generator.answer",
     "TextDelta": "generator.answer",
     "Turn": "generator.prompt.follow_up",
     "stream_async": "rag_app.corpus.event_loop",

@@ -15,7 +15,7 @@ real meeting questions (QMSum's training split), then rounded. docs/experiments.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -96,6 +96,29 @@ def rank_sentences(features: SentenceFeatures, *, most: int = 12) -> list[Senten
     scores = _scores(features)
     order = np.argsort(-scores, kind="stable")[:most]
     return [features.sentences[i] for i in map(int, order) if np.isfinite(scores[i])]
+
+
+def closest_quotes(features: SentenceFeatures, *, most: int = 3) -> tuple[Citation, ...]:
+    """The sentences that come closest to an answer, best first, for when none is one.
+
+    Those that follow on each other are one quote; none is verified, as none supports anything.
+    """
+    by_text: dict[str, Sentence] = {}
+    for sentence in rank_sentences(features):
+        by_text.setdefault(" ".join(sentence.text.split()), sentence)
+    best = list(by_text.values())[:most]
+    quotes = sorted(_merge(best), key=lambda quote: min(map(best.index, _within(quote, best))))
+    return tuple(
+        replace(build_citation(quote, marker, ""), verified=False)
+        for marker, quote in enumerate(quotes, start=1)
+    )
+
+
+def _within(quote: Sentence, sentences: Sequence[Sentence]) -> Iterator[Sentence]:
+    """The sentences that a quote is made of."""
+    for one in sentences:
+        if one.document.id == quote.document.id and quote.start <= one.start < quote.end:
+            yield one
 
 
 def _merge(sentences: Iterable[Sentence]) -> list[Sentence]:

@@ -142,6 +142,29 @@ def test_below_the_floor_the_model_is_not_asked(embed: Embed, mode: str) -> None
     assert [entry.kept for entry in answer.context] == [0, 0]
 
 
+def test_an_abstention_offers_the_closest_passages(quoting: Generator) -> None:
+    question = "Which budget of the Zanzibar hospital did Genovia cut?"
+    answer = checked(quoting.stream(AskRequest(question), Retrieval(HITS, LOOKUP)))
+    assert answer.abstained and answer.citations == () and answer.short is None
+    assert [each.marker for each in answer.closest] == list(range(1, len(answer.closest) + 1))
+    assert 1 <= len(answer.closest) <= 3
+    assert answer.closest[0].quote.startswith("The budget was cut")
+    for each in answer.closest:
+        assert LOOKUP(each.document).text[each.start : each.end] == each.quote
+        assert not each.verified
+
+
+@pytest.mark.parametrize("abstain_below", [None, 0.0])
+def test_below_no_probability_there_is_always_an_answer(
+    embed: Embed, abstain_below: float | None
+) -> None:
+    generator = Generator(replace(SHORT, answerable=abstain_below), embed=embed, load=never)
+    question = "Which vaccine did the Zanzibar hospital order from Genovia?"
+    answer = checked(generator.stream(AskRequest(question), Retrieval(HITS, LOOKUP)))
+    assert answer.abstained == (abstain_below is None)
+    assert bool(answer.closest) == answer.abstained == (not answer.citations)
+
+
 def test_no_hits_and_empty_questions(quoting: Generator) -> None:
     answer = checked(quoting.stream(AskRequest("Why was the budget cut?"), Retrieval([], LOOKUP)))
     assert (answer.text, answer.abstained, answer.context) == (NOT_SAID, True, ())
@@ -274,6 +297,7 @@ def test_json_shape(quoting: Generator) -> None:
     )
     assert set(value) >= {
         "question", "answer", "citations", "unsupported", "context", "seconds",
+        "short", "closest", "probability",
     }  # fmt: skip
     cited = {"marker", "document", "path", "start", "end", "quote", "speaker", "time", "verified"}
     for citation in value["citations"]:
@@ -285,7 +309,15 @@ def test_json_shape(quoting: Generator) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"answer": "both"}, {"decoding": "magic"}, {"budget_tokens": 0}, {"max_new_tokens": -1}],
+    [
+        {"answer": "both"},
+        {"decoding": "magic"},
+        {"budget_tokens": 0},
+        {"max_new_tokens": -1},
+        {"answerable": -0.1},
+        {"answerable": 1.01},
+        {"answerable": float("nan")},
+    ],
 )
 def test_impossible_settings(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidRequest):

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
-from generator.extractive.selector import QuoteLength, build_citation, format_quote, select_quotes
+from generator.extractive.selector import (
+    QuoteLength,
+    build_citation,
+    closest_quotes,
+    format_quote,
+    select_quotes,
+)
 from tests.generator.conftest import prose, span, transcript
 
 MEETING = transcript(
@@ -118,6 +124,28 @@ def test_sentences_in_a_row_are_one_quote(embed: Embed) -> None:
     paragraphs = evidence_sentences([span(prose("We chose rubber.\n\nRubber feels soft."))])
     apart = SentenceFeatures.of("Why is rubber chosen?", paragraphs, WordVectors(embed))
     assert len(select_quotes(apart, length=QuoteLength(drop=10.0))) == 2
+
+
+def closest(said: list[tuple[str, str]], embed: Embed, *, most: int = 3) -> list[str]:
+    """The closest quotes on rubber, numbered and supporting nothing."""
+    sentences = evidence_sentences([span(transcript(said))]) if said else []
+    features = SentenceFeatures.of("Who chose the rubber case?", sentences, WordVectors(embed))
+    quotes = closest_quotes(features, most=most)
+    assert [quote.marker for quote in quotes] == list(range(1, len(quotes) + 1))
+    assert not any(quote.verified for quote in quotes)
+    return [quote.quote for quote in quotes]
+
+
+def test_the_closest_quotes_are_the_best_few_each_once(embed: Embed) -> None:
+    tea = ("Ann", "Tea was served in the hall after lunch.")
+    joined = ("Bo", "The rubber case was chosen. It feels soft.")
+    assert closest([tea, joined], embed) == [joined[1], tea[1]]  # two sentences, one quote
+    again = ("Cy", "The rubber case\nwas chosen.")
+    found = closest([tea, again, ("Bo", "The rubber case was chosen.")], embed)
+    assert len(found) == 2 and found[1] == tea[1]
+    umbrella = ("Di", "Somebody left an umbrella near the door.")
+    assert len(closest([tea, again, umbrella], embed, most=2)) == 2
+    assert closest([], embed) == []
 
 
 def test_part_of_a_name_names_its_only_bearer(embed: Embed) -> None:
