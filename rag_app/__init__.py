@@ -24,6 +24,8 @@ if TYPE_CHECKING:
         ShortAnswer,
         TextDelta,
     )
+    from generator.overview.overview import Action, Overview, Quote, Topic
+    from generator.overview.speakers import SpeakerShare
     from generator.prompt.follow_up import Turn
     from generator.request import AskRequest
     from generator.settings import GeneratorSettings
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Action",
     "Answer",
     "AnswerReady",
     "AskRequest",
@@ -54,17 +57,22 @@ __all__ = [
     "GeneratorSettings",
     "Hit",
     "IndexReport",
+    "Overview",
     "PassageHit",
     "Progress",
+    "Quote",
     "RagAppError",
     "ShortAnswer",
+    "SpeakerShare",
     "TextDelta",
+    "Topic",
     "Turn",
     "__version__",
     "stream_async",
 ]
 
 _HOMES = {
+    "Action": "generator.overview.overview",
     "Answer": "generator.answer",
     "AskRequest": "generator.request",
     "AnswerReady": "generator.answer",
@@ -81,10 +89,14 @@ _HOMES = {
     "GeneratorSettings": "generator.settings",
     "Hit": "indexing.documents",
     "IndexReport": "indexing.indexer",
+    "Overview": "generator.overview.overview",
     "PassageHit": "indexing.documents",
     "Progress": "indexing.indexer",
     "ShortAnswer": "generator.answer",
+    "Quote": "generator.overview.overview",
+    "SpeakerShare": "generator.overview.speakers",
     "TextDelta": "generator.answer",
+    "Topic": "generator.overview.overview",
     "Turn": "generator.prompt.follow_up",
     "stream_async": "rag_app.corpus.event_loop",
 }

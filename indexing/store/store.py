@@ -263,6 +263,22 @@ class Store:
         )
         return [Passage(a, b, tuple(json.loads(who)), t, page) for a, b, who, t, page in rows]
 
+    def passage_vectors_of(self, id_: str) -> npt.NDArray[np.float32]:
+        """(passages, d) vectors of a document's passages, in order.
+
+        Raises:
+            DocumentNotFound: There is none by that id.
+        """
+        rows = self._database.rows(
+            "SELECT vectors, length(vector) FROM documents"
+            " JOIN passage_vectors ON passage_vectors.document = documents.row WHERE id = ?",
+            [id_],
+        )
+        if not rows:
+            raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
+        vectors, length = rows[0]
+        return np.frombuffer(vectors, "<f4").reshape(-1, length // 4)
+
     def digest(self, id_: str) -> str | None:
         """The content digest of a document; None when there is none by that id."""
         rows = self._database.rows("SELECT digest FROM documents WHERE id = ?", [id_])

@@ -43,6 +43,7 @@ STOPPED = 130  # as shells call the end by Ctrl-C
 
 # Commands that live in a file of their own, and where.
 ELSEWHERE = {
+    "overview": "rag_app.cli.overview",
     "batch": "rag_app.cli.batch",
     "serve": "rag_app.cli.serve",
     "evaluate": "rag_app.cli.evaluate",
@@ -56,7 +57,8 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The order in which people need them."""
-        return ["index", "search", "ask", "list", "show", "remove", "info", *ELSEWHERE]
+        first = ["index", "search", "ask", "list", "show", "overview", "remove", "info"]
+        return [*first, *(name for name in ELSEWHERE if name not in first)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """A command by name; its options listen to environment variables."""

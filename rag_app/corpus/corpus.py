@@ -33,6 +33,7 @@ from retriever.retriever import Retriever
 if TYPE_CHECKING:
     from generator.answer import Answer, Event, Mode
     from generator.generator import Generator as AnswerGenerator
+    from generator.overview.overview import Overview
     from generator.position_check import PositionCheck
     from generator.prompt.follow_up import Turn
     from generator.settings import GeneratorSettings
@@ -307,10 +308,24 @@ class Corpus:
         """
         store = self._stores.connection()
         with store.reading():
-            ids = documents_named(name, store.entries())
-            if len(ids) > 1:
-                raise DocumentNotFound(f"{name}: {len(ids)} documents; give an id: rag-app list")
-            return store.document(ids[0])
+            return store.document(_one_document(name, store))
+
+    def overview(self, name: str) -> Overview:
+        """A document's length, speakers, topics, decisions and actions, all of it in its own words.
+
+        Loads no model. Names as in `document`.
+
+        Raises:
+            DocumentNotFound: The name fits no document, or several.
+        """
+        from generator.overview.overview import overview
+
+        store = self._stores.connection()
+        with store.reading():
+            id_ = _one_document(name, store)
+            document, passages = store.document(id_), store.passages_of(id_)
+            vectors = store.passage_vectors_of(id_)
+        return overview(document, passages, vectors)
 
     def info(self) -> CorpusInfo:
         """What the corpus holds and how it was made."""
@@ -374,3 +389,11 @@ class Corpus:
 
     def _generator(self) -> AnswerGenerator:
         return self._models.generator(self._stores.connection().fingerprint())
+
+
+def _one_document(name: str, store: Store) -> str:
+    """The id of the only document that a name stands for."""
+    ids = documents_named(name, store.entries())
+    if len(ids) > 1:
+        raise DocumentNotFound(f"{name}: {len(ids)} documents; give an id: rag-app list")
+    return ids[0]

@@ -372,3 +372,11 @@ def test_a_full_disk_is_not_called_damage(store: Store) -> None:
         put(store, "b" * 12, text=TEXT + "x" * 100_000)
     assert not isinstance(refused.value, CorpusDamaged)
     assert [entry.id for entry in store.entries()] == ["a" * 12]
+
+
+def test_vectors_of_one_documents_passages(store: Store) -> None:
+    store.put(document(), passages(), encoded(1), added="now")
+    store.put(document("b" * 12, text=f"{TEXT}!"), passages(), encoded(2), added="now")
+    assert np.array_equal(store.passage_vectors_of("b" * 12), encoded(2).passages)
+    with pytest.raises(DocumentNotFound, match="no such document"):
+        store.passage_vectors_of("c" * 12)

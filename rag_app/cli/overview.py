@@ -1,0 +1,72 @@
+"""`rag-app overview`."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from indexing.documents import clock
+from rag_app.cli.options import print_result, with_corpus, with_json
+from rag_app.cli.printing import count_noun, say
+
+if TYPE_CHECKING:
+    from generator.overview.overview import Overview, Quote
+
+
+@click.command()
+@click.argument("name")
+@with_corpus
+@with_json
+def overview(name: str, folder: Path, as_json: bool) -> None:
+    """Show what a document (by id, path or title) is about, in its own words.
+
+    Length, speakers, topics with the most telling sentence of each, decisions and actions.
+    """
+    from generator.overview.overview import as_json as shape
+    from rag_app.corpus.corpus import Corpus
+
+    with Corpus(folder) as corpus:
+        about = corpus.overview(name)
+    print_result(as_json, shape(about), lambda: show(about))
+
+
+def show(about: Overview) -> None:
+    """Print an overview."""
+    say(about.title)
+    lengths = [count_noun(about.words, "word"), clock(about.seconds)]
+    lengths += [count_noun(about.pages, "page") if about.pages else None]
+    say(", ".join(each for each in lengths if each))
+    if about.speakers:
+        _heading("Speakers")
+    for each in about.speakers:
+        say(f"  {each.share:4.0%}  {each.name} ({count_noun(each.words, 'word')})")
+    if about.topics:
+        _heading("Topics")
+    for number, topic in enumerate(about.topics, 1):
+        say(f"  {number}. {', '.join(topic.keywords)} ({count_noun(topic.words, 'word')})")
+        _quote(topic.quote)
+    if about.decisions:
+        _heading("Decisions")
+    for quote in about.decisions:
+        _quote(quote)
+    if about.actions:
+        _heading("Actions")
+    for action in about.actions:
+        _quote(action.quote, who=action.who, when=action.when)
+
+
+def _heading(text: str) -> None:
+    say("")
+    say(text)
+
+
+def _quote(quote: Quote, *, who: str | None = None, when: str | None = None) -> None:
+    words = " ".join(quote.text.split())
+    say(textwrap.fill(f'"{words}"', 100, initial_indent=" " * 5, subsequent_indent=" " * 5))
+    page = f"page {quote.page}" if quote.page is not None else None
+    place = [clock(quote.time), quote.speaker, page, f"characters {quote.start}-{quote.end}"]
+    due = [f"who: {who}" if who else None, f"when: {when}" if when else None]
+    say(" " * 5 + ", ".join(part for part in (*due, *place) if part))
