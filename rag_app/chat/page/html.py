@@ -71,7 +71,10 @@ def sources(corpus: Corpus, source: Conversation) -> str:
         (
             number,
             exchange.answer,
-            [citation_context(corpus, each) for each in exchange.answer.citations],
+            [
+                (each, citation_context(corpus, each, short=exchange.answer.short))
+                for each in (*exchange.answer.citations, *exchange.answer.closest)
+            ],
         )
         for number, exchange in enumerate(source.exchanges)
         if exchange.answer is not None

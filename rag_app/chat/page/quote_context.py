@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from indexing.documents import clock
 from indexing.errors import RagAppError
+from rag_app.short_answer import quote_emphasis
 
 if TYPE_CHECKING:
-    from generator.answer import Citation
+    from generator.answer import Citation, ShortAnswer
     from indexing.documents import Document
     from rag_app.corpus.corpus import Corpus
 
@@ -23,10 +24,12 @@ class Piece:
     Attributes:
         text: The text.
         label: Whether it is the label of an utterance: its speaker and time.
+        short: Whether it is of the short answer.
     """
 
     text: str
     label: bool = False
+    short: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +59,24 @@ class QuoteContext:
     problem: str = ""
 
 
-def citation_context(corpus: Corpus, citation: Citation, *, margin: int = MARGIN) -> QuoteContext:
-    """A citation's quote in its document as it is now."""
+def citation_context(
+    corpus: Corpus,
+    citation: Citation,
+    *,
+    short: ShortAnswer | None = None,
+    margin: int = MARGIN,
+) -> QuoteContext:
+    """A citation's quote in its document as it is now; the short answer apart if it lies there."""
     before: tuple[Piece, ...] = ()
-    span: tuple[Piece, ...] = (Piece(citation.quote),)
-    after, problem = before, ""
+    span, after, problem = quote_pieces(citation, short), before, ""
     try:
         document = corpus.document(citation.document)
     except RagAppError:
         problem = "This document is no longer in the corpus."
     else:
         if document.text[citation.start : citation.end] == citation.quote:
-            before, span, after = _pieces(document, citation.start, citation.end, margin)
+            before, _, after = _pieces(document, citation.start, citation.end, margin)
+            span = quote_pieces(citation, short, document)
         else:
             problem = "This document has changed since this quote was taken from it."
     return QuoteContext(
@@ -81,6 +90,19 @@ def citation_context(corpus: Corpus, citation: Citation, *, margin: int = MARGIN
         end=citation.end,
         problem=problem,
     )
+
+
+def quote_pieces(
+    citation: Citation, short: ShortAnswer | None, document: Document | None = None
+) -> tuple[Piece, ...]:
+    """A citation's quote, the short answer in it apart; labels too where its document is given."""
+    cut, at, pieces = quote_emphasis(citation, short), citation.start, []
+    for text, is_short in ((cut.before, False), (cut.words, True), (cut.after, False)):
+        whole = (Piece(text),) if text else ()
+        parts = _split_labels(document, at, at + len(text)) if document else whole
+        pieces += [replace(piece, short=is_short) for piece in parts]
+        at += len(text)
+    return tuple(pieces)
 
 
 def span_context(document: Document, start: int, end: int, *, margin: int = MARGIN) -> QuoteContext:

@@ -1,4 +1,4 @@
-"""An answer's text split into segments: plain text, citation markers, unsupported sentences.
+"""An answer's text split into segments: text, the short answer in it, speakers, markers, doubts.
 
 Only the answer's own markers count: a "[1]" that a document contains remains text.
 """
@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from generator.answer import UNSUPPORTED_MARK
+from rag_app.short_answer import line_emphasis, quote_emphasis
 
 if TYPE_CHECKING:
-    from generator.answer import Mode
+    from generator.answer import Answer, Mode
 
-Kind = Literal["text", "doubt", "marker", "unsupported"]
+Kind = Literal["text", "speaker", "short", "doubt", "marker", "unsupported"]
 
 _MARKS = re.compile(rf" ?(?:\[(\d{{1,3}})\]|({re.escape(UNSUPPORTED_MARK)}))")
 _LAST = re.compile(r" ?\[(\d{1,3})\]\Z")
@@ -26,8 +27,9 @@ class Segment:
     """A piece of an answer.
 
     Attributes:
-        kind: "text"; "doubt" for a sentence that no quote supports; "marker" for the number of a
-            citation; "unsupported" for the mark after a doubt.
+        kind: "text"; "speaker" for who says a quote; "short" for the words of it that answer;
+            "doubt" for a sentence that no quote supports; "marker" for the number of a citation;
+            "unsupported" for the mark after a doubt.
         text: Its text; of a marker, its digits.
     """
 
@@ -35,27 +37,45 @@ class Segment:
     text: str
 
 
-def paragraphs(text: str, mode: Mode, unsupported: Sequence[str] = ()) -> list[list[Segment]]:
+def paragraphs(text: str, mode: Mode, answer: Answer | None = None) -> list[list[Segment]]:
     """The lines of an answer in segments, as far as it is written.
 
     Args:
         text: With markers.
         mode: "quote" has one marker a line, at its end and counting up; "free" has them anywhere.
-        unsupported: Sentences that no quote supports.
+        answer: The answer, once it is complete.
     """
     lines = [line for line in text.split("\n") if line.strip()]
     if mode == "quote":
-        return [list(_quote(line, number)) for number, line in enumerate(lines, 1)]
-    return [list(_free(line, unsupported)) for line in lines]
+        return [list(_quote(line, number, answer)) for number, line in enumerate(lines, 1)]
+    return [list(_free(line, answer.unsupported if answer else ())) for line in lines]
 
 
-def _quote(line: str, number: int) -> Iterator[Segment]:
+def _quote(line: str, number: int, answer: Answer | None) -> Iterator[Segment]:
     last = _LAST.search(line)
     if last is None or int(last[1]) != number:
         yield Segment("text", line)
         return
-    yield Segment("text", line[: last.start()])
+    yield from _words(line[: last.start()], number, answer)
     yield Segment("marker", last[1])
+
+
+def _words(line: str, number: int, answer: Answer | None) -> Iterator[Segment]:
+    """A line of quotes without its marker: who speaks, and the words that answer, apart."""
+    citations = answer.citations if answer else ()
+    citation = next((each for each in citations if each.marker == number), None)
+    if citation is None or answer is None:
+        yield Segment("text", line)
+        return
+    speaker = " ".join((citation.speaker or "").split())
+    if speaker and line.startswith(f"{speaker}: "):
+        yield Segment("speaker", f"{speaker}: ")
+        line = line.removeprefix(f"{speaker}: ")
+    cut = line_emphasis(line, quote_emphasis(citation, answer.short))
+    kinds: tuple[Kind, ...] = ("text", "short", "text")
+    for kind, part in zip(kinds, (cut.before, cut.words, cut.after), strict=True):
+        if part:
+            yield Segment(kind, part)
 
 
 def _free(line: str, unsupported: Sequence[str]) -> Iterator[Segment]:

@@ -55,7 +55,7 @@ const ragApp = (() => {
   function showSource(button) {
     const [number, marker] = button.dataset.cite.split("-");
     showSources(number);
-    for (const other of all(".cite.shown")) other.classList.remove("shown");
+    for (const other of all("[data-cite].shown")) other.classList.remove("shown");
     button.classList.add("shown");
     const card = document.getElementById(`source-${number}-${marker}`);
     if (!card) return;
@@ -70,7 +70,7 @@ const ragApp = (() => {
 
   function closeSources() {
     document.getElementById("panel")?.classList.remove("open");
-    document.querySelector(".cite.shown")?.focus();
+    document.querySelector("[data-cite].shown")?.focus();
   }
 
   document.addEventListener("click", (event) => {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from generator.answer import Citation, ShortAnswer
 from indexing.documents import Document, Utterance
-from rag_app.chat.page.quote_context import Piece, span_context
+from rag_app.chat.page.quote_context import Piece, quote_pieces, span_context
 
 SAID = [("Ann: ", "We met on Monday."), ("Bob: ", "No, on Tuesday."), ("Ann: ", "Was it so?")]
 TEXT = "\n".join(label + words for label, words in SAID)
@@ -54,3 +55,18 @@ def test_turns_within_a_span_are_those_that_a_naive_look_finds() -> None:
                 if utterance.start < end and utterance.end > start
             )
             assert document.utterances_within(start, end) == naive
+
+
+def test_the_short_answer_stands_apart_in_the_quote() -> None:
+    start, end = TEXT.index("met"), TEXT.index("it so")  # the labels of Bob and Ann are between
+    citation = Citation(1, "m", "m.txt", "m", "", start, end, TEXT[start:end])
+    for first in range(start, end):
+        for last in range(first + 1, end + 1):
+            short = ShortAnswer.within(citation, first, last, 0.5)
+            for document in (meeting(), None):  # None: it is no longer in the corpus
+                pieces = quote_pieces(citation, short, document)
+                assert plain(pieces) == TEXT[start:end]
+                words = tuple(piece for piece in pieces if piece.short)
+                assert plain(words) == (short.text if short else "")
+    labels = [piece.text for piece in quote_pieces(citation, short, meeting()) if piece.label]
+    assert labels == ["Bob: ", "Ann: "]

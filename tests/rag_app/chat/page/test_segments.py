@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from generator.answer import UNSUPPORTED_MARK
+from generator.answer import UNSUPPORTED_MARK, Answer, Citation, ShortAnswer
 from rag_app.chat.page.segments import Segment, paragraphs
 
 
@@ -19,7 +21,8 @@ def test_a_quote_ends_with_its_own_marker_and_nothing_else_is_one() -> None:
 
 def test_doubted_sentences_of_a_free_answer_are_marked() -> None:
     text = f"It moved. [1] It rained. {UNSUPPORTED_MARK} Both. [2] {UNSUPPORTED_MARK} And"
-    (line,) = paragraphs(text, "free", ["It rained.", "Both."])
+    answer = Answer("Why?", text, unsupported=("It rained.", "Both."))
+    (line,) = paragraphs(text, "free", answer)
     assert [(piece.kind, piece.text.strip()) for piece in line if piece.text.strip()] == [
         ("text", "It moved."),
         ("marker", "1"),
@@ -32,12 +35,37 @@ def test_doubted_sentences_of_a_free_answer_are_marked() -> None:
     ]
 
 
+def test_the_words_that_answer_stand_apart_in_their_quote() -> None:
+    quotes = ("It  moved.\n[1] Then: <b>it</b> rained.", "It rained.")
+    citations = tuple(
+        Citation(n, "d", "/d", "D", "", 100 * n, 100 * n + len(quote), quote, speaker="Ann\nLee")
+        for n, quote in enumerate(quotes, 1)
+    )
+    start = quotes[0].index("moved")
+    short = ShortAnswer.within(citations[0], 100 + start, 100 + start + 10, 0.9)
+    assert short is not None and short.text == "moved.\n[1]"
+    text = "Ann Lee: It moved. [1] Then: <b>it</b> rained. [1]\nAnn Lee: It rained. [2]"
+    answer = Answer("What?", text, citations=citations, short=short)
+    assert paragraphs(text, "quote", answer) == [
+        [
+            Segment("speaker", "Ann Lee: "),
+            Segment("text", "It "),
+            Segment("short", "moved. [1]"),
+            Segment("text", " Then: <b>it</b> rained."),
+            Segment("marker", "1"),
+        ],
+        [Segment("speaker", "Ann Lee: "), Segment("text", "It rained."), Segment("marker", "2")],
+    ]
+    elsewhere = replace(answer, short=replace(short, text="<i>"))
+    assert all(s.kind != "short" for line in paragraphs(text, "quote", elsewhere) for s in line)
+
+
 @pytest.mark.parametrize("mode", ["quote", "free"])
 def test_no_text_is_lost(mode: str) -> None:
     text = f"One [1] two [2] {UNSUPPORTED_MARK}.\n\nThree, [not] a marker."
     marks = {"marker": " [{}]", "unsupported": f" {UNSUPPORTED_MARK}"}
     joined = "\n".join(
         "".join(marks.get(piece.kind, "{}").format(piece.text) for piece in line)
-        for line in paragraphs(text, mode, ["two"])  # type: ignore[arg-type]
+        for line in paragraphs(text, mode, Answer("?", text, unsupported=("two",)))  # type: ignore[arg-type]
     )
     assert joined.split() == text.split()

@@ -1,0 +1,69 @@
+"""Where the words that answer stand in a quote, however the quote is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from generator.answer import Citation, ShortAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Emphasis:
+    """A text in three parts, of which the second stands out; "" where nothing does.
+
+    Attributes:
+        before: What comes before the words.
+        words: The words.
+        after: What follows them.
+    """
+
+    before: str
+    words: str = ""
+    after: str = ""
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self.before + self.words + self.after
+
+    @property
+    def in_one_line(self) -> Emphasis:
+        """The same with each run of white space as one space, and none at the ends."""
+        line = _collapse(self.text)
+        words = self.words.strip()
+        if not words:
+            return Emphasis(line)
+        lead = len(self.words) - len(self.words.lstrip())
+        start = len(self.before) + lead
+        first = len(_collapse(self.text[: start + 1])) - 1
+        last = len(_collapse(self.text[: start + len(words)]))
+        return Emphasis(line[:first], line[first:last], line[last:])
+
+
+def emphasis(quote: str, start: int, end: int) -> Emphasis:
+    """A quote whose characters from `start` to `end` stand out; none where it has no such words."""
+    if not 0 <= start < end <= len(quote) or not quote[start:end].strip():
+        return Emphasis(quote)
+    return Emphasis(quote[:start], quote[start:end], quote[end:])
+
+
+def quote_emphasis(citation: Citation, short: ShortAnswer | None) -> Emphasis:
+    """A citation's quote, in which the short answer stands out if it lies there."""
+    if short is None or (short.marker, short.document) != (citation.marker, citation.document):
+        return Emphasis(citation.quote)
+    found = emphasis(citation.quote, short.start - citation.start, short.end - citation.start)
+    return found if found.words == short.text else Emphasis(citation.quote)
+
+
+def line_emphasis(line: str, quote: Emphasis) -> Emphasis:
+    """A line that ends with a quote, as `format_quote` writes it, without its marker."""
+    shown = quote.in_one_line
+    if not shown.words or not line.endswith(shown.text):
+        return Emphasis(line)
+    return Emphasis(line.removesuffix(shown.text) + shown.before, shown.words, shown.after)
+
+
+def _collapse(text: str) -> str:
+    return " ".join(text.split())
