@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from indexing.errors import InputError
+from rag_app.short_answer import Emphasis, emphasis
 
 Json = dict[str, Any]
 
@@ -62,6 +63,7 @@ def page(answers: Sequence[Json], *, title: str = "Answers") -> str:
         lstrip_blocks=True,
     )
     environment.filters["pieces"] = lambda answer: list(pieces(answer))
+    environment.filters["emphasis"] = quote_emphasis
     template = environment.get_template("report.html")
     failed = sum(answer["error"] is not None for answer in answers)
     return template.render(
@@ -115,6 +117,15 @@ def pieces(answer: Json) -> Iterator[Piece]:
                 yield Piece(match[0], marker=number, doubt=number is None)
                 at = match.end()
         yield Piece(text[at:], unsupported=unsupported)
+
+
+def quote_emphasis(quote: Json, answer: Json) -> Emphasis:
+    """A quote of an answer, in which its short answer stands out if it lies there."""
+    short = answer.get("short")
+    if not short or short["marker"] != quote["marker"]:
+        return Emphasis(quote["quote"])
+    start = quote["start"]
+    return emphasis(quote["quote"], short["start"] - start, short["end"] - start)
 
 
 def _split(text: str, sentences: Sequence[str]) -> Iterator[tuple[str, bool]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from generator.answer import as_json
 from rag_app.chat.page.quote_context import location
+from rag_app.short_answer import Emphasis, quote_emphasis
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation
@@ -70,27 +72,64 @@ def _check_lines(check: PositionCheckRecord) -> list[str]:
 
 
 def _notes(answer: Answer) -> list[str]:
-    notes = [line for citation in answer.citations for line in _note(citation)]
+    notes = [
+        line
+        for citation in answer.citations
+        for line in _note(citation, quote_emphasis(citation, answer.short))
+    ]
     doubts = [f"- Not supported by a quote: {_plain(each)}" for each in answer.unsupported]
     read = [
         f"- Read {entry.kept:,} of {entry.tokens:,} tokens of {_plain(entry.title)}"
         for entry in answer.context
     ]
-    return [*notes, *doubts, *([""] if doubts else []), *read]
+    return [*notes, *_closest_lines(answer), *doubts, *([""] if doubts else []), *read]
 
 
-def _note(citation: Citation) -> list[str]:
+def _closest_lines(answer: Answer) -> list[str]:
+    if not answer.closest:
+        return []
+    lines = ["Closest passages (related, but not an answer):", ""]
+    for each in answer.closest:
+        lines += [f"> {_place(each)}", f"> “{_plain(each.quote)}”", ""]
+    return lines
+
+
+def _note(citation: Citation, quote: Emphasis) -> list[str]:
+    doubt = "" if citation.verified else " (not verified)"
+    return [f"> \\[{citation.marker}\\] {_place(citation)}{doubt}", f"> “{_bold(quote)}”", ""]
+
+
+def _place(citation: Citation) -> str:
     place = location(time=citation.time, speaker=citation.speaker, page=citation.page)
     about = ", ".join(part for part in (citation.title, place) if part)
-    span = f"characters {citation.start}-{citation.end}"
-    quote = " ".join(citation.quote.split())
-    doubt = "" if citation.verified else " (not verified)"
-    return [f"> \\[{citation.marker}\\] {_plain(about)}, {span}{doubt}", f"> “{_plain(quote)}”", ""]
+    return f"{_plain(about)}, characters {citation.start}-{citation.end}"
+
+
+def _bold(text: Emphasis) -> str:
+    """A text in one line, its words bold where Markdown can tell that two asterisks begin bold."""
+    cut = text.in_one_line
+    opens = cut.words and (not _is_mark(cut.words[0]) or _is_mark(cut.before[-1:]))
+    if not opens or (_is_mark(cut.words[-1]) and not _is_mark(cut.after[:1])):
+        return _plain(cut.text)
+    before, after = _escaped(cut.before), _escaped(cut.after)
+    return f"{_first_escaped(before)}**{_escaped(cut.words)}**{after}"
+
+
+def _is_mark(character: str) -> bool:
+    """Whether it is punctuation, a symbol, white space, or the end of the text (CommonMark 6.2)."""
+    return unicodedata.category(character or " ")[0] in "PSZ"
 
 
 def _plain(text: str) -> str:
     """Text that Markdown shows as it is."""
-    line = _MARKUP.sub(lambda mark: f"\\{mark[0]}", " ".join(text.split()))
+    return _first_escaped(_escaped(" ".join(text.split())))
+
+
+def _escaped(text: str) -> str:
+    return _MARKUP.sub(lambda mark: f"\\{mark[0]}", text)
+
+
+def _first_escaped(line: str) -> str:
     first = _FIRST.match(line)
     if first is None:
         return line

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import FastAPI
@@ -20,7 +21,7 @@ from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
 
 if TYPE_CHECKING:
-    from generator.answer import Answer
+    from generator.answer import Answer, Citation
     from rag_app.chat.application import Application
     from rag_app.corpus.corpus import Corpus
 
@@ -70,11 +71,31 @@ class Quote(Span):
     verified: bool = Field(description="Whether the quote supports what the answer says with it.")
 
 
+class ShortSpan(BaseModel):
+    """The words of a quote that answer: characters `start` to `end` of its document."""
+
+    marker: int = Field(description="The citation that they lie in.")
+    document: str
+    start: int
+    end: int
+    text: str
+    probability: float = Field(description="That these words answer, 0 to 1.")
+
+
 class AnswerResult(BaseModel):
     """An answer with everything needed to check it."""
 
     answer: str
+    short: ShortSpan | None = Field(
+        None, description="The words that answer, within a citation; null where none stand out."
+    )
     citations: list[Quote]
+    closest: list[Span] = Field(
+        description="When it abstained: passages that come closest. They are not an answer."
+    )
+    probability: float | None = Field(
+        None, description="That the documents answer, 0 to 1; null where nothing says so."
+    )
     unsupported: list[str] = Field(description="Sentences that no quote supports.")
     abstained: bool = Field(description="Whether it abstained: the documents do not say.")
 
@@ -187,27 +208,32 @@ def _search(corpus: Corpus, query: str, k: int, where: Filter) -> SearchResult:
 
 
 def _answer_result(answer: Answer) -> AnswerResult:
-    quotes = [
-        Quote(
-            document=each.document,
-            title=each.title,
-            start=each.start,
-            end=each.end,
-            text=each.quote,
-            speaker=each.speaker,
-            time=clock(each.time),
-            page=each.page,
-            marker=each.marker,
-            verified=each.verified,
-        )
-        for each in answer.citations
-    ]
     return AnswerResult(
         answer=answer.text,
-        citations=quotes,
+        short=ShortSpan(**asdict(answer.short)) if answer.short else None,
+        citations=[
+            Quote(**_span(each), marker=each.marker, verified=each.verified)
+            for each in answer.citations
+        ],
+        closest=[Span(**_span(each)) for each in answer.closest],
+        probability=answer.probability,
         unsupported=list(answer.unsupported),
         abstained=answer.abstained,
     )
+
+
+def _span(citation: Citation) -> dict[str, Any]:
+    """The fields of a citation's `Span`."""
+    return {
+        "document": citation.document,
+        "title": citation.title,
+        "start": citation.start,
+        "end": citation.end,
+        "text": citation.quote,
+        "speaker": citation.speaker,
+        "time": clock(citation.time),
+        "page": citation.page,
+    }
 
 
 def _read(corpus: Corpus, name: str, start: int, end: int) -> Span:

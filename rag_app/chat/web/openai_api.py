@@ -1,7 +1,8 @@
 """An OpenAI-compatible chat completions API whose responses carry citations.
 
-Any client of that API works. The last message is the question. The fields `citations` and `rag_app`
-stand beside `choices`; in a stream, in the last chunk.
+Any client of that API works. The last message is the question. The fields `citations`, `short`
+(the words that answer, if any stand out) and `rag_app` stand beside `choices`; in a stream, in the
+last chunk.
 """
 
 from __future__ import annotations
@@ -162,8 +163,8 @@ class _Reply:
 def _extra_fields(answer: Answer) -> Json:
     """The fields that stand beside those of the API."""
     values = as_json(answer)
-    citations = values.pop("citations")
-    return {"citations": citations, "rag_app": values}
+    beside = {name: values.pop(name) for name in ("citations", "short")}
+    return {**beside, "rag_app": values}
 
 
 def _event(values: Json) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from html.parser import HTMLParser
 from typing import Any
 
@@ -59,7 +61,7 @@ def answer(**more: Any) -> dict[str, Any]:
         "documents": [{"id": "d", "title": "Talk"}],
         "error": None,
         "answer": "Ana: It fell. [1]",
-        "citations": [{**quote, **more.pop("quote", {})}],
+        "citations": more.pop("citations", [{**quote, **more.pop("quote", {})}]),
         "unsupported": [],
         "context": [
             {"document": "d", "title": "Talk", "tokens": 9000, "kept": 10, "dropped": 8990}
@@ -90,6 +92,34 @@ def test_what_a_quote_shows() -> None:
     ):
         assert said in read.said
     assert read.tags.count("figure") == 1
+
+
+def strong(html: str) -> list[str]:
+    return [unescape(words) for words in re.findall("<strong>(.*?)</strong>", html, re.DOTALL)]
+
+
+def test_the_short_answer_stands_out_in_its_quote() -> None:
+    quote = "It  fell <b>\nhard</b>."
+    start = quote.index("<b>")
+    short = {"marker": 1, "document": "d", "start": 3 + start, "end": 3 + start + 8}
+    html = page([answer(quote={"quote": quote, "end": 3 + len(quote)}, short=short)])
+    assert strong(html) == ["<b>\nhard"]
+    assert quote in Reading(html).said
+    for elsewhere in (None, {**short, "marker": 2}, {**short, "start": 0}, {**short, "end": 999}):
+        html = page([answer(quote={"quote": quote}, short=elsewhere)])
+        assert strong(html) == [] and quote in Reading(html).said
+
+
+def test_closest_passages_are_no_answer() -> None:
+    near = {**answer()["citations"][0], "quote": HOSTILE, "title": HOSTILE, "verified": False}
+    silent = answer(
+        answer="The documents do not say.", abstained=True, citations=[], closest=[near]
+    )
+    html = page([silent])
+    read = Reading(html)
+    assert "Closest passages (related, but not an answer)" in read.said
+    assert read.said.count(HOSTILE) == 2 and not {"script", "img"} & set(read.tags)
+    assert "may not support" not in read.said and 'id="q1-1"' not in html
 
 
 def test_hostile_text_stays_text() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
 
-from generator.answer import Answer, Citation, ContextEntry
+from generator.answer import NOT_SAID, Answer, Citation, ContextEntry, ShortAnswer
 from indexing.errors import CorpusError, InvalidRequest
 from rag_app.chat import export
 from rag_app.chat.conversation import Conversation, Exchange, from_json, to_json
@@ -19,12 +21,19 @@ ANSWER = Answer(
     question="Why?",
     text="Ann: quoted [1]",
     citations=(CITATION,),
+    short=ShortAnswer.within(CITATION, 5, 9, 0.8),
+    probability=0.9,
     unsupported=("A doubt.",),
     context=(ContextEntry("d1", "B", 100, 40, 60),),
     seconds={"total": 0.5},
 )
-CONVERSATION = Conversation.new().followed_by(
-    Exchange("Why?", "quote", ("d1",), "done", ANSWER.text, ANSWER)
+WITHHELD = Answer(
+    "Who?", NOT_SAID, closest=(replace(CITATION, verified=False),), probability=0.1, abstained=True
+)
+CONVERSATION = (
+    Conversation.new()
+    .followed_by(Exchange("Who?", "quote", ("d1",), "done", WITHHELD.text, WITHHELD))
+    .followed_by(Exchange("Why?", "quote", ("d1",), "done", ANSWER.text, ANSWER))
 )
 
 
@@ -41,8 +50,17 @@ def test_what_was_under_way_when_the_server_ended_is_stopped(tmp_path: Path) -> 
     store.save(key, CONVERSATION.followed_by(Exchange("And?", state="writing", text="So fa")))
     saved = store.get(key, CONVERSATION.id)
     assert saved is not None
-    assert [each.state for each in saved.exchanges] == ["done", "stopped"]
-    assert saved.exchanges[1].text == "So fa"
+    assert [each.state for each in saved.exchanges] == ["done", "done", "stopped"]
+    assert saved.exchanges[2].text == "So fa"
+
+
+def test_a_conversation_of_an_earlier_version_is_read() -> None:
+    values = json.loads(to_json(CONVERSATION))
+    for exchange in values["exchanges"]:
+        for name in ("short", "closest", "probability"):
+            del exchange["answer"][name]
+    earlier = from_json(json.dumps(values)).exchanges[1].answer
+    assert earlier == replace(ANSWER, short=None, probability=None)
 
 
 def test_another_key_finds_nothing_and_no_key_is_on_disk(tmp_path: Path) -> None:
@@ -93,7 +111,9 @@ def test_no_room_is_an_error_of_ours(tmp_path: Path) -> None:
 
 def test_json_export_has_every_citation() -> None:
     values = json.loads(export.as_text(CONVERSATION))
-    (exchange,) = values["exchanges"]
+    withheld, exchange = values["exchanges"]
+    assert withheld["answer"]["closest"][0]["quote"] == "quoted"
+    assert exchange["answer"]["short"]["text"] == "oted"
     assert exchange["answer"]["citations"][0] | {} == {
         **exchange["answer"]["citations"][0],
         "quote": "quoted",
@@ -117,3 +137,51 @@ def test_markdown_export_cites_and_stays_text() -> None:
     for tag in ("<script", "<img", "<a ", "<em>", "<code>", "<ol>"):
         assert tag not in html
     assert html.count("&lt;script&gt;") == 4  # title, question, answer, quote
+
+
+def rendered(answer: Answer) -> str:
+    """The HTML of a conversation's Markdown."""
+    from markdown_it import MarkdownIt
+
+    chat = Conversation.new().followed_by(Exchange("?", "quote", (), "done", answer.text, answer))
+    text = export.markdown(chat)
+    return MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text)
+
+
+@pytest.mark.parametrize(
+    ("quote", "words"),
+    [
+        ("It was  nine\no'clock.", "nine\no'clock"),
+        ("<b>bad</b> *idea* & [1]", "*idea* & [1]"),
+        ("**", "**"),
+        ("a - b", "- b"),
+        ("\u202eeht fo\u202c _yad_", "_yad_"),
+        ("\u00a392", "\u00a392"),
+        ("http://evil.invalid", "//evil"),
+    ],
+)
+def test_the_short_answer_is_bold_in_markdown(quote: str, words: str) -> None:
+    citation = replace(CITATION, start=100, end=100 + len(quote), quote=quote)
+    start = 100 + quote.index(words)
+    short = ShortAnswer.within(citation, start, start + len(words), 0.5)
+    assert short is not None
+    html = rendered(replace(ANSWER, text="-", citations=(citation,), short=short))
+    ((bold),) = re.findall(r"<strong>(.*?)</strong>", html.partition("<blockquote>")[2])
+    assert unescape(bold) == " ".join(words.split())
+    assert f"\u201c{' '.join(quote.split())}\u201d" in unescape(re.sub("</?strong>", "", html))
+
+
+def test_bold_that_markdown_would_not_see_is_left_out() -> None:
+    """Two asterisks between a letter and a bracket are no bold (CommonMark 6.2)."""
+    citation = replace(CITATION, start=100, end=107, quote="f(x)=2y")
+    for start, end in ((101, 104), (103, 105), (101, 105)):
+        short = ShortAnswer.within(citation, start, end, 0.5)
+        html = rendered(replace(ANSWER, text="-", citations=(citation,), short=short))
+        assert "\u201cf(x)=2y\u201d" in html.replace("<strong>", "").replace("</strong>", "")
+
+
+def test_closest_passages_in_markdown_are_no_citations() -> None:
+    html = rendered(WITHHELD)
+    assert "Closest passages (related, but not an answer):" in html
+    assert "\u201cquoted\u201d" in html and "characters 3-9" in html
+    assert "[1]" not in html and "not verified" not in html

@@ -8,9 +8,10 @@ from typing import Any
 from mcp import Client
 
 from generator.answer import Answer
+from rag_app.chat.web import mcp_tools
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import Served
-from tests.rag_app.chat.web.programs import QUESTION
+from tests.rag_app.chat.web.programs import OFF_TOPIC, QUESTION, WITH_SHORT
 
 TOOLS = {"search_documents", "ask_documents", "read_passage"}
 
@@ -52,6 +53,23 @@ def test_an_answer_has_its_quotes_and_they_can_be_read(served: Served, expected:
     for quote in answered["citations"]:
         place = {name: quote[name] for name in ("document", "start", "end")}
         assert use(served, "read_passage", **place).structured_content["text"] == quote["text"]
+
+
+def test_the_words_that_answer_are_a_span() -> None:
+    values = mcp_tools._answer_result(WITH_SHORT).model_dump()
+    assert values["short"] == {
+        "marker": 1, "document": "d1", "start": 6, "end": 10, "text": "nine", "probability": 0.75,
+    }  # fmt: skip
+    assert values["probability"] == 0.5 and values["closest"] == []
+    assert values["citations"][0]["time"] == "00:01:01"
+
+
+def test_closest_passages_can_be_read(served: Served) -> None:
+    answered = use(served, "ask_documents", question=OFF_TOPIC).structured_content
+    assert answered["abstained"] and answered["citations"] == [] and answered["closest"]
+    for passage in answered["closest"]:
+        place = {name: passage[name] for name in ("document", "start", "end")}
+        assert use(served, "read_passage", **place).structured_content["text"] == passage["text"]
 
 
 def test_a_tool_says_what_is_wrong(served: Served) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 import openai
 import pytest
 
-from generator.answer import Answer
+from generator.answer import NOT_SAID, Answer
+from rag_app.chat.web import openai_api
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import Served
-from tests.rag_app.chat.web.programs import QUESTION
+from tests.rag_app.chat.web.programs import OFF_TOPIC, QUESTION, WITH_SHORT
 from tests.waiting import PATIENCE
 
 
@@ -59,6 +60,26 @@ def test_a_stream_comes_in_pieces_and_ends_with_the_citations(
     assert pieces[-1].choices[0].finish_reason == "stop"
     quotes = [citation["quote"] for citation in pieces[-1].citations]
     assert quotes == [citation.quote for citation in expected.citations]
+
+
+def test_the_short_answer_stands_beside_the_citations() -> None:
+    fields = openai_api._extra_fields(WITH_SHORT)
+    assert fields["short"] == {
+        "marker": 1, "document": "d1", "start": 6, "end": 10, "text": "nine", "probability": 0.75,
+    }  # fmt: skip
+    assert fields["rag_app"]["probability"] == 0.5 and fields["rag_app"]["closest"] == []
+
+
+def test_what_the_documents_do_not_say_has_closest_passages(
+    client: openai.OpenAI, corpus: Corpus
+) -> None:
+    reply = ask(client, OFF_TOPIC)
+    assert reply.choices[0].message.content == NOT_SAID
+    assert reply.citations == [] and reply.short is None
+    assert 1 <= len(reply.rag_app["closest"]) <= 3
+    for passage in reply.rag_app["closest"]:
+        text = corpus.document(passage["document"]).text
+        assert text[passage["start"] : passage["end"]] == passage["quote"]
 
 
 def test_earlier_messages_are_the_conversation(client: openai.OpenAI) -> None:
