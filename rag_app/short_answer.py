@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from generator.answer import Citation, ShortAnswer
+    from generator.answer import Answer, Citation, ShortAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,19 @@ def line_emphasis(line: str, quote: Emphasis) -> Emphasis:
     if not shown.words or not line.endswith(shown.text):
         return Emphasis(line)
     return Emphasis(line.removesuffix(shown.text) + shown.before, shown.words, shown.after)
+
+
+def answer_emphasis(answer: Answer) -> Iterator[Emphasis]:
+    """The lines of an answer, the words that answer in the line of their quote."""
+    quotes = {citation.marker: citation for citation in answer.citations}
+    for number, line in enumerate(answer.text.split("\n"), start=1):
+        mark = f" [{number}]"
+        if answer.mode == "quote" and number in quotes and line.endswith(mark):
+            quote = quote_emphasis(quotes[number], answer.short)
+            cut = line_emphasis(line.removesuffix(mark), quote)
+            yield Emphasis(cut.before, cut.words, cut.after + mark)
+        else:
+            yield Emphasis(line)
 
 
 def _collapse(text: str) -> str:

@@ -35,6 +35,7 @@ from rag_app.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from generator.settings import GeneratorSettings
     from rag_app.corpus.corpus import Corpus
 
 SOME_FILES_FAILED = 3
@@ -228,12 +229,15 @@ def ask(
     mode: Any = answer
     request = AskRequest(question, mode, k, filters(documents, pattern, speaker))
     with _corpus(folder, generator=generation) as corpus:
+        streamed = not as_json and not _comes_at_once(answer, generation)
         for event in corpus.events(request):
-            if isinstance(event, TextDelta) and not as_json:
+            if isinstance(event, TextDelta) and streamed:
                 printing.piece(event.text)
             elif isinstance(event, AnswerReady):
                 result = event.answer
         if not as_json:
+            if not streamed:
+                printing.quotes(result)
             printing.sources(result, explain=explain)
         check = None
         if check_position:
@@ -241,6 +245,13 @@ def ask(
                 check = corpus.check_position(request, usual=result, progress=progress)
     values = {**shape(result), **({"position_check": check.as_json()} if check else {})}
     print_result(as_json, values, lambda: printing.position_check(check) if check else None)
+
+
+def _comes_at_once(answer: str | None, settings: GeneratorSettings) -> bool:
+    """Whether all of an answer is there before its first line: ranked quotes, no language model."""
+    from generator.answer_mode import usual
+
+    return settings.quotes == "ranked" and (answer or usual(settings.model).mode) == "quote"
 
 
 @main.command("list")

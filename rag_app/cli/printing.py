@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from indexing.documents import Hit, PassageHit, clock
+from rag_app.cli.bold import filled, in_bold
 from rag_app.progress import bar
+from rag_app.short_answer import Emphasis, answer_emphasis, quote_emphasis
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation
@@ -38,6 +40,12 @@ def count_noun(number: int, noun: str) -> str:
 def piece(text: str) -> None:
     """Print part of a streamed text at once."""
     click.echo(_CONTROL.sub("", text), nl=False)
+
+
+def quotes(answer: Answer) -> None:
+    """The text of an answer of quotes, the words that answer in bold."""
+    text = "\n".join(in_bold(line, _clean) for line in answer_emphasis(answer))
+    click.echo(text, nl=False)
 
 
 @contextmanager
@@ -100,16 +108,11 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
     click.echo("\n")
     for citation in answer.citations:
         check = "" if citation.verified else "  (not verified)"
-        say(
-            f"[{citation.marker}] {_where(citation)}{citation.title}, characters "
-            f"{citation.start}-{citation.end}{check}"
-        )
-        say(
-            textwrap.fill(
-                f'"{citation.quote}"', 100, initial_indent="    ", subsequent_indent="    "
-            )
-        )
-        say(f"    {citation.path}")
+        _quote(citation, f"[{citation.marker}] ", quote_emphasis(citation, answer.short), check)
+    if answer.closest:
+        say("Closest passages (related, but not an answer):")
+    for citation in answer.closest:
+        _quote(citation, "  - ", Emphasis(citation.quote))
     for sentence in answer.unsupported:
         say(f"No support found for: {sentence}")
     say("")
@@ -119,6 +122,18 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
         how(answer)
     spent = ", ".join(f"{name} {value:.2f} s" for name, value in answer.seconds.items())
     say(f"time: {spent}")
+
+
+def _quote(citation: Citation, label: str, quote: Emphasis, check: str = "") -> None:
+    """Where a quote stands, then the quote, its words that answer in bold."""
+    place = f"{_where(citation)}{citation.title}, characters {citation.start}-{citation.end}"
+    say(f"{label}{place}{check}")
+    click.echo(filled(quote, _clean, indent=4))
+    say(f"    {citation.path}")
+
+
+def _clean(text: str) -> str:
+    return _CONTROL.sub("", text)
 
 
 def how(answer: Answer) -> None:
