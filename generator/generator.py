@@ -168,7 +168,8 @@ class Generator:
             request.query, sentences, self._words, question=request.question
         )
         draft.lap("evidence")
-        always = not request.abstain or self.settings.answerable == 0
+        below = self.settings.answerable if request.abstain_below is None else request.abstain_below
+        always = not request.abstain or below == 0
         answerable = always or is_answerable(abstention_features(features), self.settings.floor)
         if not sentences or not answerable:
             yield from self._abstain(draft, evidence)

@@ -27,12 +27,14 @@ class AskRequest:
         k: Documents to take evidence from, at most.
         where: Limits by document, path and speaker.
         history: The conversation so far, oldest turn first.
+        abstain_below: Least probability that the documents answer, 0 to 1, below which the answer
+            is that they do not say; 0 for always an answer, None for the settings' threshold.
         abstain: Whether evidence below the threshold is answered by "The documents do not say."
         query: The standalone question: itself, or completed from the history where it leans on
             it ("And who disagreed?"). This is what is searched for and what a model is asked.
 
     Raises:
-        InvalidRequest: The question is empty, or k is below 1.
+        InvalidRequest: The question is empty, k is below 1, or `abstain_below` no probability.
     """
 
     question: str
@@ -41,6 +43,7 @@ class AskRequest:
     where: Filter = field(default_factory=Filter)
     history: tuple[Turn, ...] = ()
     abstain: bool = True
+    abstain_below: float | None = None
     query: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -48,6 +51,10 @@ class AskRequest:
             raise InvalidRequest("the question is empty; ask something")
         if self.k < 1:
             raise InvalidRequest(f"{self.k} documents cannot be found; ask for 1 or more")
+        if self.abstain_below is not None and not 0 <= self.abstain_below <= 1:
+            raise InvalidRequest(
+                f"{self.abstain_below} is no probability; abstain below a number from 0 to 1"
+            )
         object.__setattr__(self, "question", self.question.strip())
         object.__setattr__(self, "query", standalone_question(self.question, self.history))
 

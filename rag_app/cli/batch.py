@@ -68,6 +68,7 @@ def batch(
     quotes: str | None,
     ms_poe: str | None,
     max_tokens: int | None,
+    abstain_below: float | None,
     k: int,
     workers: int,
     limit: int | None,
@@ -88,7 +89,7 @@ def batch(
     from rag_app.batch.questions import read_questions
     from rag_app.corpus.corpus import Corpus
 
-    settings = generator_settings(generator, decoding, quotes, ms_poe, max_tokens)
+    settings = generator_settings(generator, decoding, quotes, ms_poe, max_tokens, abstain_below)
     options = BatchOptions(answer, k, workers, limit, retry_failed, changed)
     queries = read_questions(questions)
     with (

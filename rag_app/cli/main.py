@@ -209,6 +209,7 @@ def ask(
     quotes: str | None,
     ms_poe: str | None,
     max_tokens: int | None,
+    abstain_below: float | None,
     k: int,
     explain: bool,
     check_position: bool,
@@ -225,7 +226,7 @@ def ask(
     from rag_app.cli import printing
     from rag_app.progress import steps
 
-    generation = generator_settings(generator, decoding, quotes, ms_poe, max_tokens)
+    generation = generator_settings(generator, decoding, quotes, ms_poe, max_tokens, abstain_below)
     mode: Any = answer
     request = AskRequest(question, mode, k, filters(documents, pattern, speaker))
     with _corpus(folder, generator=generation) as corpus:

@@ -151,6 +151,14 @@ with_max_file = click.option(
     help="Refuse files larger than this.",
 )
 
+with_abstain_below = click.option(
+    "--abstain-below",
+    type=click.FloatRange(0, 1),
+    metavar="PROBABILITY",
+    help="Say that the documents do not say where the probability that they do is below this; "
+    "0 always answers.  [default: as calibrated]",
+)
+
 with_generator = together(
     click.option(
         "--answer",
@@ -185,6 +193,7 @@ with_generator = together(
         type=click.IntRange(min=1),
         help="Maximum length of a generated answer.  [default: 200]",
     ),
+    with_abstain_below,
 )
 
 with_filters = together(
@@ -222,6 +231,7 @@ def generator_settings(
     quotes: str | None,
     ms_poe: str | None,
     max_tokens: int | None,
+    abstain_below: float | None,
 ) -> GeneratorSettings:
     """Settings from flags; defaults where no flag was given."""
     from generator.settings import GeneratorSettings
@@ -234,6 +244,7 @@ def generator_settings(
         quotes=quotes or default.quotes,
         ms_poe=ms_poe or default.ms_poe,
         max_new_tokens=max_tokens or default.max_new_tokens,
+        answerable=abstain_below,
     )
 
 

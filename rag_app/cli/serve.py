@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli.options import with_corpus, with_encoder, with_max_file
+from rag_app.cli.options import with_abstain_below, with_corpus, with_encoder, with_max_file
 
 LOGIN = "RAG_APP_AUTH"
 
@@ -35,6 +35,7 @@ LOGIN = "RAG_APP_AUTH"
     help="Default answers: verbatim quotes or generated; the page offers both.",
 )  # fmt: skip
 @click.option("--generator", help="Language model, as in `rag-app ask`.")
+@with_abstain_below
 @with_encoder
 @with_max_file
 def serve(
@@ -46,6 +47,7 @@ def serve(
     auth_file: Path | None,
     answer: str,
     generator: str | None,
+    abstain_below: float | None,
     encoder: str | None,
     extension: str | None,
     max_length: int | None,
@@ -62,11 +64,12 @@ def serve(
     server.require_gradio()
 
     from generator.settings import GeneratorSettings
+    from indexing.models.files import DEFAULT_GENERATOR
     from rag_app.chat.application import Application
     from rag_app.cli.options import encoder_settings
     from rag_app.corpus.corpus import Corpus
 
-    settings = GeneratorSettings(model=generator) if generator else GeneratorSettings()
+    settings = GeneratorSettings(model=generator or DEFAULT_GENERATOR, answerable=abstain_below)
     encoding = encoder_settings(encoder, extension, max_length, dtype)
     with Corpus(folder, encoder=encoding, generator=settings, notify=_notify) as corpus:
         app = Application.over(

@@ -154,14 +154,19 @@ def test_an_abstention_offers_the_closest_passages(quoting: Generator) -> None:
         assert not each.verified
 
 
-@pytest.mark.parametrize("abstain_below", [None, 0.0])
+@pytest.mark.parametrize(
+    ("setting", "asked", "abstains"),
+    [(None, None, True), (0.0, None, False), (None, 0.0, False), (0.0, 1.0, True)],
+)
 def test_below_no_probability_there_is_always_an_answer(
-    embed: Embed, abstain_below: float | None
+    embed: Embed, setting: float | None, asked: float | None, abstains: bool
 ) -> None:
-    generator = Generator(replace(SHORT, answerable=abstain_below), embed=embed, load=never)
+    """What a request says goes before the settings."""
+    generator = Generator(replace(SHORT, answerable=setting), embed=embed, load=never)
     question = "Which vaccine did the Zanzibar hospital order from Genovia?"
-    answer = checked(generator.stream(AskRequest(question), Retrieval(HITS, LOOKUP)))
-    assert answer.abstained == (abstain_below is None)
+    request = AskRequest(question, abstain_below=asked)
+    answer = checked(generator.stream(request, Retrieval(HITS, LOOKUP)))
+    assert answer.abstained == abstains
     assert bool(answer.closest) == answer.abstained == (not answer.citations)
 
 
@@ -170,6 +175,9 @@ def test_no_hits_and_empty_questions(quoting: Generator) -> None:
     assert (answer.text, answer.abstained, answer.context) == (NOT_SAID, True, ())
     with pytest.raises(InvalidRequest, match="empty"):
         AskRequest("  \n")
+    for wrong in (-0.1, 1.1, float("nan")):
+        with pytest.raises(InvalidRequest, match="no probability"):
+            AskRequest("Why?", abstain_below=wrong)
 
 
 def test_closing_a_stream_ends_the_decoding(free: Generator) -> None:

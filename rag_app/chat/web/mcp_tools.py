@@ -143,7 +143,7 @@ def server(app: Application) -> MCPServer[None]:
             return await asyncio.to_thread(_search, app.corpus, query, k, where)
 
     @tools.tool(title="Ask documents", annotations=read_only)
-    async def ask_documents(
+    async def ask_documents(  # noqa: PLR0913, PLR0917 - the fields of its schema
         question: Annotated[str, Field(description="A question about what the documents say.")],
         answer: Annotated[
             Literal["quote", "free"],
@@ -152,11 +152,20 @@ def server(app: Application) -> MCPServer[None]:
         documents: Documents = [],  # noqa: B006 - a schema needs the default itself
         path: Path = "",
         speaker: Speaker = "",
+        abstain_below: Annotated[
+            float | None,
+            Field(
+                ge=0,
+                le=1,
+                description="Abstain where the probability that the documents answer is below "
+                "this; 0 always answers; null for the server's threshold.",
+            ),
+        ] = None,
     ) -> AnswerResult:
         """Answer a question from the documents, with citations that are exact spans of them."""
         where = Filter(tuple(documents), path or None, speaker or None)
         with tool_errors():
-            request = AskRequest(question, answer, where=where)
+            request = AskRequest(question, answer, where=where, abstain_below=abstain_below)
             return _answer_result(await app.questions.answer(request, who="mcp"))
 
     @tools.tool(title="Read a passage", annotations=read_only)

@@ -64,6 +64,7 @@ class Completion(BaseModel):
     stream: bool = False
     user: str = ""
     k: int = Field(EVIDENCE_DOCUMENTS, ge=1, le=100)
+    abstain_below: float | None = Field(None, ge=0, le=1)
     documents: list[str] = []
     path: str | None = None
     speaker: str | None = None
@@ -103,7 +104,8 @@ def add(web: FastAPI, app: Application) -> None:
 def _ask_request(body: Completion, mode: Mode | None) -> AskRequest:
     where = Filter(tuple(body.documents), body.path, body.speaker)
     *before, last = body.messages
-    return AskRequest(last.text, mode, body.k, where, tuple(_turns(before)))
+    history = tuple(_turns(before))
+    return AskRequest(last.text, mode, body.k, where, history, abstain_below=body.abstain_below)
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[Turn]:

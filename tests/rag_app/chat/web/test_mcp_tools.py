@@ -70,6 +70,8 @@ def test_closest_passages_can_be_read(served: Served) -> None:
     for passage in answered["closest"]:
         place = {name: passage[name] for name in ("document", "start", "end")}
         assert use(served, "read_passage", **place).structured_content["text"] == passage["text"]
+    anyway = use(served, "ask_documents", question=OFF_TOPIC, abstain_below=0).structured_content
+    assert anyway["citations"] and anyway["closest"] == []
 
 
 def test_a_tool_says_what_is_wrong(served: Served) -> None:

@@ -82,6 +82,13 @@ def test_what_the_documents_do_not_say_has_closest_passages(
         assert text[passage["start"] : passage["end"]] == passage["quote"]
 
 
+def test_the_threshold_of_abstention_is_the_callers(client: openai.OpenAI) -> None:
+    reply = ask(client, OFF_TOPIC, extra_body={"abstain_below": 0})
+    assert reply.citations and reply.rag_app["closest"] == []
+    with pytest.raises(openai.BadRequestError, match="abstain_below"):
+        ask(client, OFF_TOPIC, extra_body={"abstain_below": 1.5})
+
+
 def test_earlier_messages_are_the_conversation(client: openai.OpenAI) -> None:
     reply = ask(client, QUESTION, "The eleventh of May.", "And who said so?")
     assert "launch" in reply.rag_app["query"] and reply.rag_app["question"] == "And who said so?"
