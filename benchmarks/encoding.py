@@ -23,8 +23,9 @@ from indexing.encoder.encoder import Encoder, EncoderSettings
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import InvalidRequest
 from indexing.extension.pcw import windows
-from indexing.files import Failure, read, walk
+from indexing.files import FileReader
 from indexing.text.chunking import split
+from indexing.walk import Failure, walk
 from rag_app.cli.options import AnyPath, encoder_settings, print_result, with_encoder, with_json
 from rag_app.progress import track
 
@@ -125,11 +126,12 @@ def evaluate(
 
 def _documents(data: Path, limit: int) -> list[Document]:
     documents: list[Document] = []
-    for path in walk([data]):
-        if not isinstance(path, Failure):
-            documents += [one for one in read(path) if isinstance(one, Document)]
-        if len(documents) >= limit:
-            break
+    with FileReader() as reader:
+        for path in walk([data]):
+            if not isinstance(path, Failure):
+                documents += [one for one in reader.read(path) if isinstance(one, Document)]
+            if len(documents) >= limit:
+                break
     if not documents:
         raise InvalidRequest(f"{data}: no document to encode; name files that rag-app index reads")
     return documents[:limit]

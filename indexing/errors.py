@@ -17,6 +17,7 @@ RagAppError
 │   ├── ModelNotFound         no weights by that name here or on the hub
 │   ├── UnsupportedModel      its architecture or limits do not allow what was asked
 │   └── ServerFailed          the server that it is behind is out of reach, or refuses
+├── ReaderFailed              the process that reads files cannot be started
 ├── Busy                      too many questions are waiting for the model
 └── MissingDependency         an optional library; the message is its install command
 
@@ -24,6 +25,8 @@ A message says what failed and what to do next, in that order.
 """
 
 from __future__ import annotations
+
+import errno
 
 
 class RagAppError(Exception):
@@ -48,6 +51,17 @@ class UnreadableFile(InputError):
         self.path = str(path)
         self.reason = reason
         self.remedy = remedy
+
+    @classmethod
+    def by_system(cls, path: object, error: OSError) -> UnreadableFile:
+        """The error for a file that the system does not let us look at."""
+        if isinstance(error, PermissionError):
+            remedy = "give yourself the right to read it"
+        elif error.errno == errno.ENAMETOOLONG:
+            remedy = "move it to a place with a shorter name"
+        else:
+            remedy = "check the disk, and how the name is spelled"
+        return cls(path, f"cannot be read ({error.strerror or error})", remedy)
 
 
 class OtherKind(UnreadableFile):
@@ -112,6 +126,10 @@ class UnsupportedModel(ModelError):
 
 class ServerFailed(ModelError):
     """The server that a model is behind is out of reach, refuses, or breaks off."""
+
+
+class ReaderFailed(RagAppError):
+    """The process that reads files cannot be started."""
 
 
 class Busy(RagAppError):

@@ -15,9 +15,10 @@ from pathlib import Path
 from indexing.change_detection import Catalogue, Change, Plan, Step, identify
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder
-from indexing.files import MAX_BYTES, Failure, nothing_in, read, walk
+from indexing.files import FileReader
 from indexing.store.store import FileState, Store
 from indexing.text.chunking import split
+from indexing.walk import Failure, is_folder, is_gone, nothing_in, resolved, walk
 
 CHARACTERS_PER_TOKEN = 4  # about, for progress within a document
 
@@ -122,13 +123,16 @@ class Indexer:
         encoder: Gives what makes the vectors; called for each document that is encoded, so that a
             run that finds nothing new loads no model.
         progress: Called as the work goes on.
-        max_bytes: Larger files are reported instead of read.
+        reader: Reads the files.
+        recheck: Read files again whose size and time are those of the last run: an edit may have
+            kept both. What they hold decides.
     """
 
     store: Store
     encoder: Callable[[], Encoder]
     progress: Callable[[Progress], None] | None = None
-    max_bytes: int = MAX_BYTES
+    reader: FileReader = field(default_factory=FileReader)
+    recheck: bool = False
     _draft: _ReportDraft = field(default_factory=_ReportDraft)
     _catalogue: Catalogue = field(default_factory=Catalogue)
     _pending: set[str] = field(default_factory=set)
@@ -139,7 +143,7 @@ class Indexer:
     def add(self, paths: Sequence[Path]) -> IndexReport:
         """Add or update files and folders."""
         self._reset()
-        self._named_files = {path.resolve() for path in paths if path.is_file()}
+        self._named_files = {real for path in paths if isinstance(real := resolved(path), Path)}
         files = list(self._files(paths))
         self._draft.total = sum(file.state.size for file in files)
         changed = [file for file in files if not self._is_unchanged(file)]
@@ -157,7 +161,7 @@ class Indexer:
             existing = [
                 one for one in self._catalogue.at_path(document.path) if one.part == document.part
             ]
-            self._apply(self._catalogue.plan([document], existing, is_gone=_is_gone), size=0)
+            self._apply(self._catalogue.plan([document], existing, is_gone=is_gone), size=0)
         return self._draft.report()
 
     def _reset(self) -> None:
@@ -183,7 +187,7 @@ class Indexer:
     def _is_unchanged(self, file: _SourceFile) -> bool:
         """Whether a file is as it was when it was last read whole, and its documents are here."""
         known = self._catalogue.at_path(file.path)
-        if not known or self.store.file_state(file.path) != file.state:
+        if self.recheck or not known or self.store.file_state(file.path) != file.state:
             return False
         self._draft.unchanged += len(known)
         self._advance(file.state.size)
@@ -197,14 +201,14 @@ class Indexer:
         """
         self._path = file.path
         existing = self._catalogue.at_path(file.path)
-        documents, failures, unread = _partition(read(file.real, max_bytes=self.max_bytes))
+        documents, failures, unread = _partition(self.reader.read(file.real))
         discovered = file.real not in self._named_files and not existing
         if discovered and not documents and all(one.other_kind for one in failures):
             self._skip_other_kind(file)
             return True
         outdated = self._pending - {file.path}
         plan = self._catalogue.plan(
-            documents, existing, is_gone=_is_gone, outdated=outdated if final else ()
+            documents, existing, is_gone=is_gone, outdated=outdated if final else ()
         )
         if not final and plan.copied_paths() & outdated:
             return False
@@ -227,8 +231,11 @@ class Indexer:
         self, paths: Sequence[Path], files: Sequence[Path]
     ) -> Iterator[Failure]:
         """Folders in which every file turned out to be of another kind."""
-        for folder in (path for path in paths if path.is_dir()):
-            inside = [file for file in files if file.is_relative_to(folder.resolve())]
+        for folder in paths:
+            real = resolved(folder)
+            if isinstance(real, Failure) or not is_folder(real):
+                continue
+            inside = [file for file in files if file.is_relative_to(real)]
             if inside and self._other_kinds.issuperset(inside):
                 what = f"{len(inside)} with a known ending and another content"
                 yield nothing_in(folder, what)
@@ -314,6 +321,17 @@ def reencode(
     return len(pending)
 
 
+def nothing_to_read(paths: Sequence[Path]) -> IndexReport | None:
+    """The report of paths under which there is no file to read; None when there is one."""
+    skipped: Counter[str] = Counter()
+    failures: list[Failure] = []
+    for entry in walk(paths, skipped=skipped):
+        if not isinstance(entry, Failure):
+            return None
+        failures.append(entry)
+    return IndexReport(failures=tuple(failures), skipped=dict(skipped))
+
+
 def _partition(
     entries: Iterable[Document | Failure],
 ) -> tuple[list[Document], list[Failure], list[Failure]]:
@@ -329,11 +347,6 @@ def _partition(
         else:
             failures.append(Failure(_name(one), "holds no letter and no digit", "remove it"))
     return documents, failures, unread
-
-
-def _is_gone(path: str) -> bool:
-    """Whether a file is no longer where it was; what never was a file is not."""
-    return Path(path).is_absolute() and not Path(path).exists()
 
 
 def _duplicate(document: Document, path: str) -> Failure:

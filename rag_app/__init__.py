@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from indexing.encoder.encoder import EncoderSettings
     from indexing.filter import Filter
     from indexing.indexer import IndexReport, Progress
+    from indexing.limits import FileLimits
     from indexing.store.store import DocumentEntry
     from rag_app.corpus.corpus import Corpus
     from rag_app.corpus.event_loop import stream_async
@@ -53,6 +54,7 @@ __all__ = [
     "DocumentEntry",
     "EncoderSettings",
     "Event",
+    "FileLimits",
     "Filter",
     "GeneratorSettings",
     "Hit",
@@ -85,6 +87,7 @@ _HOMES = {
     "DocumentEntry": "indexing.store.store",
     "EncoderSettings": "indexing.encoder.encoder",
     "Event": "generator.answer",
+    "FileLimits": "indexing.limits",
     "Filter": "indexing.filter",
     "GeneratorSettings": "generator.settings",
     "Hit": "indexing.documents",

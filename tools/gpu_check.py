@@ -118,11 +118,14 @@ def check_encoder() -> bool:
     """The sample documents on both, by the default encoder."""
     from indexing.documents import Document
     from indexing.encoder.encoder import Encoder, EncoderSettings
-    from indexing.files import Failure, read, walk
+    from indexing.files import FileReader
     from indexing.text.chunking import split
+    from indexing.walk import Failure, walk
 
     paths = [path for path in walk([ROOT / "data" / "samples"]) if not isinstance(path, Failure)]
-    documents = [one for path in paths for one in read(path) if isinstance(one, Document)]
+    with FileReader() as reader:
+        entries = [one for path in paths for one in reader.read(path)]
+    documents = [one for one in entries if isinstance(one, Document)]
     pairs = [(document, split(document)) for document in documents]
     encoded, rates = [], []
     for device in ("cpu", "cuda"):

@@ -55,11 +55,10 @@ class Application:
         *,
         answer: Mode = "quote",
         generator: str = DEFAULT_GENERATOR,
-        max_bytes: int,
     ) -> Application:
         """The parts over a corpus; whatever they store lies in the corpus's folder."""
         questions, conversations = QuestionQueue(corpus), ConversationStore(corpus.folder / CHATS)
-        uploads = Uploads(corpus.folder / UPLOADS, max_bytes=max_bytes)
+        uploads = Uploads(corpus.folder / UPLOADS, max_bytes=corpus.limits.bytes)
         return cls(
             corpus=corpus,
             answer=answer,
@@ -68,7 +67,7 @@ class Application:
             conversations=conversations,
             jobs=AnswerJobs(questions, conversations),
             uploads=uploads,
-            ingest_queue=IngestQueue(corpus, max_bytes=max_bytes),
+            ingest_queue=IngestQueue(corpus),
             document_list=DocumentList(corpus, uploads),
         )
 

@@ -48,11 +48,10 @@ class IngestQueue:
 
     Args:
         corpus: The corpus to add them to.
-        max_bytes: Size limit of one file.
     """
 
-    def __init__(self, corpus: Corpus, *, max_bytes: int) -> None:
-        self._corpus, self._max_bytes = corpus, max_bytes
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
         self._uploads: dict[Path, UploadStatus] = {}
         self._lock = threading.Lock()
         self._worker: threading.Thread | None = None
@@ -107,7 +106,7 @@ class IngestQueue:
         progress = _FileProgress(self)
         while True:
             try:
-                return self._corpus.add(batch, progress=progress, max_bytes=self._max_bytes)
+                return self._corpus.add(batch, progress=progress)
             except CorpusLocked:
                 if time.monotonic() > deadline:
                     raise

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterable
 from pathlib import Path
 
 from indexing.errors import CorpusError, UnreadableFile
-from indexing.files import SUPPORTED
 from indexing.loaders import LOADERS
+from indexing.walk import SUPPORTED
 
 MAX_DEPTH = 8  # folders within a dropped folder
 MAX_NAME = 120  # characters of one name

@@ -21,16 +21,17 @@ from indexing.models.runtime import let_blas_threads_sleep
 from rag_app.cli import settings
 from rag_app.cli.options import (
     encoder_settings,
+    file_limits,
     filters,
     generator_settings,
     print_result,
     with_corpus,
     with_encoder,
+    with_file_limits,
     with_filters,
     with_generator,
     with_json,
     with_k,
-    with_max_file,
     with_retriever,
 )
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from generator.settings import GeneratorSettings
     from rag_app.corpus.corpus import Corpus
 
+NOTHING_DONE = 1
 SOME_FILES_FAILED = 3
 STOPPED = 130  # as shells call the end by Ctrl-C
 
@@ -111,7 +113,11 @@ def main(context: click.Context, config: Path | None) -> None:
 @with_corpus
 @with_encoder
 @click.option("--reencode", is_flag=True, help="Encode every document again with these settings.")
-@with_max_file
+@click.option(
+    "--recheck", is_flag=True,
+    help="Read every file again: an edit may have kept its size and time.",
+)  # fmt: skip
+@with_file_limits
 @with_json
 def index(
     paths: tuple[Path, ...],
@@ -121,7 +127,11 @@ def index(
     max_length: int | None,
     dtype: str | None,
     reencode: bool,
+    recheck: bool,
     max_file_mb: int,
+    max_file_seconds: int,
+    max_file_memory_mb: int,
+    max_file_characters: int,
     as_json: bool,
 ) -> None:
     """Add or update files and folders; unchanged ones are skipped.
@@ -134,7 +144,8 @@ def index(
     if bool(paths) == reencode:
         raise InvalidRequest("name the files or folders to index, or --reencode, but not both")
     settings = encoder_settings(encoder, extension, max_length, dtype)
-    with _corpus(folder, encoder=settings) as corpus:
+    limits = file_limits(max_file_mb, max_file_seconds, max_file_memory_mb, max_file_characters)
+    with _corpus(folder, encoder=settings, limits=limits) as corpus:
         if reencode:
             with printing.index_progress("Encoding") as advance:
                 done = corpus.reencode(progress=advance)
@@ -142,12 +153,13 @@ def index(
             print_result(as_json, {"reencoded": done}, lambda: printing.say(message))
             return
         with printing.index_progress("Indexing") as advance:
-            report = corpus.add(paths, progress=advance, max_bytes=max_file_mb << 20)
+            report = corpus.add(paths, progress=advance, recheck=recheck)
+        exists = corpus.exists
     print_result(as_json, shapes.report(report), lambda: printing.report(report))
     if report.failures:
         for failure in report.failures:
             click.echo(f"rag-app: {failure}", err=True)
-        raise SystemExit(SOME_FILES_FAILED)
+        raise SystemExit(SOME_FILES_FAILED if exists else NOTHING_DONE)
 
 
 @main.command()

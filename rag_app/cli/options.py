@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from indexing.limits import MIB, FileLimits
+
 if TYPE_CHECKING:
     from generator.settings import GeneratorSettings
     from indexing.filter import Filter
@@ -143,12 +145,36 @@ with_encoder = together(
     ),
 )
 
-with_max_file = click.option(
-    "--max-file-mb",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    help="Refuse files larger than this.",
+_LIMITS = FileLimits()
+with_file_limits = together(
+    click.option(
+        "--max-file-mb",
+        type=click.IntRange(min=1),
+        default=_LIMITS.bytes // MIB,
+        show_default=True,
+        help="Refuse files larger than this.",
+    ),
+    click.option(
+        "--max-file-seconds",
+        type=click.IntRange(min=1),
+        default=_LIMITS.seconds,
+        show_default=True,
+        help="CPU time that reading one file may take.",
+    ),
+    click.option(
+        "--max-file-memory-mb",
+        type=click.IntRange(min=64),
+        default=_LIMITS.memory // MIB,
+        show_default=True,
+        help="Memory that reading one file may take.",
+    ),
+    click.option(
+        "--max-file-characters",
+        type=click.IntRange(min=1),
+        default=_LIMITS.characters,
+        show_default=True,
+        help="Text that one file may hold.",
+    ),
 )
 
 with_abstain_below = click.option(
@@ -246,6 +272,11 @@ def generator_settings(
         max_new_tokens=max_tokens or default.max_new_tokens,
         answerable=abstain_below,
     )
+
+
+def file_limits(megabytes: int, seconds: int, memory: int, characters: int) -> FileLimits:
+    """Limits of one file from flags; sizes in MiB."""
+    return FileLimits(megabytes * MIB, seconds, memory * MIB, characters)
 
 
 def filters(documents: tuple[str, ...], pattern: str | None, speaker: str | None) -> Filter:

@@ -8,7 +8,13 @@ from pathlib import Path
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli.options import with_abstain_below, with_corpus, with_encoder, with_max_file
+from rag_app.cli.options import (
+    file_limits,
+    with_abstain_below,
+    with_corpus,
+    with_encoder,
+    with_file_limits,
+)
 
 LOGIN = "RAG_APP_AUTH"
 
@@ -37,7 +43,7 @@ LOGIN = "RAG_APP_AUTH"
 @click.option("--generator", help="Language model, as in `rag-app ask`.")
 @with_abstain_below
 @with_encoder
-@with_max_file
+@with_file_limits
 def serve(
     folder: Path,
     host: str,
@@ -53,6 +59,9 @@ def serve(
     max_length: int | None,
     dtype: str | None,
     max_file_mb: int,
+    max_file_seconds: int,
+    max_file_memory_mb: int,
+    max_file_characters: int,
 ) -> None:
     """Serve a chat page in the browser, and other programs with --api and --mcp. Ctrl-C stops it.
 
@@ -71,12 +80,14 @@ def serve(
 
     settings = GeneratorSettings(model=generator or DEFAULT_GENERATOR, answerable=abstain_below)
     encoding = encoder_settings(encoder, extension, max_length, dtype)
-    with Corpus(folder, encoder=encoding, generator=settings, notify=_notify) as corpus:
+    limits = file_limits(max_file_mb, max_file_seconds, max_file_memory_mb, max_file_characters)
+    with Corpus(
+        folder, encoder=encoding, generator=settings, limits=limits, notify=_notify
+    ) as corpus:
         app = Application.over(
             corpus,
             answer="free" if answer == "free" else "quote",
             generator=settings.model,
-            max_bytes=max_file_mb << 20,
         )
         server.serve(app, options, ready=lambda address: _ready(address, options))
 

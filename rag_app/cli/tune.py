@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli.options import TUNED, print_result, with_json, with_max_file
+from rag_app.cli.options import TUNED, file_limits, print_result, with_file_limits, with_json
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
     from indexing.extension.tuned import Record
-    from indexing.files import Failure
+    from indexing.limits import FileLimits
+    from indexing.walk import Failure
 
 SOME_FILES_FAILED = 3
 
@@ -48,7 +49,7 @@ SOME_FILES_FAILED = 3
     help="Words of a training text.",
 )  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True)
-@with_max_file
+@with_file_limits
 @with_json
 def tune(
     paths: tuple[Path, ...],
@@ -61,6 +62,9 @@ def tune(
     span_words: int,
     seed: int,
     max_file_mb: int,
+    max_file_seconds: int,
+    max_file_memory_mb: int,
+    max_file_characters: int,
     as_json: bool,
 ) -> None:
     """Train an encoder's positions on your documents, so that it reads longer texts.
@@ -76,7 +80,8 @@ def tune(
         raise InvalidRequest(f"{out}: exists, and a corpus may need it; give another --out")
     if not out.absolute().parent.is_dir():
         raise InvalidRequest(f"{out}: its folder does not exist; make it first")
-    texts, failures = _read(paths, max_file_mb << 20)
+    limits = file_limits(max_file_mb, max_file_seconds, max_file_memory_mb, max_file_characters)
+    texts, failures = _read(paths, limits)
     for failure in failures:
         click.echo(f"rag-app: {failure}", err=True)
     tuning = Tuning(
@@ -103,20 +108,21 @@ def tune(
         raise SystemExit(SOME_FILES_FAILED)
 
 
-def _read(paths: tuple[Path, ...], max_bytes: int) -> tuple[list[str], list[Failure]]:
+def _read(paths: tuple[Path, ...], limits: FileLimits) -> tuple[list[str], list[Failure]]:
     """The texts of files, and the files or parts of them that could not be read."""
-    from indexing.files import Failure, read, walk
+    from indexing.files import FileReader
+    from indexing.walk import Failure, resolved, walk
 
-    named = {path.resolve() for path in paths}
+    named = {resolved(path) for path in paths}
     texts: list[str] = []
     failures: list[Failure] = []
-    for file in walk(paths):
-        entries = [file] if isinstance(file, Failure) else read(file, max_bytes=max_bytes)
-        for entry in entries:
-            if not isinstance(entry, Failure):
-                texts.append(entry.text)
-            elif not (entry.beside_text or (entry.other_kind and file not in named)):
-                failures.append(entry)
+    with FileReader(limits) as reader:
+        for file in walk(paths):
+            for entry in [file] if isinstance(file, Failure) else reader.read(file):
+                if not isinstance(entry, Failure):
+                    texts.append(entry.text)
+                elif not (entry.beside_text or (entry.other_kind and file not in named)):
+                    failures.append(entry)
     return texts, failures
 
 

@@ -17,11 +17,13 @@ from generator.request import EVIDENCE_DOCUMENTS, AskRequest, Retrieval
 from indexing.documents import Document, Hit
 from indexing.encoder.encoder import Encoder, EncoderSettings
 from indexing.errors import DocumentNotFound, InvalidRequest
-from indexing.files import MAX_BYTES
+from indexing.files import FileReader
 from indexing.files import document as text_document
 from indexing.filter import Filter
-from indexing.indexer import Indexer, IndexReport, Progress, reencode
-from indexing.store.store import DocumentEntry, Store
+from indexing.indexer import Indexer, IndexReport, Progress, nothing_to_read, reencode
+from indexing.limits import FileLimits
+from indexing.store.store import FILE_NAME, DocumentEntry, Store
+from indexing.walk import is_gone
 from rag_app.corpus.document_names import documents_named, removable_documents
 from rag_app.corpus.info import CorpusInfo, corpus_info
 from rag_app.corpus.models import Models
@@ -59,6 +61,7 @@ class Corpus:
         encoder: How to encode, or an encoder that is loaded already. None takes what the corpus was
             made with, or the packaged default.
         generator: How to answer.
+        limits: What one file may take to be read.
         notify: Told in a sentence about anything that takes long.
 
     Raises:
@@ -71,10 +74,12 @@ class Corpus:
         *,
         encoder: EncoderSettings | Encoder | None = None,
         generator: GeneratorSettings | None = None,
+        limits: FileLimits | None = None,
         notify: Callable[[str], None] | None = None,
     ) -> None:
         self.folder = Path(folder or os.environ.get("RAG_APP_CORPUS") or DEFAULT_FOLDER).resolve()
         self._stores = Stores(self.folder)
+        self._reader = FileReader(limits)
         self._snapshots = Snapshots(self.folder, notify)
         self._models = Models(self.folder, encoder=encoder, generator=generator, notify=notify)
 
@@ -91,7 +96,7 @@ class Corpus:
 
     def close(self) -> None:
         """Let go of files and models; using the corpus again opens them again."""
-        for part in (self._stores, self._snapshots, self._models):
+        for part in (self._stores, self._reader, self._snapshots, self._models):
             part.close()
 
     # Changing
@@ -101,12 +106,18 @@ class Corpus:
         paths: Iterable[str | Path],
         *,
         progress: Callable[[Progress], None] | None = None,
-        max_bytes: int = MAX_BYTES,
+        recheck: bool = False,
     ) -> IndexReport:
         """Add or update files and folders; what has not changed is skipped.
 
         A file that cannot be read is in the report's `failures`, and what a file holds beside its
-        text, such as scanned pages, in `unread`; all the rest goes on.
+        text, such as scanned pages, in `unread`; all the rest goes on. Where there is no corpus and
+        no file to read, none is made.
+
+        Args:
+            paths: Files and folders.
+            progress: Called as the work goes on.
+            recheck: Read every file again, also those whose size and time have not changed.
 
         Raises:
             CorpusLocked: Another process is writing.
@@ -114,9 +125,11 @@ class Corpus:
         """
         if isinstance(paths, str | Path):
             paths = [paths]
+        files = [Path(path) for path in paths]
+        if not self.exists and (nothing := nothing_to_read(files)):
+            return nothing
         with self.writing() as store:
-            indexer = self._indexer(store, progress, max_bytes)
-            report = indexer.add([Path(path) for path in paths])
+            report = self._indexer(store, progress, recheck=recheck).add(files)
             self._snapshots.refresh(store)
         return report
 
@@ -136,7 +149,7 @@ class Corpus:
                 can count how far it has come.
         """
         with self.writing() as store:
-            report = self._indexer(store, None, MAX_BYTES).add_documents(documents)
+            report = self._indexer(store, None).add_documents(documents)
             self._snapshots.refresh(store)
         return report
 
@@ -159,11 +172,7 @@ class Corpus:
 
     def missing(self) -> list[DocumentEntry]:
         """Documents whose file is no longer where it was."""
-        return [
-            entry
-            for entry in self.documents()
-            if Path(entry.path).is_absolute() and not Path(entry.path).exists()
-        ]
+        return [entry for entry in self.documents() if is_gone(entry.path)]
 
     def reencode(self, *, progress: Callable[[Progress], None] | None = None) -> int:
         """Encode every document again with the settings of this object; how many in this run."""
@@ -334,6 +343,16 @@ class Corpus:
             return corpus_info(self.folder, store, saved=self._snapshots.are_saved(store))
 
     @property
+    def exists(self) -> bool:
+        """Whether there is a corpus in the folder."""
+        return (self.folder / FILE_NAME).exists()
+
+    @property
+    def limits(self) -> FileLimits:
+        """What one file may take to be read."""
+        return self._reader.limits
+
+    @property
     def generator_settings(self) -> GeneratorSettings:
         """How it answers."""
         return self._models.generator_settings
@@ -365,7 +384,11 @@ class Corpus:
     # Wiring
 
     def _indexer(
-        self, store: Store, progress: Callable[[Progress], None] | None, max_bytes: int
+        self,
+        store: Store,
+        progress: Callable[[Progress], None] | None,
+        *,
+        recheck: bool = False,
     ) -> Indexer:
         self._models.check(store.fingerprint())
 
@@ -375,7 +398,7 @@ class Corpus:
             store.set_fingerprint(loaded.fingerprint)
             return loaded
 
-        return Indexer(store, encoder, progress, max_bytes)
+        return Indexer(store, encoder, progress, self._reader, recheck)
 
     def _retrieve(self, request: AskRequest) -> Retrieval:
         """The hits for a request's query, and their documents, as they are at one moment."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,13 +56,15 @@ def corpus_info(folder: Path, store: Store, *, saved: bool) -> CorpusInfo:
         generation=store.generation,
         fingerprint=store.fingerprint(),
         snapshot="current" if saved else "missing",
-        bytes=sum(_size(file) for file in folder.rglob("*")),
+        bytes=_size(folder),
     )
 
 
-def _size(file: Path) -> int:
-    """Bytes of a file; 0 for a folder, or for what a writer has just replaced."""
-    try:
-        return file.stat().st_size if file.is_file() else 0
-    except OSError:
-        return 0
+def _size(folder: Path) -> int:
+    """Bytes of all files in a folder, but for those that a writer removes meanwhile."""
+    total = 0
+    for here, _, names in os.walk(folder):  # goes on where a folder is gone, unlike `rglob`
+        for name in names:
+            with suppress(OSError):
+                total += Path(here, name).stat().st_size
+    return total

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from indexing.documents import Document
 from indexing.errors import InvalidRequest, UnreadableFile
-from indexing.files import Failure, read, walk
+from indexing.files import FileReader
+from indexing.walk import Failure, walk
 
 SAMPLES = Path(__file__).resolve().parents[2] / "data" / "samples"
 
@@ -74,7 +75,9 @@ def haystack(path: Path | None) -> Haystack:
             "the sample documents are not here to hide needles in; name your own: --haystack PATH"
         )
     source = path or SAMPLES
-    texts = [one.text for file in _files(source) for one in read(file) if isinstance(one, Document)]
+    with FileReader() as reader:
+        entries = [one for file in _files(source) for one in reader.read(file)]
+    texts = [one.text for one in entries if isinstance(one, Document)]
     if not texts:
         raise UnreadableFile(source, "holds no document", "name another: --haystack PATH")
     return Haystack.of(texts)

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from indexing.documents import Document
 from indexing.errors import UnreadableFile
-from indexing.files import Failure, read, walk
+from indexing.files import FileReader
 from indexing.loaders.charset import decode, printable
+from indexing.walk import Failure, walk
 
 SUFFIXES = (".json", ".jsonl")
 RELEASE = "fetch the file again from the QMSum release"
@@ -59,10 +60,12 @@ def meetings(path: Path) -> list[Meeting]:
         UnreadableFile: There is no such path, no meeting in it, or a meeting that is damaged.
     """
     by_text: dict[str, Meeting] = {}
-    for file in _files(path):
-        documents = _documents(file, named=file == path.resolve())
-        for document, values in zip(documents, _objects(file) if documents else (), strict=True):
-            by_text.setdefault(document.text, _meeting(file, document, values))
+    with FileReader() as reader:
+        for file in _files(path):
+            documents = _documents(reader, file, named=file == path.resolve())
+            objects = _objects(file) if documents else ()
+            for document, values in zip(documents, objects, strict=True):
+                by_text.setdefault(document.text, _meeting(file, document, values))
     if not by_text:
         raise UnreadableFile(path, "holds no QMSum meeting", "name a QMSum .json or .jsonl file")
     return list(by_text.values())
@@ -76,9 +79,9 @@ def _files(path: Path) -> Iterator[Path]:
             yield file
 
 
-def _documents(file: Path, *, named: bool) -> list[Document]:
+def _documents(reader: FileReader, file: Path, *, named: bool) -> list[Document]:
     """The meetings of a file; none when a folder holds a file of another kind."""
-    entries = read(file)
+    entries = reader.read(file)
     failures = [one for one in entries if isinstance(one, Failure)]
     if not named and len(failures) == len(entries) and all(one.other_kind for one in failures):
         return []

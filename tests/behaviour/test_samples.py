@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from indexing.documents import Document
-from indexing.files import read
+from tests.reading import read
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "data" / "samples"

@@ -16,10 +16,11 @@ from pypdf.generic import ArrayObject, DictionaryObject, NameObject, TextStringO
 
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder
-from indexing.files import Failure, read
 from indexing.loaders.pdf import _spans
+from indexing.walk import Failure
 from rag_app.cli import printing
 from rag_app.corpus.corpus import Corpus
+from tests.reading import read
 
 STAMP = "ABC-000123"
 WORDS = "The budget was cut by half."

@@ -14,9 +14,10 @@ import pytest
 
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder, EncoderSettings
-from indexing.files import document, read
+from indexing.files import document
 from indexing.indexer import Indexer, IndexReport, Progress, reencode
 from indexing.store.store import Store
+from tests.reading import read
 
 A, B, C = ("The lake is deep.", "The price is low.", "Ana asked for a rubber case.")
 
@@ -412,6 +413,20 @@ def test_texts_under_names(desk: Desk) -> None:
     assert add(("one", C)) == {"updated": 1}
     assert add(("two", C)) == {"duplicates": 1, "removed": 1}
     assert desk.held() == {("one", ""): C}
+
+
+def test_an_edit_that_keeps_size_and_time_is_seen_by_a_recheck(desk: Desk) -> None:
+    path, other = desk.write("a.txt", A), desk.write("b.txt", B)
+    desk.index()
+    before = path.stat()
+    path.write_text(A.replace("deep", "cold"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert desk.index().unchanged == 2  # as documented: size and time decide
+    indexer = Indexer(desk.store, lambda: desk.encoder, recheck=True)
+    report = indexer.add([desk.files])
+    assert (len(report.updated), report.unchanged) == (1, 1)
+    assert desk.held()["a.txt", ""] == A.replace("deep", "cold")
+    assert other.exists() and desk.index().unchanged == 2
 
 
 # ---- progress ----

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from indexing.files import SUPPORTED
+from indexing.walk import SUPPORTED
 from rag_app.chat.page.quote_context import QuoteContext, citation_context, location, span_context
 from rag_app.chat.page.segments import paragraphs
 

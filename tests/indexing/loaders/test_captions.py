@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from indexing.documents import Document, Extract
-from indexing.files import read
 from indexing.loaders.captions import Cue, transcript
+from tests.reading import read
 
 
 def said(extract: Extract | Document) -> list[tuple[str | None, float | None, str]]:

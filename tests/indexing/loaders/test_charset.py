@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from indexing.documents import Document
-from indexing.files import read
 from indexing.loaders.charset import clean
+from tests.reading import read
 
 WESTERN = "The café’s menu — “très bon” — costs €5. Señor Núñez agreed in März."
 LATIN = "Die Sitzung beginnt um zehn Uhr. Wir müssen das Budget für nächstes Jahr kürzen."

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexing.documents import Document
-from indexing.files import Failure, read
 from indexing.loaders import LOADERS
 from indexing.text.chunking import split
+from indexing.walk import Failure
+from tests.reading import read
 
 HEADINGS = ("Über the budget", "Naïve plans")
 PARAGRAPHS = (

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from indexing.encoder.encoder import Encoder
-from indexing.files import Failure, read
 from indexing.indexer import Indexer, IndexReport
 from indexing.store.store import Store
+from indexing.walk import Failure
+from tests.reading import read
 
 MEETING = json.dumps({"meeting_transcripts": [{"speaker": "Ann", "content": "Cut the budget."}]})
 OTHER = {

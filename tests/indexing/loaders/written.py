@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from indexing.documents import Document
-from indexing.files import read
+from tests.reading import read
 
 
 def read_one(path: Path) -> Document:

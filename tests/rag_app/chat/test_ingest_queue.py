@@ -11,6 +11,7 @@ import pytest
 from fpdf import FPDF
 
 from indexing.encoder.encoder import Encoder
+from indexing.limits import FileLimits
 from rag_app.chat.ingest_queue import IngestQueue, UploadStatus
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import wait_until
@@ -23,7 +24,7 @@ def wait(queue: IngestQueue) -> dict[str, UploadStatus]:
 
 @pytest.fixture
 def corpus(tmp_path: Path, encoder: Encoder) -> Corpus:
-    return Corpus(tmp_path / "corpus", encoder=encoder)
+    return Corpus(tmp_path / "corpus", encoder=encoder, limits=FileLimits(bytes=100_000))
 
 
 def write(folder: Path, **texts: str) -> list[tuple[str, Path]]:
@@ -36,8 +37,8 @@ def write(folder: Path, **texts: str) -> list[tuple[str, Path]]:
 
 
 def test_each_file_has_its_own_end(tmp_path: Path, corpus: Corpus) -> None:
-    queue = IngestQueue(corpus, max_bytes=10_000)
-    files = write(tmp_path, a="A heron stands.", b="A heron stands.", c="", d="x" * 10_001)
+    queue = IngestQueue(corpus)
+    files = write(tmp_path, a="A heron stands.", b="A heron stands.", c="", d="x" * 100_001)
     (tmp_path / "e.pdf").write_bytes(b"%PDF-1.4 broken")
     queue.add([*files, ("e.pdf", tmp_path / "e.pdf")])
     statuses = wait(queue)
@@ -60,7 +61,7 @@ def test_what_was_not_read_of_a_file_is_said(tmp_path: Path, corpus: Corpus) -> 
     pdf.add_page()
     pdf.rect(10, 10, 50, 50)
     pdf.output(str(tmp_path / "a.pdf"))
-    queue = IngestQueue(corpus, max_bytes=10_000)
+    queue = IngestQueue(corpus)
     queue.add([("a.pdf", tmp_path / "a.pdf")])
     status = wait(queue)["a.pdf"]
     assert status.stage == "added"
@@ -68,7 +69,7 @@ def test_what_was_not_read_of_a_file_is_said(tmp_path: Path, corpus: Corpus) -> 
 
 
 def test_again_and_changed(tmp_path: Path, corpus: Corpus) -> None:
-    queue = IngestQueue(corpus, max_bytes=10_000)
+    queue = IngestQueue(corpus)
     queue.add(write(tmp_path, a="A heron stands."))
     assert wait(queue)["a.txt"].stage == "added"
     queue.add(write(tmp_path, a="A heron stands."))
@@ -81,7 +82,7 @@ def test_again_and_changed(tmp_path: Path, corpus: Corpus) -> None:
 
 def test_a_question_is_answered_while_files_are_read(tmp_path: Path, corpus: Corpus) -> None:
     corpus.add(path for _, path in write(tmp_path, first="The heron stands in the reeds."))
-    queue = IngestQueue(corpus, max_bytes=10_000_000)
+    queue = IngestQueue(corpus)
     queue.add(write(tmp_path, long=" ".join(f"Sentence number {n} is." for n in range(2_500))))
     wait_until(lambda: any(each.share for each in queue.uploads))
     answer = corpus.ask("Where does the heron stand?")
@@ -92,7 +93,7 @@ def test_a_question_is_answered_while_files_are_read(tmp_path: Path, corpus: Cor
 
 def test_the_queue_waits_for_another_writer(tmp_path: Path, corpus: Corpus) -> None:
     corpus.add_text("A heron stands.", name="a")
-    queue = IngestQueue(corpus, max_bytes=10_000)
+    queue = IngestQueue(corpus)
     lock = filelock.FileLock(corpus.folder / "write.lock")
     with lock:
         queue.add(write(tmp_path, b="An egret stands."))
@@ -107,7 +108,7 @@ def test_whatever_goes_wrong_is_said(
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("surprise")
 
-    queue = IngestQueue(corpus, max_bytes=10_000)
+    queue = IngestQueue(corpus)
     with monkeypatch.context() as patched:
         patched.setattr(corpus, "add", fail)
         queue.add(write(tmp_path, a="A heron stands."))

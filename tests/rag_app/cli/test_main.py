@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from rag_app.cli.main import main
 from tests.waiting import cpu_seconds
@@ -71,3 +73,11 @@ def test_the_version_is_that_of_the_package() -> None:
     import rag_app
 
     assert run("--version").stdout.split()[-1] == version("rag-app") == rag_app.__version__
+
+
+def test_a_name_that_leads_nowhere_is_an_error_and_makes_no_corpus(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    for name in (tmp_path / "nope.txt", "x" * 5000):
+        done = CliRunner().invoke(main, ["index", str(name), "--corpus", str(corpus)])
+        assert done.exit_code == 1 and not corpus.exists()
+        assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith("rag-app: ")

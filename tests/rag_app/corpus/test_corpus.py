@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,6 +25,7 @@ from indexing.errors import (
 from indexing.files import document
 from indexing.store.store import FILE_NAME
 from rag_app.corpus.corpus import Corpus
+from tests.permissions import unprivileged
 
 TEXTS = {f"probe {n}": f"Probe {n} fell into lake {n}. Divers found it." for n in range(8)}
 
@@ -207,6 +209,38 @@ def test_an_absent_corpus(tmp_path: Path, encoder: Encoder) -> None:
         with pytest.raises(CorpusNotFound, match="rag-app index"):
             use()
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_names_that_lead_nowhere_make_no_corpus(tmp_path: Path, encoder: Encoder) -> None:
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "a.png").write_text("x")
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        report = corpus.add([tmp_path / "nope.txt", tmp_path / "pictures"])
+        assert [each.reason for each in report.failures] == [
+            "does not exist",
+            "holds no file that can be read (1 of other kinds)",
+        ]
+        assert report.skipped == {".png": 1}
+        assert not corpus.exists and not corpus.folder.exists()
+        corpus.add_text("Words.", name="a")
+        assert corpus.exists and len(corpus.add([tmp_path / "nope.txt"]).failures) == 1
+
+
+def test_a_file_in_a_folder_that_may_not_be_entered_is_not_missing(encoder: Encoder) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        for each in ("closed/a.txt", "open/b.txt"):
+            (folder / each).parent.mkdir()
+            (folder / each).write_text(f"Words of {each}.")
+        corpus = Corpus(folder / "corpus", encoder=encoder)
+        corpus.add([folder / "closed", folder / "open"])
+        (folder / "open" / "b.txt").unlink()
+        (folder / "closed").chmod(0)
+        with unprivileged():
+            missing = [Path(each.path).name for each in corpus.missing()]
+        (folder / "closed").chmod(0o700)
+    assert missing == ["b.txt"]
 
 
 def test_a_folder_that_is_a_file(tmp_path: Path, encoder: Encoder) -> None:

@@ -20,11 +20,11 @@ import pytest
 
 from indexing.documents import Document
 from indexing.encoder.encoder import EncoderSettings
-from indexing.files import read
 from indexing.text.chunking import split
 from rag_app.evaluation import evidence
 from rag_app.evaluation.longembed import Method
 from tests.rag_app.evaluation.evaluation_meetings import WORDS
+from tests.reading import read
 
 
 def test_every_turn_is_a_passage(meetings_file: Path) -> None:

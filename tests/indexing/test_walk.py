@@ -7,9 +7,10 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from indexing.files import Failure, read, walk
-
-NOBODY = 65534
+from indexing.errors import UnreadableFile
+from indexing.loaders.__main__ import extracts
+from indexing.walk import Failure, is_gone, walk
+from tests.permissions import unprivileged
 
 
 def touch(path: Path) -> Path:
@@ -100,19 +101,59 @@ def test_a_closed_folder_and_file_are_reported() -> None:
         touch(folder / "closed" / "x.txt")
         touch(folder / "y.txt").chmod(0)
         (folder / "closed").chmod(0)
-        user = os.geteuid()
-        try:
-            os.seteuid(NOBODY if user == 0 else user)  # root may read everything
+        with unprivileged():
             (failure,) = failures([folder])
-            (unread,) = read(folder / "y.txt")
-        finally:
-            os.seteuid(user)
-            (folder / "closed").chmod(0o700)
+            (unread,) = extracts(folder / "y.txt")
+        (folder / "closed").chmod(0o700)
     assert failure.path == str(folder / "closed")
-    assert isinstance(unread, Failure)
+    assert isinstance(unread, UnreadableFile)
     for each in (failure, unread):
         assert each.reason == "cannot be read (Permission denied)"
         assert each.remedy == "give yourself the right to read it"
+
+
+def test_a_folder_that_may_be_listed_but_not_entered_is_one_failure() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        good = touch(folder / "a.txt")
+        inside = [touch(folder / "listed" / each) for each in ("x.txt", "y.txt", "z/w.txt")]
+        (folder / "listed").chmod(0o444)
+        with unprivileged():
+            found = list(walk([folder]))
+            below = failures([inside[0]])
+            gone = [is_gone(str(each)) for each in inside]
+        (folder / "listed").chmod(0o700)
+    (failure,) = (each for each in found if isinstance(each, Failure))
+    assert [each for each in found if isinstance(each, Path)] == [good]
+    assert failure.path == str(folder / "listed")
+    assert failure.reason == below[0].reason == "cannot be read (Permission denied)"
+    assert gone == [False, False, False]  # who may not look cannot tell
+    assert is_gone(str(good)) and not is_gone("chat")
+
+
+def test_a_tree_deeper_than_a_path_may_be_long(tmp_path: Path) -> None:
+    good, name = touch(tmp_path / "a.txt"), "d" * 200
+    before = Path.cwd()
+    try:
+        os.chdir(tmp_path)
+        for _ in range(25):
+            Path(name).mkdir()
+            os.chdir(name)
+        Path("deep.txt").write_text("words")
+    finally:
+        os.chdir(before)
+    found = list(walk([tmp_path]))
+    (failure,) = (each for each in found if isinstance(each, Failure))
+    assert [each for each in found if isinstance(each, Path)] == [good]
+    assert failure.reason == "cannot be read (File name too long)"
+    assert "shorter" in failure.remedy and len(failure.path) < 1000
+
+
+def test_a_name_longer_than_any_can_be() -> None:
+    (failure,) = failures([Path("x" * 5000)])
+    assert failure.reason == "cannot be read (File name too long)" and len(failure.path) < 1000
+    assert not is_gone(f"/{'x' * 5000}")
 
 
 def test_names_are_safe_to_print(tmp_path: Path) -> None:

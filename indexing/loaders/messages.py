@@ -1,0 +1,93 @@
+"""What the process that reads files says, as JSON: nothing that a file holds is ever executed.
+
+A message is eight bytes that say how long it is, then that many bytes of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import IO, Any
+
+from indexing.documents import Extract, Page, Utterance
+from indexing.errors import OtherKind, PartUnread, UnreadableFile
+
+ERRORS = {each.__name__: each for each in (UnreadableFile, OtherKind, PartUnread)}
+HEADER = 8  # bytes
+
+
+def send(stream: IO[bytes], message: object) -> None:
+    """Write a message."""
+    data = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    encoded = data.encode("utf-8", "surrogatepass")
+    stream.write(len(encoded).to_bytes(HEADER, "big"))
+    stream.write(encoded)
+    stream.flush()
+
+
+def receive(stream: IO[bytes], *, longest: int) -> Any:  # noqa: ANN401 - JSON
+    """Read a message.
+
+    Raises:
+        EOFError: The other process has ended.
+        ValueError: What came is no message, or longer than `longest` bytes.
+    """
+    length = int.from_bytes(_exactly(stream, HEADER), "big")
+    if length > longest:
+        raise ValueError(f"a message of {length} bytes")
+    return json.loads(_exactly(stream, length).decode("utf-8", "surrogatepass"))
+
+
+def _exactly(stream: IO[bytes], length: int) -> bytes:
+    data = stream.read(length)
+    if len(data) < length:
+        raise EOFError
+    return data
+
+
+def pack(found: Extract | UnreadableFile) -> dict[str, object]:
+    """What a loader gives, as JSON has it."""
+    if isinstance(found, UnreadableFile):
+        kind = type(found).__name__
+        return {"error": kind, "reason": found.reason, "remedy": found.remedy}
+    utterances = [(u.start, u.end, u.text_start, u.speaker, u.time) for u in found.utterances]
+    pages = [(page.start, page.end, page.number) for page in found.pages]
+    return {
+        "text": found.text,
+        "title": found.title,
+        "part": found.part,
+        "utterances": utterances,
+        "pages": pages,
+        "breaks": found.breaks,
+    }
+
+
+def unpack(message: Any, path: object) -> Extract | UnreadableFile:  # noqa: ANN401 - JSON
+    """The inverse of `pack`.
+
+    Raises:
+        ValueError: It is no such message, or its spans lie outside of its text.
+    """
+    try:
+        if "error" in message:
+            return ERRORS[message["error"]](path, str(message["reason"]), str(message["remedy"]))
+        text, title, part = (str(message[name]) for name in ("text", "title", "part"))
+        utterances = tuple(Utterance(*each) for each in message["utterances"])
+        pages = tuple(Page(*each) for each in message["pages"])
+        breaks = tuple(int(at) for at in message["breaks"])
+        _check([(u.start, u.text_start, u.end) for u in utterances], len(text))
+        _check([(page.start, page.end) for page in pages], len(text))
+        _check([(at,) for at in breaks], len(text))
+    except (TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"not what a loader gives: {error}") from error
+    return Extract(text, title, part, utterances, pages, breaks)
+
+
+def _check(spans: Sequence[tuple[int, ...]], length: int) -> None:
+    """Offsets ascend, span by span, and lie within the text."""
+    before = 0
+    for span in spans:
+        for at in span:
+            if not before <= at <= length:
+                raise ValueError(f"the offset {at} is out of order")
+            before = at

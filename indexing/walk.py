@@ -1,0 +1,217 @@
+"""Which files lie under the paths that a person names. Nothing is opened but folders."""
+
+from __future__ import annotations
+
+import errno
+import stat
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from indexing.errors import UnreadableFile
+from indexing.loaders import LOADERS
+from indexing.loaders.charset import printable
+
+SUPPORTED = ", ".join(LOADERS)
+SHOWN = 1000  # characters of a path in a message
+
+_GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP))
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A file, a folder or a part of a file that gave no document.
+
+    Attributes:
+        path: Which, as text that is safe to print.
+        reason: What is wrong with it.
+        remedy: What to do about it.
+        other_kind: Whether the file is sound, and only not of the kind that is read under its
+            ending.
+        beside_text: Whether it is what the file holds beside its text, and the text was read.
+    """
+
+    path: str
+    reason: str
+    remedy: str
+    other_kind: bool = False
+    beside_text: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}; {self.remedy}"
+
+
+def walk(paths: Sequence[Path], *, skipped: Counter[str] | None = None) -> Iterator[Path | Failure]:
+    """Every readable file under the paths once, resolved, in the order of names in each folder.
+
+    What a person names is always yielded or reported. Inside of folders, hidden files and folders
+    (so a corpus, too) and other kinds of files are skipped, and links that lead out of all
+    the paths are reported instead of followed, as is what may not be entered.
+
+    Args:
+        paths: Files and folders.
+        skipped: Counts the files of other kinds by suffix, for a caller that wants to tell.
+    """
+    counts: Counter[str] = Counter() if skipped is None else skipped
+    real = {path: resolved(path) for path in paths}
+    roots = tuple(root for root in real.values() if isinstance(root, Path))
+    seen: set[Path] = set()
+    for path, root in real.items():
+        if isinstance(root, Failure):
+            yield root
+        elif is_folder(root):
+            yield from _under(path, root, roots, seen, counts)
+        elif root not in seen:
+            seen.add(root)
+            yield refusal(root) or root
+
+
+def _under(
+    named: Path, root: Path, roots: tuple[Path, ...], seen: set[Path], counts: Counter[str]
+) -> Iterator[Path | Failure]:
+    """The files of one folder, depth first, and a failure when it holds none to read."""
+    others = counts.total()
+    empty = True
+    pending = [root]
+    while pending:
+        here = _inside(pending.pop(), roots)
+        if here is None:
+            continue
+        if isinstance(here, Failure):
+            empty = False
+            yield here
+        elif here in seen:
+            empty = False
+        elif is_folder(here):
+            seen.add(here)
+            children = _children(here)
+            if isinstance(children, Failure):
+                empty = False
+                yield children
+            else:
+                pending.extend(reversed(children))
+        elif here.suffix.lower() not in LOADERS:
+            counts[here.suffix.lower()] += 1
+        else:
+            seen.add(here)
+            empty = False
+            yield refusal(here) or here
+    if empty:
+        yield nothing_in(named, f"{counts.total() - others} of other kinds")
+
+
+def nothing_in(folder: Path, what: str) -> Failure:
+    """The report of a folder without a file to read, with what there is instead."""
+    reason = f"holds no file that can be read ({what})"
+    return Failure(shown(folder), reason, f"add files that end in {SUPPORTED}")
+
+
+def _inside(path: Path, roots: tuple[Path, ...]) -> Path | Failure | None:
+    """The real path of what a folder lists; None for a dead or foreign link of another kind."""
+    try:
+        is_link = stat.S_ISLNK(path.lstat().st_mode)
+    except OSError as error:  # it may have gone since the folder was listed
+        return None if isinstance(error, FileNotFoundError) else unreachable(path, error)
+    if not is_link:
+        return path
+    real = resolved(path)
+    ours = path.suffix.lower() in LOADERS
+    if isinstance(real, Failure):
+        return real if ours else None
+    if any(real.is_relative_to(root) for root in roots):
+        return real
+    if not (ours or is_folder(real)):
+        return None
+    reason = f"is a link that leads out of the folder, to {shown(real)}"
+    return Failure(shown(path), reason, "name the file or folder it leads to")
+
+
+def _children(folder: Path) -> list[Path] | Failure:
+    """What a folder lists, without hidden names, sorted; a failure when it may not be entered."""
+    try:
+        children = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
+        if children:
+            children[0].lstat()
+    except FileNotFoundError:  # between listing and now
+        return []
+    except OSError as error:
+        return unreachable(folder, error)
+    return children
+
+
+def resolved(path: Path) -> Path | Failure:
+    """The real path of something that exists."""
+    try:
+        return path.resolve(strict=True)
+    except FileNotFoundError:
+        if _is_link(path):
+            return Failure(shown(path), "is a link to something that is gone", "remove the link")
+        return Failure(shown(path), "does not exist", "check how the name is spelled")
+    except OSError as error:
+        return unreachable(path, error)
+    except ValueError:  # a NUL in it
+        return Failure(shown(path), "is no possible name", "check how the name is spelled")
+    except RuntimeError:  # a loop of links, an OSError from Python 3.13 on
+        return Failure(shown(path), "is a link that leads back to itself", "remove the link")
+
+
+def unreachable(path: Path, error: OSError) -> Failure:
+    """The report of what the system does not let us look at."""
+    refused = UnreadableFile.by_system(path, error)
+    return Failure(shown(path), refused.reason, refused.remedy)
+
+
+def refusal(path: Path) -> Failure | None:
+    """Why a path cannot be a file to read, by its kind and name alone; None when it can."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        return unreachable(path, error)
+    if not stat.S_ISREG(mode):
+        return Failure(shown(path), "is not a regular file", "name a file or a folder")
+    if path.suffix.lower() not in LOADERS:
+        kind = f"ends in {shown(path.suffix)}" if path.suffix else "has no ending"
+        return Failure(shown(path), f"{kind}, which no loader reads", f"use one of {SUPPORTED}")
+    if printable(str(path)) != str(path):
+        return Failure(shown(path), "has a name that is not valid UTF-8", "rename it")
+    return None
+
+
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder; what may not be looked at is none."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def is_gone(path: str) -> bool:
+    """Whether a file is no longer where it was.
+
+    What never was a file is not gone, and neither is one whose folder may not be entered.
+    """
+    if not Path(path).is_absolute():
+        return False
+    try:
+        Path(path).stat()
+    except OSError as error:
+        return error.errno in _GONE
+    except ValueError:
+        return False
+    return False
+
+
+def shown(path: object) -> str:
+    """A path as text that no terminal stumbles over, without the middle of a very long one."""
+    text = str(path)
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN // 2]}...{text[-SHOWN // 4 :]}"
+
+
+def _is_link(path: Path) -> bool:
+    try:
+        return path.is_symlink()
+    except OSError:
+        return False

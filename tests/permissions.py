@@ -1,0 +1,20 @@
+"""What others may do: tests may run as root, who may do everything."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+NOBODY = 65534
+
+
+@contextmanager
+def unprivileged() -> Iterator[None]:
+    """Inside, this process may do what is permitted to somebody without rights of their own."""
+    user = os.geteuid()
+    try:
+        os.seteuid(NOBODY if user == 0 else user)
+        yield
+    finally:
+        os.seteuid(user)

@@ -1,0 +1,8 @@
+"""Files read as the program reads them, in one process for all tests of a run."""
+
+from __future__ import annotations
+
+from indexing.files import FileReader
+
+READER = FileReader()
+read = READER.read
