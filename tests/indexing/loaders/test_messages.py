@@ -72,6 +72,7 @@ def test_what_no_loader_gives_is_refused(change: dict[str, object]) -> None:
 
 
 def test_what_is_no_mapping_is_refused() -> None:
-    for message in (None, 3, [], "text"):
+    messages: list[object] = [None, 3, [], "text"]
+    for message in messages:
         with pytest.raises(ValueError):
             unpack(message, "a")
