@@ -322,14 +322,17 @@ def reencode(
 
 
 def nothing_to_read(paths: Sequence[Path]) -> IndexReport | None:
-    """The report of paths under which there is no file to read; None when there is one."""
+    """The report of paths under which there is no file to read; None when there is one.
+
+    None also when no path is given: who asks for an empty corpus gets one.
+    """
     skipped: Counter[str] = Counter()
     failures: list[Failure] = []
     for entry in walk(paths, skipped=skipped):
         if not isinstance(entry, Failure):
             return None
         failures.append(entry)
-    return IndexReport(failures=tuple(failures), skipped=dict(skipped))
+    return IndexReport(failures=tuple(failures), skipped=dict(skipped)) if failures else None
 
 
 def _partition(
