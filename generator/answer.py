@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
@@ -15,6 +17,8 @@ NOT_SAID = "The documents do not say."
 
 UNSUPPORTED_MARK = "[unsupported]"
 """What follows a sentence of a generated answer that no quote supports."""
+
+_MARKER = re.compile(r"\[([0-9]{1,3})\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,35 @@ class ShortAnswer:
         if not text.strip():
             return None
         return cls(citation.marker, citation.document, start, end, text, probability)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerSpan:
+    """Where a marker stands in the text of an answer: `text[start:end] == f"[{marker}]"`."""
+
+    marker: int
+    start: int
+    end: int
+
+
+def marker_spans(text: str, mode: Mode) -> Iterator[MarkerSpan]:
+    """The markers of an answer, or of its beginning. A "[2]" of a document is none of them.
+
+    Args:
+        text: The answer's text.
+        mode: "quote" has one marker a line, at its end and counting up; in a "free" answer only
+            markers have their form.
+    """
+    if mode == "free":
+        for mark in _MARKER.finditer(text):
+            yield MarkerSpan(int(mark[1]), *mark.span())
+        return
+    at = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.endswith(mark := f"[{number}]"):
+            end = at + len(line)
+            yield MarkerSpan(number, end - len(mark), end)
+        at += len(line) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +241,7 @@ def as_json(answer: Answer) -> dict[str, JsonValue]:
         "citations": [_citation_as_json(citation) for citation in answer.citations],
         "closest": [_citation_as_json(citation) for citation in answer.closest],
         "probability": answer.probability,
+        "markers": [asdict(each) for each in marker_spans(answer.text, answer.mode)],
         "unsupported": list(answer.unsupported),
         "context": [asdict(entry) for entry in answer.context],
         "seconds": dict(answer.seconds),

@@ -11,7 +11,7 @@ from indexing.documents import Document, Extract
 from indexing.errors import InvalidRequest, OtherKind, PartUnread, UnreadableFile
 from indexing.limits import MIB, FileLimits
 from indexing.loaders import LOADERS
-from indexing.loaders.charset import clean, printable
+from indexing.loaders.charset import clean, one_line, printable
 from indexing.loaders.process import LoaderProcess
 from indexing.text import transcripts
 from indexing.walk import Failure, refusal, resolved, shown, unreachable
@@ -121,7 +121,7 @@ def _document(path: str, kind: str, extract: Extract) -> Document:
         id=hashlib.sha256(key).hexdigest()[:12],
         path=path,
         part=extract.part,
-        title=extract.title[:TITLE],
+        title=one_line(extract.title)[:TITLE],
         format=kind,
         digest=_digest(extract),
         text=extract.text,

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from indexing.errors import RagAppError
-
 if TYPE_CHECKING:
     from generator.answer import (
         Answer,
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from generator.settings import GeneratorSettings
     from indexing.documents import Document, Hit, PassageHit
     from indexing.encoder.encoder import EncoderSettings
+    from indexing.errors import RagAppError
     from indexing.filter import Filter
     from indexing.indexer import IndexReport, Progress
     from indexing.limits import FileLimits
@@ -95,6 +94,7 @@ _HOMES = {
     "Overview": "generator.overview.overview",
     "PassageHit": "indexing.documents",
     "Progress": "indexing.indexer",
+    "RagAppError": "indexing.errors",
     "ShortAnswer": "generator.answer",
     "Quote": "generator.overview.overview",
     "SpeakerShare": "generator.overview.speakers",

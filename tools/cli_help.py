@@ -28,6 +28,7 @@ defaults of your own: [configuration](configuration.md).
 | 1 | refused or failed; the reason is on standard error |
 | 2 | wrong usage |
 | 3 | done, but some files could not be read or some questions not answered; each was named |
+| 70 | failed unexpectedly, a defect of rag-app; standard error names a log file with details |
 | 130 | stopped by Ctrl-C |
 """
 

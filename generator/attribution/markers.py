@@ -9,8 +9,9 @@ from generator.answer import NOT_SAID, UNSUPPORTED_MARK
 from generator.attribution.citer import Citer
 from indexing.text.sentences import sentences
 
-_MARKER = re.compile(r" ?\[\d{1,3}\]")
-_UNSURE = re.compile(r"\s*(?:\[\d{0,3})?\Z")  # the end of a text that may become a marker
+_MARKER = re.compile(r" ?\[(?:\d{1,3}|unsupported)\]")
+# The end of a text that may become a marker, or markers within each other.
+_UNSURE = re.compile(r"\s*(?:\[[\d\[\] a-z]{0,24})?\Z")
 
 
 def insert_markers(pieces: Iterable[str], citer: Citer) -> Iterator[str]:
@@ -26,7 +27,7 @@ def insert_markers(pieces: Iterable[str], citer: Citer) -> Iterator[str]:
     pending, streamed = "", 0  # text not yet marked; how much of it was given out
     complete: set[str] = set()
     for piece in pieces:
-        pending = pending[:streamed] + _MARKER.sub("", pending[streamed:] + piece)
+        pending = pending[:streamed] + _without_markers(pending[streamed:] + piece)
         while (end := _first_end(pending)) is not None:
             sentence = pending[:end].strip()
             if sentence in complete:
@@ -41,6 +42,13 @@ def insert_markers(pieces: Iterable[str], citer: Citer) -> Iterator[str]:
     sentence = pending.strip()
     if sentence and sentence not in complete:
         yield pending.rstrip()[streamed:] + _mark(sentence, citer)
+
+
+def _without_markers(text: str) -> str:
+    """The text without what has their form, also where removing one makes another: "[1[2]]"."""
+    while (shorter := _MARKER.sub("", text)) != text:
+        text = shorter
+    return text
 
 
 def _first_end(pending: str) -> int | None:

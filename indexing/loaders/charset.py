@@ -33,6 +33,7 @@ SAMPLE = 64 * 1024  # bytes that a guess looks at
 CONTROL_SHARE = 0.03  # more control characters than this is not text
 
 _NEWLINES = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_BREAKS = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\x1b") + b"\x7f"
 
@@ -84,6 +85,11 @@ def clean(text: str) -> str:
 def printable(text: str) -> str:
     """The same number of characters, with NUL and lone surrogates as U+FFFD."""
     return _UNSAFE.sub("\ufffd", text)
+
+
+def one_line(text: str) -> str:
+    """A name in one line, such as a speaker or a title: line breaks become spaces."""
+    return _BREAKS.sub(" ", printable(text))
 
 
 def _marked(path: Path, data: bytes) -> str | None:

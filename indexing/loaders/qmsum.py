@@ -15,7 +15,7 @@ from pathlib import Path
 
 from indexing.documents import Extract, Utterance
 from indexing.errors import OtherKind, UnreadableFile
-from indexing.loaders.charset import SAVE_AS_UTF8, decode, printable
+from indexing.loaders.charset import SAVE_AS_UTF8, decode, one_line, printable
 from indexing.loaders.magic import refuse_other_kind
 
 EXPECTED = (
@@ -125,9 +125,9 @@ def _parsed(path: Path, text: str) -> dict[str, object]:
 
 
 def _name(meeting: dict[str, object]) -> str:
-    """The meeting's `id` as it stands, or "" when it has none."""
+    """The meeting's `id` in one line, or "" when it has none."""
     name = meeting.get("id")
-    return printable(name) if isinstance(name, str) and name.strip() else ""
+    return one_line(name) if isinstance(name, str) and name.strip() else ""
 
 
 def _unused(name: str, taken: dict[str, int]) -> str:
@@ -164,6 +164,6 @@ def _spoken(path: Path, number: int, spoken: object) -> tuple[str, str]:
     if isinstance(spoken, dict):
         speaker, words = spoken.get("speaker"), spoken.get("content")
         if isinstance(speaker, str) and isinstance(words, str):
-            return printable(speaker), printable(words)
+            return one_line(speaker), printable(words)
     reason = f"has a turn (number {number} from 0) without the strings `speaker` and `content`"
     raise UnreadableFile(path, reason, EXPECTED)

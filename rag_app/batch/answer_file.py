@@ -3,14 +3,16 @@
 Answers are appended in the order of the questions, each with one write that is synced to disk. One
 that is ready too early goes to a second file, `NAME.ahead`, and later to its place. A last line cut
 off by a kill is removed at the next start, and only that question is asked again. Lines are
-reordered only by writing a new file and renaming it.
+reordered only by writing a new file and renaming it. A file that holds anything else is left as it
+is: a line that people edited must still be an answer, and blank lines mean nothing.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,45 @@ from indexing.errors import InputError, InvalidRequest
 
 Key = tuple[str, str, str | None]
 Json = dict[str, Any]
+Fields = Mapping[str, tuple[type, ...]]
+
+_TEXT: tuple[type, ...] = (str,)
+_MAYBE_TEXT: tuple[type, ...] = (str, type(None))
+_EVERY_LINE: Fields = {
+    "id": _TEXT,
+    "question": _TEXT,
+    "document": _MAYBE_TEXT,
+    "documents": (list,),
+    "error": (dict, type(None)),
+    "fingerprint": _TEXT,
+    "settings": (dict,),
+}
+_ANSWERED: Fields = {
+    "answer": _TEXT,
+    "citations": (list,),
+    "unsupported": (list,),
+    "context": (list,),
+    "mode": _TEXT,
+}
+_DOCUMENT: Fields = {"id": _TEXT, "title": _TEXT}
+_ERROR: Fields = {"kind": _TEXT, "message": _TEXT}
+_CITATION: Fields = {
+    "marker": (int,),
+    "title": _TEXT,
+    "quote": _TEXT,
+    "start": (int,),
+    "end": (int,),
+    "speaker": _MAYBE_TEXT,
+    "time": _MAYBE_TEXT,
+    "page": (int, type(None)),
+    "verified": (bool,),
+}
+_CONTEXT: Fields = {"title": _TEXT, "tokens": (int,), "kept": (int,)}
+_SETTINGS: Fields = {"version": _TEXT, "k": (int,), "generator": (dict,), "encoder": (dict,)}
+_GENERATOR: Fields = {"answer": _TEXT, "model": _TEXT}
+# How each line begins: names in this order, each with its value.
+_FIRST_FIELDS = (b'{"id": ', b', "question": ', b', "document": ')
+_VALUE = re.compile(rb'"(?:[^"\\]|\\.)*"|null')
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +169,6 @@ class AnswerFile:
                 if key not in self.lines:
                     return
 
-    def remove(self, keys: Sequence[Key]) -> None:
-        """Remove answers; the file is rewritten by `finalize`."""
-        for key in keys:
-            del self.lines[key]
-
     def finalize(self) -> None:
         """Bring every answer to its place, and remove the second file."""
         with self._writable():
@@ -153,20 +189,15 @@ class AnswerFile:
         """Read the lines of a file, and remove an incomplete last one."""
         data = path.read_bytes() if path.exists() else b""
         whole, _, rest = data.rpartition(b"\n")
-        for number, line in enumerate(whole.split(b"\n") if whole else [], 1):
-            parsed = _parse(line)
-            if parsed is None:
-                raise InvalidRequest(
-                    f"{path}: line {number} is not a batch answer; name another --out"
-                )
-            self.lines[parsed[0]] = parsed[1]
-            yield parsed[0]
+        for key, line in _answers(path, whole):
+            self.lines[key] = line
+            yield key
         if rest and (parsed := _parse(rest)):  # whole but for its newline
             _append(path, b"\n")
             self.lines[parsed[0]] = parsed[1]
             yield parsed[0]
-        elif rest:
-            if _is_json(rest) or not (whole or rest.startswith(b"{")):
+        elif rest.strip():
+            if _is_json(rest) or not _is_beginning(rest):
                 raise InvalidRequest(f"{path}: is not a file of batch answers; name another --out")
             os.truncate(path, len(data) - len(rest))
             self.truncated = True
@@ -191,25 +222,88 @@ def read_answers(path: Path) -> list[Json]:
 
     Raises:
         InputError: It cannot be read.
+        InvalidRequest: It holds something else.
     """
     try:
-        lines = path.read_bytes().split(b"\n")
+        whole, _, rest = path.read_bytes().rpartition(b"\n")
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-    answers = [one[1].record for one in map(_parse, lines) if one]
+    answers = [line.record for _, line in _answers(path, whole)]
+    if last := _parse(rest):
+        answers.append(last[1].record)
     if not answers:
         raise InputError(f"{path}: holds no batch answers; make some with: rag-app batch")
     return answers
+
+
+def _answers(path: Path, lines: bytes) -> Iterator[tuple[Key, AnswerLine]]:
+    """The answers in complete lines, blank ones skipped.
+
+    Raises:
+        InvalidRequest: A line is something else.
+    """
+    for number, line in enumerate(lines.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        parsed = _parse(line)
+        if parsed is None:
+            raise InvalidRequest(
+                f"{path}: line {number} is not a batch answer; restore or remove that line, or "
+                "name another --out"
+            )
+        yield parsed
 
 
 def _parse(line: bytes) -> tuple[Key, AnswerLine] | None:
     """The key and the line, or None if it is not an answer."""
     try:
         record = json.loads(line)
-        key = (record["id"], record["question"], record["document"])
-        return key, _answer_line(line + b"\n", record)
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, RecursionError):
         return None
+    if not _is_answer(record):
+        return None
+    key = (record["id"], record["question"], record["document"])
+    return key, _answer_line(line.rstrip(b"\r") + b"\n", record)
+
+
+def _is_answer(record: object) -> bool:
+    """Whether a line has the fields that its readers rely on, of the right types."""
+    if not _has(record, _EVERY_LINE):
+        return False
+    assert isinstance(record, dict)
+    if not all(_has(one, _DOCUMENT) for one in record["documents"]):
+        return False
+    if record["error"] is not None:
+        return _has(record["error"], _ERROR)
+    return (
+        _has(record, _ANSWERED)
+        and all(_has(one, _CITATION) for one in record["citations"])
+        and all(isinstance(one, str) for one in record["unsupported"])
+        and all(_has(one, _CONTEXT) for one in record["context"])
+        and _has(record["settings"], _SETTINGS)
+        and _has(record["settings"]["generator"], _GENERATOR)
+    )
+
+
+def _has(values: object, fields: Fields) -> bool:
+    """Whether values are an object with these fields, each of one of its types."""
+    return isinstance(values, dict) and all(
+        name in values and isinstance(values[name], types) for name, types in fields.items()
+    )
+
+
+def _is_beginning(text: bytes) -> bool:
+    """Whether an answer begins like this, as far as the text goes."""
+    at = 0
+    for name in _FIRST_FIELDS:
+        if not text.startswith(name, at):
+            return name.startswith(text[at:])
+        at += len(name)
+        value = _VALUE.match(text, at)
+        if value is None:  # cut within it
+            return text[at : at + 1] == b'"' or b"null".startswith(text[at:])
+        at = value.end()
+    return True
 
 
 def _is_json(text: bytes) -> bool:

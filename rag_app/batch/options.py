@@ -24,7 +24,8 @@ class BatchOptions:
         limit: Maximum number of questions to ask in this run; None for all.
         retry_failed: Whether to ask failed questions again.
         changed: What to do with answers made with other settings, documents or questions:
-            "stop" before asking anything, "keep" them, or "ask" these questions again.
+            "stop" before asking anything, "keep" them, or "ask" these questions again. Answers
+            to questions that are not in the file of questions are kept in any case.
     """
 
     answer: Mode | None = None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from generator.answer import marker_spans
 from indexing.errors import InputError
 from rag_app.short_answer import Emphasis, emphasis
 
@@ -106,17 +107,21 @@ def groups(answers: Sequence[Json]) -> list[Group]:
 
 
 def pieces(answer: Json) -> Iterator[Piece]:
-    """The text of an answer, cut at its markers and around what no quote supports."""
+    """The text of an answer, cut at its own markers and around what no quote supports."""
     known = {citation["marker"] for citation in answer["citations"]}
+    own = {each.start for each in marker_spans(answer["answer"], answer["mode"])}
+    offset = 0
     for text, unsupported in _split(answer["answer"], answer["unsupported"]):
         at = 0
         for match in _MARKER.finditer(text):
             number = int(match[1]) if match[1].isdecimal() else None
-            if number in known or (number is None and not unsupported):
+            doubt = number is None and not unsupported and answer["mode"] == "free"
+            if doubt or (number in known and offset + match.start() in own):
                 yield Piece(text[at : match.start()], unsupported=unsupported)
                 yield Piece(match[0], marker=number, doubt=number is None)
                 at = match.end()
         yield Piece(text[at:], unsupported=unsupported)
+        offset += len(text)
 
 
 def quote_emphasis(quote: Json, answer: Json) -> Emphasis:

@@ -192,17 +192,23 @@ def _keys_to_ask(
         changes = f"{file.path}: {_describe_changes(lines, len(plan.orphans), settings)}"
         if options.changed == "stop":
             raise InvalidRequest(
-                f"{changes}; ask these questions again with --on-change ask, keep the answers with "
-                "--on-change keep, or name another --out"
+                f"{changes}; ask changed questions again with --on-change ask, keep all answers "
+                "with --on-change keep, or name another --out"
             )
-        notify(f"{changes}; {'kept' if options.changed == 'keep' else 'asked again'}")
+        notify(f"{changes}; {_outcome(plan, options)}")
     questions = list(plan.new)
     if options.retry_failed:
         questions += plan.failed
     if options.changed == "ask":
         questions += plan.stale
-        file.remove(plan.orphans)
     return {question.key for question in questions}
+
+
+def _outcome(plan: _Plan, options: BatchOptions) -> str:
+    """What happens to the answers that a change concerns. None is ever deleted."""
+    if options.changed == "keep" or not plan.stale:
+        return "kept"
+    return f"{len(plan.stale)} asked again" + (", the others kept" if plan.orphans else "")
 
 
 def _fingerprint(documents: Documents, question: Question) -> str | None:

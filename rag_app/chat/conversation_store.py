@@ -58,10 +58,12 @@ class ConversationStore:
         """
         file = self._file(key, conversation.id)
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            for folder in (self.folder, file.parent):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             for old in _latest_first(file.parent)[MAX_CONVERSATIONS:]:
                 old.unlink(missing_ok=True)
             partial = file.with_suffix(f".{secrets.token_hex(4)}")
+            partial.touch(mode=0o600)  # nobody else on this machine reads it
             partial.write_text(to_json(conversation), encoding="utf-8")
             partial.replace(file)
         except OSError as error:

@@ -8,7 +8,7 @@ import unicodedata
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from generator.answer import as_json
+from generator.answer import as_json, marker_spans
 from rag_app.chat.page.quote_context import location
 from rag_app.short_answer import Emphasis, quote_emphasis
 
@@ -55,11 +55,20 @@ def as_text(conversation: Conversation) -> str:
 
 
 def _answer_lines(exchange: Exchange) -> list[str]:
-    lines = [line for text in exchange.text.split("\n") for line in (_plain(text), "")]
+    lines = [line for text in _marked(exchange).split("\n") for line in (text, "")]
     if exchange.state != "done":
         lines += [f"({exchange.state}{f': {_plain(exchange.note)}' if exchange.note else ''})", ""]
     lines += _notes(exchange.answer) if exchange.answer else []
     return lines + (_check_lines(exchange.check) if exchange.check else [])
+
+
+def _marked(exchange: Exchange) -> str:
+    """The answer, its own markers bold: a "[2]" that a document contains is plain text."""
+    text, parts, at = exchange.text, [], 0
+    for each in marker_spans(text, exchange.mode):
+        parts += [_plain_lines(text[at : each.start]), f"**\\[{each.marker}\\]**"]
+        at = each.end
+    return "".join([*parts, _plain_lines(text[at:])])
 
 
 def _check_lines(check: PositionCheckRecord) -> list[str]:
@@ -118,6 +127,15 @@ def _bold(text: Emphasis) -> str:
 def _is_mark(character: str) -> bool:
     """Whether it is punctuation, a symbol, white space, or the end of the text (CommonMark 6.2)."""
     return unicodedata.category(character or " ")[0] in "PSZ"
+
+
+def _plain_lines(text: str) -> str:
+    """`_plain` of each line, with the spaces at its ends that part it from a marker."""
+    spaced = (
+        (" " * line.startswith(" "), _plain(line), " " * line.endswith(" "))
+        for line in text.split("\n")
+    )
+    return "\n".join("".join(parts) if parts[1] else parts[0] for parts in spaced)
 
 
 def _plain(text: str) -> str:

@@ -18,6 +18,7 @@ from rag_app.cli.options import (
     with_json,
     with_k,
 )
+from rag_app.cli.terminal import field, say
 
 if TYPE_CHECKING:
     from rag_app.batch.run import Step, Summary
@@ -125,7 +126,7 @@ def _bar() -> Iterator[Callable[[Step], None]]:
 
 
 def _say(summary: Summary, report: Path | None) -> None:
-    from rag_app.cli.printing import count_noun, say
+    from rag_app.cli.printing import count_noun
 
     counts = {
         "asked": summary.asked,
@@ -143,7 +144,7 @@ def _say(summary: Summary, report: Path | None) -> None:
     if report:
         say(f"report: {report}")
     for failure in summary.failures[:10]:
-        _notify(f"rag-app: {failure.id}: {failure.message}")
+        _notify(f"rag-app: {field(failure.id)}: {field(failure.message, longest=1000)}")
     if len(summary.failures) > 10:
         _notify(f"rag-app: and {len(summary.failures) - 10} more; see `error` in their lines")
     if summary.failed:
@@ -151,6 +152,4 @@ def _say(summary: Summary, report: Path | None) -> None:
 
 
 def _notify(line: str) -> None:
-    from rag_app.cli.printing import say
-
     say(line, error=True)

@@ -12,6 +12,7 @@ import click
 
 from indexing.errors import InvalidRequest
 from rag_app.cli.options import AnyPath, Folder, RenamedOption, numbers, print_result, with_json
+from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
     from generator.lm.calibration_record import CalibrationRecord
@@ -166,9 +167,9 @@ def _print_answers(record: CalibrationRecord, path: Path) -> None:
         [mode, *(_cell(figures[name]) for name in columns)]
         for mode, figures in record.answers.items()
     ]
-    click.echo(grid(["answers", *(name.replace("_", " ") for name in columns)], rows) + "\n")
-    click.echo(f"Verdict: {record.answer}. {record.answer_reason}.")
-    click.echo(f"Saved in {path}")
+    say(grid(["answers", *(name.replace("_", " ") for name in columns)], rows) + "\n")
+    say(f"Verdict: {record.answer}. {record.answer_reason}.")
+    say(f"Saved in {path}")
 
 
 def _cell(value: float | None) -> str:
@@ -176,7 +177,7 @@ def _cell(value: float | None) -> str:
 
 
 def _notify(line: str) -> None:
-    click.echo(line, err=True)
+    say(line, error=True)
 
 
 def _print_positions(calibration: Calibration, path: Path) -> None:
@@ -188,15 +189,13 @@ def _print_positions(calibration: Calibration, path: Path) -> None:
         + [f"{value:+.3f}" for value in (one.gain, one.worst, one.least)]
         for one in calibration.trials
     ]
-    click.echo("Gain in log-probability of the answers, on the tuning probes:\n")
-    click.echo(grid(["settings", "probes", "mean", "at worst position", "smallest"], rows) + "\n")
+    say("Gain in log-probability of the answers, on the tuning probes:\n")
+    say(grid(["settings", "probes", "mean", "at worst position", "smallest"], rows) + "\n")
     head = ["held out", *(f"{place:.0%}" for place in calibration.places), "mean", "worst"]
     rows = [
         [one.method, *(f"{each.value:.1%}" for each in (*one.accuracy, one.mean, one.worst))]
         for one in calibration.curves
     ]
-    click.echo(grid(head, rows) + "\n")
-    click.echo(
-        f"Verdict: {'on' if calibration.verdict.method else 'off'}. {calibration.verdict.reason}."
-    )
-    click.echo(f"Saved in {path}")
+    say(grid(head, rows) + "\n")
+    say(f"Verdict: {'on' if calibration.verdict.method else 'off'}. {calibration.verdict.reason}.")
+    say(f"Saved in {path}")

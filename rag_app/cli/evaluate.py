@@ -24,6 +24,7 @@ from rag_app.cli.options import (
     with_json,
     with_retriever,
 )
+from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
     from indexing.encoder.encoder import EncoderSettings
@@ -121,9 +122,9 @@ def clear(dry_run: bool, as_json: bool) -> None:
     def say() -> None:
         for name, corpora in lists.items():
             for each in corpora:
-                click.echo(f"{name} {each.folder} ({each.bytes / 1e6:,.1f} MB)")
+                say(f"{name} {each.folder} ({each.bytes / 1e6:,.1f} MB)")
         if not removed and not remaining:
-            click.echo(f"nothing is kept in {cache_files.evaluation_cache()}")
+            say(f"nothing is kept in {cache_files.evaluation_cache()}")
 
     values = {name: [each.as_dict() for each in corpora] for name, corpora in lists.items()}
     print_result(as_json, values, say)
@@ -211,7 +212,7 @@ def table(
     section = tables.markdown(rows, tables.command_line(tasks, methods, source, encoder))
     if out:
         tables.write(out, section)
-    print_result(as_json, {"rows": [row.as_dict() for row in rows]}, lambda: click.echo(section))
+    print_result(as_json, {"rows": [row.as_dict() for row in rows]}, lambda: say(section))
 
 
 evaluate.add_command(answers)
@@ -238,14 +239,14 @@ def _method(
 
 
 def _notify(line: str) -> None:
-    click.echo(line, err=True)
+    say(line, error=True)
 
 
 def _say_report(values: dict[str, object]) -> None:
     """One value a line; what belongs together, on one line."""
     for name, value in values.items():
         parts = value.items() if isinstance(value, dict) else [("", value)]
-        click.echo(f"{name:22} {', '.join(f'{key} {_short(each)}'.strip() for key, each in parts)}")
+        say(f"{name:22} {', '.join(f'{key} {_short(each)}'.strip() for key, each in parts)}")
 
 
 def _short(value: object) -> str:
@@ -259,10 +260,10 @@ def _say_needles(report: Any) -> None:  # noqa: ANN401 - the type lives in a hea
     from rag_app.evaluation.table import grid
 
     for result in report.results:
-        click.echo(f"{result.name}: {result.mean:.1%} found\n")
+        say(f"{result.name}: {result.mean:.1%} found\n")
         rows = [
             [f"depth {depth:.0%}", *(f"{share:.0%}" for share in shares)]
             for depth, shares in zip(report.depths, result.shares, strict=True)
         ]
-        click.echo(grid(["", *(f"{length:,} tokens" for length in report.lengths)], rows) + "\n")
-    click.echo(f"Recommended for these documents: {report.recommended.name}")
+        say(grid(["", *(f"{length:,} tokens" for length in report.lengths)], rows) + "\n")
+    say(f"Recommended for these documents: {report.recommended.name}")

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from rag_app.cli.options import DECODINGS, AnyPath, Folder, print_result, together, with_json
+from rag_app.cli.terminal import say
 
 COLUMNS = {
     "ROUGE-1/2/L": ("rouge1", "rouge2", "rougeL"),
@@ -83,7 +84,7 @@ def answers(
         folder=folder,
         questions=questions,
         skip=skip,
-        notify=lambda line: click.echo(line, err=True),
+        notify=lambda line: say(line, error=True),
     )
     print_result(as_json, report, lambda: _say(report))
 
@@ -95,7 +96,7 @@ def _say(report: dict[str, Any]) -> None:
         [kind, *("/".join(_cell(figures, name) for name in names) for names in COLUMNS.values())]
         for kind, figures in report["answers"].items()
     ]
-    click.echo(grid([f"{report['questions']} questions", *COLUMNS], rows))
+    say(grid([f"{report['questions']} questions", *COLUMNS], rows))
 
 
 def _cell(figures: dict[str, float | None], name: str) -> str:

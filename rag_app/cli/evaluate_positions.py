@@ -9,6 +9,7 @@ import click
 
 from indexing.errors import InvalidRequest
 from rag_app.cli.options import DECODINGS, AnyPath, Folder, numbers, print_result, with_json
+from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
     from rag_app.datasets.probes import Probe
@@ -113,13 +114,13 @@ def _probes(
 
 
 def _notify(line: str) -> None:
-    click.echo(line, err=True)
+    say(line, error=True)
 
 
 def _say(report: PositionReport) -> None:
     from rag_app.evaluation.table import grid
 
-    click.echo(f"{report.model}, {report.probe}, scoring {report.scoring}\n")
+    say(f"{report.model}, {report.probe}, scoring {report.scoring}\n")
     head = ["tokens", "method", *(f"{place:.0%}" for place in report.places)]
     rows = [
         [
@@ -133,4 +134,4 @@ def _say(report: PositionReport) -> None:
         ]
         for curve in report.curves
     ]
-    click.echo(grid([*head, "mean", "worst", "gap"], rows))
+    say(grid([*head, "mean", "worst", "gap"], rows))

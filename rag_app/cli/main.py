@@ -1,13 +1,12 @@
 """Commands: parse, call, print. Nothing heavy is imported before a command needs it.
 
 Exit status: 0 done; 1 refused or failed, the reason on standard error; 2 wrong usage; 3 done, but
-some files could not be read or some questions not answered (each is named); 130 stopped by Ctrl-C.
+some files could not be read or some questions not answered (each is named); 70 a defect, with
+details in a log file that is named; 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -16,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexing.errors import InvalidRequest, RagAppError
+from indexing.errors import InvalidRequest
 from indexing.models.runtime import let_blas_threads_sleep
-from rag_app.cli import settings
+from rag_app.cli import settings, terminal
+from rag_app.cli.last_resort import check_working_folder, last_resort
 from rag_app.cli.options import (
     encoder_settings,
     file_limits,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 NOTHING_DONE = 1
 SOME_FILES_FAILED = 3
-STOPPED = 130  # as shells call the end by Ctrl-C
 
 
 # Commands that live in a file of their own, and where.
@@ -74,20 +73,23 @@ class Commands(click.Group):
             settings.listen(below)
         return command
 
+    def main(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - click's own signature
+        """Run the command line; whatever happens, it ends with one line and an exit status."""
+        terminal.be_lenient()
+        with last_resort():
+            return super().main(*args, **options)
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:  # noqa: ANN401
+        """Read the command line; Ctrl-C meanwhile is status 130 as later on."""
+        with last_resort():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
         """Run a command; an error of ours becomes one line and exit status 1, Ctrl-C 130."""
         let_blas_threads_sleep()
-        try:
+        with last_resort():
+            check_working_folder()
             return super().invoke(ctx)
-        except RagAppError as error:
-            click.echo(f"rag-app: {error}", err=True)
-            ctx.exit(1)
-        except KeyboardInterrupt:
-            click.echo("rag-app: stopped", err=True)
-            ctx.exit(STOPPED)
-        except BrokenPipeError:  # the reader of our output has gone: `rag-app list | head`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            ctx.exit(1)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -150,7 +152,7 @@ def index(
             with printing.index_progress("Encoding") as advance:
                 done = corpus.reencode(progress=advance)
             message = f"{printing.count_noun(done, 'document')} encoded"
-            print_result(as_json, {"reencoded": done}, lambda: printing.say(message))
+            print_result(as_json, {"reencoded": done}, lambda: terminal.say(message))
             return
         with printing.index_progress("Indexing") as advance:
             report = corpus.add(paths, progress=advance, recheck=recheck)
@@ -158,7 +160,7 @@ def index(
     print_result(as_json, shapes.report(report), lambda: printing.report(report))
     if report.failures:
         for failure in report.failures:
-            click.echo(f"rag-app: {failure}", err=True)
+            terminal.say(f"rag-app: {terminal.field(str(failure), longest=2000)}", error=True)
         raise SystemExit(SOME_FILES_FAILED if exists else NOTHING_DONE)
 
 
@@ -295,7 +297,7 @@ def show(name: str, start: int, end: int | None, folder: Path, as_json: bool) ->
     with _corpus(folder) as corpus:
         document = corpus.document(name)
     text = document.text[start:end]
-    print_result(as_json, shapes.document(document), lambda: click.echo(text))
+    print_result(as_json, shapes.document(document), lambda: terminal.say(text))
 
 
 @main.command()
@@ -313,7 +315,7 @@ def remove(names: tuple[str, ...], missing: bool, folder: Path, as_json: bool) -
         targets = [entry.id for entry in corpus.missing()] if missing else list(names)
         removed = corpus.remove(targets) if targets else 0
     message = f"{printing.count_noun(removed, 'document')} removed"
-    print_result(as_json, {"removed": removed}, lambda: printing.say(message))
+    print_result(as_json, {"removed": removed}, lambda: terminal.say(message))
 
 
 @main.command()
@@ -350,5 +352,5 @@ def info(context: click.Context, folder: Path, as_json: bool) -> None:
 def _corpus(folder: Path, **settings: Any) -> Iterator[Corpus]:  # noqa: ANN401 - passed through
     from rag_app.corpus.corpus import Corpus
 
-    with Corpus(folder, notify=lambda line: click.echo(line, err=True), **settings) as corpus:
+    with Corpus(folder, notify=lambda line: terminal.say(line, error=True), **settings) as corpus:
         yield corpus

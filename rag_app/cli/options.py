@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexing.limits import MIB, FileLimits
+from rag_app.cli import terminal
 
 if TYPE_CHECKING:
     from generator.settings import GeneratorSettings
@@ -289,6 +290,6 @@ def filters(documents: tuple[str, ...], pattern: str | None, speaker: str | None
 def print_result(as_json: bool, values: object, print_text: Callable[[], None]) -> None:
     """Print values as JSON, or let the text be printed."""
     if as_json:
-        click.echo(json.dumps(values, ensure_ascii=False, indent=2))
+        terminal.say_json(json.dumps(values, ensure_ascii=not terminal.is_unicode(), indent=2))
     else:
         print_text()

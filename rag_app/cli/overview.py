@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from indexing.documents import clock
+from rag_app.cli.bold import filled
 from rag_app.cli.options import print_result, with_corpus, with_json
-from rag_app.cli.printing import count_noun, say
+from rag_app.cli.printing import count_noun
+from rag_app.cli.terminal import escape, field, say
+from rag_app.short_answer import Emphasis
 
 if TYPE_CHECKING:
     from generator.overview.overview import Overview, Quote
@@ -35,18 +37,18 @@ def overview(name: str, folder: Path, as_json: bool) -> None:
 
 def show(about: Overview) -> None:
     """Print an overview."""
-    say(about.title)
+    say(field(about.title))
     lengths = [count_noun(about.words, "word"), clock(about.seconds)]
     lengths += [count_noun(about.pages, "page") if about.pages else None]
     say(", ".join(each for each in lengths if each))
     if about.speakers:
         _heading("Speakers")
     for each in about.speakers:
-        say(f"  {each.share:4.0%}  {each.name} ({count_noun(each.words, 'word')})")
+        say(f"  {each.share:4.0%}  {field(each.name)} ({count_noun(each.words, 'word')})")
     if about.topics:
         _heading("Topics")
     for number, topic in enumerate(about.topics, 1):
-        say(f"  {number}. {', '.join(topic.keywords)} ({count_noun(topic.words, 'word')})")
+        say(f"  {number}. {field(', '.join(topic.keywords))} ({count_noun(topic.words, 'word')})")
         _quote(topic.quote)
     if about.decisions:
         _heading("Decisions")
@@ -64,9 +66,8 @@ def _heading(text: str) -> None:
 
 
 def _quote(quote: Quote, *, who: str | None = None, when: str | None = None) -> None:
-    words = " ".join(quote.text.split())
-    say(textwrap.fill(f'"{words}"', 100, initial_indent=" " * 5, subsequent_indent=" " * 5))
+    say(filled(Emphasis(quote.text), escape, indent=5))
     page = f"page {quote.page}" if quote.page is not None else None
     place = [clock(quote.time), quote.speaker, page, f"characters {quote.start}-{quote.end}"]
     due = [f"who: {who}" if who else None, f"when: {when}" if when else None]
-    say(" " * 5 + ", ".join(part for part in (*due, *place) if part))
+    say(" " * 5 + ", ".join(field(part) for part in (*due, *place) if part))

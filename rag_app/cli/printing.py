@@ -1,17 +1,18 @@
-"""Text for a terminal. Document text is data, never markup or control codes."""
+"""Answers, hits and reports for a terminal."""
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from indexing.documents import Hit, PassageHit, clock
 from rag_app.cli.bold import filled, in_bold
+from rag_app.cli.terminal import answer_piece, answer_text, document_text, escape, field, flow, say
 from rag_app.progress import bar
 from rag_app.short_answer import Emphasis, answer_emphasis, quote_emphasis
 
@@ -24,13 +25,6 @@ if TYPE_CHECKING:
     from rag_app.cli.settings import Setting
     from rag_app.corpus.info import CorpusInfo
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def say(line: str, *, error: bool = False) -> None:
-    """Print a line without control characters and bidirectional overrides."""
-    click.echo(_CONTROL.sub("", line), err=error)
-
 
 def count_noun(number: int, noun: str) -> str:
     """A number of things: 1 document, 2 documents."""
@@ -39,13 +33,17 @@ def count_noun(number: int, noun: str) -> str:
 
 def piece(text: str) -> None:
     """Print part of a streamed text at once."""
-    click.echo(_CONTROL.sub("", text), nl=False)
+    click.echo(answer_piece(text), nl=False)
 
 
 def quotes(answer: Answer) -> None:
     """The text of an answer of quotes, the words that answer in bold."""
-    text = "\n".join(in_bold(line, _clean) for line in answer_emphasis(answer))
-    click.echo(text, nl=False)
+    lines = []
+    for number, line in enumerate(answer_emphasis(answer), start=1):
+        own = f" [{number}]" if answer.citations and line.after.endswith(f" [{number}]") else ""
+        words = replace(line, after=line.after.removesuffix(own))
+        lines.append(in_bold(words, document_text) + own)
+    click.echo("\n".join(lines), nl=False)
 
 
 @contextmanager
@@ -54,7 +52,7 @@ def index_progress(doing: str) -> Iterator[Callable[[Step], None]]:
     with bar(doing, percent=True) as advance:
 
         def update(step: Step) -> None:
-            name = _CONTROL.sub("", step.path.rsplit("/", 1)[-1])[:40].replace("[", "(")
+            name = field(step.path.rsplit("/", 1)[-1])[:40].replace("[", "(")
             note = f"{step.tokens:,} tokens" + (f", {name}" if name else "")
             advance(step.done, step.total or None, note)
 
@@ -80,9 +78,9 @@ def report(done: IndexReport) -> None:
         )
         say(f"skipped, unsupported file types: {kinds}")
     for duplicate in done.duplicates:
-        say(f"skipped: {duplicate}")
+        say(f"skipped: {field(str(duplicate), longest=1000)}")
     for each in done.unread:
-        say(f"not read: {each}")
+        say(f"not read: {field(str(each), longest=1000)}")
 
 
 def hits(ranking: Sequence[Hit], explain: bool) -> None:
@@ -90,7 +88,7 @@ def hits(ranking: Sequence[Hit], explain: bool) -> None:
     if not ranking:
         say("Nothing found.")
     for rank, hit in enumerate(ranking, 1):
-        say(f"{rank}. {hit.title}  [{hit.document}]  {hit.score:.2f}  {hit.path}")
+        say(f"{rank}. {field(hit.title)}  [{hit.document}]  {hit.score:.2f}  {field(hit.path)}")
         if explain:
             say(f"     {_parts(hit.parts)}")
         for passage in hit.passages:
@@ -100,7 +98,7 @@ def hits(ranking: Sequence[Hit], explain: bool) -> None:
             )
             if explain:
                 say(f"     {_parts(passage.parts)}")
-            say(textwrap.fill(passage.text, 100, initial_indent=" " * 5, subsequent_indent=" " * 5))
+            say(_filled(passage.text, indent=5))
 
 
 def sources(answer: Answer, *, explain: bool = False) -> None:
@@ -114,10 +112,10 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
     for citation in answer.closest:
         _quote(citation, "  - ", Emphasis(citation.quote))
     for sentence in answer.unsupported:
-        say(f"No support found for: {sentence}")
+        say(f"No support found for: {flow(sentence)}")
     say("")
     for entry in answer.context:
-        say(f"read {entry.kept:,} of {entry.tokens:,} tokens of {entry.title}")
+        say(f"read {entry.kept:,} of {entry.tokens:,} tokens of {field(entry.title)}")
     if explain:
         how(answer)
     spent = ", ".join(f"{name} {value:.2f} s" for name, value in answer.seconds.items())
@@ -126,26 +124,22 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
 
 def _quote(citation: Citation, label: str, quote: Emphasis, check: str = "") -> None:
     """Where a quote stands, then the quote, its words that answer in bold."""
-    place = f"{_where(citation)}{citation.title}, characters {citation.start}-{citation.end}"
+    place = f"{_where(citation)}{field(citation.title)}, characters {citation.start}-{citation.end}"
     say(f"{label}{place}{check}")
-    click.echo(filled(quote, _clean, indent=4))
-    say(f"    {citation.path}")
-
-
-def _clean(text: str) -> str:
-    return _CONTROL.sub("", text)
+    click.echo(filled(quote, escape, indent=4))
+    say(f"    {field(citation.path)}")
 
 
 def how(answer: Answer) -> None:
     """How an answer was made, and the weight of each passage where they were read apart."""
     for part, state in answer.made.items():
-        say(f"{part}: {state}")
+        say(f"{part}: {flow(state)}")
     if answer.query not in {"", answer.question}:
-        say(f"searched for: {answer.query}")
+        say(f"searched for: {flow(answer.query)}")
     for passage in answer.responsibility.passages if answer.responsibility else ():
         say(
             f"share {passage.share:.2f} (prior {passage.prior:.2f}, "
-            f"posterior {passage.posterior:.2f})  {passage.title}, "
+            f"posterior {passage.posterior:.2f})  {field(passage.title)}, "
             f"characters {passage.start}-{passage.end}"
         )
 
@@ -165,7 +159,7 @@ def position_check(check: PositionCheck) -> None:
         variant = f"evidence {one.order}" + (f", Ms-PoE {one.positions}" if differs else "")
         say(f"  {one.agreement:4.0%}  {'CHANGED  ' if one.changed else ''}{variant}")
         if one.changed:
-            say(textwrap.indent(textwrap.fill(one.answer.text, 90), " " * 8))
+            say(_filled(answer_text(one.answer.text, one.answer.mode), indent=8))
     for line in check.left_out:
         say(f"  not checked: {line}")
 
@@ -173,10 +167,10 @@ def position_check(check: PositionCheck) -> None:
 def entries(documents: Sequence[DocumentEntry]) -> None:
     """One line a document."""
     for entry in documents:
-        part = f" ({entry.part})" if entry.part else ""
+        part = f" ({field(entry.part)})" if entry.part else ""
         say(
-            f"{entry.id}  {entry.words:>9,} words  {entry.format:<8} {entry.title}  "
-            f"{entry.path}{part}"
+            f"{entry.id}  {entry.words:>9,} words  {entry.format:<8} {field(entry.title)}  "
+            f"{field(entry.path)}{part}"
         )
     say(count_noun(len(documents), "document"))
 
@@ -200,7 +194,7 @@ def info(
     say(f"answers     {answers}")
     say(f"decoding    {single_tokens}")
     for entry in gone:
-        say(f"file missing: {entry.path} (rag-app remove --missing)")
+        say(f"file missing: {field(entry.path)} (rag-app remove --missing)")
 
 
 def settings(all_: Sequence[Setting]) -> None:
@@ -215,7 +209,14 @@ def settings(all_: Sequence[Setting]) -> None:
 def _where(span: PassageHit | Citation) -> str:
     """Time, speaker and page of a passage or quote, as far as there are any."""
     page = f"page {span.page}" if span.page is not None else None
-    return "".join(f"{part}, " for part in (clock(span.time), span.speaker, page) if part)
+    speaker = field(span.speaker or "")
+    return "".join(f"{part}, " for part in (clock(span.time), speaker, page) if part)
+
+
+def _filled(text: str, *, indent: int) -> str:
+    """Text in lines of at most 100 characters."""
+    space = " " * indent
+    return textwrap.fill(flow(text), 100, initial_indent=space, subsequent_indent=space)
 
 
 def _parts(parts: dict[str, float]) -> str:

@@ -15,6 +15,7 @@ from rag_app.cli.options import (
     with_encoder,
     with_file_limits,
 )
+from rag_app.cli.terminal import say
 
 LOGIN = "RAG_APP_AUTH"
 
@@ -93,10 +94,10 @@ def serve(
 
 
 def _ready(address: str, options: object) -> None:
-    click.echo(f"rag-app is at {address}")
+    say(f"rag-app is at {address}")
     for name, path in (("api", "/v1"), ("mcp", "/mcp")):
         if getattr(options, name):
-            click.echo(f"{name} at {address}{path}")
+            say(f"{name} at {address}{path}")
 
 
 def _login(file: Path | None) -> str | None:
@@ -116,4 +117,4 @@ def _login(file: Path | None) -> str | None:
 
 
 def _notify(line: str) -> None:
-    click.echo(line, err=True)
+    say(line, error=True)

@@ -10,6 +10,7 @@ import click
 
 from indexing.errors import InvalidRequest
 from rag_app.cli.options import TUNED, file_limits, print_result, with_file_limits, with_json
+from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -83,7 +84,7 @@ def tune(
     limits = file_limits(max_file_mb, max_file_seconds, max_file_memory_mb, max_file_characters)
     texts, failures = _read(paths, limits)
     for failure in failures:
-        click.echo(f"rag-app: {failure}", err=True)
+        say(f"rag-app: {failure}", error=True)
     tuning = Tuning(
         epochs=epochs, learning_rate=learning_rate, batch_size=batch_size,
         span_words=span_words, seed=seed,
@@ -132,16 +133,16 @@ def _model(name: str | None) -> SentenceTransformer:
     from indexing.models.files import DEFAULT_ENCODER, encoder_weights
 
     settings = EncoderSettings(model=name or DEFAULT_ENCODER, dtype="float32")
-    weights = encoder_weights(settings.model, notify=lambda line: click.echo(line, err=True))
+    weights = encoder_weights(settings.model, notify=lambda line: say(line, error=True))
     return load_model(weights, settings)[0]
 
 
 def _print(out: Path, encoder: str | None, record: Record, losses: tuple[float, ...]) -> None:
     for epoch, loss in enumerate(losses, 1):
-        click.echo(f"epoch {epoch}: loss {loss:.4f}")
-    click.echo(
+        say(f"epoch {epoch}: loss {loss:.4f}")
+    say(
         f"{out}: {record.rows:,} rows trained, for windows of {record.max_length:,} tokens "
         f"instead of {record.original:,}"
     )
     flags = f"--encoder {shlex.quote(encoder)} " if encoder else ""
-    click.echo(f"To use it: rag-app index PATHS {flags}--extension {shlex.quote(f'{TUNED}{out}')}")
+    say(f"To use it: rag-app index PATHS {flags}--extension {shlex.quote(f'{TUNED}{out}')}")

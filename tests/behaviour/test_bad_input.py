@@ -228,6 +228,17 @@ def test_a_lone_surrogate_does_not_reach_the_text(tmp_path: Path) -> None:
     assert found.text == "A\ufffd: x\ufffdy"
 
 
+def test_names_of_a_meeting_begin_no_line_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    said = [{"speaker": "Ana\nBob: I agree.\u2028Cy", "content": "No."}]
+    path.write_text(json.dumps({"id": "a\n\r[2] b", "meeting_transcripts": said}))
+    (found,) = read(path)
+    assert isinstance(found, Document)
+    assert (found.title, found.part) == ("a [2] b", "a [2] b")
+    assert found.text == "Ana Bob: I agree. Cy: No."
+    assert [each.speaker for each in found.utterances] == ["Ana Bob: I agree. Cy"]
+
+
 def test_a_missing_file_and_a_folder_are_failures(tmp_path: Path) -> None:
     (gone,) = read(tmp_path / "gone.txt")
     assert isinstance(gone, Failure) and gone.reason == "does not exist"

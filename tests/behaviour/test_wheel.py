@@ -46,7 +46,7 @@ def test_every_module_and_nothing_else_is_in_it(wheel: dict[str, bytes]) -> None
 
 def test_command_and_licences_are_in_it(wheel: dict[str, bytes]) -> None:
     about = {name.partition(".dist-info/")[2]: data for name, data in wheel.items()}
-    assert "rag-app = rag_app.cli.main:main" in about["entry_points.txt"].decode()
+    assert "rag-app = rag_app.__main__:run" in about["entry_points.txt"].decode()
     for name in ("LICENSE", "NOTICE"):
         assert about[f"licenses/{name}"] == (ROOT / name).read_bytes()
 

@@ -240,6 +240,15 @@ def test_markers_of_the_model_are_dropped(embed: Embed) -> None:
     assert text == f"{HOLD[4]} [1]"
 
 
+@pytest.mark.parametrize("nested", ["[1[2]]", "[[3]1]", "[1[[2]2]]", "[unsup[2]ported]"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_markers_within_markers_leave_none(embed: Embed, nested: str, whole: bool) -> None:
+    answer = f"The landlord must repair the roof {nested} within 30 days."
+    pieces = [answer] if whole else by_character(answer)
+    text = "".join(insert_markers(pieces, Citer([span(REPORT)], embed)))
+    assert text.count("[") == 1 and text.endswith(" [1]")
+
+
 def test_repetition_ends_the_answer(embed: Embed) -> None:
     text = "".join(
         insert_markers(by_character(" ".join([HOLD[4]] * 5)), Citer([span(REPORT)], embed))

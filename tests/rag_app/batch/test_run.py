@@ -321,8 +321,79 @@ def test_other_questions_are_noticed(corpus: Corpus, tmp_path: Path) -> None:
         run(corpus, edited, out)
     kept = run(corpus, edited, out, options=BatchOptions(changed="keep"))
     assert kept.asked == 1 and [each["id"] for each in lines(out)] == ["q0", "q1", "q2", "q1"]
-    run(corpus, edited, out, options=BatchOptions(changed="ask"))
-    assert [each["question"] for each in lines(out)] == [one.text for one in edited]
+    told: list[str] = []
+    again = run(corpus, edited, out, options=BatchOptions(changed="ask"), notify=told.append)
+    assert again.asked == 0 and told[0].endswith("; kept")
+    assert [each["question"] for each in lines(out)] == [
+        *(one.text for one in edited),
+        ASKED[1].text,
+    ]
+
+
+@pytest.mark.parametrize("changed", ["ask", "keep"])
+def test_a_shorter_file_of_questions_deletes_no_answer(
+    changed: Any, corpus: Corpus, tmp_path: Path
+) -> None:
+    out = tmp_path / "a.jsonl"
+    run(corpus, ASKED, out)
+    before = sorted(lines(out), key=lambda each: str(each["id"]))
+    told: list[str] = []
+    options = BatchOptions(changed=changed)
+    done = run(corpus, ASKED[4:], out, options=options, notify=told.append)
+    assert done.asked == 0 and "4 answers belong to questions that are not in the file" in told[0]
+    assert sorted(lines(out), key=lambda each: str(each["id"])) == before
+    run(corpus, ASKED[4:], out, options=BatchOptions(k=2, changed="ask"), notify=told.append)
+    assert told[-1].endswith("; 2 asked again, the others kept")
+    assert {each["id"]: each["settings"]["k"] for each in lines(out)} == {
+        **{one.id: 5 for one in ASKED[:4]},
+        **{one.id: 2 for one in ASKED[4:]},
+    }
+
+
+def test_documents_that_change_between_two_runs_of_the_command(
+    encoder: Encoder, tmp_path: Path
+) -> None:
+    """Edited, removed and new: only questions whose documents those are, are asked again."""
+    files = {name: tmp_path / f"{name.replace(' ', '-')}.txt" for name in TEXTS}
+    for name, file in files.items():
+        file.write_text(TEXTS[name])
+    folder, out, questions = tmp_path / "corpus", tmp_path / "a.jsonl", tmp_path / "q.jsonl"
+    with Corpus(folder, encoder=encoder) as corpus:
+        corpus.add(files.values())
+    rows = [{"id": f"q{n}", "question": f"Who found probe {n}?"} for n in range(4)]
+    named = [{**row, "document": f"lake-{n}"} for n, row in enumerate(rows)]
+    whole = {"id": "all", "question": "Who found probe 2?"}
+    questions.write_text("\n".join(map(json.dumps, [*named, whole])))
+    words = ["batch", str(questions), "--corpus", str(folder), "--out", str(out)]
+
+    def command(*more: str) -> Any:
+        return CliRunner().invoke(main, [*words, *more])
+
+    assert command().exit_code == 0
+    first = {each["id"]: each for each in lines(out)}
+    assert command().exit_code == 0 and lines(out) == list(first.values())
+
+    files["lake 1"].write_text("Ana: Probe 1 was lost for ever.")
+    with Corpus(folder, encoder=encoder) as corpus:
+        corpus.add([files["lake 1"]])
+        corpus.remove(["lake-3"])
+        corpus.add_text("Cy: Probe 9 fell into lake 9.", name="lake 9")
+    refused = command()
+    assert refused.exit_code == 1
+    assert "3 answers were made before the documents changed" in refused.stderr
+    assert {each["id"]: each for each in lines(out)} == first
+    assert command("--on-change", "keep").exit_code == 0
+    assert {each["id"]: each for each in lines(out)} == first
+
+    asked = command("--on-change", "ask", "--json")
+    assert asked.exit_code == 3 and json.loads(asked.stdout)["asked"] == 3
+    now = {each["id"]: each for each in lines(out)}
+    assert list(now) == list(first)
+    assert "lost for ever" in now["q1"]["answer"]
+    assert now["q3"]["error"]["kind"] == "DocumentNotFound"
+    assert now["all"]["fingerprint"] != first["all"]["fingerprint"]
+    assert (now["q0"], now["q2"]) == (first["q0"], first["q2"])
+    assert command().exit_code == 3 and {each["id"]: each for each in lines(out)} == now
 
 
 # ---- the file ----
@@ -333,9 +404,20 @@ def record(question: Question, text: str = "ünd") -> dict[str, Any]:
         "id": question.id,
         "question": question.text,
         "document": question.document,
+        "documents": [],
         "error": None,
         "answer": text,
+        "citations": [],
+        "unsupported": [],
+        "context": [],
+        "mode": "quote",
         "fingerprint": "a-b",
+        "settings": {
+            "version": "1",
+            "k": 5,
+            "generator": {"answer": "quote", "model": ""},
+            "encoder": {},
+        },
     }
 
 
@@ -348,11 +430,12 @@ def test_a_file_that_is_cut_anywhere_is_mended(tmp_path: Path) -> None:
         for question in ASKED:
             file.add(question.key, record(question))
     whole = out.read_bytes()
-    for cut in range(len(whole) + 1):
+    first = whole.index(b"\n") + 2
+    for cut in [*range(first), *range(first, len(whole), 9), len(whole)]:
         out.write_bytes(whole[:cut])
         with AnswerFile(out, KEYS) as file:
             there = [key for key in KEYS if key in file.lines]
-            assert len(there) == len([x for x in whole[:cut].split(b"\n") if x.endswith(b"}")])
+            assert len(there) == whole[:cut].count(b'"encoder": {}}}')
             for question in ASKED[len(there) :]:
                 file.add(question.key, record(question))
         assert out.read_bytes() == whole
@@ -375,13 +458,80 @@ def test_answers_ahead_of_their_turn_survive(order: list[int], tmp_path: Path) -
         assert [each["id"] for each in lines(out)] == [one.id for one in ASKED]
 
 
-@pytest.mark.parametrize("text", ["mine", "mine\n", '{"a": 1}\n', "[]\n\n", '{"id": "x"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mine",
+        "mine\n",
+        '{"a": 1}\n',
+        "[]\n\n",
+        '{"id": "x"}',
+        '{"name": "the notes of a year',
+        '{ "id": "x", "question',
+        '{"id": 7, "question": "Wh',
+        "{\\rtf1 a letter}",
+        '{"id": "x", "text": "the notes of a year',
+    ],
+)
 def test_a_file_of_something_else_is_left_alone(text: str, tmp_path: Path) -> None:
     out = tmp_path / "notes.txt"
     out.write_text(text)
     with pytest.raises(InvalidRequest, match="name another --out"):
         AnswerFile(out, KEYS)
     assert out.read_text() == text
+
+
+def test_blank_lines_mean_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "a.jsonl"
+    with AnswerFile(out, KEYS) as file:
+        for question in ASKED[:4]:
+            file.add(question.key, record(question))
+    edited = out.read_bytes().replace(b"\n", b"\r\n\n  \n")
+    for text in (edited, b"\n" + edited, edited + b"  "):
+        out.write_bytes(text)
+        assert len(read_answers(out)) == 4
+        with AnswerFile(out, KEYS) as file:
+            assert list(file.lines) == KEYS[:4] and not file.truncated
+        assert out.read_bytes().startswith(text.rstrip(b" "))
+        with AnswerFile(out, KEYS) as file:
+            for question in ASKED[4:]:
+                file.add(question.key, record(question))
+        assert [each["id"] for each in read_answers(out)] == [one.id for one in ASKED]
+
+
+EDITS: dict[str, dict[str, Any]] = {
+    "a list for an id": {"id": ["q0"]},
+    "a number for a fingerprint": {"fingerprint": 7},
+    "a sentence for an error": {"error": "it failed"},
+    "an error without a message": {"error": {"kind": "X"}},
+    "no settings": {"settings": None},
+    "settings of another form": {"settings": {"k": 5}},
+    "an answer that is a list": {"answer": ["a"]},
+    "citations without a marker": {"citations": [{"quote": "x"}]},
+    "documents that are names": {"documents": ["lake 1"]},
+    "doubts that are numbers": {"unsupported": [1]},
+    "a ledger without counts": {"context": [{"title": "x"}]},
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_by_hand_that_breaks_an_answer_is_named(
+    edit: str, corpus: Corpus, tmp_path: Path
+) -> None:
+    out, questions = tmp_path / "a.jsonl", tmp_path / "q.jsonl"
+    rows = [record(ASKED[0]), {**record(ASKED[1]), **EDITS[edit]}]
+    out.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    before = out.read_bytes()
+    asked = [{"id": one.id, "question": one.text, "document": one.document} for one in ASKED]
+    questions.write_text("\n".join(map(json.dumps, asked)))
+    words = ["batch", str(questions), "--corpus", str(corpus.folder), "--out", str(out)]
+    for more in ([], ["--on-change", "keep"], ["--on-change", "ask", "--report", "r.html"]):
+        done = CliRunner().invoke(main, [*words, *more])
+        assert done.exit_code == 1
+        assert re.fullmatch(r"rag-app: .*: line 2 is not a batch answer; restore .*\n", done.stderr)
+    with pytest.raises(InvalidRequest, match="line 2"):
+        read_answers(out)
+    assert out.read_bytes() == before
 
 
 def test_one_run_at_a_time(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import replace
 from html import unescape
@@ -43,6 +44,17 @@ def test_a_conversation_comes_back_as_it_was(tmp_path: Path) -> None:
     store.save(key, CONVERSATION)
     assert ConversationStore(tmp_path).get(key, CONVERSATION.id) == CONVERSATION
     assert store.all(key) == [CONVERSATION]
+
+
+def test_only_its_owner_on_this_machine_reads_a_conversation(tmp_path: Path) -> None:
+    store = ConversationStore(tmp_path / "chats")
+    before = os.umask(0)
+    try:
+        store.save(new_key(), CONVERSATION)
+    finally:
+        os.umask(before)
+    paths = [store.folder, *store.folder.rglob("*")]
+    assert [path.stat().st_mode & 0o777 for path in paths] == [0o700, 0o700, 0o600]
 
 
 def test_what_was_under_way_when_the_server_ended_is_stopped(tmp_path: Path) -> None:
@@ -185,3 +197,13 @@ def test_closest_passages_in_markdown_are_no_citations() -> None:
     assert "Closest passages (related, but not an answer):" in html
     assert "\u201cquoted\u201d" in html and "characters 3-9" in html
     assert "[1]" not in html and "not verified" not in html
+
+
+def test_markdown_export_sets_its_markers_apart_from_a_document_s_own() -> None:
+    answer = replace(ANSWER, text="Ann: as [2] shows [1] [1]", citations=(CITATION,))
+    chat = Conversation.new().followed_by(
+        Exchange("Why?", "quote", (), "done", answer.text, answer)
+    )
+    text = export.markdown(chat)
+    assert "Ann: as \\[2\\] shows \\[1\\] **\\[1\\]**\n" in text
+    assert "> \\[1\\] B" in text
