@@ -117,9 +117,9 @@ def marker_spans(text: str, mode: Mode) -> Iterator[MarkerSpan]:
         return
     at = 0
     for number, line in enumerate(text.split("\n"), 1):
-        if line.endswith(mark := f"[{number}]"):
+        if line.endswith(own := f"[{number}]"):
             end = at + len(line)
-            yield MarkerSpan(number, end - len(mark), end)
+            yield MarkerSpan(number, end - len(own), end)
         at += len(line) + 1
 
 

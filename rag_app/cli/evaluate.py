@@ -119,7 +119,7 @@ def clear(dry_run: bool, as_json: bool) -> None:
     removed, remaining = ([], cache_files.cached_corpora()) if dry_run else cache_files.clear()
     lists = {"removed": removed, "kept": remaining}
 
-    def say() -> None:
+    def print_text() -> None:
         for name, corpora in lists.items():
             for each in corpora:
                 say(f"{name} {each.folder} ({each.bytes / 1e6:,.1f} MB)")
@@ -127,7 +127,7 @@ def clear(dry_run: bool, as_json: bool) -> None:
             say(f"nothing is kept in {cache_files.evaluation_cache()}")
 
     values = {name: [each.as_dict() for each in corpora] for name, corpora in lists.items()}
-    print_result(as_json, values, say)
+    print_result(as_json, values, print_text)
 
 
 @evaluate.command()
