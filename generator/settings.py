@@ -19,6 +19,9 @@ from indexing.models.files import DEFAULT_GENERATOR
 QUOTES = ("ranked", "decoded")
 """What chooses the quotes of an answer: their rank, or the language model, decoding them."""
 
+NO_REPEAT = 8
+"""Tokens: a run of so many is written once in an answer, longer than names and set phrases."""
+
 
 @dataclass(frozen=True, slots=True)
 class GeneratorSettings:
@@ -55,7 +58,7 @@ class GeneratorSettings:
     length: QuoteLength = field(default_factory=QuoteLength)
     floor: AbstentionThreshold = field(default_factory=AbstentionThreshold)
     answerable: float | None = None
-    sampling: Sampling = field(default_factory=Sampling)
+    sampling: Sampling = field(default_factory=lambda: Sampling(no_repeat=NO_REPEAT))
     marginal: MarginalSettings = field(default_factory=MarginalSettings)
     ms_poe: str = "calibrated"
     arrangement: str = "ends"

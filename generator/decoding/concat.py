@@ -36,7 +36,8 @@ def concat(
     prompt, entries = _prompt(model, request, evidence, limits)
     written: list[int] = []
     limit = min(limits.answer, model.window - len(prompt.ids))
-    tokens = _record(model.tokens(prompt.ids, sampling=limits.sampling, limit=limit), written)
+    tokens = model.tokens(prompt.ids, sampling=limits.sampling, limit=limit, stop=stop)
+    tokens = _record(tokens, written)
     pieces = model.detokenize(tokens, stop=stop, stops=prompt.stops)
 
     def remember(turn: Turn) -> None:

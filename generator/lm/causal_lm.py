@@ -26,6 +26,9 @@ from indexing.notify import Notify
 if TYPE_CHECKING:
     import torch
 
+PREFILL_CHUNK = 256
+"""Tokens of a prompt that are read at once; between them an answer can be stopped."""
+
 _UNKNOWN_WINDOW = 2048  # tokens, for models that state no limit
 _LOADING_ERRORS = (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError)
 _SANE_WINDOW = 10_000_000  # tokenizers without a limit state 1e30
@@ -141,7 +144,7 @@ class CausalModel:
                 f"a prompt of {len(prompt)} tokens does not fit {self.name} ({self.window} tokens)"
             )
         tokens = self.tokens(
-            prompt, sampling=sampling or Sampling(), limit=min(max_new_tokens, room)
+            prompt, sampling=sampling or Sampling(), limit=min(max_new_tokens, room), stop=stop
         )
         yield from self.detokenize(tokens, stop=stop, stops=stops)
 
@@ -165,10 +168,18 @@ class CausalModel:
         if rest := text.finish():
             yield rest
 
-    def tokens(self, prompt: Sequence[int], *, sampling: Sampling, limit: int) -> Generator[int]:
+    def tokens(
+        self,
+        prompt: Sequence[int],
+        *,
+        sampling: Sampling,
+        limit: int,
+        stop: threading.Event | None = None,
+    ) -> Generator[int]:
         """Token ids of an answer, up to `limit` or to the token that ends it (left out).
 
-        What `prefixes` holds of the prompt is not read again.
+        What `prefixes` holds of the prompt is not read again. The rest is read in chunks, and
+        `stop` is looked at before each, so that a long prompt does not delay it.
         """
         import torch
 
@@ -179,10 +190,13 @@ class CausalModel:
         read, fed = list(prompt[:known]), list(prompt[known:])
         try:
             for _ in range(limit):
-                ids = torch.tensor([fed], device=self.device)
-                logits, cache = forward(self.model, ids, cache)
+                for chunk in prefill_chunks(fed, whole=tag is not None):
+                    if stop is not None and stop.is_set():
+                        return
+                    ids = torch.tensor([chunk], device=self.device)
+                    logits, cache = forward(self.model, ids, cache)
+                    read += chunk
                 token = sample(logits[0, -1].float())
-                read += fed
                 fed = [token]
                 if token in self.eos_token_ids:
                     return
@@ -198,6 +212,17 @@ class CausalModel:
                 list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False
             )
         )
+
+
+def prefill_chunks(ids: Sequence[int], *, whole: bool) -> list[list[int]]:
+    """A prompt in the chunks in which it is read.
+
+    Args:
+        ids: Of the tokens to read.
+        whole: Whether it is to stay in one piece, as for Ms-PoE, which looks at all of it.
+    """
+    size = len(ids) if whole else PREFILL_CHUNK
+    return [list(ids[start : start + size]) for start in range(0, len(ids), max(1, size))]
 
 
 def _from_folder(weights: Weights, dtype: torch.dtype) -> tuple[Any, Any]:

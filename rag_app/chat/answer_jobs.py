@@ -36,6 +36,20 @@ class AnswerJob:
         self.key, self.conversation, self.exchange = key, conversation, exchange
         self.number = number
         self.stop = threading.Event()
+        self._over = False
+        self._lock = threading.Lock()
+
+    def advance(self, exchange: Exchange) -> None:
+        """How far it has come; nothing after its end."""
+        with self._lock:
+            if not self._over:
+                self.exchange = exchange
+
+    def end(self) -> bool:
+        """Whether it ends now, and not before: what comes later is not shown or saved."""
+        with self._lock:
+            ends, self._over = not self._over, True
+            return ends
 
     def result(self, exchange: Exchange) -> Conversation:
         """The conversation with this exchange in it."""
@@ -96,10 +110,17 @@ class AnswerJobs:
             return self._jobs.get(conversation.id)
 
     def stop(self, conversation: Conversation) -> None:
-        """End an answer where it is; its text so far is kept."""
+        """End an answer where it is, at once; its text so far is kept.
+
+        Its thread ends when it next looks at `stop`: between chunks of a prompt and tokens. What
+        cannot be interrupted, such as the loading of a model, goes on for the next answer.
+        """
         job = self.of(conversation)
-        if job is not None:
-            job.stop.set()
+        if job is None:
+            return
+        job.stop.set()
+        checked = job.number is not None
+        self._end(job, replace(job.exchange, state="done" if checked else "stopped", note=""))
 
     def _answer(self, job: AnswerJob) -> None:
         try:
@@ -124,6 +145,8 @@ class AnswerJobs:
 
     def _end(self, job: AnswerJob, exchange: Exchange) -> None:
         """Save the result; over only when it is saved, and when the next job may begin."""
+        if not job.end():
+            return
         try:
             self._conversations.save(job.key, job.result(exchange))
         except RagAppError as error:
@@ -137,12 +160,12 @@ class AnswerJobs:
         request = _request(job.exchange, job.conversation)
         for event in self._questions.stream(request, who=job.key, stop=job.stop):
             if isinstance(event, Waiting):
-                job.exchange = replace(job.exchange, note=str(event.ahead))
+                job.advance(replace(job.exchange, note=str(event.ahead)))
             elif isinstance(event, ContextReady):
-                job.exchange = replace(job.exchange, state="reading", note="")
+                job.advance(replace(job.exchange, state="reading", note=""))
             elif isinstance(event, TextDelta):
                 text = job.exchange.text + event.text
-                job.exchange = replace(job.exchange, state="writing", text=text, note="")
+                job.advance(replace(job.exchange, state="writing", text=text, note=""))
             else:
                 return replace(job.exchange, state="done", answer=event.answer, note="")
         return replace(job.exchange, state="stopped", note="")
@@ -151,7 +174,7 @@ class AnswerJobs:
         """The result of a check; None when it was stopped."""
 
         def progress(done: int, variants: int) -> None:
-            job.exchange = replace(job.exchange, note=f"{done} of {variants}" if variants else "")
+            job.advance(replace(job.exchange, note=f"{done} of {variants}" if variants else ""))
 
         exchange = job.exchange
         assert exchange.answer is not None and job.number is not None

@@ -1,4 +1,4 @@
-"""The queue in front of the model: one question at a time, fair between persons.
+"""A queue of questions: one is answered at a time, fair between persons.
 
 Whoever was served longest ago goes next; of one person's questions, the first. So somebody who asks
 a hundred questions at once delays another person by one answer, not by a hundred.

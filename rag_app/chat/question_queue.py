@@ -1,4 +1,4 @@
-"""Questions from every surface, asked of one corpus one after another."""
+"""Questions from every surface, asked of one corpus; quotes do not wait for generated answers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ class _Stopped(Exception):
 
 
 class QuestionQueue:
-    """Asks questions of a corpus, one at a time, in the order of a `FairQueue`.
+    """Asks questions of a corpus, in the order of two `FairQueue`s.
+
+    One is that of the language model, which answers one question at a time. Quotes need no language
+    model, so their questions wait for each other only.
 
     Args:
         corpus: The documents.
@@ -45,7 +48,16 @@ class QuestionQueue:
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
-        self._queue = FairQueue()
+        self._quotes, self._model = FairQueue(), FairQueue()
+
+    def _queue(self, request: AskRequest) -> FairQueue:
+        """The one in which a request waits."""
+        from generator.answer_mode import usual
+
+        settings = self.corpus.generator_settings
+        mode = request.mode or settings.answer or usual(settings.model).mode
+        quotes = mode == "quote" and settings.quotes == "ranked"
+        return self._quotes if quotes else self._model
 
     def stream(
         self, request: AskRequest, *, who: str, stop: threading.Event | None = None
@@ -62,7 +74,7 @@ class QuestionQueue:
             RagAppError: As `Corpus.stream`.
         """
         stop = stop or threading.Event()
-        with self._queue.ticket(who) as ticket:
+        with self._queue(request).ticket(who) as ticket:
             while not ticket.wait(POLL_SECONDS):
                 if stop.is_set():
                     return
@@ -101,7 +113,7 @@ class QuestionQueue:
                 raise _Stopped
             progress(done, variants)
 
-        with self._queue.ticket(who) as ticket, suppress(_Stopped):
+        with self._model.ticket(who) as ticket, suppress(_Stopped):
             while not ticket.wait(POLL_SECONDS):
                 advance(0, 0)
             return self.corpus.check_position(request, usual=usual, progress=advance)

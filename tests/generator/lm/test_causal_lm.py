@@ -12,9 +12,11 @@ import pytest
 import torch
 import transformers
 
+from generator.lm import causal_lm
 from generator.lm import decode_step as steps
-from generator.lm.causal_lm import CausalModel
+from generator.lm.causal_lm import CausalModel, prefill_chunks
 from generator.lm.detokenizer import TextStream
+from generator.lm.prefix_cache import PrefixCache
 from generator.lm.sampling import Sampling
 from generator.prompt.chat_template import Chat
 from indexing.errors import InvalidRequest, UnsupportedModel
@@ -103,6 +105,42 @@ def test_closing_and_stopping_end_the_decoding(model: CausalModel) -> None:
         assert steps <= 4
     finally:
         hook.remove()
+
+
+def test_a_prompt_in_chunks_is_read_as_in_one_piece(
+    model: CausalModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = prompt(model, "What is the capital of France? " * 8)
+    how = Sampling()
+    monkeypatch.setattr(model, "prefixes", PrefixCache(0))
+    whole = list(model.tokens(ids, sampling=how, limit=8))
+    monkeypatch.setattr(causal_lm, "PREFILL_CHUNK", 17)
+    assert list(model.tokens(ids, sampling=how, limit=8)) == whole
+    assert [token for chunk in prefill_chunks(ids, whole=False) for token in chunk] == ids
+    assert prefill_chunks(ids, whole=True) == [ids]
+
+
+def test_stopping_ends_the_reading_of_a_prompt(
+    model: CausalModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(causal_lm, "PREFILL_CHUNK", 16)
+    ids = prompt(model, "One chunk is read, and then no more of them. " * 20)
+    stop, chunks = threading.Event(), 0
+
+    def track(*_: object) -> None:
+        nonlocal chunks
+        chunks += 1
+        stop.set()
+
+    hook = model.model.register_forward_hook(track)
+    try:
+        monkeypatch.setattr(model, "prefixes", PrefixCache())
+        assert not list(model.stream(ids, max_new_tokens=5, stop=stop))
+        assert chunks == 1
+    finally:
+        hook.remove()
+    _, known = model.prefixes.take(ids)
+    assert known in {0, 16}  # what was read is not lost
 
 
 def test_window_is_never_passed(model: CausalModel) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
-from generator.answer import Answer
+from generator.answer import Answer, AnswerReady, Event, TextDelta
 from generator.position_check import PositionCheck, Variant
 from generator.request import AskRequest
 from rag_app.chat.answer_jobs import AnswerJobs
@@ -108,6 +108,41 @@ def test_a_check_that_is_stopped_leaves_the_answer_as_it_was(tmp_path: Path) -> 
         AskRequest("Why?"), USUAL, who=key, stop=threading.Event(), progress=lambda *_: None
     )
     assert check == CHECK
+
+
+class Stubborn(Corpus):
+    """A corpus whose answer cannot be interrupted, like the conversion of a model."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.begun, self.gate = threading.Event(), threading.Event()
+
+    def events(
+        self, request: AskRequest, *, stop: threading.Event | None = None
+    ) -> Generator[Event]:
+        self.begun.set()
+        assert self.gate.wait(PATIENCE)
+        yield TextDelta("too late")
+        yield AnswerReady(USUAL)
+
+
+def test_an_answer_is_stopped_at_once_whatever_its_thread_does(tmp_path: Path) -> None:
+    corpus, store = Stubborn(tmp_path / "corpus"), ConversationStore(tmp_path / "store")
+    jobs, key = AnswerJobs(QuestionQueue(corpus), store), new_key()
+    new = Conversation.new()
+    job = jobs.start(key, new, Exchange("Why?", "free"))
+    assert corpus.begun.wait(PATIENCE)
+    jobs.stop(new)
+    assert jobs.of(new) is None and job.exchange.state == "stopped"  # and the gate is still closed
+    saved = store.get(key, new.id)
+    assert saved is not None and saved.exchanges[0].state == "stopped"
+    following = jobs.start(key, saved, Exchange("And now?", "free"))
+    corpus.gate.set()
+    wait(jobs, new)
+    assert job.exchange.state == "stopped" and job.exchange.text == ""
+    assert following.exchange.answer == USUAL
+    last = store.get(key, new.id)
+    assert last is not None and [each.state for each in last.exchanges] == ["stopped", "done"]
 
 
 def test_a_changed_answer_is_shown_and_stays_text() -> None:

@@ -1,0 +1,75 @@
+"""Two queues: a question for quotes does not wait for a generated answer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from generator.answer import Answer, AnswerReady, Event
+from generator.request import AskRequest
+from generator.settings import GeneratorSettings
+from rag_app.chat.question_queue import QuestionQueue, Waiting
+from rag_app.corpus.corpus import Corpus
+from tests.waiting import PATIENCE
+
+
+class Gated(Corpus):
+    """A corpus whose generated answers wait at a gate, like those of a slow language model."""
+
+    def __init__(self, folder: Path, settings: GeneratorSettings | None = None) -> None:
+        super().__init__(folder, generator=settings)
+        self.begun, self.gate = threading.Event(), threading.Event()
+
+    def events(
+        self, request: AskRequest, *, stop: threading.Event | None = None
+    ) -> Generator[Event]:
+        if request.question.startswith("slow"):
+            self.begun.set()
+            assert self.gate.wait(PATIENCE)
+        yield AnswerReady(Answer(request.question, request.question))
+
+
+def ask(questions: QuestionQueue, request: AskRequest) -> list[Event | Waiting]:
+    return list(questions.stream(request, who="another"))
+
+
+def behind_a_slow_answer(corpus: Gated) -> tuple[QuestionQueue, threading.Thread]:
+    questions = QuestionQueue(corpus)
+    slow = AskRequest("slow", "free")
+    thread = threading.Thread(target=lambda: list(questions.stream(slow, who="one")), daemon=True)
+    thread.start()
+    assert corpus.begun.wait(PATIENCE)
+    return questions, thread
+
+
+@pytest.mark.parametrize("mode", ["quote", None])  # the packaged model's usual mode is quotes
+def test_quotes_do_not_wait_behind_the_language_model(mode: None, tmp_path: Path) -> None:
+    corpus = Gated(tmp_path)
+    questions, thread = behind_a_slow_answer(corpus)
+    (ready,) = ask(questions, AskRequest("quick", mode))
+    assert isinstance(ready, AnswerReady) and thread.is_alive()
+    corpus.gate.set()
+    thread.join(PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("mode", "settings"),
+    [
+        ("free", GeneratorSettings()),
+        (None, GeneratorSettings(answer="free")),
+        ("quote", GeneratorSettings(quotes="decoded")),  # the model chooses these
+    ],
+)
+def test_what_needs_the_language_model_waits_for_it(
+    mode: None, settings: GeneratorSettings, tmp_path: Path
+) -> None:
+    corpus = Gated(tmp_path, settings)
+    questions, thread = behind_a_slow_answer(corpus)
+    events = questions.stream(AskRequest("quick", mode), who="another")
+    assert next(events) == Waiting(1)
+    corpus.gate.set()
+    assert isinstance(list(events)[-1], AnswerReady)
+    thread.join(PATIENCE)
