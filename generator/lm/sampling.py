@@ -75,6 +75,4 @@ def repeated_tokens(written: Sequence[int], length: int) -> set[int]:
         return set()
     last = list(written[len(written) - length + 1 :])
     starts = range(len(written) - length + 1)
-    return {
-        written[i + length - 1] for i in starts if list(written[i : i + length - 1]) == last
-    }
+    return {written[i + length - 1] for i in starts if list(written[i : i + length - 1]) == last}
