@@ -17,6 +17,7 @@ NAMES = (
     "ms-poe-overhead",
     "prior-temperature",
     "lexical",
+    "requests",
     "batch-throughput",
     "batch-kills",
 )

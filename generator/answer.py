@@ -10,6 +10,9 @@ from typing import Literal
 from indexing.documents import clock
 
 Mode = Literal["quote", "free"]
+Kind = Literal["question", "documents", "speakers", "mentions", "summary", "decisions"]
+"""What a request is: a question that is looked up, or one that is answered from the store."""
+
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 
 NOT_SAID = "The documents do not say."
@@ -211,6 +214,8 @@ class Answer:
         decoding: How it decoded over the documents; "" without a language model.
         responsibility: What each passage gave; None where all of them stood in one prompt.
         made: What was on when it was made, and why, by part: "Ms-PoE", "quotes", "decoding", ...
+        kind: What the question was read as.
+        read_as: The same in plain words; "" for a question of all documents.
     """
 
     question: str
@@ -229,6 +234,8 @@ class Answer:
     decoding: str = ""
     responsibility: Responsibility | None = None
     made: dict[str, str] = field(default_factory=dict)
+    kind: Kind = "question"
+    read_as: str = ""
 
 
 def as_json(answer: Answer) -> dict[str, JsonValue]:
@@ -250,6 +257,8 @@ def as_json(answer: Answer) -> dict[str, JsonValue]:
         "model": answer.model,
         "decoding": answer.decoding,
         "made": dict(answer.made),
+        "kind": answer.kind,
+        "read_as": answer.read_as,
         "responsibility": asdict(answer.responsibility) if answer.responsibility else None,
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from generator.answer import Mode
 from generator.evidence import Lookup
@@ -11,6 +12,8 @@ from generator.prompt.follow_up import Turn, standalone_question
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
+
+ReadAs = Literal["auto", "question"]
 
 EVIDENCE_DOCUMENTS = 5
 """Documents that evidence is taken from, unless a request says otherwise."""
@@ -29,8 +32,11 @@ class AskRequest:
         history: The conversation so far, oldest turn first.
         abstain_below: Least probability that the documents answer, 0 to 1, below which the answer
             is that they do not say; 0 for always an answer, None for the settings' threshold.
+        read_as: "auto" to answer requests such as "Who attended meeting-2?" from the store, and to
+            limit a question to the documents that it names; "question" to look it up as it is.
+        subject: The question without the documents that it names; "" for itself.
         abstain: Whether evidence below the threshold is answered by "The documents do not say."
-        query: The standalone question: itself, or completed from the history where it leans on
+        query: The standalone question: its subject, or completed from the history where it leans on
             it ("And who disagreed?"). This is what is searched for and what a model is asked.
 
     Raises:
@@ -44,6 +50,8 @@ class AskRequest:
     history: tuple[Turn, ...] = ()
     abstain: bool = True
     abstain_below: float | None = None
+    read_as: ReadAs = "auto"
+    subject: str = ""
     query: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,7 +64,8 @@ class AskRequest:
                 f"{self.abstain_below} is no probability; abstain below a number from 0 to 1"
             )
         object.__setattr__(self, "question", self.question.strip())
-        object.__setattr__(self, "query", standalone_question(self.question, self.history))
+        subject = self.subject.strip() or self.question
+        object.__setattr__(self, "query", standalone_question(subject, self.history))
 
 
 @dataclass(frozen=True, slots=True)

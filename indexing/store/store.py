@@ -365,6 +365,14 @@ class Store:
         hits = [r for r, who in rows if any(words in w.casefold() for w in json.loads(who))]
         return np.array(hits, np.int64)
 
+    def transcripts(self) -> frozenset[str]:
+        """Ids of the documents in which somebody speaks."""
+        rows = self._database.each(
+            "SELECT id FROM documents WHERE row IN"
+            " (SELECT document FROM passages WHERE speakers != '[]')"
+        )
+        return frozenset(id_ for (id_,) in rows)
+
     def texts(self) -> Iterator[tuple[int, str]]:
         """(row, text) of every document, by row."""
         return self._database.each("SELECT row, text FROM documents ORDER BY row")

@@ -1,4 +1,4 @@
-"""English: its stemmer, stop words, question words, and words of numbers and dates.
+"""English: its stemmer, stop words, question words, and words of numbers, dates and documents.
 
 The sets of stop words differ on purpose: indexes on disk and fitted weights rest on each.
 """
@@ -64,6 +64,18 @@ ORDINALS = tuple(_ORDINALS.split())
 
 _MONTHS = "January February March April May June July August September October November December"
 MONTHS = tuple(_MONTHS.split())
+
+_DOCUMENT_WORDS = """
+    agreement article book chapter contract document file guide handbook interview interviews letter
+    manual memo minutes notes paper postmortem report specification story summary transcript"""
+DOCUMENT_WORDS = frozenset(_DOCUMENT_WORDS.split())
+"""Words for kinds of documents, as names of documents end with."""
+
+_MEETING_WORDS = """
+    call conversation debate discussion hearing interview lecture meeting recording seminar session
+    transcript workshop"""
+MEETING_WORDS = frozenset(_MEETING_WORDS.split())
+"""Words for kinds of documents in which people speak."""
 
 
 def snowball(words: Sequence[str]) -> list[str]:

@@ -32,10 +32,12 @@ from rag_app.cli.options import (
     with_generator,
     with_json,
     with_k,
+    with_read_as,
     with_retriever,
 )
 
 if TYPE_CHECKING:
+    from generator.request import ReadAs
     from generator.settings import GeneratorSettings
     from rag_app.corpus.corpus import Corpus
 
@@ -212,6 +214,7 @@ def search(
     "--check-position", is_flag=True,
     help="Check whether the answer changes with the order of the evidence, Ms-PoE on and off.",
 )  # fmt: skip
+@with_read_as
 @with_filters
 @with_corpus
 @with_json
@@ -227,6 +230,7 @@ def ask(
     k: int,
     explain: bool,
     check_position: bool,
+    read_as: ReadAs,
     documents: tuple[str, ...],
     pattern: str | None,
     speaker: str | None,
@@ -242,7 +246,8 @@ def ask(
 
     generation = generator_settings(generator, decoding, quotes, ms_poe, max_tokens, abstain_below)
     mode: Any = answer
-    request = AskRequest(question, mode, k, filters(documents, pattern, speaker))
+    where = filters(documents, pattern, speaker)
+    request = AskRequest(question, mode, k, where, read_as=read_as)
     with _corpus(folder, generator=generation) as corpus:
         streamed = not as_json and not _comes_at_once(answer, generation)
         for event in corpus.events(request):

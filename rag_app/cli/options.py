@@ -223,6 +223,15 @@ with_generator = together(
     with_abstain_below,
 )
 
+with_read_as = click.option(
+    "--read-as",
+    type=click.Choice(["auto", "question"]),
+    default="auto",
+    show_default=True,
+    help='Answer requests such as "Who attended meeting-2?" by counting, and limit questions to '
+    "the documents that they name; or look everything up as a question.",
+)
+
 with_filters = together(
     click.option(
         "--document",

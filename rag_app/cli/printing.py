@@ -104,6 +104,9 @@ def hits(ranking: Sequence[Hit], explain: bool) -> None:
 def sources(answer: Answer, *, explain: bool = False) -> None:
     """What follows a streamed answer: quotes, unsupported sentences, context ledger, timings."""
     click.echo("\n")
+    if answer.read_as:
+        say(f"read as: {answer.read_as} (--read-as question looks it up in all documents)")
+        say("")
     for citation in answer.citations:
         check = "" if citation.verified else "  (not verified)"
         _quote(citation, f"[{citation.marker}] ", quote_emphasis(citation, answer.short), check)

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from generator.request import EVIDENCE_DOCUMENTS, AskRequest, Retrieval
+from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs, Retrieval
 from indexing.documents import Document, Hit
 from indexing.encoder.encoder import Encoder, EncoderSettings
 from indexing.errors import DocumentNotFound, InvalidRequest
@@ -29,6 +29,7 @@ from rag_app.corpus.info import CorpusInfo, corpus_info
 from rag_app.corpus.models import Models
 from rag_app.corpus.snapshots import CorpusView, Snapshots
 from rag_app.corpus.stores import Stores
+from rag_app.requests.router import Route, Router
 from retriever.fusion import RANKINGS
 from retriever.retriever import Retriever
 
@@ -81,6 +82,7 @@ class Corpus:
         self._stores = Stores(self.folder)
         self._reader = FileReader(limits)
         self._snapshots = Snapshots(self.folder, notify)
+        self._router = Router()
         self._models = Models(self.folder, encoder=encoder, generator=generator, notify=notify)
 
     def __enter__(self) -> Corpus:
@@ -227,7 +229,7 @@ class Corpus:
             encoder = self._models.encoder(now.store.fingerprint())
             yield Retriever(now.store, now.snapshot, encoder.encode_queries, RANKINGS[ranking])
 
-    def ask(
+    def ask(  # noqa: PLR0913 - five of them optional, by keyword
         self,
         question: str,
         *,
@@ -235,11 +237,13 @@ class Corpus:
         k: int = EVIDENCE_DOCUMENTS,
         where: Filter | None = None,
         history: Sequence[Turn] = (),
+        read_as: ReadAs = "auto",
     ) -> Answer:
         """Answer a question; arguments and errors as in `stream`."""
-        return self.answer(AskRequest(question, answer, k, where or Filter(), tuple(history)))
+        limits = where or Filter()
+        return self.answer(AskRequest(question, answer, k, limits, tuple(history), read_as=read_as))
 
-    def stream(
+    def stream(  # noqa: PLR0913 - five of them optional, by keyword
         self,
         question: str,
         *,
@@ -247,6 +251,7 @@ class Corpus:
         k: int = EVIDENCE_DOCUMENTS,
         where: Filter | None = None,
         history: Sequence[Turn] = (),
+        read_as: ReadAs = "auto",
     ) -> Iterator[Event]:
         """Answer a question, event by event: ContextReady, TextDelta (many), AnswerReady.
 
@@ -258,12 +263,16 @@ class Corpus:
             where: Limits by document, path and speaker.
             history: The conversation so far, oldest turn first. A question that leans on it ("And
                 who disagreed?") is completed from it before evidence is retrieved.
+            read_as: "auto" to answer requests such as "Who attended meeting-2?" from the store,
+                and to limit a question to the documents that it names; "question" to look it up as
+                it is. How it was read is in the answer's `kind` and `read_as`.
 
         Raises:
             InvalidRequest: An empty question, or an impossible number.
             CorpusNotFound: There is no corpus in the folder.
         """
-        return self.events(AskRequest(question, answer, k, where or Filter(), tuple(history)))
+        limits = where or Filter()
+        return self.events(AskRequest(question, answer, k, limits, tuple(history), read_as=read_as))
 
     def answer(self, request: AskRequest) -> Answer:
         """Answer a request; errors as in `stream`."""
@@ -278,10 +287,17 @@ class Corpus:
         self, request: AskRequest, *, stop: threading.Event | None = None
     ) -> Generator[Event]:
         """The events of a request's answer; `stop`, set by another thread, ends it early."""
+        from generator.answer import AnswerReady
+
         started = time.perf_counter()
-        retrieval, generator = self._retrieve(request), self._generator()
+        route = self._route(request)
+        if route.lines is not None:
+            yield from route.events(time.perf_counter() - started)
+            return
+        retrieval, generator = self._retrieve(route.request), self._generator()
         searched = replace(retrieval, seconds=time.perf_counter() - started)
-        yield from generator.stream(request, searched, stop=stop)
+        for event in generator.stream(route.request, searched, stop=stop):
+            yield route.marked(event) if isinstance(event, AnswerReady) else event
 
     def check_position(
         self,
@@ -301,6 +317,13 @@ class Corpus:
         """
         from generator.position_check import check
 
+        route = self._route(request)
+        if route.lines is not None:
+            raise InvalidRequest(
+                f"the answer to {route.target.read_as} is computed, so it rests on no order of "
+                "passages; check the position with a question"
+            )
+        request = route.request
         retrieval, generator = self._retrieve(request), self._generator()
         usual = usual or generator.answer(request, retrieval)
         return check(generator, request, retrieval, usual, progress=progress)
@@ -399,6 +422,12 @@ class Corpus:
             return loaded
 
         return Indexer(store, encoder, progress, self._reader, recheck)
+
+    def _route(self, request: AskRequest) -> Route:
+        """How a request is answered: from the store, or by a search of the documents it names."""
+        store = self._stores.connection()
+        with store.reading():
+            return self._router.route(request, store)
 
     def _retrieve(self, request: AskRequest) -> Retrieval:
         """The hits for a request's query, and their documents, as they are at one moment."""

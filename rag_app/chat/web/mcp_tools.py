@@ -15,7 +15,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
-from generator.request import AskRequest
+from generator.request import AskRequest, ReadAs
 from indexing.documents import clock
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
@@ -98,6 +98,8 @@ class AnswerResult(BaseModel):
     )
     unsupported: list[str] = Field(description="Sentences that no quote supports.")
     abstained: bool = Field(description="Whether it abstained: the documents do not say.")
+    kind: str = Field(description='What the question was read as; "question" is looked up.')
+    read_as: str = Field(description="The same in words; empty for a question of all documents.")
 
 
 def add(web: FastAPI, app: Application) -> None:
@@ -161,11 +163,20 @@ def server(app: Application) -> MCPServer[None]:
                 "this; 0 always answers; null for the server's threshold.",
             ),
         ] = None,
+        read_as: Annotated[
+            ReadAs,
+            Field(
+                description='"auto" lists and counts where that is asked for, and looks in the '
+                'documents that are named; "question" looks everything up.'
+            ),
+        ] = "auto",
     ) -> AnswerResult:
         """Answer a question from the documents, with citations that are exact spans of them."""
         where = Filter(tuple(documents), path or None, speaker or None)
         with tool_errors():
-            request = AskRequest(question, answer, where=where, abstain_below=abstain_below)
+            request = AskRequest(
+                question, answer, where=where, abstain_below=abstain_below, read_as=read_as
+            )
             return _answer_result(await app.questions.answer(request, who="mcp"))
 
     @tools.tool(title="Read a passage", annotations=read_only)
@@ -228,6 +239,8 @@ def _answer_result(answer: Answer) -> AnswerResult:
         probability=answer.probability,
         unsupported=list(answer.unsupported),
         abstained=answer.abstained,
+        kind=answer.kind,
+        read_as=answer.read_as,
     )
 
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field
 
 from generator.answer import Answer, AnswerReady, TextDelta, as_json
 from generator.prompt.follow_up import Turn
-from generator.request import EVIDENCE_DOCUMENTS, AskRequest
+from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs
 from indexing.errors import Busy, DocumentNotFound, InputError, RagAppError
 from indexing.filter import Filter
 from rag_app.chat.question_queue import QuestionQueue
@@ -68,6 +68,7 @@ class Completion(BaseModel):
     documents: list[str] = []
     path: str | None = None
     speaker: str | None = None
+    read_as: ReadAs = "auto"
 
 
 def add(web: FastAPI, app: Application) -> None:
@@ -105,7 +106,15 @@ def _ask_request(body: Completion, mode: Mode | None) -> AskRequest:
     where = Filter(tuple(body.documents), body.path, body.speaker)
     *before, last = body.messages
     history = tuple(_turns(before))
-    return AskRequest(last.text, mode, body.k, where, history, abstain_below=body.abstain_below)
+    return AskRequest(
+        last.text,
+        mode,
+        body.k,
+        where,
+        history,
+        abstain_below=body.abstain_below,
+        read_as=body.read_as,
+    )
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[Turn]:

@@ -1,0 +1,273 @@
+"""The documents that a question names: by file, title, part, number or place in a series."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from indexing.store.store import DocumentEntry
+from indexing.text.english import DOCUMENT_WORDS, MEETING_WORDS, MONTHS, ORDINALS
+
+_LONGEST = 16  # words of a name
+_MANY = 20  # documents that one name may stand for, as a file of meetings does
+
+_DATES = frozenset(month.lower() for month in MONTHS)
+_WORD = re.compile(r"[^\W_]+")
+_ID = re.compile(r"[0-9a-f]{12}")
+_DETERMINER = r"(?:(?:the|this|that|our|my|your|whole|entire|full|complete|same)\s+)*"
+_NOUNS = "|".join(sorted(DOCUMENT_WORDS | MEETING_WORDS))
+_SOURCES = "document|file|transcript|recording"
+_NOUN = rf"(?:(?:{_NOUNS})\s+)?(?:(?:called|named|titled)\s+)?"
+_THIS = re.compile(
+    rf"(?:it|this|that|(?:the|this|that)\s+{_DETERMINER}(?:{_NOUNS}))", re.IGNORECASE
+)
+
+# What stands before a name that the question is not about: "since heron-3".
+_NOT_THERE = re.compile(
+    r"\b(?:after|since|before|until|till|than|besides?|except|except for|outside|outside of"
+    rf"|without|following|apart from|other than|not in|unlike|like|instead of|ahead of)\s+"
+    rf"{_DETERMINER}{_NOUN}[\"'“]?$",
+    re.IGNORECASE,
+)
+# What stands before a name that is a place to look at.
+_PLACE = re.compile(
+    r"(?:\b(?:in|within|inside|from|at|during|of|per|by|to|for|search|read|open|and|both|between)"
+    rf"|according to|,)\s+{_DETERMINER}{_NOUN}[\"'“]?$",
+    re.IGNORECASE,
+)
+# What stands before a name that can only be a document's: "in the file budget".
+_SOURCE = re.compile(
+    rf"\b(?:in|from|of|to)\s+(?:the|this|my|our)\s+(?:{_SOURCES})"
+    r"\s+(?:(?:called|named|titled)\s+)?[\"'“]?$",
+    re.IGNORECASE,
+)
+_ACCORDING = re.compile(rf"\baccording to\s+{_DETERMINER}{_NOUN}[\"'“]?$", re.IGNORECASE)
+_DETERMINED = re.compile(r"\b(?:the|this|our|my|your)\s+[\"'“]?$", re.IGNORECASE)
+_SAYS = re.compile(
+    r"[\"'”]?\s+(?:says?|said|mentions?|states?|contains?|recommends?|covers?|defines?)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place in a question that names documents.
+
+    Attributes:
+        start: First character in the question.
+        end: One past the last.
+        ids: The documents.
+    """
+
+    start: int
+    end: int
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A name of documents: its words, and the documents."""
+
+    words: tuple[str, ...]
+    ids: tuple[str, ...]
+    file: bool = False  # a file's name with its suffix, or an id
+
+
+class Catalogue:
+    """The documents of a corpus by the names that people call them.
+
+    Args:
+        entries: The documents.
+        transcripts: Ids of those in which somebody speaks.
+    """
+
+    def __init__(self, entries: Sequence[DocumentEntry], transcripts: Collection[str]) -> None:
+        self.entries = {entry.id: entry for entry in entries}
+        self.transcripts = frozenset(transcripts)
+
+    def titles(self, ids: Sequence[str]) -> str:
+        """The documents' titles, as in a sentence: "a, b and c"."""
+        titles = [self.entries[id_].title for id_ in ids]
+        return " and ".join(part for part in (", ".join(titles[:-1]), titles[-1]) if part)
+
+    def mentions(self, question: str) -> list[Mention]:
+        """Where a question names documents to look at, in order.
+
+        None where a name may be a thing of the world rather than a document, and none at all where
+        the question is about what lies outside one ("after heron-3").
+        """
+        found = [each for each in self._candidates(question) if self._is_meant(question, *each)]
+        if any(_NOT_THERE.search(question[: at.start]) for at, _ in found):
+            return []
+        return [at for at, _ in found]
+
+    def resolve(self, text: str, scope: Collection[str] = ()) -> tuple[str, ...]:
+        """The documents that a phrase stands for as a whole; none where it is something else.
+
+        Args:
+            text: Such as "meeting-2", "the budget meeting", "heron-1 and heron-2", "this document".
+            scope: The documents that the question is limited to; none for all.
+        """
+        ids: list[str] = []
+        for part in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*", text.strip()):
+            found = self._resolve_one(part.strip(" \"'“”"), scope)
+            if not found:
+                return self._resolve_one(text.strip(" \"'“”"), scope)
+            ids += found
+        return tuple(dict.fromkeys(ids))
+
+    def _resolve_one(self, text: str, scope: Collection[str]) -> tuple[str, ...]:
+        every = tuple(scope) or tuple(self.entries)
+        if _THIS.fullmatch(text):
+            return every if len(every) == 1 else ()
+        bare = re.sub(rf"^{_DETERMINER}", "", text, flags=re.IGNORECASE)
+        called = re.sub(rf"^{_NOUN}", "", bare, flags=re.IGNORECASE)
+        noun = re.search(rf"\s+(?:{_NOUNS})$", bare, flags=re.IGNORECASE)
+        forms = [text, bare, called, bare[: noun.start()] if noun else bare]
+        for form in forms:
+            if not form or (form == bare != text and form.isalpha()):
+                continue  # "the budget" may well be the thing
+            if name := self._names.get(_key(form)):
+                return self._within(name.ids, scope)
+        return self._within(self._part_of_name(_words(bare), noun is not None), scope)
+
+    def _part_of_name(self, words: tuple[str, ...], has_noun: bool) -> tuple[str, ...]:
+        """The one document whose name holds two words or more in a row.
+
+        One word is enough for a transcript that is called a meeting: "the budget meeting".
+        """
+        found = self._named_with(words) if len(words) > 1 else set()
+        if not found and has_noun and len(words) > 1:
+            found = self._named_with(words[:-1])
+            found = found if len(words) > 2 else found & self.transcripts
+        return tuple(found) if len(found) == 1 else ()
+
+    def _named_with(self, words: tuple[str, ...]) -> set[str]:
+        row = f" {' '.join(words)} "
+        names = (name for name in self._names.values() if row in f" {' '.join(name.words)} ")
+        return {id_ for name in names for id_ in name.ids}
+
+    def _within(self, ids: Sequence[str], scope: Collection[str]) -> tuple[str, ...]:
+        return tuple(id_ for id_ in ids if not scope or id_ in scope)
+
+    def _candidates(self, question: str) -> Iterator[tuple[Mention, _Name]]:
+        """The longest names in a question, whatever it means by them."""
+        words = list(_WORD.finditer(question))
+        at = 0
+        while at < len(words):
+            for length in range(min(self._longest, len(words) - at), 0, -1):
+                row = words[at : at + length]
+                name = self._names.get("".join(word.group().lower() for word in row))
+                if name is not None:
+                    yield Mention(row[0].start(), row[-1].end(), name.ids), name
+                    at += length
+                    break
+            else:
+                at += 1
+
+    def _is_meant(  # noqa: PLR0911 - a rule a line
+        self, question: str, at: Mention, name: _Name
+    ) -> bool:
+        """Whether the question means documents by it, and not something of the world."""
+        before, written, after = (
+            question[: at.start],
+            question[at.start : at.end],
+            question[at.end :],
+        )
+        words = name.words
+        if name.file and ("." in written or len(words) == 1):
+            return True
+        if all(word.isdigit() or word in _DATES for word in words):
+            return False
+        if _SOURCE.search(before):
+            return True
+        joined = re.fullmatch(r"[^\W_]+([-_.][^\W_]+)+", written) is not None
+        numbered = any(character.isdigit() for character in written)
+        spoken = self.transcripts.issuperset(at.ids)
+        place = _PLACE.search(before) is not None
+        cited = _ACCORDING.search(before) is not None or _SAYS.match(after) is not None
+        if numbered and (joined or len(words) == 1):
+            return spoken or cited or len(words) > 2 or not DOCUMENT_WORDS.isdisjoint(words)
+        if spoken and not joined and (numbered or words[0] in ORDINALS):
+            return place and not MEETING_WORDS.isdisjoint(words)
+        if len(words) > 2 and (joined or numbered):
+            return cited or (joined and place)
+        called = words[-1] in DOCUMENT_WORDS and len(words) > 1
+        return called and (words[0] == "the" or _DETERMINED.search(before) is not None)
+
+    @cached_property
+    def _longest(self) -> int:
+        return min(_LONGEST, max((len(name.words) for name in self._names.values()), default=0))
+
+    @cached_property
+    def _names(self) -> dict[str, _Name]:
+        """Names by their letters and digits: "kick-off" and "kickoff" are one."""
+        grouped: dict[str, tuple[tuple[str, ...], dict[str, None], bool]] = {}
+        for id_, words, file in self._every_name():
+            if not words:
+                continue
+            _, ids, is_file = grouped.setdefault("".join(words), (words, {}, file))
+            ids[id_] = None
+            grouped["".join(words)] = (words, ids, is_file or file)
+        return {
+            key: _Name(words, tuple(ids), file)
+            for key, (words, ids, file) in grouped.items()
+            if len(ids) <= _MANY
+        }
+
+    def _every_name(self) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+        beginnings: dict[tuple[str, ...], set[str]] = {}
+        for id_, entry in self.entries.items():
+            file = PurePosixPath(entry.path)
+            if _ID.fullmatch(id_):
+                yield id_, (id_,), True
+            if file.suffix:
+                yield id_, _words(file.name), True
+            for name in (entry.path, file.stem, entry.title, entry.part):
+                words = _words(name)
+                yield id_, words, False
+                if words[:1] == ("the",):
+                    yield id_, words[1:], False
+            beginnings.setdefault(_beginning(file.stem), set()).add(id_)
+        for words, ids in beginnings.items():
+            if len(ids) == 1:
+                yield next(iter(ids)), words, False
+        yield from self._series(beginnings)
+
+    def _series(
+        self, beginnings: dict[tuple[str, ...], set[str]]
+    ) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+        """Names such as "meeting 3" and "third meeting"; all transcripts must be in one series."""
+        numbered = {
+            words: next(iter(ids))
+            for words, ids in beginnings.items()
+            if len(words) > 1 and words[-1].isdigit() and len(ids) == 1
+            if self.transcripts.issuperset(ids)
+        }
+        if len(numbered) < 2 or len(numbered) != len(self.transcripts):
+            return
+        if len({words[:-1] for words in numbered}) != 1:
+            return
+        for words, id_ in numbered.items():
+            number = int(words[-1])
+            yield id_, ("meeting", str(number)), False
+            if 1 <= number <= len(ORDINALS):
+                yield id_, (ORDINALS[number - 1], "meeting"), False
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.lower() for word in _WORD.findall(text))
+
+
+def _key(text: str) -> str:
+    return "".join(_words(text))
+
+
+def _beginning(stem: str) -> tuple[str, ...]:
+    """The words of a name up to its first number: "heron", "3" of "heron-3-budget"."""
+    words = _words(stem)
+    number = next((at for at, word in enumerate(words) if word.isdigit()), -1)
+    return words[: number + 1] if number > 0 else ()

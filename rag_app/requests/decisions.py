@@ -1,0 +1,66 @@
+"""A request such as "What was decided in meeting-3?": decisions and actions, in quotes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from indexing.store.store import Store
+from rag_app.requests.listing import MOST_LINES, Line, more
+from rag_app.requests.summary import MOST_DOCUMENTS, overview_of, sentence
+from rag_app.requests.target import Target, Words, groups_of, pattern
+
+_IN = r"(?:in|at|during|of|from)"
+_NOUN = (
+    r"(?P<noun{}>decisions?|actions?|action items?|action points?|next steps?|outcomes?"
+    r"|resolutions?|to-?dos?|tasks?|conclusions?)"
+    r"(?: and (?:the )?(?:actions?|action items?|next steps?|tasks?))?"
+)
+_PARTICIPLE = r"(?:decided|agreed|agreed on|concluded|resolved)"
+_PATTERN = pattern(
+    rf"what (?:was|has been|were|is) {_PARTICIPLE}(?: on)? {_IN} (?P<name{{}}>.+)",
+    r"what did (?:they|the (?:team|group)|people|everyone|we) (?:decide|agree|conclude)(?: on)?"
+    rf" {_IN} (?P<name{{}}>.+)",
+    rf"(?:what|which) (?:are|were|is|was) the (?:main |key |final )?{_NOUN}"
+    rf"(?: made| taken| reached)? {_IN} (?P<name{{}}>.+)",
+    rf"(?:what|which) {_NOUN} (?:were|was|are|is) (?:there|made|taken|reached|agreed|agreed on)"
+    rf" {_IN} (?P<name{{}}>.+)",
+    rf"(?:list|show|give|name)(?: me| us)? (?:all )?(?:of )?(?:the )?(?:main |key )?{_NOUN}"
+    rf"(?: made| taken)? {_IN} (?P<name{{}}>.+)",
+)
+_ACTIONS = re.compile(r"action|next|to-?do|task", re.IGNORECASE)
+
+
+def match(words: Words) -> Target | None:
+    """A request for the decisions, or the actions, of one to three documents."""
+    groups = groups_of(_PATTERN, words.text)
+    if not groups:
+        return None
+    ids = words.resolve(groups["name"])
+    if not 1 <= len(ids) <= MOST_DOCUMENTS:
+        return None
+    wanted = "actions" if _ACTIONS.match(groups.get("noun", "")) else "decisions and actions"
+    read_as = f"a request for the {wanted} of {words.catalogue.titles(ids)}"
+    return Target("decisions", read_as, ids, phrase=wanted)
+
+
+def lines(target: Target, store: Store) -> Iterator[Line]:
+    """Of each document, decisions and then actions with who and when; none where none is found."""
+    for id_ in target.documents:
+        document, about = overview_of(id_, store)
+        decisions = about.decisions if "decisions" in target.phrase else ()
+        every = [
+            *(Line("Decided:", sentence(document, each)) for each in decisions),
+            *(
+                Line(f"To do{_details(each.who, each.when)}:", sentence(document, each.quote))
+                for each in about.actions
+            ),
+        ]
+        if every:
+            yield Line(f"{about.title}, in sentences that say so in so many words:")
+            yield from every[:MOST_LINES]
+            yield from more(len(every), f"rag-app overview {id_} shows all")
+
+
+def _details(who: str | None, when: str | None) -> str:
+    return "".join(f", {each}" for each in (who, when) if each)

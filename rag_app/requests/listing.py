@@ -1,0 +1,92 @@
+"""Lines of an answer that is computed, not looked up; some end in a quote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from generator.answer import AnswerReady, ContextEntry, Event
+from generator.answer_mode import AnswerMode
+from generator.draft import Draft
+from generator.evidence import Sentence, Span, evidence_sentences
+from generator.extractive.selector import build_citation
+from generator.prompt.builder import count_words
+from generator.request import AskRequest
+from indexing.documents import Document
+from indexing.store.store import Store
+from rag_app.requests.target import Target
+
+MOST_LINES = 50
+"""Lines of one list; the rest are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of an answer.
+
+    Attributes:
+        text: What was counted or listed.
+        quote: A sentence that follows it, word for word.
+    """
+
+    text: str
+    quote: Sentence | None = None
+
+
+def events(
+    request: AskRequest, target: Target, lines: Sequence[Line], seconds: float
+) -> Iterator[Event]:
+    """The events of an answer of these lines; all that is quoted is cited.
+
+    Args:
+        request: What was asked.
+        target: What it was read as.
+        lines: The answer.
+        seconds: How long they took.
+    """
+    draft = Draft(request, AnswerMode("quote", "computed from the documents"), seconds)
+    quoted = {line.quote.document.id: line.quote.document for line in lines if line.quote}
+    yield draft.context(tuple(_read_whole(document) for document in quoted.values()))
+    for number, line in enumerate(lines):
+        yield draft.text(("\n" if number else "") + _write(draft, line))
+    answer = draft.finish()
+    yield AnswerReady(replace(answer, kind=target.kind, read_as=target.read_as))
+
+
+def _write(draft: Draft, line: Line) -> str:
+    if line.quote is None:
+        return line.text
+    marker = len(draft.citations) + 1
+    text = f"{line.text} {' '.join(line.quote.text.split())} [{marker}]"
+    draft.citations.append(build_citation(line.quote, marker, text))
+    return text
+
+
+def _read_whole(document: Document) -> ContextEntry:
+    tokens = count_words(document.text)
+    return ContextEntry(document.id, document.title, tokens, tokens, 0)
+
+
+def sentence_at(store: Store, document: Document, offset: int) -> Sentence | None:
+    """The sentence that holds a character, within its utterance or passage; None at none."""
+    utterance = document.utterance_at(offset)
+    if utterance is not None:
+        start, end = utterance.start, utterance.end
+    else:
+        around = [one for one in store.passages_of(document.id) if one.start <= offset < one.end]
+        start, end = (around[0].start, around[0].end) if around else (0, len(document.text))
+    for sentence in evidence_sentences([Span(document, start, end, 0.0)]):
+        if sentence.start <= offset < sentence.end:
+            return sentence
+    return None
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things: 1 document, 2 documents."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def more(number: int, remedy: str) -> Iterator[Line]:
+    """A line for those beyond the longest list."""
+    if number > MOST_LINES:
+        yield Line(f"and {number - MOST_LINES:,} more ({remedy})")

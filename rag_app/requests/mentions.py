@@ -1,0 +1,181 @@
+"""A request such as "Which meetings mention e-paper?": how often, and the first of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+from generator.evidence import Sentence
+from indexing.documents import Document
+from indexing.store.store import Store
+from indexing.text.english import QUESTION_WORDS
+from indexing.text.terms import stem
+from rag_app.requests.listing import MOST_LINES, Line, count, more, sentence_at
+from rag_app.requests.target import Target, Words, groups_of, pattern
+
+MOST_WORDS = 6
+"""Words of a phrase whose mentions are counted."""
+
+_NOUN = r"(?P<noun{}>documents?|files?|meetings?|transcripts?|recordings?|sources?|texts?)"
+_WHICH = rf"(?:which|what|how many) (?:of )?(?:the |these |my |your |our )?{_NOUN}"
+_MENTION = r"(?:mentions?|mentioned|names?|named|refers? to|referred to|contains?)"
+_ABOUT = (
+    r"(?:discuss|discusses|discussed|covers?|covered|(?:talks?|talked|speaks?|spoke) (?:about|of))"
+)
+_IS, _DO = r"(?:is|are|was|were)", r"(?:do|does|did)"
+_THEY = r"(?:they|people|anyone|anybody|someone|somebody|we|the team|the group)"
+_OFTEN, _NAME = r"how (?:often|many times)", r"(?: (?:in|at) (?P<name{}>.+))?"
+_FIND = r"(?:list|show|name|find)(?: me)? (?:all )?(?:of )?(?:the )?"
+_LITERAL = pattern(
+    rf"{_WHICH} (?:all )?{_MENTION} (?P<phrase{{}}>.+)",
+    rf"(?:in )?{_WHICH} {_IS} (?P<phrase{{}}>.+) mentioned",
+    rf"(?:in )?{_WHICH} {_DO} {_THEY} mention (?P<phrase{{}}>.+)",
+    rf"where {_IS} (?P<phrase{{}}>.+?) mentioned{_NAME}",
+    rf"where {_DO} {_THEY} mention (?P<phrase{{}}>.+?){_NAME}",
+    rf"{_OFTEN} {_IS} (?P<phrase{{}}>.+?) mentioned{_NAME}",
+    rf"{_OFTEN} {_DO} (?P<name{{}}>.+?) mention (?P<phrase{{}}>.+)",
+    rf"{_DO} any (?:of )?(?:the |these |my |your |our )?{_NOUN} mention (?P<phrase{{}}>.+)",
+    rf"{_FIND}{_NOUN} (?:that|which) {_MENTION} (?P<phrase{{}}>.+)",
+    rf"{_FIND}(?:mentions of|places (?:that|which) mention) (?P<phrase{{}}>.+?){_NAME}",
+)
+_PERHAPS = pattern(
+    rf"{_WHICH} (?:all )?{_ABOUT} (?P<phrase{{}}>.+)",
+    rf"(?:in )?{_WHICH} {_IS} (?P<phrase{{}}>.+) (?:discussed|talked about)",
+    rf"(?:in )?{_WHICH} {_DO} {_THEY} (?:discuss|talk about|speak of) (?P<phrase{{}}>.+)",
+)
+_SPOKEN = {"meeting", "transcript", "recording"}
+_CLAUSE = {"and", "who", "what", "which", "that", "how", "why", "when", "where", "whether", "if"}
+_ARTICLE = re.compile(
+    r"^(?:(?:the|an?|any|some)\s+)?(?:(?:word|words|term|name)\s+)?", re.IGNORECASE
+)
+_WHERE = re.compile(r"\s+(?:anywhere|somewhere|at all|in (?:them|it|any of them))$", re.IGNORECASE)
+_PART = re.compile(r"[^\W_]+")
+
+
+def match(words: Words) -> Target | None:
+    """A request for the mentions of a phrase; "discuss" asks for them where there are any."""
+    literal = groups_of(_LITERAL, words.text)
+    groups = literal or groups_of(_PERHAPS, words.text)
+    if not groups:
+        return None
+    phrase = _phrase(groups["phrase"])
+    ids: tuple[str, ...] = words.scope
+    if "name" in groups:
+        ids = words.resolve(groups["name"])
+        if not ids:
+            return None
+    if not phrase:
+        return None
+    spoken = groups.get("noun", "").lower().rstrip("s") in _SPOKEN
+    about = f" in {words.catalogue.titles(ids)}" if "name" in groups else ""
+    read_as = f"a count of the mentions of “{phrase}”{about}"
+    return Target("mentions", read_as, ids, spoken, phrase, bool(literal))
+
+
+def _phrase(text: str) -> str:
+    """What is to be mentioned, "" where it is more than a phrase."""
+    text = _ARTICLE.sub("", _WHERE.sub("", text.strip()))
+    quoted = re.fullmatch(r"[\"'“‘](.+)[\"'”’]", text)  # noqa: RUF001 - typographic quotes
+    text = quoted[1] if quoted else text
+    parts = [part.lower() for part in _PART.findall(text)]
+    if not 0 < len(parts) <= MOST_WORDS or (not quoted and _CLAUSE & set(parts)):
+        return ""
+    return " ".join(text.split()) if set(parts) - QUESTION_WORDS else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """The mentions in one document.
+
+    Attributes:
+        document: The document.
+        offsets: First character of each, ascending.
+    """
+
+    document: Document
+    offsets: tuple[int, ...]
+
+
+def mentions(phrase: str, target: Target, store: Store) -> Iterator[Mentions]:
+    """The mentions in each document that has any; names before what somebody says do not count.
+
+    Args:
+        phrase: Words in a row; each matches the words of the same stem.
+        target: Which documents count.
+        store: Where they are.
+    """
+    transcripts = store.transcripts()
+    expression = _expression(phrase)
+    for identity, (_, text) in zip(store.identities(), store.texts(), strict=True):
+        if target.documents and identity.id not in target.documents:
+            continue
+        if (target.spoken and identity.id not in transcripts) or not expression.search(text):
+            continue
+        document = store.document(identity.id)
+        offsets = tuple(_offsets(phrase, expression, document))
+        if offsets:
+            yield Mentions(document, offsets)
+
+
+def _expression(phrase: str) -> re.Pattern[str]:
+    """Words that begin as the stems of the phrase do, with a little between them."""
+    parts = [part.lower() for part in _PART.findall(phrase)]
+    row = r"\W{1,3}".join(rf"({re.escape(_beginning(part))}[^\W_]*)" for part in parts)
+    return re.compile(rf"(?<![^\W_]){row}(?![^\W_])", re.IGNORECASE)
+
+
+def _beginning(word: str) -> str:
+    """What every word of the same stem begins with: a final "y" is an "i" in the stem."""
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(word, stem(word), strict=False))
+    shared = "".join(letter for letter, _ in pairs)
+    return shared.rstrip("iy") or shared or word
+
+
+def _offsets(phrase: str, expression: re.Pattern[str], document: Document) -> Iterator[int]:
+    stems = [stem(part.lower()) for part in _PART.findall(phrase)]
+    for found in expression.finditer(document.text):
+        utterance = document.utterance_at(found.start())
+        if utterance is not None and found.start() < utterance.text_start:
+            continue
+        if [stem(word.lower()) for word in found.groups()] == stems:
+            yield found.start()
+
+
+def lines(target: Target, store: Store) -> Iterator[Line]:
+    """How often and in how many documents, then each with its first sentence."""
+    found = sorted(mentions(target.phrase, target, store), key=lambda each: -len(each.offsets))
+    noun = "transcript" if target.spoken else "document"
+    among = len(_scope(target, store))
+    times = sum(len(each.offsets) for each in found)
+    if not found and not target.literal:
+        return
+    if not found:
+        yield Line(
+            f"“{target.phrase}” is not mentioned in {_of_all(among, noun)}. "
+            "Only these words were looked for, in all their forms."
+        )
+        return
+    yield Line(
+        f"“{target.phrase}” is mentioned {count(times, 'time')} in {len(found):,} of "
+        f"{count(among, noun)}:"
+    )
+    for each in found[:MOST_LINES]:
+        number = f"{each.document.title}, {count(len(each.offsets), 'time')}"
+        quote = sentence_at(store, each.document, each.offsets[0])
+        yield Line(f"{number}, first{_by(quote)}:", quote) if quote else Line(number)
+    yield from more(len(found), "name a document to count in it alone")
+
+
+def _scope(target: Target, store: Store) -> set[str]:
+    ids = set(target.documents) or {identity.id for identity in store.identities()}
+    return ids & store.transcripts() if target.spoken else ids
+
+
+def _of_all(number: int, noun: str) -> str:
+    return f"the {noun}" if number == 1 else f"any of {number:,} {noun}s"
+
+
+def _by(quote: Sentence | None) -> str:
+    return f" by {quote.speaker}" if quote and quote.speaker else ""

@@ -1,0 +1,210 @@
+"""What a question asks for: an answer from the store, or a search, of the documents it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from generator.answer import AnswerReady, Event
+from generator.prompt.follow_up import Turn
+from generator.request import AskRequest
+from indexing.store.store import Store
+from rag_app.requests import decisions, documents, mentions, speakers, summary
+from rag_app.requests.catalogue import Catalogue, Mention
+from rag_app.requests.listing import Line, events
+from rag_app.requests.target import Target, Words, pattern
+
+
+@dataclass(frozen=True, slots=True)
+class RequestKind:
+    """A kind of request that is answered from the store.
+
+    Attributes:
+        match: What a question of this kind asks for; None of any other.
+        lines: The lines of the answer.
+    """
+
+    match: Callable[[Words], Target | None]
+    lines: Callable[[Target, Store], Iterator[Line]]
+
+
+KINDS: dict[str, RequestKind] = {
+    "documents": RequestKind(documents.match, documents.lines),
+    "mentions": RequestKind(mentions.match, mentions.lines),
+    "speakers": RequestKind(speakers.match, speakers.lines),
+    "decisions": RequestKind(decisions.match, decisions.lines),
+    "summary": RequestKind(summary.match, summary.lines),
+}
+"""By `Answer.kind`, in the order in which they are tried."""
+
+WRITTEN = frozenset({"summary", "decisions"})
+"""Kinds that a language model writes, from the documents named, where it is asked to."""
+
+_POLITE = pattern(
+    r"(?:please|hi|hello|hey|ok|okay|so|now|well)",
+    r"(?:can|could|would|will) (?:you|i|we)(?: please)?(?: (?:tell me|show me|say|have|get|see))?",
+    r"(?:i(?:'d| would) like|i want) (?:you )?(?:to (?:know|have|see)|a(?=\s+list))?",
+    r"(?:tell|give) me",
+    r"do you know",
+)
+_OPENING = re.compile(rf"^(?:(?:{_POLITE.pattern})[\s,:]+)+", re.IGNORECASE)
+_CLOSING = re.compile(r"[\s,]*(?:\bplease|\bfor me|\bthanks|\bthank you)?[\s?!.]*$", re.IGNORECASE)
+_AND = re.compile(
+    r"(?:and|what about|how about|and what about|and how about|same for|the same for)"
+    r"(?: (?P<place>in|at|for|of|from))? (?P<name>.+)",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r",?\s*(?:\b(?:in|within|inside|from|at|during|of|per|between|according to|as per)\s+)"
+    r"(?:(?:the|this|that|our|my|your|both|whole|entire)\s+)*"
+    r"(?:(?:documents?|files?|meetings?|transcripts?|recordings?|reports?)\s+)?"
+    r"(?:(?:called|named|titled)\s+)?[\"'“]?$",
+    re.IGNORECASE,
+)
+_JOINS = re.compile(
+    r"[\"'”]?\s*(?:,|and|or|&|,\s*and)\s*(?:(?:in|from|the)\s+)*[\"'“]?", re.IGNORECASE
+)
+_DOES = re.compile(r"\b(?:does|did|do)\s+(?:(?:the|this|our|my|your)\s+)?[\"'“]?$", re.IGNORECASE)
+_SAY = re.compile(r"[\"'”]?\s+(?:say|mention|state)\s+about\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How a request is answered.
+
+    Attributes:
+        request: The request, limited to the documents that its question names.
+        target: What it asks for.
+        lines: The answer, where it is computed; None where the question is looked up.
+    """
+
+    request: AskRequest
+    target: Target
+    lines: tuple[Line, ...] | None = None
+
+    def events(self, seconds: float) -> Iterator[Event]:
+        """The events of a computed answer, which took so long."""
+        return events(self.request, self.target, self.lines or (), seconds)
+
+    def marked(self, event: AnswerReady) -> AnswerReady:
+        """The last event of an answer that was looked up, with how the question was read."""
+        answer = replace(event.answer, kind=self.target.kind, read_as=self.target.read_as)
+        return AnswerReady(answer)
+
+
+class Router:
+    """Routes requests to a corpus; remembers the names of its documents."""
+
+    def __init__(self) -> None:
+        self._latest: tuple[str, Catalogue] | None = None
+
+    def route(self, request: AskRequest, store: Store) -> Route:
+        """How a request is answered from a store, which is read at one moment."""
+        found = route(request, self._catalogue(store))
+        kind = KINDS.get(found.target.kind)
+        if kind is None:
+            return found
+        lines = tuple(kind.lines(found.target, store))
+        if not lines:  # there is nothing to list: looked up after all
+            text = _completed(request.question, request.history, self._catalogue(store))
+            return _as_question(request, text, self._catalogue(store))
+        return replace(found, lines=lines)
+
+    def _catalogue(self, store: Store) -> Catalogue:
+        latest = self._latest
+        if latest is None or latest[0] != store.stamp:
+            latest = self._latest = store.stamp, Catalogue(store.entries(), store.transcripts())
+        return latest[1]
+
+
+def route(request: AskRequest, catalogue: Catalogue) -> Route:
+    """How a request is answered; what is not surely of another kind is a question.
+
+    A follow-up that only names a document ("And meeting-2?") asks the same of that one.
+    """
+    if request.read_as == "question":
+        return Route(request, Target("question", ""))
+    text = _completed(request.question, request.history, catalogue)
+    target = _target(text, request, catalogue)
+    if target is not None:
+        return Route(replace(request, subject=text), target)
+    return _as_question(request, text, catalogue)
+
+
+def _as_question(request: AskRequest, text: str, catalogue: Catalogue) -> Route:
+    """A question, limited to the documents that it names."""
+    named = catalogue.mentions(text)
+    if not named or request.where.documents:
+        return Route(request, Target("question", ""))
+    ids = tuple(dict.fromkeys(id_ for each in named for id_ in each.ids))
+    where = replace(request.where, documents=ids)
+    limited = replace(request, where=where, subject=_subject(text, named))
+    return Route(limited, Target("question", f"a question about {catalogue.titles(ids)}", ids))
+
+
+def _target(text: str, request: AskRequest, catalogue: Catalogue) -> Target | None:
+    """What a request asks of the store; None where it has to be looked up."""
+    if request.where.speaker:
+        return None
+    words = Words(_bare(text), request.where, catalogue)
+    for kind in KINDS.values():
+        target = kind.match(words)
+        if target is not None and not (request.mode == "free" and target.kind in WRITTEN):
+            return target
+    return None
+
+
+def _bare(question: str) -> str:
+    """A question on one line without words of politeness and the mark at its end."""
+    line = " ".join(question.split()).replace("’", "'")  # noqa: RUF001 - typographic apostrophe
+    return _CLOSING.sub("", _OPENING.sub("", line))
+
+
+def _completed(question: str, history: Sequence[Turn], catalogue: Catalogue) -> str:
+    """The question; one that only names documents, with the words of the question before it."""
+    found = _AND.fullmatch(_bare(question))
+    if found is None or not history:
+        return question
+    name = found["name"]
+    if not catalogue.resolve(name):
+        return question
+    before = _completed(history[-1].question, history[:-1], catalogue)
+    named = catalogue.mentions(before) or _object(before, catalogue)
+    if named:
+        first, last = named[0], named[-1]
+        return f"{before[: first.start]}{name}{before[last.end :]}"
+    return f"{before.rstrip(' ?!.')} in {name}?"
+
+
+def _object(question: str, catalogue: Catalogue) -> list[Mention]:
+    """The end of a question, as far as it stands for documents: "the budget meeting"."""
+    bare = question.rstrip(" ?!.")
+    for word in re.finditer(r"\S+", bare):
+        if ids := catalogue.resolve(bare[word.start() :]):
+            return [Mention(word.start(), len(bare), ids)]
+    return []
+
+
+def _subject(question: str, named: Sequence[Mention]) -> str:
+    """A question without the documents that it names; itself where little is left of it."""
+    subject = question
+    for first, last in reversed(_rows(question, named)):
+        before, after = subject[:first], subject[last:].removeprefix('"').removeprefix("”")
+        if place := _PLACE.search(before):
+            subject = f"{before[: place.start()]} {after}"
+        elif (does := _DOES.search(before)) and (say := _SAY.match(after)):
+            subject = f"{before[: does.start()]}is said about{after[say.end() :]}"
+    subject = re.sub(r"\s+([?!.,])", r"\1", " ".join(subject.split())).lstrip(" ,;:")
+    return subject if len(subject.split()) > 2 else question
+
+
+def _rows(question: str, named: Sequence[Mention]) -> list[tuple[int, int]]:
+    """Spans of names; those with only an "and" between them are one span."""
+    rows: list[tuple[int, int]] = []
+    for each in named:
+        if rows and _JOINS.fullmatch(question[rows[-1][1] : each.start]):
+            rows[-1] = rows[-1][0], each.end
+        else:
+            rows.append((each.start, each.end))
+    return rows

@@ -1,0 +1,88 @@
+"""A request such as "Who attended meeting-2?": the speakers, with their share of the words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from generator.evidence import Span, evidence_sentences
+from generator.overview.blocks import blocks
+from generator.overview.speakers import SpeakerShare, speaker_shares
+from indexing.documents import Document
+from indexing.store.store import Store
+from rag_app.requests.listing import MOST_LINES, Line, count, more
+from rag_app.requests.target import Target, Words, groups_of, pattern
+
+_MOST_DOCUMENTS = 3
+
+_PEOPLE = r"(?:participants|speakers|attendees|people|members|persons)"
+_WAS = r"(?:was|were|is|are)"
+_VERB = (
+    r"(?:attended|joined|attends"
+    rf"|(?:{_WAS} )?(?:(?:present|there|speaking|in attendance|all) )?(?:in|at)"
+    r"|(?:spoke|speaks|talked|talks|participated|participates|took part|takes part|said anything)"
+    r"(?: (?:the )?(?:most|more|least))? (?:in|at|during))"
+)
+_ALL = r"(?:all )?(?:the|these|your|my) (?:documents|meetings|transcripts|files)"
+_PATTERN = pattern(
+    rf"who (?:all )?{_VERB} (?P<name{{}}>.+)",
+    rf"who {_WAS} the {_PEOPLE} (?:of|in|at|from) (?P<name{{}}>.+)",
+    rf"(?:which|what|how many) {_PEOPLE} {_VERB} (?P<name{{}}>.+)",
+    rf"how many {_PEOPLE} (?:are|were) there (?:in|at) (?P<name{{}}>.+)",
+    rf"(?:list|name|show)(?: me)? (?:all )?(?:the )?{_PEOPLE} (?:of|in|at|from) (?P<name{{}}>.+)",
+    r"who (?:said|says) (?:the )?(?:most|least) (?:in|at|during) (?P<name{}>.+)",
+)
+_EVERYWHERE = pattern(
+    rf"who (?:are|were) (?:all )?the speakers(?: (?:in|of) {_ALL})?",
+    rf"(?:list|name|show)(?: me)? (?:all )?(?:of )?(?:the )?speakers(?: (?:in|of) {_ALL})?",
+    rf"who (?:speaks|spoke|talks) in {_ALL}",
+)
+
+
+def match(words: Words) -> Target | None:
+    """A request for the speakers of a transcript, or of all."""
+    catalogue = words.catalogue
+    if groups_of(_EVERYWHERE, words.text) and catalogue.transcripts:
+        return Target("speakers", "a request for the speakers", words.scope)
+    groups = groups_of(_PATTERN, words.text)
+    ids = words.resolve(groups["name"]) if groups else ()
+    if not ids or not catalogue.transcripts.issuperset(ids):
+        return None
+    return Target("speakers", f"a request for the speakers of {catalogue.titles(ids)}", ids)
+
+
+def lines(target: Target, store: Store) -> Iterator[Line]:
+    """Of one to three transcripts, each speaker with their share and first words; else counts."""
+    if not 1 <= len(target.documents) <= _MOST_DOCUMENTS:
+        yield from _everybody(target, store)
+        return
+    for id_ in target.documents:
+        document = store.document(id_)
+        shares = speaker_shares(blocks(document))
+        people = "1 person speaks" if len(shares) == 1 else f"{len(shares):,} people speak"
+        yield Line(f"{people} in {document.title}; a transcript does not show who is silent:")
+        for share in shares[:MOST_LINES]:
+            yield _line(document, share)
+        yield from more(len(shares), f"rag-app overview {id_} shows all")
+
+
+def _line(document: Document, speaker: SpeakerShare) -> Line:
+    """A speaker's share, with the first thing that they say."""
+    text = f"{speaker.name}, {speaker.share:.0%} of the words in "
+    text += count(speaker.utterances, "utterance")
+    first = next(one for one in document.utterances if one.speaker == speaker.name)
+    sentences = evidence_sentences([Span(document, first.start, first.end, 0.0)])
+    return Line(f"{text}, first:", sentences[0]) if sentences else Line(text)
+
+
+def _everybody(target: Target, store: Store) -> Iterator[Line]:
+    """The speakers of many transcripts, with the number of documents each speaks in."""
+    documents: dict[str, int] = {}
+    for id_ in target.documents or sorted(store.transcripts()):
+        for name in {name for passage in store.passages_of(id_) for name in passage.speakers}:
+            documents[name] = documents.get(name, 0) + 1
+    yield Line(f"{count(len(documents), 'speaker')}:")
+    for name, number in sorted(documents.items(), key=lambda each: (-each[1], each[0]))[
+        :MOST_LINES
+    ]:
+        yield Line(f"{name}, in {count(number, 'document')}")
+    yield from more(len(documents), "ask for the speakers of one document")

@@ -1,0 +1,84 @@
+"""A request such as "Summarize meeting-3": its overview, which is made of quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from generator.evidence import Sentence
+from generator.overview.overview import Overview, Quote, overview
+from indexing.documents import Document, clock
+from indexing.store.store import Store
+from rag_app.requests.listing import Line, count
+from rag_app.requests.target import Target, Words, groups_of, pattern
+
+MOST_DOCUMENTS = 3
+"""Documents that one answer sums up; of more, the question is looked up."""
+
+_MOST_SPEAKERS = 6
+_MOST_DECISIONS = 5
+
+_SUMMARY = r"(?:short |brief |quick |full |concise )?(?:summary|overview|recap|outline|gist)"
+_PATTERN = pattern(
+    r"(?:summari[sz]e|sum up|recap|outline|tl;?dr(?: of)?) (?P<name{}>.+)",
+    r"(?:(?:give|write|make|show)(?: me| us)? |what(?: is|'s) )?(?:(?:an?|the|some) )?"
+    rf"{_SUMMARY} (?:of|for) (?P<name{{}}>.+)",
+    r"what(?: is|'s| was|'re| are| were) (?P<name{}>.+?) (?:all )?about",
+    r"what (?:happened|was discussed|was talked about|was said|did they (?:discuss|talk about))"
+    r" (?:in|at|during) (?P<name{}>.+)",
+    r"what (?:is|was|are|were) the (?:main |key |important )?"
+    r"(?:topics?|points?|themes?|subjects?|focus|contents?|takeaways)"
+    r"(?: (?:discussed|talked about|covered))? (?:of|in|at) (?P<name{}>.+)",
+)
+
+
+def match(words: Words) -> Target | None:
+    """A request for a summary of one to three documents, as a whole."""
+    groups = groups_of(_PATTERN, words.text)
+    ids = words.resolve(groups["name"]) if groups else ()
+    if not 1 <= len(ids) <= MOST_DOCUMENTS:
+        return None
+    read_as = f"a request for an overview of {words.catalogue.titles(ids)}"
+    return Target("summary", read_as, ids)
+
+
+def lines(target: Target, store: Store) -> Iterator[Line]:
+    """Of each document: length, speakers, the most telling sentence of each topic, decisions."""
+    for id_ in target.documents:
+        document, about = overview_of(id_, store)
+        yield Line(f"{about.title}: {', '.join(_measures(about))}.")
+        if about.speakers:
+            yield Line(f"Speakers: {', '.join(_speakers(about))}.")
+        for topic in about.topics:
+            place = clock(topic.time) or (f"page {topic.page}" if topic.page else "")
+            at = f" ({place})" if place else ""
+            yield Line(f"On {', '.join(topic.keywords)}{at}:", sentence(document, topic.quote))
+        for each in about.decisions[:_MOST_DECISIONS]:
+            yield Line("Decided:", sentence(document, each))
+
+
+def overview_of(id_: str, store: Store) -> tuple[Document, Overview]:
+    """A document and its overview."""
+    document = store.document(id_)
+    return document, overview(document, store.passages_of(id_), store.passage_vectors_of(id_))
+
+
+def sentence(document: Document, quote: Quote) -> Sentence:
+    """A quote of an overview as a sentence that can be cited."""
+    utterance = document.utterance_at(quote.start)
+    start = utterance.start if utterance else None
+    return Sentence(document, quote.start, quote.end, 0.0, start, quote.speaker, quote.time)
+
+
+def _measures(about: Overview) -> Iterator[str]:
+    yield count(about.words, "word")
+    if about.pages:
+        yield count(about.pages, "page")
+    if about.seconds:
+        yield f"{clock(about.seconds)} long"
+
+
+def _speakers(about: Overview) -> Iterator[str]:
+    for each in about.speakers[:_MOST_SPEAKERS]:
+        yield f"{each.name} {each.share:.0%}"
+    if len(about.speakers) > _MOST_SPEAKERS:
+        yield f"{len(about.speakers) - _MOST_SPEAKERS} more"

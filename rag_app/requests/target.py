@@ -1,0 +1,81 @@
+"""What a request asks for, as its kind reads it out of the words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from generator.answer import Kind
+from indexing.filter import Filter
+from rag_app.requests.catalogue import Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A question, ready to be compared with patterns.
+
+    Attributes:
+        text: On one line, without words of politeness and the mark at its end.
+        where: What the question is limited to.
+        catalogue: The documents by name.
+    """
+
+    text: str
+    where: Filter
+    catalogue: Catalogue
+
+    def resolve(self, name: str) -> tuple[str, ...]:
+        """The documents that a phrase of it stands for."""
+        return self.catalogue.resolve(name, self.scope)
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """Ids of the documents that the question is limited to; none for all."""
+        if not self.where.documents and not self.where.path:
+            return ()
+        entries = self.catalogue.entries.values()
+        return tuple(
+            one.id
+            for one in entries
+            if self.where.admits(id_=one.id, title=one.title, path=one.path)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a request asks for.
+
+    Attributes:
+        kind: What it is.
+        read_as: The same in plain words.
+        documents: The documents it is about; none for all.
+        spoken: Whether it is about transcripts only.
+        phrase: The words whose mentions it asks for.
+        literal: Whether it asks for these very words, so that "nowhere" is an answer too.
+    """
+
+    kind: Kind
+    read_as: str
+    documents: tuple[str, ...] = ()
+    spoken: bool = False
+    phrase: str = ""
+    literal: bool = True
+
+
+def pattern(*forms: str) -> re.Pattern[str]:
+    """One pattern of several forms, for `groups_of`.
+
+    A blank stands for any white space, and "{}" in the name of a group for the number of its form,
+    as a pattern may have a name once only.
+    """
+    numbered = (form.replace("{}", str(at)) for at, form in enumerate(forms))
+    return re.compile("|".join(form.replace(" ", r"\s+") for form in numbered), re.IGNORECASE)
+
+
+def groups_of(expression: re.Pattern[str], text: str) -> dict[str, str]:
+    """The groups of the form that is the whole text, by name without number; "" is the text."""
+    found = expression.fullmatch(text)
+    if found is None:
+        return {}
+    groups = {name.rstrip("0123456789"): each for name, each in found.groupdict().items() if each}
+    return {"": text, **groups}

@@ -1,0 +1,162 @@
+"""Which requests are read as what; a normal question is never read as anything else."""
+
+from __future__ import annotations
+
+import pytest
+
+from generator.prompt.follow_up import Turn
+from generator.request import AskRequest
+from indexing.filter import Filter
+from indexing.store.store import DocumentEntry
+from rag_app.requests.catalogue import Catalogue
+from rag_app.requests.router import route
+
+MEETINGS = ["heron-1-kick-off.vtt", "heron-2-interviews.txt", "heron-3-budget.srt"]
+OTHERS = [
+    "staff-handbook.html",
+    "the-ferry-book.txt",
+    "probe-supply-agreement.docx",
+    "covid-19.pdf",
+    "first-order-logic.md",
+    "New York City.md",
+    "budget.txt",
+]
+
+
+def entry(name: str) -> DocumentEntry:
+    stem = name.rsplit(".", 1)[0]
+    return DocumentEntry(stem, f"/files/{name}", "", stem, "text", 9, 9, 9, 1, "2026-01-01")
+
+
+CATALOGUE = Catalogue(
+    [entry(name) for name in [*MEETINGS, *OTHERS]], [name.rsplit(".", 1)[0] for name in MEETINGS]
+)
+ONE, TWO, THREE = (name.rsplit(".", 1)[0] for name in MEETINGS)
+HANDBOOK, FERRY, AGREEMENT = "staff-handbook", "the-ferry-book", "probe-supply-agreement"
+
+REQUESTS = [
+    ("What documents do you have?", "documents", ()),
+    ("Please list all the files.", "documents", ()),
+    ("How many meetings have you indexed?", "documents", ()),
+    ("Who attended heron-2?", "speakers", (TWO,)),
+    ("Could you tell me who was at the second meeting?", "speakers", (TWO,)),
+    ("How many people spoke in the kick-off?", "speakers", (ONE,)),
+    ("Who attended heron-1 and heron-3?", "speakers", (ONE, THREE)),
+    ("List the speakers", "speakers", ()),
+    ("Which meetings mention e-paper?", "mentions", ()),
+    ("How often does the staff handbook mention leave?", "mentions", (HANDBOOK,)),
+    ("Does any document mention a helicopter?", "mentions", ()),
+    ("Where is the ferry mentioned in the-ferry-book.txt?", "mentions", (FERRY,)),
+    ("Summarize meeting-3", "summary", (THREE,)),
+    ("Could you please give me a short summary of the supply agreement?", "summary", (AGREEMENT,)),
+    ("What is the ferry book about?", "summary", (FERRY,)),
+    ("What was discussed in heron-1?", "summary", (ONE,)),
+    ("Summarize budget.txt", "summary", ("budget",)),
+    ("Summarize the document budget", "summary", ("budget",)),
+    ("What was decided in the third meeting?", "decisions", (THREE,)),
+    ("What are the action items of heron-3-budget?", "decisions", (THREE,)),
+]
+LIMITED = [
+    (
+        "What did Ines say in heron-3 about the price?",
+        (THREE,),
+        "What did Ines say about the price?",
+    ),
+    ("In heron-3-budget.srt, why was the radio dropped?", (THREE,), "why was the radio dropped?"),
+    ("What does the staff handbook say about leave?", (HANDBOOK,), "What is said about leave?"),
+    ("Who spoke in the second meeting about AA cells?", (TWO,), "Who spoke about AA cells?"),
+    ("Compare heron-1 and heron-3 on price", (ONE, THREE), "Compare heron-1 and heron-3 on price"),
+    ("What is the dose in covid-19.pdf?", ("covid-19",), "What is the dose?"),
+]
+QUESTIONS = [
+    "Why was the budget cut?",
+    "Summarize the discussion about the battery",
+    "Summarize the budget",
+    "Summarize the whole meeting",
+    "What was decided about the price?",
+    "What did Ines say about the price after heron-3?",
+    "How was the kick-off?",
+    "Who was at the stand?",
+    "What are the symptoms of covid-19?",
+    "What are the formulas of first-order logic?",
+    "How many people live in New York City?",
+    "What is Heron about?",
+    "How many documents did the author sign?",
+    "Which meetings did the board refuse, and why?",
+    "Who mentioned that volunteers forget to charge things?",
+    "How many times was the launch moved?",
+    "What did the group discuss in the evening?",
+    "Which documents mention that the oven was cold and who said so?",
+]
+
+
+@pytest.mark.parametrize(("question", "kind", "documents"), REQUESTS)
+def test_a_request_is_read_as_what_it_is(
+    question: str, kind: str, documents: tuple[str, ...]
+) -> None:
+    target = route(AskRequest(question), CATALOGUE).target
+    assert (target.kind, target.documents) == (kind, documents)
+    assert target.read_as
+    assert route(AskRequest(question, read_as="question"), CATALOGUE).target.kind == "question"
+
+
+@pytest.mark.parametrize(("question", "documents", "query"), LIMITED)
+def test_a_question_is_limited_to_the_documents_it_names(
+    question: str, documents: tuple[str, ...], query: str
+) -> None:
+    found = route(AskRequest(question), CATALOGUE)
+    assert found.target.kind == "question"
+    assert found.target.read_as.startswith("a question about ")
+    assert found.request.where.documents == documents
+    assert (found.request.question, found.request.query) == (question, query)
+    as_it_is = route(AskRequest(question, read_as="question"), CATALOGUE)
+    assert as_it_is.request == AskRequest(question, read_as="question")
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_normal_question_is_looked_up_as_it_is(question: str) -> None:
+    found = route(AskRequest(question), CATALOGUE)
+    assert (found.target.kind, found.target.read_as) == ("question", "")
+    assert found.request == AskRequest(question)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "kind", "documents", "query"),
+    [
+        ("Who attended heron-1?", "And heron-2?", "speakers", (TWO,), "Who attended heron-2?"),
+        ("Summarize the kick-off", "what about meeting 3?", "summary", (THREE,), None),
+        ("Why was it cut in heron-3?", "And in heron-1?", "question", (ONE,), "Why was it cut?"),
+        ("Why was it cut?", "and in the third meeting?", "question", (THREE,), "Why was it cut?"),
+        ("Why was the budget cut?", "And by how much?", "question", (), None),
+    ],
+)
+def test_a_follow_up_that_names_a_document_asks_the_same_of_it(
+    first: str, then: str, kind: str, documents: tuple[str, ...], query: str | None
+) -> None:
+    found = route(AskRequest(then, history=(Turn(first, "…"),)), CATALOGUE)
+    assert (found.target.kind, found.target.documents) == (kind, documents)
+    assert query is None or found.request.query.startswith(query)
+    assert found.request.question == then
+
+
+def test_what_a_person_limits_stays_limited() -> None:
+    where = Filter((HANDBOOK,))
+    found = route(AskRequest("What did Ines say in heron-3?", where=where), CATALOGUE)
+    assert found.request.where == where
+    assert route(AskRequest("Summarize heron-3", where=where), CATALOGUE).target.documents == ()
+    whole = route(AskRequest("Summarize the whole document", where=where), CATALOGUE)
+    assert (whole.target.kind, whole.target.documents) == ("summary", (HANDBOOK,))
+
+
+def test_a_language_model_writes_summaries_where_it_is_asked_to() -> None:
+    found = route(AskRequest("Summarize heron-3", "free"), CATALOGUE)
+    assert found.target.kind == "question"
+    assert found.request.where.documents == (THREE,)
+    assert route(AskRequest("Who attended heron-3?", "free"), CATALOGUE).target.kind == "speakers"
+
+
+def test_names_of_one_series_are_numbers_only_if_all_meetings_are_in_it() -> None:
+    names = ["heron-1.txt", "heron-2.txt", "finch-2.txt"]
+    catalogue = Catalogue([entry(name) for name in names], ["heron-1", "heron-2", "finch-2"])
+    assert catalogue.resolve("meeting 2") == ()
+    assert catalogue.resolve("finch 2") == ("finch-2",)
