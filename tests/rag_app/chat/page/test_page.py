@@ -7,11 +7,14 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from generator.answer import NOT_SAID, Answer, Citation, ShortAnswer
+from rag_app.chat.conversation import from_json, to_json
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import HOSTILE, Served
 
@@ -163,6 +166,143 @@ def test_a_citation_leads_to_its_quote_in_its_context(visit: Visit, served: Serv
             [f"{value:,}" for value in (entry.tokens, entry.kept, entry.dropped)]
         )
     expect(page.locator(".timings")).to_contain_text("total")
+
+
+# Colours of an element's text and of what lies behind it, as canvas pixels, and its weight.
+COLOURS = """element => {
+  const paint = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const pixel = (colours) => {
+    for (const colour of colours) { paint.fillStyle = colour; paint.fillRect(0, 0, 1, 1); }
+    return [...paint.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const behind = [];
+  for (let one = element; one; one = one.parentElement) {
+    behind.unshift(getComputedStyle(one).backgroundColor);
+  }
+  const style = getComputedStyle(element);
+  return { text: pixel([...behind, style.color]), behind: pixel(behind),
+           weight: Number(style.fontWeight) };
+}"""
+
+
+def contrast(one: list[int], other: list[int]) -> float:
+    """The contrast ratio of two colours (WCAG 2.2, "contrast ratio")."""
+
+    def luminance(colour: list[int]) -> float:
+        parts = [value / 255 for value in colour]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def keep_answer(served: Served, answer: Answer) -> None:
+    """Put an answer in the place of the last one of the conversation that was saved last."""
+    files = (served.folder / ".chats").glob("*/*.json")
+    file = max(files, key=lambda each: each.stat().st_mtime)
+    conversation = from_json(file.read_text())
+    last = conversation.exchanges[-1]
+    changed = replace(last, mode="quote", state="done", text=answer.text, answer=answer)
+    file.write_text(to_json(conversation.with_exchange(len(conversation.exchanges) - 1, changed)))
+
+
+def quoted(served: Served, words: str) -> Answer:
+    """An answer that quotes one of the documents, and a document that is gone and hostile."""
+    with Corpus(served.folder) as corpus:
+        whole = next(
+            document
+            for document in map(corpus.document, (each.id for each in corpus.documents()))
+            if words in document.text
+        )
+    at = whole.text.index(words)
+    utterance = whole.utterance_at(at)
+    assert utterance is not None
+    start, end = utterance.text_start, utterance.end
+    first = Citation(
+        1, whole.id, whole.path, whole.title, "", start, end, whole.text[start:end],
+        utterance.speaker, verified=True,
+    )  # fmt: skip
+    other = Citation(2, "gone", "/gone.txt", "Gone", "", 0, len(HOSTILE), HOSTILE, verified=True)
+    lines = (f"{utterance.speaker}: {first.quote} [1]", f"{HOSTILE} [2]")
+    return Answer(
+        QUESTION,
+        "\n".join(" ".join(line.split()) for line in lines),
+        citations=(first, other),
+        short=ShortAnswer.within(first, at, at + len(words), 0.9),
+    )
+
+
+@pytest.mark.parametrize("width", [390, 1024])
+def test_the_words_that_answer_stand_out_in_their_quote(
+    visit: Visit, served: Served, width: int
+) -> None:
+    words = "Monday the eleventh of May"
+    page = visit(width=width)
+    ask(page)
+    answered(page)
+    keep_answer(served, quoted(served, words))
+    page.reload()
+    short = page.locator("#history .answer strong.short")
+    expect(short.first).to_be_visible()
+    assert " ".join(short.all_inner_texts()) == words
+    page.locator("#history button.cite").first.click()
+    in_source = page.locator(".source.shown mark strong.short")
+    expect(in_source).to_have_text(words)
+    expect(in_source).to_be_in_viewport()
+    for dark in (False, True):
+        page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
+        for one in (short.first, in_source):
+            seen = one.evaluate(COLOURS)
+            assert contrast(seen["text"], seen["behind"]) >= 7 and seen["weight"] >= 700
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_hostile_short_answer_stays_text(visit: Visit, served: Served) -> None:
+    page = visit()
+    ask(page)
+    answered(page)
+    answer = quoted(served, "Monday the eleventh of May")
+    start, end = HOSTILE.index("<img"), HOSTILE.index("noon")
+    short = ShortAnswer.within(answer.citations[1], start, end, 0.9)
+    assert short is not None
+    keep_answer(served, replace(answer, short=short))
+    page.reload()
+    expect(page.locator("#history .answer strong.short")).to_have_text(short.text)
+    page.locator("#history button.cite").nth(1).click()
+    expect(page.locator(".source.shown strong.short")).to_have_text(short.text)
+    expect(page.locator(".source.shown .lost")).to_contain_text("no longer in the corpus")
+    assert page.evaluate("window.harmed") is None
+
+
+@pytest.mark.parametrize("width", [390, 1024])
+def test_closest_passages_open_like_sources_and_are_no_answer(
+    visit: Visit, served: Served, width: int
+) -> None:
+    question = "Which vaccine did the hospital of Zanzibar order?"
+    page = visit(width=width)
+    ask(page, question)
+    answered(page)
+    with Corpus(served.folder) as corpus:
+        closest = corpus.ask(question).closest
+    assert closest
+    expect(page.locator("#history .answer")).to_have_text(NOT_SAID)
+    expect(page.locator("#history .closest summary")).to_contain_text("not an answer")
+    expect(page.locator("#history .closest blockquote")).to_have_count(len(closest))
+    expect(page.locator("#history .cite")).to_have_count(0)
+    expect(page.locator("#history [data-sources]")).to_have_count(0)
+    place = page.locator("#history .closest button").first
+    assert place.bounding_box()["height"] >= 24  # type: ignore[index]
+    place.click()
+    card = page.locator(".source.shown")
+    expect(card).to_be_focused()
+    expect(card.locator("mark")).to_have_text(closest[0].quote, use_inner_text=True)
+    expect(card.locator("mark")).to_be_in_viewport()
+    expect(card.locator(".number")).to_have_count(0)
+    expect(page.locator("#panel .near")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(place).to_be_focused()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_an_answer_is_asked_for_again_with_its_evidence_elsewhere(visit: Visit) -> None:
