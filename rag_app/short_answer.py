@@ -43,6 +43,24 @@ class Emphasis:
         return Emphasis(line[:first], line[first:last], line[last:])
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """A line of an answer of quotes.
+
+    Attributes:
+        text: The line without its marker.
+        marker: The number of its citation; None for a line that is no quote.
+    """
+
+    text: Emphasis
+    marker: int | None = None
+
+    @property
+    def own(self) -> str:
+        """The marker as it stands in the line; "" for none."""
+        return "" if self.marker is None else f" [{self.marker}]"
+
+
 def emphasis(quote: str, start: int, end: int) -> Emphasis:
     """A quote whose characters from `start` to `end` stand out; none where it has no such words."""
     if not 0 <= start < end <= len(quote) or not quote[start:end].strip():
@@ -66,17 +84,16 @@ def line_emphasis(line: str, quote: Emphasis) -> Emphasis:
     return Emphasis(line.removesuffix(shown.text) + shown.before, shown.words, shown.after)
 
 
-def answer_emphasis(answer: Answer) -> Iterator[Emphasis]:
-    """The lines of an answer, the words that answer in the line of their quote."""
+def answer_lines(answer: Answer) -> Iterator[AnswerLine]:
+    """The lines of an answer of quotes, the words that answer apart in the line of their quote."""
     quotes = {citation.marker: citation for citation in answer.citations}
     for number, line in enumerate(answer.text.split("\n"), start=1):
         mark = f" [{number}]"
-        if answer.mode == "quote" and number in quotes and line.endswith(mark):
+        if number in quotes and line.endswith(mark):
             quote = quote_emphasis(quotes[number], answer.short)
-            cut = line_emphasis(line.removesuffix(mark), quote)
-            yield Emphasis(cut.before, cut.words, cut.after + mark)
+            yield AnswerLine(line_emphasis(line.removesuffix(mark), quote), number)
         else:
-            yield Emphasis(line)
+            yield AnswerLine(Emphasis(line))
 
 
 def _collapse(text: str) -> str:

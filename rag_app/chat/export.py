@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from generator.answer import as_json, marker_spans
 from rag_app.chat.page.quote_context import location
-from rag_app.short_answer import Emphasis, quote_emphasis
+from rag_app.short_answer import AnswerLine, Emphasis, answer_lines, quote_emphasis
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation
@@ -55,11 +55,21 @@ def as_text(conversation: Conversation) -> str:
 
 
 def _answer_lines(exchange: Exchange) -> list[str]:
-    lines = [line for text in _marked(exchange).split("\n") for line in (text, "")]
+    if exchange.answer and exchange.mode == "quote":
+        texts = [_quote_line(line) for line in answer_lines(exchange.answer)]
+    else:
+        texts = _marked(exchange).split("\n")
+    lines = [line for text in texts for line in (text, "")]
     if exchange.state != "done":
         lines += [f"({exchange.state}{f': {_plain(exchange.note)}' if exchange.note else ''})", ""]
     lines += _notes(exchange.answer) if exchange.answer else []
     return lines + (_check_lines(exchange.check) if exchange.check else [])
+
+
+def _quote_line(line: AnswerLine) -> str:
+    """A line of quotes, its marker bold, and the words that answer."""
+    marker = "" if line.marker is None else f" **\\[{line.marker}\\]**"
+    return _bold(line.text) + marker
 
 
 def _marked(exchange: Exchange) -> str:

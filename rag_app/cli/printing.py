@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +13,7 @@ from indexing.documents import Hit, PassageHit, clock
 from rag_app.cli.bold import filled, in_bold
 from rag_app.cli.terminal import answer_piece, answer_text, document_text, escape, field, flow, say
 from rag_app.progress import bar
-from rag_app.short_answer import Emphasis, answer_emphasis, quote_emphasis
+from rag_app.short_answer import Emphasis, answer_lines, quote_emphasis
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation
@@ -38,11 +37,7 @@ def piece(text: str) -> None:
 
 def quotes(answer: Answer) -> None:
     """The text of an answer of quotes, the words that answer in bold."""
-    lines = []
-    for number, line in enumerate(answer_emphasis(answer), start=1):
-        own = f" [{number}]" if answer.citations and line.after.endswith(f" [{number}]") else ""
-        words = replace(line, after=line.after.removesuffix(own))
-        lines.append(in_bold(words, document_text) + own)
+    lines = (in_bold(line.text, document_text) + line.own for line in answer_lines(answer))
     click.echo("\n".join(lines), nl=False)
 
 

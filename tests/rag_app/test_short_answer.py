@@ -6,8 +6,15 @@ import random
 
 import pytest
 
-from generator.answer import Citation, ShortAnswer
-from rag_app.short_answer import Emphasis, emphasis, line_emphasis, quote_emphasis
+from generator.answer import Answer, Citation, ShortAnswer
+from rag_app.short_answer import (
+    AnswerLine,
+    Emphasis,
+    answer_lines,
+    emphasis,
+    line_emphasis,
+    quote_emphasis,
+)
 
 PIECES = [
     "a", "bc", "é", "漢", "\u0301", "\u202e", "\u200b", "\x1b", "[1]", "**", "<b>", "&", "'",
@@ -55,6 +62,16 @@ def test_only_a_span_of_the_quote_stands_out() -> None:
         ShortAnswer(1, "d", 15, 16, "", 0.5),
     ):
         assert quote_emphasis(CITATION, wrong) == Emphasis(CITATION.quote)
+
+
+def test_the_lines_of_an_answer_have_their_own_markers_apart() -> None:
+    short = ShortAnswer.within(CITATION, 13, 16, 0.5)
+    text = "Ann: a b c [1]\nNo quote [1]\nNor this [3]"
+    answer = Answer("?", text, citations=(CITATION,), short=short)
+    lines = list(answer_lines(answer))
+    assert lines[0] == AnswerLine(Emphasis("Ann: a ", "b c"), 1)
+    assert [line.marker for line in lines] == [1, None, None]
+    assert "\n".join(line.text.text + line.own for line in lines) == text
 
 
 def test_the_words_stand_out_in_the_line_of_an_answer() -> None:

@@ -180,6 +180,11 @@ def test_the_short_answer_is_bold_in_markdown(quote: str, words: str) -> None:
     html = rendered(replace(ANSWER, text="-", citations=(citation,), short=short))
     ((bold),) = re.findall(r"<strong>(.*?)</strong>", html.partition("<blockquote>")[2])
     assert unescape(bold) == " ".join(words.split())
+    line = f"Ann: {' '.join(quote.split())} [1]"
+    html_line = rendered(replace(ANSWER, text=line, citations=(citation,), short=short))
+    first, *_ = html_line.partition("<h2>?</h2>")[2].split("</p>")
+    assert re.findall(r"<strong>(.*?)</strong>", first) == [bold, "[1]"]
+    assert unescape(re.sub("<.*?>", "", first.replace("\n", ""))) == line
     assert f"\u201c{' '.join(quote.split())}\u201d" in unescape(re.sub("</?strong>", "", html))
 
 
