@@ -250,6 +250,7 @@ def test_the_words_that_answer_stand_out_in_their_quote(
     in_source = page.locator(".source.shown mark strong.short")
     expect(in_source).to_have_text(words)
     expect(in_source).to_be_in_viewport()
+    page.add_style_tag(content="* { transition: none !important }")  # colours as they end
     for dark in (False, True):
         page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
         for one in (short.first, in_source):
