@@ -23,6 +23,7 @@ class AnswerJob:
         exchange: The question, and the answer so far.
         number: Which exchange of the conversation is checked; None for a new one.
         stop: Set to end it.
+        deleted: Whether its conversation was deleted meanwhile; nothing of it is saved then.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class AnswerJob:
         self.key, self.conversation, self.exchange = key, conversation, exchange
         self.number = number
         self.stop = threading.Event()
+        self.deleted = False
         self._over = False
         self._lock = threading.Lock()
 
@@ -78,8 +80,7 @@ class AnswerJobs:
             InvalidRequest: The conversation waits for an answer already.
         """
         job = AnswerJob(key, conversation, exchange)
-        self._conversations.save(key, job.result(exchange))
-        return self._launch(job, self._answer)
+        return self._launch(job, self._answer, save=True)
 
     def check(self, key: str, conversation: Conversation, number: int) -> AnswerJob:
         """Begin to check whether an answer depends on the position of its evidence.
@@ -92,14 +93,18 @@ class AnswerJobs:
             raise InvalidRequest("only a complete answer can be checked; ask again first")
         exchange = replace(exchange, state="checking", note="", check=None)
         job = AnswerJob(key, conversation, exchange, number=number)
-        return self._launch(job, self._check)
+        return self._launch(job, self._check, save=False)
 
-    def _launch(self, job: AnswerJob, work: Callable[[AnswerJob], None]) -> AnswerJob:
+    def _launch(
+        self, job: AnswerJob, work: Callable[[AnswerJob], None], *, save: bool
+    ) -> AnswerJob:
         with self._lock:
             if job.conversation.id in self._jobs:
                 raise InvalidRequest(
                     "this conversation is waiting for an answer; stop it, or wait until it is done"
                 )
+            if save:
+                self._conversations.save(job.key, job.result(job.exchange))
             self._jobs[job.conversation.id] = job
         threading.Thread(target=work, args=[job], name="answer", daemon=True).start()
         return job
@@ -121,6 +126,18 @@ class AnswerJobs:
         job.stop.set()
         checked = job.number is not None
         self._end(job, replace(job.exchange, state="done" if checked else "stopped", note=""))
+
+    def delete(self, key: str, id_: str) -> None:
+        """Delete a conversation for good, and end the answer that it waits for."""
+        with self._lock:
+            job = self._jobs.get(id_)
+            own = job is not None and job.key == key
+            if job is not None and own:
+                job.deleted = True
+            self._conversations.delete(key, id_)
+        if job is not None and own:
+            job.stop.set()
+            self._end(job, replace(job.exchange, state="stopped", note=""))
 
     def _answer(self, job: AnswerJob) -> None:
         try:
@@ -147,11 +164,12 @@ class AnswerJobs:
         """Save the result; over only when it is saved, and when the next job may begin."""
         if not job.end():
             return
-        try:
-            self._conversations.save(job.key, job.result(exchange))
-        except RagAppError as error:
-            exchange = replace(exchange, note=str(error))
-        with self._lock:
+        with self._lock:  # so that a conversation deleted at this moment does not come back
+            try:
+                if not job.deleted:
+                    self._conversations.save(job.key, job.result(exchange))
+            except RagAppError as error:
+                exchange = replace(exchange, note=str(error))
             self._jobs.pop(job.conversation.id, None)
             job.exchange = exchange
 

@@ -67,7 +67,7 @@ class Application:
             conversations=conversations,
             jobs=AnswerJobs(questions, conversations),
             uploads=uploads,
-            ingest_queue=IngestQueue(corpus),
+            ingest_queue=IngestQueue(corpus, uploads),
             document_list=DocumentList(corpus, uploads),
         )
 

@@ -1,59 +1,48 @@
-"""Indexing of uploaded files: one thread, file by file, with a status of each."""
+"""Indexing of uploaded files: one thread, a few files at a time, with a status of each.
+
+What waits is on disk (`upload_records`): a server that was killed goes on with it when it starts.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from indexing.errors import CorpusLocked, RagAppError
+from indexing.errors import CorpusError, CorpusLocked, CorpusNotFound, RagAppError
+from rag_app.chat.upload_records import Stage, UploadStatus
 
 if TYPE_CHECKING:
     from indexing.indexer import IndexReport, Progress
+    from rag_app.chat.uploads import Received, Uploads
     from rag_app.corpus.corpus import Corpus
-
-Stage = Literal["waiting", "reading", "added", "updated", "unchanged", "duplicate", "failed"]
 
 MAX_LISTED = 200  # latest files
 LOCK_TIMEOUT = 600  # seconds to wait for another process that writes to the corpus
+UNUSED: frozenset[Stage] = frozenset({"failed", "cancelled", "duplicate"})
+BATCH_FILES, BATCH_BYTES = 16, 1 << 20  # indexed at once; what is larger is indexed by itself
 
 
-@dataclass(frozen=True, slots=True)
-class UploadStatus:
-    """An uploaded file on its way into the corpus.
-
-    Attributes:
-        name: As it was uploaded.
-        stage: Its stage, or its result.
-        share: How much of it is read, 0 to 1.
-        note: What is wrong with it, and what to do.
-    """
-
-    name: str
-    stage: Stage = "waiting"
-    share: float = 0.0
-    note: str = ""
-
-    @property
-    def over(self) -> bool:
-        """Whether its stage is final."""
-        return self.stage not in {"waiting", "reading"}
+class _Cancelled(Exception):
+    """The file in hand was cancelled."""
 
 
 class IngestQueue:
-    """Indexes files one batch after another while questions go on.
+    """Indexes uploaded files one batch after another while questions go on.
 
     Args:
         corpus: The corpus to add them to.
+        uploads: Their files.
     """
 
-    def __init__(self, corpus: Corpus) -> None:
-        self._corpus = corpus
-        self._uploads: dict[Path, UploadStatus] = {}
-        self._lock = threading.Lock()
+    def __init__(self, corpus: Corpus, uploads: Uploads) -> None:
+        self._corpus, self._files = corpus, uploads
+        self._records = uploads.records
+        self._uploads: dict[str, UploadStatus] = {}
+        self._lock = threading.RLock()
         self._worker: threading.Thread | None = None
 
     @property
@@ -64,60 +53,181 @@ class IngestQueue:
 
     @property
     def busy(self) -> bool:
-        """Whether any file is not indexed yet."""
+        """Whether any file is going to be indexed without further ado."""
         with self._lock:
-            return any(not each.over for each in self._uploads.values())
+            return any(each.stage in {"waiting", "reading"} for each in self._uploads.values())
 
-    def add(self, files: Sequence[tuple[str, Path]]) -> None:
-        """Queue files; returns at once."""
+    def resume(self) -> None:
+        """Go on with what an earlier server left, in the order in which it came."""
         with self._lock:
-            for name, path in files:
-                self._uploads.pop(path, None)  # a file uploaded again goes to the end
-                self._uploads[path] = UploadStatus(name)
-            if self._worker is None and files:
-                self._worker = threading.Thread(target=self._work, name="ingest", daemon=True)
-                self._worker.start()
+            for each in self._records.all():
+                again = replace(each, stage="waiting", share=0.0)
+                self._uploads[each.id] = again if each.stage == "reading" else each
+            self._work_on()
+
+    def add(self, received: Received) -> UploadStatus:
+        """Queue a file; returns at once.
+
+        One whose name another document has, with other content, waits until somebody says which
+        of the two it is to be: `replace` or `keep_both`.
+
+        Raises:
+            CorpusError: It cannot be saved.
+        """
+        changes = self._changes_document(received)
+        with self._lock:
+            open_names = {each.name for each in self._uploads.values() if not each.over}
+            stage: Stage = "exists" if changes or received.name in open_names else "waiting"
+            try:
+                status = self._records.keep(received.content, received.name, stage)
+            except OSError as error:
+                received.content.unlink(missing_ok=True)
+                raise CorpusError(
+                    f"{received.name}: cannot be saved ({error.strerror or error}); make room"
+                ) from error
+            self._uploads[status.id] = status
+            self._forget_oldest()
+            self._work_on()
+            return status
+
+    def replace(self, id_: str) -> None:
+        """Let a file take the place of the document of its name."""
+        self._move_on(id_, {"exists"})
+
+    def keep_both(self, id_: str) -> None:
+        """Give a file another name, so that the document of its name stays."""
+        with self._lock:
+            status = self._uploads.get(id_)
+            if status is not None and status.stage == "exists":
+                used = {each.name for each in self._uploads.values()}
+                self._uploads[id_] = replace(status, name=self._files.free_name(status.name, used))
+                self._move_on(id_, {"exists"})
+
+    def retry(self, id_: str) -> None:
+        """Index a file that failed once more."""
+        self._move_on(id_, {"failed", "cancelled"})
+
+    def cancel(self, id_: str) -> None:
+        """Index a file no more that waits, asks or is being read."""
+        with self._lock:
+            status = self._uploads.get(id_)
+            if status is None or status.over:
+                return
+            self._set(replace(status, stage="cancelled", share=0.0, seconds_left=None))
 
     def clear(self) -> None:
-        """Remove files from the list whose stage is final."""
+        """Remove files from the list whose stage is final, and what was kept to try them again."""
+        indexed = self._indexed()
         with self._lock:
-            self._uploads = {path: each for path, each in self._uploads.items() if not each.over}
+            for status in [each for each in self._uploads.values() if each.over]:
+                self._forget(status)
+                path = (self._files.folder / status.name).as_posix()
+                is_open = any(each.name == status.name for each in self._uploads.values())
+                if status.stage in UNUSED and path not in indexed and not is_open:
+                    self._files.delete(path)
+
+    def _changes_document(self, received: Received) -> bool:
+        """Whether a document comes from a file of this name, with other content."""
+        path = self._files.path(received.name)
+        return (
+            path is not None
+            and path.as_posix() in self._indexed()
+            and not self._files.same(received.content, received.name)
+        )
+
+    def _indexed(self) -> set[str]:
+        """The paths of all documents. Not to be called with the lock, which indexing takes too."""
+        try:
+            return {entry.path for entry in self._corpus.documents()}
+        except CorpusNotFound:
+            return set()
+
+    def _forget(self, status: UploadStatus) -> None:
+        del self._uploads[status.id]
+        with suppress(OSError):
+            self._records.delete(status.id)
+
+    def _forget_oldest(self) -> None:
+        """Keep no more finished files than are listed."""
+        finished = [each for each in self._uploads.values() if each.over]
+        for status in finished[: max(len(self._uploads) - MAX_LISTED, 0)]:
+            self._forget(status)
+
+    def _move_on(self, id_: str, stages: set[Stage]) -> None:
+        """Let a file at one of these stages wait for its turn, behind all others."""
+        with self._lock:
+            status = self._uploads.get(id_)
+            if status is None or status.stage not in stages:
+                return
+            del self._uploads[id_]
+            self._set(replace(status, stage="waiting", share=0.0, note=""), new=True)
+            self._work_on()
+
+    def _work_on(self) -> None:
+        """Start the thread where there is work and no thread."""
+        if self._worker is None and self.busy:
+            self._worker = threading.Thread(target=self._work, name="ingest", daemon=True)
+            self._worker.start()
 
     def _work(self) -> None:
         while batch := self._next():
             try:
-                self._report(batch, self._index(batch))
+                self._index_batch(batch)
             except RagAppError as error:
                 self._fail(batch, str(error))
             except Exception as error:
                 self._fail(batch, f"failed unexpectedly ({type(error).__name__}: {error})")
 
-    def _next(self) -> list[Path]:
-        """The files that wait; if there are none, the thread ends and says so."""
+    def _next(self) -> dict[Path, str]:
+        """The ids of the next files, by path; if there are none, the thread ends and says so."""
+        batch: dict[Path, str] = {}
+        size = 0
         with self._lock:
-            batch = [path for path, each in self._uploads.items() if each.stage == "waiting"]
+            for status in list(self._uploads.values()):
+                if status.stage != "waiting":
+                    continue
+                content = self._records.content(status.id)
+                size += content.stat().st_size if content.is_file() else 0
+                if batch and (len(batch) == BATCH_FILES or size > BATCH_BYTES):
+                    break
+                if self._files.folder / status.name in batch:  # one of the name at a time
+                    break
+                try:
+                    path = self._files.place(status)
+                except RagAppError as error:
+                    self._set(replace(status, stage="failed", note=str(error)))
+                else:
+                    batch[path] = status.id
             if not batch:
                 self._worker = None
             return batch
 
-    def _index(self, batch: list[Path]) -> IndexReport:
+    def _index_batch(self, batch: dict[Path, str]) -> None:
+        with suppress(_Cancelled):
+            self._report(batch, self._index(batch))
+        for id_ in batch.values():
+            status = self._uploads.get(id_)
+            if status is not None and status.stage == "reading":  # beside one that was cancelled
+                self.advance(id_, "waiting", 0.0)
+
+    def _index(self, batch: dict[Path, str]) -> IndexReport:
         """Index a batch; waits while another process writes."""
         deadline = time.monotonic() + LOCK_TIMEOUT
-        progress = _FileProgress(self)
+        progress = _FileProgress(self, batch)
         while True:
             try:
-                return self._corpus.add(batch, progress=progress)
+                return self._corpus.add(list(batch), progress=progress)
             except CorpusLocked:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(1)
 
-    def _report(self, batch: list[Path], report: IndexReport) -> None:
+    def _report(self, batch: dict[Path, str], report: IndexReport) -> None:
         """Set the stage of each file from the report."""
         paths = {entry.id: entry.path for entry in self._corpus.documents()}
         added = {paths.get(id_) for id_ in report.added}
         updated = {paths.get(id_) for id_ in (*report.updated, *report.moved)}
-        for path in batch:
+        for path, id_ in batch.items():
             text = path.as_posix()
             failures = [each for each in report.failures if _concerns(each.path, text)]
             duplicates = [each for each in report.duplicates if _concerns(each.path, text)]
@@ -133,30 +243,54 @@ class IngestQueue:
                 stage = "failed"
             elif duplicates:
                 stage = "duplicate"
-            self.advance(path, stage, 1.0, notes.replace(f"{path.parent.as_posix()}/", ""))
+            self.advance(id_, stage, 1.0, notes.replace(f"{path.parent.as_posix()}/", ""))
 
-    def _fail(self, batch: list[Path], note: str) -> None:
-        for path in batch:
-            self.advance(path, "failed", 0.0, note)
+    def _fail(self, batch: dict[Path, str], note: str) -> None:
+        for id_ in batch.values():
+            self.advance(id_, "failed", 0.0, note)
 
-    def advance(self, path: Path, stage: Stage, share: float, note: str = "") -> None:
-        """Set the stage of a file, and how much of it is read."""
+    def advance(
+        self,
+        id_: str,
+        stage: Stage,
+        share: float,
+        note: str = "",
+        *,
+        seconds_left: float | None = None,
+    ) -> None:
+        """Set the stage of a file, how much of it is read, and how long the rest takes.
+
+        Raises:
+            _Cancelled: It is to be read no more.
+        """
         with self._lock:
-            status = self._uploads.get(path)
-            if status is not None:
-                self._uploads[path] = replace(status, stage=stage, share=share, note=note)
+            status = self._uploads.get(id_)
+            if status is None:
+                return
+            if status.stage == "cancelled" and stage == "reading":
+                raise _Cancelled
+            values = replace(status, stage=stage, share=share, note=note, seconds_left=seconds_left)
+            self._set(values, new=stage != status.stage)
+
+    def _set(self, status: UploadStatus, *, new: bool = True) -> None:
+        """Take a status over; on disk too where its stage is new."""
+        self._uploads[status.id] = status
+        if new:
+            with suppress(OSError):  # a full disk; after a kill the file would be read once more
+                self._records.save(status)
 
 
 class _FileProgress:
     """Turns the progress of a batch in bytes into that of its current file."""
 
-    def __init__(self, queue: IngestQueue) -> None:
-        self._queue = queue
+    def __init__(self, queue: IngestQueue, batch: dict[Path, str]) -> None:
+        self._queue, self._batch = queue, batch
         self._path, self._done, self._before = "", 0.0, 0.0
+        self._start = time.monotonic()
 
     def __call__(self, step: Progress) -> None:
         if step.path != self._path:
-            self._path, self._before = step.path, self._done
+            self._path, self._before, self._start = step.path, self._done, time.monotonic()
         self._done = step.done
         path = Path(step.path)
         try:
@@ -164,7 +298,10 @@ class _FileProgress:
         except OSError:
             return
         share = min(max((step.done - self._before) / max(size, 1), 0.0), 1.0)
-        self._queue.advance(path, "reading", share)
+        spent = time.monotonic() - self._start
+        left = spent * (1 - share) / share if share else None
+        if path in self._batch:
+            self._queue.advance(self._batch[path], "reading", share, seconds_left=left)
 
 
 def _concerns(name: str, path: str) -> bool:

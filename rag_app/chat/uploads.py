@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import errno
+import filecmp
+import os
 import re
-import secrets
 import unicodedata
-from collections.abc import AsyncIterable
-from pathlib import Path
+from collections.abc import AsyncIterable, Container, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path, PurePosixPath
 
 from indexing.errors import CorpusError, UnreadableFile
 from indexing.loaders import LOADERS
 from indexing.walk import SUPPORTED
+from rag_app.chat.upload_records import UploadRecords, UploadStatus
+
+WAITING = ".waiting"  # folder of files that are still to be indexed
 
 MAX_DEPTH = 8  # folders within a dropped folder
 MAX_NAME = 120  # characters of one name
 # Characters that file systems refuse, or that are invisible.
 _UNUSABLE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\u200b-\u200f\u202a-\u202e\u2066-\u2069]')
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A complete file that is no upload yet: its safe name, and its content."""
+
+    name: str
+    content: Path
 
 
 def safe_path(name: str) -> Path:
@@ -42,7 +58,7 @@ def _short(part: str) -> str:
 
 
 class Uploads:
-    """The folder of uploaded files.
+    """The folder of uploaded files, and in it those that are still to be indexed.
 
     Args:
         folder: Created with the first file.
@@ -51,36 +67,27 @@ class Uploads:
 
     def __init__(self, folder: Path, *, max_bytes: int) -> None:
         self.folder, self.max_bytes = folder.resolve(), max_bytes
+        self.records = UploadRecords(self.folder / WAITING)
 
-    async def receive(self, name: str, content: AsyncIterable[bytes]) -> str:
-        """Write a file atomically, replacing one of the same name; returns its relative name.
+    async def receive(self, name: str, content: AsyncIterable[bytes]) -> Received:
+        """Write a file beside the others; nothing of its name is replaced yet.
 
         Raises:
             UnreadableFile: It is too large, or of an unsupported type.
             CorpusError: The folder cannot be written to.
         """
         path = safe_path(name)
-        partial = self.folder / f".{secrets.token_hex(8)}.part"
-        try:
-            await self._write(partial, path.name, content)
-            target = self.folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.resolve().is_relative_to(self.folder):
-                raise UnreadableFile(
-                    path.name, "leads outside the folder of uploads", "rename the file"
-                )
-            partial.replace(target)
-        except OSError as error:
-            raise CorpusError(
-                f"{path.name}: cannot be saved ({error.strerror or error}); rename it, make room "
-                f"in {self.folder}, or remove a folder or file of that name there"
-            ) from error
-        finally:
-            partial.unlink(missing_ok=True)
-        return path.as_posix()
+        with self._writable(path):
+            self.target(path.as_posix())
+            partial = self.records.new_content()
+            try:
+                await self._write(partial, path.name, content)
+            except BaseException:
+                partial.unlink(missing_ok=True)
+                raise
+        return Received(path.as_posix(), partial)
 
     async def _write(self, partial: Path, name: str, content: AsyncIterable[bytes]) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
         size = 0
         with partial.open("xb") as file:
             async for piece in content:
@@ -89,9 +96,69 @@ class Uploads:
                     limit = f"{self.max_bytes / 1e6:,.0f} MB"
                     raise UnreadableFile(name, f"is larger than {limit}", "split it")
                 file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def target(self, name: str) -> Path:
+        """Where a file of this name belongs; the folders above it are created.
+
+        Raises:
+            UnreadableFile: It would lie outside the folder.
+            OSError: There is a folder of that name, or a file in the place of a folder.
+        """
+        target = self.folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.resolve().is_relative_to(self.folder):
+            raise UnreadableFile(
+                target.name, "leads outside the folder of uploads", "rename the file"
+            )
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "there is a folder of that name", str(target))
+        return target
+
+    def place(self, status: UploadStatus) -> Path:
+        """Give an upload its place among the files, in place of one of the same name.
+
+        Raises:
+            UnreadableFile: It would lie outside the folder, or is gone.
+            CorpusError: The folder cannot be written to.
+        """
+        content = self.records.content(status.id)
+        with self._writable(Path(status.name)):
+            target = self.target(status.name)
+            if content.is_file():
+                content.replace(target)
+            elif not target.is_file():
+                raise UnreadableFile(target.name, "is gone", "upload it again")
+        return target
+
+    def same(self, content: Path, name: str) -> bool:
+        """Whether the file of a name holds just these bytes."""
+        target = self.path(name)
+        return target is not None and filecmp.cmp(content, target, shallow=False)
+
+    def free_name(self, name: str, used: Container[str]) -> str:
+        """The name with the first number that makes it one of its own: "notes (2).txt"."""
+        path = PurePosixPath(name)
+        for number in count(2):
+            ending = f" ({number}){path.suffix}"
+            other = path.with_name(path.stem[: MAX_NAME - len(ending)] + ending).as_posix()
+            if other not in used and not (self.folder / other).exists():
+                return other
+        raise AssertionError("there are more numbers than files")
+
+    @contextmanager
+    def _writable(self, path: Path) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise CorpusError(
+                f"{path.name}: cannot be saved ({error.strerror or error}); rename it, make room "
+                f"in {self.folder}, or remove a folder or file of that name there"
+            ) from error
 
     def path(self, name: str) -> Path | None:
-        """The file of a name that `receive` returned, or None."""
+        """The file of a name that was placed, or None."""
         if not name or "\x00" in name or len(name) > 4096:
             return None
         try:
@@ -99,7 +166,9 @@ class Uploads:
             inside = path.is_relative_to(self.folder) and path.is_file()
         except OSError:
             return None
-        return path if inside and not path.name.startswith(".") else None
+        if not inside or any(part.startswith(".") for part in path.relative_to(self.folder).parts):
+            return None
+        return path
 
     def delete(self, path: str) -> None:
         """Delete a file if it lies in this folder; other files are left alone."""

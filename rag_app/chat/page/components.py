@@ -18,6 +18,10 @@ ACTS = (
     "remove_document",
     "clear_list",
     "uploaded",
+    "replace_upload",
+    "keep_upload",
+    "cancel_upload",
+    "retry_upload",
 )
 ON_LOAD = f"ragApp.acts(element, trigger, {json.dumps(ACTS)})"
 

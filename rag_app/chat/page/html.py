@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from indexing.documents import Hit
     from indexing.store.store import DocumentEntry
     from rag_app.chat.conversation import Conversation, Exchange
-    from rag_app.chat.ingest_queue import UploadStatus
+    from rag_app.chat.upload_records import UploadStatus
     from rag_app.corpus.corpus import Corpus
     from rag_app.evaluation.needle import NeedleReport
     from rag_app.evaluation.positions import PositionReport
@@ -46,6 +46,7 @@ def _templates() -> Environment:
         f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
     )
     environment.filters["day"] = _day
+    environment.filters["left"] = _duration
     environment.filters["file"] = lambda path: path.rsplit("/", 1)[-1]
     environment.globals.update(paragraphs=paragraphs, location=location, read=_tokens_read)
     return environment
@@ -143,6 +144,13 @@ def _tokens_read(answer: Answer) -> tuple[int, int]:
     """Tokens read, and tokens of all documents in the context ledger."""
     entries = [entry for entry in answer.context if entry.document]
     return sum(entry.kept for entry in entries), sum(entry.tokens for entry in entries)
+
+
+def _duration(seconds: float) -> str:
+    """A time span in its largest unit, such as "40 s" or "3 min"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _day(moment: str) -> str:

@@ -11,6 +11,7 @@ from rag_app.chat.page import html as view
 from rag_app.chat.page.components import html
 from rag_app.chat.page.evaluation_view import evaluate
 from rag_app.chat.page.search_view import search
+from rag_app.chat.request_limits import MAX_QUESTION
 
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
@@ -97,7 +98,7 @@ def _talk(app: Application) -> Talk:
             label="Question",
             lines=1,
             max_lines=8,
-            max_length=8000,
+            max_length=MAX_QUESTION,
             container=False,
             submit_btn=True,
             elem_id="box",

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
-from indexing.errors import RagAppError
+from indexing.errors import InvalidRequest, RagAppError
 from rag_app.chat import conversation_store as keys
 from rag_app.chat import export
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.page import html as view
 from rag_app.chat.page import layout
 from rag_app.chat.page.components import PRIVATE
+from rag_app.chat.request_limits import MAX_QUESTION
 
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
@@ -85,8 +86,18 @@ def _connect(blocks: gr.Blocks, page: Layout, handlers: _Handlers) -> None:
     on(side.drop.uploaded, handlers.watch, [browser], files, trigger_mode="multiple")
     on(loaded.then, handlers.watch, [browser], files)
     on(side.uploads.clear_list, handlers.clear, [browser], files)
+    queue = handlers.app.ingest_queue
+    for act, change in (
+        (side.uploads.replace_upload, queue.replace),
+        (side.uploads.keep_upload, queue.keep_both),
+        (side.uploads.cancel_upload, queue.cancel),
+        (side.uploads.retry_upload, queue.retry),
+    ):
+        changed = on(act, handlers.upload_change(change), [browser], files)
+        on(changed.then, handlers.watch, [browser], files, trigger_mode="multiple")
     on(side.documents.choose, handlers.select, [browser], [browser, side.documents])
-    on(side.documents.remove_document, handlers.remove, [browser], [browser, *files])
+    removed = on(side.documents.remove_document, handlers.remove, [browser], [browser, *files])
+    on(removed.then, handlers.sources, [browser], [page.sources])
     for suffix, button in talk.save.items():
         saved = on(button.click, partial(handlers.save, suffix), [browser], talk.download)
         saved.then(None, [talk.download], None, js="(file) => ragApp.save(file)", **PRIVATE)
@@ -102,15 +113,13 @@ class _Handlers:
 
     def _conversation(self, browser: Browser) -> Conversation:
         """The open conversation, or a new one."""
-        id_ = browser.get("chat")
+        id_ = browser.get("chat") if _has_key(browser) else None
         if isinstance(id_, str) and id_:
             return self.app.conversations.get(browser["key"], id_) or Conversation.new()
         return Conversation.new()
 
     def load(self, browser: Browser | None) -> Updates:
-        browser = browser if isinstance(browser, dict) else {}
-        if not keys.is_key(browser.get("key")):
-            browser = {"key": keys.new_key()}
+        browser = _with_key(browser)
         try:
             conversation = self._conversation(browser)
         except RagAppError:
@@ -135,6 +144,9 @@ class _Handlers:
     def ask(self, question: str, mode: str, browser: Browser, editing: int | None) -> Updates:
         if not question.strip():
             return (gr.skip(),) * 8
+        if len(question) > MAX_QUESTION:  # which the box of the page does not allow
+            return _only_hint(InvalidRequest(f"a question has at most {MAX_QUESTION:,} characters"))
+        browser = _with_key(browser)
         conversation = self._conversation(browser)
         before = conversation if editing is None else conversation.upto(editing)
         return self._start(browser, before, question.strip(), mode, value="")
@@ -176,6 +188,9 @@ class _Handlers:
 
         Never writes the browser's state: other documents may have been selected meanwhile.
         """
+        if not _has_key(browser):  # the page has not loaded yet
+            yield (gr.skip(),) * 5
+            return
         conversation = await asyncio.to_thread(self._conversation, browser)
         job = self.app.jobs.of(conversation)
         if job is None:  # there was none, or it is over already
@@ -187,7 +202,7 @@ class _Handlers:
                 last = exchange
                 yield (gr.skip(), gr.skip(), view.live(exchange, number), gr.skip(), gr.skip())
             await asyncio.sleep(POLL_SECONDS)
-        conversation = job.result(exchange)
+        conversation = Conversation.new() if job.deleted else job.result(exchange)
         yield await asyncio.to_thread(lambda: self._talk(browser, conversation)[:5])
 
     def stop(self, browser: Browser) -> None:
@@ -209,13 +224,13 @@ class _Handlers:
 
     def delete(self, browser: Browser, event: gr.EventData) -> Updates:
         id_ = str(_value(event))
-        self.app.conversations.delete(browser["key"], id_)
+        self.app.jobs.delete(browser["key"], id_)
         if browser.get("chat") == id_:
             browser = {**browser, "chat": ""}
         return self._talk(browser, self._conversation(browser))
 
     def new(self, browser: Browser) -> Updates:
-        return self._talk(browser, Conversation.new(), value="")
+        return self._talk(_with_key(browser), Conversation.new(), value="")
 
     def save(self, suffix: str, browser: Browser) -> str:
         """The file that the browser saves, as JSON with its name."""
@@ -252,6 +267,15 @@ class _Handlers:
             if busy:
                 await asyncio.sleep(UPLOAD_POLL_SECONDS)
 
+    def upload_change(self, change: Callable[[str], None]) -> Callable[..., Updates]:
+        """A handler that does something with the upload that an event is about."""
+
+        def handle(browser: Browser, event: gr.EventData) -> Updates:
+            change(str(_value(event)))
+            return self._files(browser)
+
+        return handle
+
     def clear(self, browser: Browser) -> Updates:
         self.app.ingest_queue.clear()
         return self._files(browser)
@@ -270,6 +294,23 @@ class _Handlers:
         except RagAppError as error:
             notice = view.notice(str(error), kind="error")
         return browser, *self._files(browser, notice)
+
+    def sources(self, browser: Browser) -> str:
+        """The sources of the open conversation as they are now: documents may be gone."""
+        conversation = self._conversation(browser)
+        job = self.app.jobs.of(conversation)
+        return view.sources(self.app.corpus, job.conversation if job else conversation)
+
+
+def _has_key(browser: Browser | None) -> bool:
+    return isinstance(browser, dict) and keys.is_key(browser.get("key"))
+
+
+def _with_key(browser: Browser | None) -> Browser:
+    """What a browser has stored; a new key where it has none, as before its first load event."""
+    if isinstance(browser, dict) and _has_key(browser):
+        return browser
+    return {"key": keys.new_key()}
 
 
 def _only_hint(error: RagAppError) -> Updates:

@@ -10,6 +10,7 @@ from indexing.errors import RagAppError
 from indexing.filter import Filter
 from rag_app.chat.page import html as view
 from rag_app.chat.page.components import PRIVATE, html
+from rag_app.chat.request_limits import MAX_QUESTION
 
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
@@ -23,7 +24,7 @@ def search(app: Application, browser: gr.BrowserState) -> None:
             placeholder="A question, a name, a description of any length",
             lines=1,
             max_lines=4,
-            max_length=8000,
+            max_length=MAX_QUESTION,
             show_label=False,
             container=False,
             submit_btn=True,

@@ -2,7 +2,8 @@
 
 - Host: only names of this server, so that a foreign page cannot reach it by DNS rebinding.
 - Origin: cross-origin requests are refused.
-- Login: if one is set, the page, its static files and every endpoint require it.
+- Login: if one is set, the page, its static files and every endpoint require it. After a few wrong
+  ones an address has to wait.
 - Content-Security-Policy: nothing is loaded from, or sent to, another server.
 """
 
@@ -11,12 +12,16 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
+import math
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from rag_app.chat.web.login_brake import LoginBrake
+from rag_app.chat.web.openai_errors import error_response, is_of_api
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -32,7 +37,8 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
-BLOCKED = ("/gradio_api/upload", "/gradio_api/proxy=")  # files are uploaded at /files only
+# Files are uploaded at /files only, and nobody needs a description of the page's own requests.
+BLOCKED = ("/gradio_api/upload", "/gradio_api/proxy=", "/openapi.json", "/docs", "/redoc")
 
 
 class AccessControl:
@@ -42,10 +48,19 @@ class AccessControl:
         app: The web application behind it.
         hosts: Host names that are accepted; None accepts any.
         login: "user:password"; None requires no login.
+        brake: Counts wrong logins.
     """
 
-    def __init__(self, app: ASGIApp, *, hosts: Iterable[str] | None, login: str | None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Iterable[str] | None,
+        login: str | None,
+        brake: LoginBrake | None = None,
+    ) -> None:
         self._app = app
+        self._brake = brake or LoginBrake()
         self._hosts = None if hosts is None else frozenset(host.lower() for host in hosts)
         self._login = login
 
@@ -55,7 +70,9 @@ class AccessControl:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return  # this application uses no web sockets
-        refusal = self._refusal(scope["path"], Headers(scope=scope))
+        client = scope.get("client")
+        address = client[0] if client else ""
+        refusal = self._refusal(scope["path"], Headers(scope=scope), address)
         if refusal is not None:
             await refusal(scope, receive, send)
             return
@@ -69,7 +86,7 @@ class AccessControl:
 
         await self._app(scope, receive, send_with_headers)
 
-    def _refusal(self, path: str, headers: Headers) -> PlainTextResponse | None:
+    def _refusal(self, path: str, headers: Headers, address: str) -> Response | None:
         host = headers.get("host", "")
         if self._hosts is not None and _hostname(host) not in self._hosts:
             reason = "this server has no such host name; start it with --host, or use 127.0.0.1"
@@ -77,14 +94,34 @@ class AccessControl:
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
             return PlainTextResponse("cross-origin requests are refused", 403)
-        if self._login is not None and not _has_login(
-            headers.get("authorization", ""), self._login
-        ):
-            challenge = {"WWW-Authenticate": 'Basic realm="rag-app", charset="UTF-8"'}
-            return PlainTextResponse("login required", 401, headers=challenge)
+        if self._login is not None:
+            refusal = self._login_refusal(path, headers.get("authorization", ""), address)
+            if refusal is not None:
+                return refusal
         if any(path.startswith(prefix) for prefix in BLOCKED):
             return PlainTextResponse("not found", 404)
         return None
+
+    def _login_refusal(self, path: str, header: str, address: str) -> Response | None:
+        """Why a request without the right login is refused; wrong ones are counted."""
+        assert self._login is not None
+        wait = math.ceil(self._brake.wait(address)) if header else 0
+        if wait:
+            reason = f"too many wrong logins; try again in {wait} s"
+            retry = {"Retry-After": str(wait)}
+            if is_of_api(path):
+                return error_response(reason, 429, code="rate_limit_exceeded", headers=retry)
+            return PlainTextResponse(reason, 429, headers=retry)
+        if _has_login(header, self._login):
+            self._brake.right(address)
+            return None
+        if header:  # a browser asks without one first
+            self._brake.wrong(address)
+        challenge = {"WWW-Authenticate": 'Basic realm="rag-app", charset="UTF-8"'}
+        if is_of_api(path):
+            reason = "login required: give user:password as the API key"
+            return error_response(reason, 401, code="invalid_api_key", headers=challenge)
+        return PlainTextResponse("login required", 401, headers=challenge)
 
 
 def _hostname(host: str) -> str:

@@ -8,11 +8,12 @@ last chunk.
 from __future__ import annotations
 
 import json
+import logging
 import secrets
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -20,17 +21,26 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, Field
 
 from generator.answer import Answer, AnswerReady, TextDelta, as_json
+from generator.prompt.builder import count_words
 from generator.prompt.follow_up import Turn
 from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs
 from indexing.errors import Busy, DocumentNotFound, InputError, RagAppError
 from indexing.filter import Filter
 from rag_app.chat.question_queue import QuestionQueue
+from rag_app.chat.request_limits import MAX_HISTORY, MAX_QUESTION
+from rag_app.chat.web.openai_errors import API, error_response, error_values
 
 if TYPE_CHECKING:
     from generator.answer import Mode
     from rag_app.chat.application import Application
 
 MODELS: dict[str, Mode | None] = {"rag-app": None, "rag-app-quote": "quote", "rag-app-free": "free"}
+
+METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+# Codes of the API for what is wrong with a field, by pydantic's names.
+CODES = {"missing": "missing_required_parameter", "string_too_long": "string_above_max_length"}
+MAX_FAULTS = 5  # that a message names
+FAILED = "the answer failed unexpectedly; the server's log says why"
 
 Json = dict[str, Any]
 
@@ -56,50 +66,117 @@ class Message(BaseModel):
         return self.content or ""
 
 
+class StreamOptions(BaseModel):
+    """What a stream holds beside the answer."""
+
+    include_usage: bool = False
+
+
+Name = Annotated[str, Field(max_length=1000)]
+
+
 class Completion(BaseModel):
     """A request; fields of the API that are not listed, such as `temperature`, are ignored."""
 
     model: str
     messages: list[Message] = Field(min_length=1, max_length=500)
+    n: int | None = Field(None, ge=1, le=1)
     stream: bool = False
-    user: str = ""
+    stream_options: StreamOptions | None = None
+    user: Name = ""
     k: int = Field(EVIDENCE_DOCUMENTS, ge=1, le=100)
     abstain_below: float | None = Field(None, ge=0, le=1)
-    documents: list[str] = []
-    path: str | None = None
-    speaker: str | None = None
+    documents: list[Name] = Field([], max_length=1000)
+    path: Name | None = None
+    speaker: Name | None = None
     read_as: ReadAs = "auto"
+
+    @property
+    def includes_usage(self) -> bool:
+        """Whether a stream ends with its usage."""
+        return self.stream_options is not None and self.stream_options.include_usage
 
 
 def add(web: FastAPI, app: Application) -> None:
     """Serve /v1/models and /v1/chat/completions."""
 
     async def models() -> Json:
-        shared = {"object": "model", "created": 0, "owned_by": "rag-app"}
-        return {"object": "list", "data": [{"id": name, **shared} for name in MODELS]}
+        return {"object": "list", "data": [_model(name) for name in MODELS]}
+
+    async def model(name: str) -> Json | JSONResponse:
+        return _model(name) if name in MODELS else _no_model(name)
 
     async def complete(request: Request, body: Completion) -> JSONResponse | StreamingResponse:
         if body.model not in MODELS:
-            message = f"no model {body.model!r}; there are: {', '.join(MODELS)}"
-            return _error_response(message, 404, "model_not_found")
-        if body.messages[-1].role != "user":
-            return _error_response("the last message must be the user's question", 400)
+            return _no_model(body.model)
+        if (refusal := _refusal(body)) is not None:
+            return refusal
         who = body.user or (request.client.host if request.client else "")
         try:
             ask = _ask_request(body, MODELS[body.model] or app.answer)
-            reply = _Reply(body.model, app.questions, ask, f"api {who}")
+            reply = _Reply(body, app.questions, ask, f"api {who}")
             return await (reply.stream() if body.stream else reply.complete())
         except RagAppError as error:
-            return _error_response(str(error), _status(error))
+            return _error_of(error)
+        except Exception:
+            logging.getLogger("rag_app").exception("a completion failed")
+            return error_response(FAILED, 500)
 
-    async def malformed(request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, RequestValidationError)
-        faults = [f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors()]
-        return _error_response("; ".join(faults), 400)
+    async def unknown(request: Request) -> JSONResponse:
+        known = {f"{API}/models": "GET", f"{API}/chat/completions": "POST"}
+        path, method = request.url.path, request.method
+        if path in known:
+            message = f"{method} is not accepted here, only {known[path]}"
+            return error_response(message, 405, headers={"Allow": known[path]})
+        return error_response(f"no such endpoint: {method} {path[:200]}", 404, code="unknown_url")
 
-    web.add_api_route("/v1/models", models, methods=["GET"])
-    web.add_api_route("/v1/chat/completions", complete, methods=["POST"], response_model=None)
-    web.add_exception_handler(RequestValidationError, malformed)
+    web.add_api_route(f"{API}/models", models, methods=["GET"])
+    web.add_api_route(f"{API}/models/{{name}}", model, methods=["GET"], response_model=None)
+    web.add_api_route(f"{API}/chat/completions", complete, methods=["POST"], response_model=None)
+    for path in (API, f"{API}/{{rest:path}}"):
+        web.add_route(path, unknown, methods=METHODS)
+    web.add_exception_handler(RequestValidationError, _malformed)
+
+
+async def _malformed(request: Request, error: Exception) -> JSONResponse:
+    """What is wrong with the fields of a request."""
+    assert isinstance(error, RequestValidationError)
+    faults = error.errors()
+    said = "; ".join(f"{_param(one['loc'])}: {one['msg']}" for one in faults[:MAX_FAULTS])
+    code = CODES.get(faults[0]["type"])
+    return error_response(said, 400, code=code, param=_param(faults[0]["loc"]) or None)
+
+
+def _param(place: Sequence[str | int]) -> str:
+    """The place of a fault as the API writes it, such as "messages[0].content"."""
+    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in place[1:]]
+    whole = "".join(parts).lstrip(".")
+    return "" if whole.startswith("[") else whole  # an offset in what is no JSON
+
+
+def _refusal(body: Completion) -> JSONResponse | None:
+    """Why a request is refused before anything is done for it; None if it is not."""
+    *before, last = body.messages
+    param = f"messages[{len(before)}]"
+    if last.role != "user":
+        return error_response("the last message must be the user's question", 400, param=param)
+    if len(last.text) > MAX_QUESTION:
+        message = f"the question has {len(last.text):,} characters; at most {MAX_QUESTION:,}"
+        code = "string_above_max_length"
+        return error_response(message, 400, code=code, param=f"{param}.content")
+    if (length := sum(len(each.text) for each in before)) > MAX_HISTORY:
+        message = f"the messages before it have {length:,} characters; at most {MAX_HISTORY:,}"
+        return error_response(message, 400, code="context_length_exceeded", param="messages")
+    return None
+
+
+def _model(name: str) -> Json:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "rag-app"}
+
+
+def _no_model(name: str) -> JSONResponse:
+    message = f"no model {name[:200]!r}; there are: {', '.join(MODELS)}"
+    return error_response(message, 404, code="model_not_found", param="model")
 
 
 def _ask_request(body: Completion, mode: Mode | None) -> AskRequest:
@@ -128,12 +205,14 @@ def _turns(messages: Sequence[Message]) -> Iterator[Turn]:
 class _Reply:
     """The answer to one request, in the formats of the API."""
 
-    def __init__(self, model: str, questions: QuestionQueue, request: AskRequest, who: str) -> None:
-        self._questions, self._request, self._who = questions, request, who
+    def __init__(
+        self, body: Completion, questions: QuestionQueue, request: AskRequest, who: str
+    ) -> None:
+        self._body, self._questions, self._request, self._who = body, questions, request, who
         self._shared = {
             "id": f"chatcmpl-{secrets.token_hex(12)}",
             "created": int(time.time()),
-            "model": model,
+            "model": body.model,
         }
 
     async def complete(self) -> JSONResponse:
@@ -141,6 +220,7 @@ class _Reply:
         message = {"role": "assistant", "content": answer.text, "refusal": None}
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
         values = {**self._shared, "object": "chat.completion", "choices": [choice]}
+        values["usage"] = self._usage(answer)
         return JSONResponse({**values, **_extra_fields(answer)})
 
     async def stream(self) -> StreamingResponse:
@@ -157,8 +237,13 @@ class _Reply:
                         yield self._chunk({"content": event.text})
                     event = await anext(events)
                 yield self._chunk({}, finish="stop", **_extra_fields(event.answer))
+                if self._body.includes_usage:
+                    yield self._last_chunk(self._usage(event.answer))
             except RagAppError as error:
-                yield _event({"error": _error(str(error), "server_error")})
+                yield _event(error_values(str(error), 500))
+            except Exception:
+                logging.getLogger("rag_app").exception("a completion failed")
+                yield _event(error_values(FAILED, 500))
             finally:
                 await events.aclose()
             yield "data: [DONE]\n\n"
@@ -168,7 +253,24 @@ class _Reply:
     def _chunk(self, delta: Json, *, finish: str | None = None, **extra: object) -> str:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
         values = {**self._shared, "object": "chat.completion.chunk", "choices": [choice]}
+        if self._body.includes_usage:
+            extra["usage"] = None
         return _event({**values, **extra})
+
+    def _last_chunk(self, usage: Json) -> str:
+        kind = "chat.completion.chunk"
+        return _event({**self._shared, "object": kind, "choices": [], "usage": usage})
+
+    def _usage(self, answer: Answer) -> Json:
+        """Tokens as the context ledger counts them: the model's, or words where none is asked."""
+        messages = sum(count_words(each.text) for each in self._body.messages)
+        read = messages + sum(entry.kept for entry in answer.context)
+        written = count_words(answer.text)
+        return {
+            "prompt_tokens": read,
+            "completion_tokens": written,
+            "total_tokens": read + written,
+        }
 
 
 def _extra_fields(answer: Answer) -> Json:
@@ -182,16 +284,10 @@ def _event(values: Json) -> str:
     return f"data: {json.dumps(values, ensure_ascii=False)}\n\n"
 
 
-def _status(error: RagAppError) -> int:
+def _error_of(error: RagAppError) -> JSONResponse:
+    """The response to an error of ours."""
     if isinstance(error, Busy):
-        return 429
-    return 400 if isinstance(error, InputError | DocumentNotFound) else 500
-
-
-def _error(message: str, kind: str) -> Json:
-    return {"message": message, "type": kind, "param": None, "code": None}
-
-
-def _error_response(message: str, status: int, code: str | None = None) -> JSONResponse:
-    kind = "invalid_request_error" if status < 500 else "server_error"
-    return JSONResponse({"error": {**_error(message, kind), "code": code}}, status)
+        code, retry = "rate_limit_exceeded", {"Retry-After": "10"}
+        return error_response(str(error), 429, code=code, headers=retry)
+    status = 400 if isinstance(error, InputError | DocumentNotFound) else 500
+    return error_response(str(error), status)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.errors import InvalidRequest, MissingDependency
+from rag_app.chat.request_limits import MAX_BODY
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -81,6 +82,7 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
     from rag_app.chat.page import page
     from rag_app.chat.web import upload_route
     from rag_app.chat.web.auth import LOOPBACK, AccessControl
+    from rag_app.chat.web.body_limit import BodyLimit
 
     web = FastAPI(title="rag-app", docs_url=None, redoc_url=None, openapi_url=None)
     web.mount("/static", StaticFiles(directory=STATIC))
@@ -107,9 +109,11 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
         mcp_server=False,
         theme=page.theme(),
         head=page.head(),
+        app_kwargs={"openapi_url": None},
     )
     hosts = {*LOOPBACK, options.host} if options.private else None
-    return AccessControl(web, hosts=hosts, login=options.login)
+    limited = BodyLimit(web, limit=MAX_BODY, apart=[upload_route.PATH])
+    return AccessControl(limited, hosts=hosts, login=options.login)
 
 
 def listen(options: ServerOptions) -> socket.socket:
@@ -155,6 +159,7 @@ def serve(
         )
         logging.getLogger("uvicorn.error").addFilter(_is_worth_logging)
         listener.listen()
+        app.ingest_queue.resume()
         threading.Thread(target=app.warm, name="warm", daemon=True).start()
         host = f"[{options.host}]" if ":" in options.host else options.host
         if ready is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -13,23 +14,26 @@ from indexing.errors import RagAppError, UnreadableFile
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
 
+PATH = "/files"
 LONGEST_NAME = 2048
 
 
 def add(web: FastAPI, app: Application) -> None:
-    """Receive files and queue them for indexing."""
+    """Receive files and queue them for indexing.
+
+    The stage of the reply is "exists" where another document has the name: nothing happens to it
+    until somebody on the page says so.
+    """
 
     async def upload(request: Request) -> JSONResponse:
         name = unquote(request.headers.get("x-name", "")[: 3 * LONGEST_NAME])[:LONGEST_NAME]
         try:
-            saved_name = await app.uploads.receive(name, request.stream())
+            received = await app.uploads.receive(name, request.stream())
+            status = await asyncio.to_thread(app.ingest_queue.add, received)
         except UnreadableFile as error:
             return JSONResponse({"error": f"{error.reason}; {error.remedy}"}, 422)
         except RagAppError as error:
             return JSONResponse({"error": str(error)}, 422)
-        path = app.uploads.path(saved_name)
-        if path is not None:
-            app.ingest_queue.add([(saved_name, path)])
-        return JSONResponse({"name": saved_name}, 201)
+        return JSONResponse({"name": status.name, "id": status.id, "stage": status.stage}, 201)
 
-    web.add_api_route("/files", upload, methods=["POST"], response_model=None)
+    web.add_api_route(PATH, upload, methods=["POST"], response_model=None)

@@ -7,10 +7,13 @@ import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 
+import pytest
+
 from generator.answer import Answer, AnswerReady, Event, TextDelta
 from generator.position_check import PositionCheck, Variant
 from generator.request import AskRequest
-from rag_app.chat.answer_jobs import AnswerJobs
+from indexing.errors import InvalidRequest
+from rag_app.chat.answer_jobs import AnswerJob, AnswerJobs
 from rag_app.chat.conversation import (
     Conversation,
     Exchange,
@@ -153,3 +156,40 @@ def test_a_changed_answer_is_shown_and_stays_text() -> None:
     assert "1 of 2 variants change the answer · agreement 75%" in page
     assert "evidence best-last" in page and "Ms-PoE on (as asked)" in page
     assert "It &lt;b&gt;snowed&lt;/b&gt;." in page and "Not checked: Ms-PoE: no" in page
+
+
+class Slow(Corpus):
+    """A corpus that answers when it is told to, whoever waits."""
+
+    begun, go = threading.Event(), threading.Event()
+
+    def events(
+        self, request: AskRequest, *, stop: threading.Event | None = None
+    ) -> Generator[Event, None, None]:
+        self.begun.set()
+        assert self.go.wait(PATIENCE)
+        yield TextDelta("It rained.")
+        yield AnswerReady(USUAL)
+
+
+def test_a_conversation_deleted_while_it_is_answered_stays_deleted(tmp_path: Path) -> None:
+    corpus, store = Slow(tmp_path / "corpus"), ConversationStore(tmp_path / "store")
+    jobs, key = AnswerJobs(QuestionQueue(corpus), store), new_key()
+    conversation = Conversation.new()
+    job = jobs.start(key, conversation, Exchange("Why?", "free"))
+    assert corpus.begun.wait(PATIENCE) and len(store.all(key)) == 1
+    jobs.delete(new_key(), conversation.id)  # of somebody else: nothing happens
+    assert not job.deleted and len(store.all(key)) == 1
+    jobs.delete(key, conversation.id)
+    corpus.go.set()
+    wait(jobs, conversation)
+    assert store.all(key) == [] and job.stop.is_set()
+
+
+def test_a_second_question_does_not_disturb_the_first(tmp_path: Path) -> None:
+    _, store, jobs = make_jobs(tmp_path)
+    key, conversation = new_key(), Conversation.new()
+    jobs._jobs[conversation.id] = AnswerJob(key, conversation, Exchange("Why?"))
+    with pytest.raises(InvalidRequest, match="waiting for an answer"):
+        jobs.start(key, conversation, Exchange("What?"))
+    assert store.all(key) == []

@@ -1,9 +1,15 @@
-"""Files on their way in: each has its own end, and questions go on meanwhile."""
+"""Files on their way in: each has its own end, questions go on meanwhile, and no kill loses one."""
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
 import threading
-import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import filelock
@@ -11,10 +17,15 @@ import pytest
 from fpdf import FPDF
 
 from indexing.encoder.encoder import Encoder
-from indexing.limits import FileLimits
-from rag_app.chat.ingest_queue import IngestQueue, UploadStatus
+from rag_app.chat.ingest_queue import BATCH_BYTES, IngestQueue
+from rag_app.chat.page import html as view
+from rag_app.chat.upload_records import UploadStatus
+from rag_app.chat.uploads import Uploads
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import wait_until
+
+ROOT = Path(__file__).resolve().parents[3]
+SENTENCES = " ".join(f"Sentence number {n} is." for n in range(2_500))
 
 
 def wait(queue: IngestQueue) -> dict[str, UploadStatus]:
@@ -24,33 +35,39 @@ def wait(queue: IngestQueue) -> dict[str, UploadStatus]:
 
 @pytest.fixture
 def corpus(tmp_path: Path, encoder: Encoder) -> Corpus:
-    return Corpus(tmp_path / "corpus", encoder=encoder, limits=FileLimits(bytes=100_000))
+    return Corpus(tmp_path / "corpus", encoder=encoder)
 
 
-def write(folder: Path, **texts: str) -> list[tuple[str, Path]]:
-    files = []
+def make_queue(corpus: Corpus, *, max_bytes: int = 10_000_000) -> IngestQueue:
+    return IngestQueue(corpus, Uploads(corpus.folder / "uploads", max_bytes=max_bytes))
+
+
+def send(queue: IngestQueue, name: str, content: str | bytes) -> UploadStatus:
+    async def stream() -> AsyncIterator[bytes]:
+        yield content.encode() if isinstance(content, str) else content
+
+    return queue.add(asyncio.run(queue._files.receive(name, stream())))
+
+
+def test_each_file_has_its_own_end(corpus: Corpus) -> None:
+    queue = make_queue(corpus)
+    texts = {"a.txt": "A heron stands.", "b.txt": "A heron stands.", "c.txt": ""}
     for name, text in texts.items():
-        path = folder / f"{name}.txt"
-        path.write_text(text, encoding="utf-8")
-        files.append((path.name, path))
-    return files
-
-
-def test_each_file_has_its_own_end(tmp_path: Path, corpus: Corpus) -> None:
-    queue = IngestQueue(corpus)
-    files = write(tmp_path, a="A heron stands.", b="A heron stands.", c="", d="x" * 100_001)
-    (tmp_path / "e.pdf").write_bytes(b"%PDF-1.4 broken")
-    queue.add([*files, ("e.pdf", tmp_path / "e.pdf")])
+        send(queue, name, text)
+    send(queue, "e.pdf", b"%PDF-1.4 broken")
     statuses = wait(queue)
     assert {name: each.stage for name, each in statuses.items()} == {
         "a.txt": "added",
         "b.txt": "duplicate",
         "c.txt": "failed",
-        "d.txt": "failed",
         "e.pdf": "failed",
     }
-    assert "is empty" in statuses["c.txt"].note and "split it" in statuses["d.txt"].note
+    assert "is empty" in statuses["c.txt"].note
     assert len(corpus.documents()) == 1
+    queue.clear()
+    assert queue.uploads == () and make_queue(corpus)._records.all() == []
+    files = [path.name for path in (corpus.folder / "uploads").iterdir() if path.is_file()]
+    assert files == ["a.txt"]  # copies that nobody needs are gone
 
 
 def test_what_was_not_read_of_a_file_is_said(tmp_path: Path, corpus: Corpus) -> None:
@@ -61,58 +78,253 @@ def test_what_was_not_read_of_a_file_is_said(tmp_path: Path, corpus: Corpus) -> 
     pdf.add_page()
     pdf.rect(10, 10, 50, 50)
     pdf.output(str(tmp_path / "a.pdf"))
-    queue = IngestQueue(corpus)
-    queue.add([("a.pdf", tmp_path / "a.pdf")])
+    queue = make_queue(corpus)
+    send(queue, "a.pdf", (tmp_path / "a.pdf").read_bytes())
     status = wait(queue)["a.pdf"]
     assert status.stage == "added"
     assert status.note.startswith("pictures without text on page 2 of 2; recognise their text (ocr")
 
 
-def test_again_and_changed(tmp_path: Path, corpus: Corpus) -> None:
-    queue = IngestQueue(corpus)
-    queue.add(write(tmp_path, a="A heron stands."))
+def test_the_same_file_again_asks_nothing(corpus: Corpus) -> None:
+    queue = make_queue(corpus)
+    send(queue, "a.txt", "A heron stands.")
     assert wait(queue)["a.txt"].stage == "added"
-    queue.add(write(tmp_path, a="A heron stands."))
+    send(queue, "a.txt", "A heron stands.")
     assert wait(queue)["a.txt"].stage == "unchanged"
-    queue.add(write(tmp_path, a="Two herons stand here."))
+
+
+def test_another_file_of_the_name_replaces_nothing_in_silence(corpus: Corpus) -> None:
+    queue = make_queue(corpus)
+    send(queue, "a.txt", "A heron stands.")
+    wait(queue)
+    second = send(queue, "a.txt", "Two egrets stand here.")
+    assert second.stage == "exists" and not queue.busy
+    assert "Keep both" in view.uploads(queue.uploads)
+    (document,) = corpus.documents()
+    assert corpus.document(document.id).text == "A heron stands."
+
+    queue.keep_both(second.id)
+    assert wait(queue)["a (2).txt"].stage == "added"
+    third = send(queue, "a.txt", "Three cranes stand here.")
+    queue.replace(third.id)
     assert wait(queue)["a.txt"].stage == "updated"
+    texts = {corpus.document(each.id).text for each in corpus.documents()}
+    assert texts == {"Two egrets stand here.", "Three cranes stand here."}
+
+
+def test_two_of_a_name_at_once_are_both_kept(corpus: Corpus) -> None:
+    """While the first still waits, the second has to ask, too."""
+    queue = make_queue(corpus)
+    corpus.add_text("An ibis.", name="ibis")
+    with filelock.FileLock(corpus.folder / "write.lock"):
+        send(queue, "a.txt", "A heron stands.")
+        second = send(queue, "a.txt", "Two egrets stand here.")
+        assert second.stage == "exists"
+        queue.keep_both(second.id)
+    assert {name: each.stage for name, each in wait(queue).items()} == {
+        "a.txt": "added",
+        "a (2).txt": "added",
+    }
+
+
+def test_a_failed_file_is_replaced_without_a_question_and_can_be_tried_again(
+    corpus: Corpus,
+) -> None:
+    queue = make_queue(corpus)
+    first = send(queue, "a.txt", "")
+    assert wait(queue)["a.txt"].stage == "failed"
+    queue.retry(first.id)
+    assert wait(queue)["a.txt"].stage == "failed"
+    assert send(queue, "a.txt", "A heron stands.").stage == "waiting"
+    assert wait(queue)["a.txt"].stage == "added"
+
+
+def test_what_waits_can_be_cancelled_and_taken_up_again(corpus: Corpus) -> None:
+    queue = make_queue(corpus)
+    corpus.add_text("An ibis.", name="ibis")
+    with filelock.FileLock(corpus.folder / "write.lock"):
+        send(queue, "a.txt", "A heron stands.")
+        wait_until(lambda: not queue._records.content(queue.uploads[0].id).exists())
+        second = send(queue, "b.txt", "An egret stands.")
+        queue.cancel(second.id)
+    statuses = wait(queue)
+    assert (statuses["a.txt"].stage, statuses["b.txt"].stage) == ("added", "cancelled")
+    assert len(corpus.documents()) == 2
+    queue.retry(second.id)
+    assert wait(queue)["b.txt"].stage == "added"
+
+
+def test_what_is_being_read_can_be_cancelled(corpus: Corpus) -> None:
+    queue = make_queue(corpus)
+    long = send(queue, "long.txt", f"{SENTENCES} " * 8)
+    send(queue, "short.txt", "A heron stands.")
+    wait_until(lambda: queue.uploads[0].stage == "reading")
+    queue.cancel(long.id)
+    statuses = wait(queue)
+    assert (statuses["long.txt"].stage, statuses["short.txt"].stage) == ("cancelled", "added")
+    assert [each.title for each in corpus.documents()] == ["short"]
     queue.clear()
-    assert queue.uploads == ()
+    assert not (corpus.folder / "uploads" / "long.txt").exists()
 
 
-def test_a_question_is_answered_while_files_are_read(tmp_path: Path, corpus: Corpus) -> None:
-    corpus.add(path for _, path in write(tmp_path, first="The heron stands in the reeds."))
-    queue = IngestQueue(corpus)
-    queue.add(write(tmp_path, long=" ".join(f"Sentence number {n} is." for n in range(2_500))))
+def test_a_question_is_answered_while_files_are_read(corpus: Corpus) -> None:
+    corpus.add_text("The heron stands in the reeds.", name="first")
+    queue = make_queue(corpus)
+    send(queue, "long.txt", SENTENCES)
     wait_until(lambda: any(each.share for each in queue.uploads))
     answer = corpus.ask("Where does the heron stand?")
     (status,) = queue.uploads
     assert "reeds" in answer.text and status.stage == "reading" and 0 < status.share < 1
+    assert status.seconds_left is not None and status.seconds_left > 0
     wait(queue)
 
 
-def test_the_queue_waits_for_another_writer(tmp_path: Path, corpus: Corpus) -> None:
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(4, ""), (40, "40 s left"), (200, "3 min left"), (9000, "2.5 h left")]
+)
+def test_the_time_left_is_said(seconds: float, said: str) -> None:
+    page = view.uploads([UploadStatus("1", "a.txt", "reading", 0.5, seconds_left=seconds)])
+    assert "50 %" in page and ("left" in page) == bool(said) and said in page
+
+
+def test_the_queue_waits_for_another_writer(corpus: Corpus) -> None:
     corpus.add_text("A heron stands.", name="a")
-    queue = IngestQueue(corpus)
+    queue = make_queue(corpus)
     lock = filelock.FileLock(corpus.folder / "write.lock")
     with lock:
-        queue.add(write(tmp_path, b="An egret stands."))
-        time.sleep(0.3)
+        send(queue, "b.txt", "An egret stands.")
+        wait_until(lambda: not queue._records.content(queue.uploads[0].id).exists())
         assert queue.busy
     assert wait(queue)["b.txt"].stage == "added"
 
 
-def test_whatever_goes_wrong_is_said(
-    tmp_path: Path, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whatever_goes_wrong_is_said(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("surprise")
 
-    queue = IngestQueue(corpus)
+    queue = make_queue(corpus)
     with monkeypatch.context() as patched:
         patched.setattr(corpus, "add", fail)
-        queue.add(write(tmp_path, a="A heron stands."))
+        first = send(queue, "a.txt", "A heron stands.")
         assert "surprise" in wait(queue)["a.txt"].note
-    queue.add(write(tmp_path, a="A heron stands."))
+    queue.retry(first.id)
     assert wait(queue)["a.txt"].stage == "added"
-    assert not [each for each in threading.enumerate() if each.name == "ingest" and each.is_alive()]
+    wait_until(lambda: not any(each.name == "ingest" for each in threading.enumerate()))
+
+
+KILLED = """
+import asyncio, os, sys, signal
+from pathlib import Path
+from rag_app.chat.ingest_queue import IngestQueue
+from rag_app.chat.uploads import Uploads
+from rag_app.corpus.corpus import Corpus
+
+corpus = Corpus(sys.argv[1])
+queue = IngestQueue(corpus, Uploads(corpus.folder / "uploads", max_bytes=10**9))
+moment = sys.argv[2]
+
+async def stream(text):
+    yield text.encode()
+
+def kill(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if moment == "before it is indexed":
+    corpus.add = kill
+elif moment == "while it is read":
+    IngestQueue.advance = kill
+elif moment == "once it is indexed":
+    IngestQueue._report = kill
+elif moment == "between record and content":
+    Path.replace_ = Path.replace
+    Path.replace = lambda self, to: kill() if self.suffix == ".part" else self.replace_(to)
+queue.add(asyncio.run(queue._files.receive("a.txt", stream("A heron stands."))))
+queue._worker.join()
+"""
+
+
+@pytest.mark.parametrize(
+    ("moment", "stages"),
+    [
+        ("before it is indexed", {"a.txt": "added"}),
+        ("while it is read", {"a.txt": "added"}),
+        ("once it is indexed", {"a.txt": "unchanged"}),
+        (
+            "between record and content",
+            {"a.txt": "failed"},
+        ),  # the browser was never told it is there
+    ],
+)
+def test_a_kill_at_any_moment_loses_no_file(
+    moment: str, stages: dict[str, str], corpus: Corpus
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(corpus.folder), moment],
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == -signal.SIGKILL
+    queue = make_queue(corpus)
+    queue.resume()
+    assert {name: each.stage for name, each in wait(queue).items()} == stages
+    assert [corpus.document(each.id).text for each in corpus.documents()] == ["A heron stands."]
+    assert not [*queue._records.folder.glob("*.part"), *queue._records.folder.glob("*.data")]
+    again = make_queue(corpus)
+    again.resume()  # what is over stays so, and is listed until it is cleared
+    assert {each.name: each.stage for each in again.uploads} == stages and not again.busy
+
+
+def test_questions_about_names_survive_too(corpus: Corpus) -> None:
+    queue = make_queue(corpus)
+    send(queue, "a.txt", "A heron stands.")
+    wait(queue)
+    send(queue, "a.txt", "Two egrets stand here.")
+    other = make_queue(corpus)
+    other.resume()
+    assert [each.stage for each in other.uploads] == ["added", "exists"]
+    other.keep_both(other.uploads[1].id)
+    assert wait(other)["a (2).txt"].stage == "added"
+
+
+def test_records_of_others_are_left_alone(corpus: Corpus) -> None:
+    queue = make_queue(corpus)
+    folder = queue._records.folder
+    folder.mkdir(parents=True)
+    good = UploadStatus("3", "a.txt", "failed", note="no")
+    for name, values in {
+        "1": "nonsense",
+        "2": json.dumps({"id": "2", "name": 7, "stage": "waiting"}),
+        "4": json.dumps({"id": "4", "name": "a.txt", "stage": "dancing"}),
+        "5": json.dumps({"id": "../5", "name": "a.txt", "stage": "waiting"}),
+    }.items():
+        (folder / f"{name}.json").write_text(values)
+    queue._records.save(good)
+    queue.resume()
+    assert queue.uploads == (good,)
+
+
+def test_small_files_are_indexed_together_and_large_ones_alone(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches: list[list[str]] = []
+    add = corpus.add
+
+    def note(paths: list[Path], **options: object) -> object:
+        batches.append([path.name for path in paths])
+        return add(paths, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(corpus, "add", note)
+    queue = make_queue(corpus)
+    corpus.add_text("An ibis.", name="ibis")
+    with filelock.FileLock(corpus.folder / "write.lock"):
+        send(queue, "0.txt", "The first.")
+        wait_until(lambda: bool(batches))
+        batches.clear()
+        for n in (1, 2):
+            send(queue, f"{n}.txt", f"Number {n}.")
+        send(queue, "large.txt", "x " * BATCH_BYTES)
+        queue.cancel(queue.uploads[-1].id)  # reading it is another test's
+        send(queue, "3.txt", "Number 3.")
+    wait(queue)
+    assert batches[-1] == ["1.txt", "2.txt", "3.txt"]

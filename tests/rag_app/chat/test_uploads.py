@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing.errors import CorpusError, RagAppError, UnreadableFile
-from rag_app.chat.uploads import MAX_DEPTH, MAX_NAME, Uploads, safe_path
+from rag_app.chat.uploads import MAX_DEPTH, MAX_NAME, WAITING, Uploads, safe_path
 
 
 def receive(uploads: Uploads, name: str, content: bytes = b"words", pieces: int = 3) -> str:
@@ -19,7 +19,12 @@ def receive(uploads: Uploads, name: str, content: bytes = b"words", pieces: int 
         for at in range(pieces):
             yield content[at::pieces]
 
-    return asyncio.run(uploads.receive(name, stream()))
+    received = asyncio.run(uploads.receive(name, stream()))
+    status = uploads.records.keep(received.content, received.name, "waiting")
+    assert not list((uploads.folder / WAITING).glob("*.part"))
+    uploads.place(status)
+    uploads.records.delete(status.id)
+    return status.name
 
 
 @pytest.mark.parametrize(
@@ -65,7 +70,7 @@ def test_a_file_that_is_too_large_leaves_nothing(tmp_path: Path) -> None:
     assert receive(uploads, "just.txt", b"x" * 100) == "just.txt"
     with pytest.raises(UnreadableFile, match="larger"):
         receive(uploads, "over.txt", b"x" * 101)
-    assert [path.name for path in tmp_path.iterdir()] == ["just.txt"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [WAITING, "just.txt"]
 
 
 def test_a_folder_in_the_place_of_a_file_is_said(tmp_path: Path) -> None:
@@ -106,3 +111,34 @@ def test_only_what_was_received_is_dropped(tmp_path: Path) -> None:
     assert own.exists() and uploads.path("a.txt")
     uploads.delete(str(tmp_path / "up" / "a.txt"))
     assert uploads.path("a.txt") is None
+
+
+def test_nothing_of_its_name_is_replaced_before_it_is_placed(tmp_path: Path) -> None:
+    async def stream() -> AsyncIterator[bytes]:
+        yield b"new"
+
+    uploads = Uploads(tmp_path, max_bytes=100)
+    receive(uploads, "a.txt", b"old")
+    received = asyncio.run(uploads.receive("a.txt", stream()))
+    assert (tmp_path / "a.txt").read_bytes() == b"old"
+    assert uploads.same(tmp_path / "a.txt", "a.txt")
+    assert not uploads.same(received.content, "a.txt") and not uploads.same(received.content, "b")
+    uploads.place(uploads.records.keep(received.content, received.name, "waiting"))
+    assert (tmp_path / "a.txt").read_bytes() == b"new"
+
+
+def test_a_free_name_has_the_first_number_that_nobody_has(tmp_path: Path) -> None:
+    uploads = Uploads(tmp_path, max_bytes=100)
+    receive(uploads, "may/a.txt")
+    assert uploads.free_name("may/a.txt", set()) == "may/a (2).txt"
+    receive(uploads, "may/a (2).txt")
+    assert uploads.free_name("may/a.txt", {"may/a (3).txt"}) == "may/a (4).txt"
+    long = f"{'x' * (MAX_NAME - 4)}.txt"
+    assert len(uploads.free_name(long, set())) == MAX_NAME
+
+
+def test_what_waits_cannot_be_reached_by_a_name(tmp_path: Path) -> None:
+    uploads = Uploads(tmp_path, max_bytes=100)
+    receive(uploads, "a.txt")
+    (tmp_path / WAITING / "x.txt").write_text("secret")
+    assert uploads.path(f"{WAITING}/x.txt") is None

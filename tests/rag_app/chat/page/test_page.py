@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 from generator.answer import NOT_SAID, Answer, Citation, ShortAnswer
 from rag_app.chat.conversation import from_json, to_json
@@ -521,3 +521,118 @@ def test_on_a_phone_sources_come_and_go(visit: Visit) -> None:
     expect(panel).not_to_be_in_viewport()
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390
+
+
+def test_a_question_asked_before_the_page_has_loaded_is_answered(
+    browser: Browser, served: Served
+) -> None:
+    """The first load event is held back until the question was sent."""
+    context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    expect.set_options(timeout=PATIENCE)
+    waiting: list[Route] = []
+    page.route("**/queue/join*", waiting.append)
+    page.goto(served.address)
+    expect(page.locator("#box textarea")).to_be_visible()
+    ask(page)
+    expect(page.locator("#unsent")).to_contain_text("still loading")
+    expect(page.locator("#box textarea")).to_have_value(QUESTION)
+    page.unroute("**/queue/join*")
+    for route in waiting:
+        route.continue_()
+    answered(page)
+    expect(page.locator("#history .question")).to_have_text(QUESTION)
+    expect(page.locator("#chats li")).to_have_count(1)
+    expect(page.locator("#unsent")).to_be_hidden()
+    page.reload()
+    answered(page)
+    context.close()
+
+
+def test_a_question_asked_while_offline_is_sent_afterwards(visit: Visit) -> None:
+    page = visit()
+    page.context.set_offline(True)
+    ask(page)
+    expect(page.locator("#unsent")).to_contain_text("You are offline")
+    expect(page.locator("#box textarea")).to_have_value(QUESTION)
+    page.context.set_offline(False)
+    answered(page)
+    expect(page.locator("#history .question")).to_have_text(QUESTION)
+
+
+def test_a_question_that_does_not_arrive_stands_in_the_box_again(visit: Visit) -> None:
+    page = visit()
+    page.route("**/queue/join*", lambda route: route.abort())
+    ask(page)
+    expect(page.locator("#unsent")).to_contain_text("could not be sent")
+    expect(page.locator("#box textarea")).to_have_value(QUESTION)
+    page.unroute("**/queue/join*")
+    page.reload()
+    expect(page.locator("#box textarea")).to_have_value(QUESTION)
+    page.locator("#box textarea").press("Enter")
+    answered(page)
+    page.reload()
+    answered(page)
+    expect(page.locator("#box textarea")).to_have_value("")
+
+
+def test_the_sources_say_that_a_document_is_gone(visit: Visit, tmp_path: Path) -> None:
+    file = tmp_path / "magpie.txt"
+    file.write_text("The magpie census is taken on the second Sunday of February.")
+    page = visit()
+    add(page, file)
+    row = page.locator("#documents li", has_text="magpie")
+    expect(row).to_be_visible()
+    ask(page, "When is the magpie census taken?")
+    answered(page)
+    expect(page.locator("#panel .source").first).to_contain_text("second Sunday")
+    expect(page.locator("#panel .lost")).to_have_count(0)
+    row.get_by_role("button").click()
+    row.get_by_role("button").click()
+    expect(page.locator("#panel .lost").first).to_contain_text("no longer in the corpus")
+
+
+def test_a_conversation_deleted_while_it_is_answered_stays_deleted(visit: Visit) -> None:
+    page = visit()
+    page.get_by_text("Generated answer").click()
+    ask(page, "Who is against the new launch date?")
+    expect(page.locator("#live .exchange")).to_be_visible()
+    page.locator("#chats .quiet").click()
+    page.locator("#chats .quiet").click()
+    expect(page.locator("#chats li")).to_have_count(0)
+    ask(page)  # waits for the other's end
+    answered(page)
+    page.reload()
+    answered(page)
+    expect(page.locator("#chats li")).to_have_count(1)
+    expect(page.locator("#chats")).to_contain_text("launch date of Heron")
+
+
+def test_a_file_of_a_name_that_is_there_asks_first(visit: Visit, tmp_path: Path) -> None:
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    for folder, day in ((mine, "Monday"), (other, "Thursday")):
+        folder.mkdir()
+        (folder / "wren.txt").write_text(f"The wren walk is held on {day}.")
+    ann, bob = visit(), visit()
+    add(ann, mine / "wren.txt")
+    expect(ann.locator("#uploads li")).to_contain_text("added")
+    add(bob, other / "wren.txt")
+    row = bob.locator("#uploads li.exists", has_text="wren.txt")
+    expect(row).to_contain_text("There is another document of this name.")
+    ask(bob, "When is the wren walk held?")
+    answered(bob)
+    expect(bob.locator("#history .answer")).to_contain_text("Monday")
+    row.get_by_role("button", name="Keep both").click()
+    expect(bob.locator("#documents li", has_text="wren (2)")).to_be_visible()
+    expect(bob.locator("#documents li", has_text="wren")).to_have_count(2)
+    add(bob, other / "wren.txt")
+    row.get_by_role("button", name="Cancel").click()
+    cancelled = bob.locator("#uploads li.cancelled", has_text="wren.txt")
+    cancelled.get_by_role("button", name="Try again").click()
+    expect(bob.locator("#uploads li.updated, #uploads li.duplicate")).to_have_count(1)
+    bob.get_by_role("button", name="Clear this list").click()
+    for row in bob.locator("#documents li", has_text="wren").all()[::-1]:
+        row.get_by_role("button").click()
+        row.get_by_role("button").click()
+        expect(row).to_have_count(0)

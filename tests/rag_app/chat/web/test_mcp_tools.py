@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from mcp import Client
 
 from generator.answer import Answer
+from rag_app import __version__
 from rag_app.chat.web import mcp_tools
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import Served
@@ -85,3 +87,29 @@ def test_a_tool_says_what_is_wrong(served: Served) -> None:
         assert result.is_error, tool
     said = use(served, "read_passage", document="nowhere").content[0].text
     assert "no such document" in said
+
+
+def test_the_server_says_its_version_and_not_where_its_files_lie(
+    served: Served, expected: Answer
+) -> None:
+    async def about() -> Any:
+        async with Client(f"{served.address}/mcp") as client:
+            return client.server_info
+
+    info = asyncio.run(about())
+    assert (info.name, info.version) == ("rag-app", __version__)
+    results = [
+        use(served, "search_documents", query=QUESTION),
+        use(served, "ask_documents", question=QUESTION),
+        use(served, "read_passage", document=expected.citations[0].document),
+        use(served, "read_passage", document="nowhere"),
+    ]
+    folders = {str(served.folder), str(Path(expected.citations[0].path).parent)}
+    for result in results:
+        assert not [folder for folder in folders if folder in str(result)]
+
+
+def test_a_question_of_a_tool_has_a_limit(served: Served) -> None:
+    long = "word " * 2000
+    assert use(served, "ask_documents", question=long).is_error
+    assert use(served, "search_documents", query=long).is_error

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import openai
 import pytest
 
 from generator.answer import NOT_SAID, Answer
+from generator.prompt.builder import count_words
 from rag_app.chat.web import openai_api
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import Served
@@ -123,3 +125,81 @@ def test_a_client_that_hangs_up_leaves_the_line(client: openai.OpenAI) -> None:
         next(iter(stream))
         stream.close()
     assert ask(client, QUESTION, timeout=PATIENCE).choices[0].message.content
+
+
+def test_one_model_can_be_looked_up(client: openai.OpenAI) -> None:
+    model = client.models.retrieve("rag-app-quote")
+    assert (model.id, model.object) == ("rag-app-quote", "model")
+    with pytest.raises(openai.NotFoundError) as error:
+        client.models.retrieve("gpt-9")
+    assert (error.value.code, error.value.param) == ("model_not_found", "model")
+
+
+def test_usage_is_that_of_the_ledger(client: openai.OpenAI, expected: Answer) -> None:
+    usage = ask(client, QUESTION).usage
+    read = count_words(QUESTION) + sum(entry.kept for entry in expected.context)
+    written = count_words(expected.text)
+    assert (usage.prompt_tokens, usage.completion_tokens) == (read, written)
+    assert usage.total_tokens == read + written > 0
+
+    pieces = list(ask(client, QUESTION, stream=True, stream_options={"include_usage": True}))
+    assert pieces[-1].choices == [] and pieces[-1].usage == usage
+    assert all(piece.usage is None and piece.choices for piece in pieces[:-1])
+    assert all(piece.usage is None for piece in ask(client, QUESTION, stream=True))
+
+
+LONG = "word " * 2000
+
+
+@pytest.mark.parametrize(
+    ("said", "more", "code", "param"),
+    [
+        ((LONG,), {}, "string_above_max_length", "messages[0].content"),
+        ((QUESTION, LONG * 12, QUESTION), {}, "context_length_exceeded", "messages"),
+        ((QUESTION, "an answer"), {}, None, "messages[1]"),
+        ((QUESTION,), {"n": 2}, None, "n"),
+        ((QUESTION,), {"user": "x" * 2000}, "string_above_max_length", "user"),
+        ((QUESTION,), {"extra_body": {"k": 0}}, None, "k"),
+        ((), {}, None, "messages"),
+    ],
+)
+def test_what_is_too_much_is_refused_before_anything_is_done(
+    said: tuple[str, ...], more: dict[str, Any], code: str | None, param: str, client: openai.OpenAI
+) -> None:
+    with pytest.raises(openai.BadRequestError) as error:
+        ask(client, *said, **more)
+    assert (error.value.code, error.value.param) == (code, param)
+    assert error.value.type == "invalid_request_error"
+
+
+def test_a_body_of_megabytes_is_413(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.APIStatusError) as error:
+        ask(client, "word " * 800_000)
+    assert error.value.status_code == 413 and error.value.code == "request_too_large"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("POST", "/v1/embeddings", 404),
+        ("GET", "/v1", 404),
+        ("GET", "/v1/chat/completions", 405),
+        ("DELETE", "/v1/models", 405),
+    ],
+)
+def test_every_error_below_v1_has_its_shape(
+    method: str, path: str, status: int, served: Served
+) -> None:
+    reply = httpx.request(method, f"{served.address}{path}")
+    assert reply.status_code == status
+    assert set(reply.json()["error"]) == {"message", "type", "param", "code"}
+
+
+def test_json_that_is_none_is_an_error_of_the_api(served: Served) -> None:
+    headers = {"content-type": "application/json"}
+    url = f"{served.address}/v1/chat/completions"
+    reply = httpx.post(url, content=b"{nonsense", headers=headers)
+    assert reply.status_code == 400 and reply.json()["error"]["type"] == "invalid_request_error"
+    reply = httpx.post(url, json={"messages": [{"role": "user", "content": "?"}]})
+    assert reply.json()["error"]["code"] == "missing_required_parameter"
+    assert reply.json()["error"]["param"] == "model"
