@@ -532,7 +532,11 @@ def test_a_question_asked_before_the_page_has_loaded_is_answered(
     page = context.new_page()
     expect.set_options(timeout=PATIENCE)
     waiting: list[Route] = []
-    page.route("**/queue/join*", lambda route: waiting.append(route))
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/queue/join*", hold)
     page.goto(served.address)
     expect(page.locator("#box textarea")).to_be_visible()
     ask(page)
