@@ -597,22 +597,6 @@ def test_the_sources_say_that_a_document_is_gone(visit: Visit, tmp_path: Path) -
     expect(page.locator("#panel .lost").first).to_contain_text("no longer in the corpus")
 
 
-def test_a_conversation_deleted_while_it_is_answered_stays_deleted(visit: Visit) -> None:
-    page = visit()
-    page.get_by_text("Generated answer").click()
-    ask(page, "Who is against the new launch date?")
-    expect(page.locator("#live .exchange")).to_be_visible()
-    page.locator("#chats .quiet").click()
-    page.locator("#chats .quiet").click()
-    expect(page.locator("#chats li")).to_have_count(0)
-    ask(page)  # waits for the other's end
-    answered(page)
-    page.reload()
-    answered(page)
-    expect(page.locator("#chats li")).to_have_count(1)
-    expect(page.locator("#chats")).to_contain_text("launch date of Heron")
-
-
 def test_a_file_of_a_name_that_is_there_asks_first(visit: Visit, tmp_path: Path) -> None:
     mine, other = tmp_path / "mine", tmp_path / "other"
     for folder, day in ((mine, "Monday"), (other, "Thursday")):
