@@ -1,0 +1,163 @@
+"""Trains the verifier: whether evidence supports a sentence, paraphrase included.
+
+    python training/verifier/train_verifier.py DATA/reading/train.jsonl.gz \
+        --meetings DATA/qmsum/train.jsonl --folder build/verifier
+
+The same command resumes from `checkpoint.safetensors`, written every five minutes; the learning
+rate falls to nothing within `--minutes` of training, and then `verifier.safetensors` is written.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import nn
+from verifier_data import Claim, MeetingClaims, PassageClaims, groups, load_meetings, load_passages
+from verifier_model import Batch, VerifierModel, export, loss, start_from
+
+from indexing.models.files import encoder_weights
+
+RATE, HEADS = 1e-4, 3e-4  # learning rates of the layers and of the heads
+WARM = 60  # steps
+PAIRS = 16  # in a step, about
+READER = Path(__file__).parents[1] / "reader" / "reader.safetensors"
+
+_SAVE = 300.0  # seconds
+_TOGETHER = 200  # groups that are sorted by length together
+_LOG = 20  # steps
+_MOMENTS = ("step", "exp_avg", "exp_avg_sq")  # what AdamW keeps of a parameter
+
+
+class Trainer:
+    """The model, its optimizer and how far it has come."""
+
+    def __init__(self, folder: Path) -> None:
+        self.model = VerifierModel()
+        self.weights = self.model.tuned()
+        start_from(self.model, READER)
+        heads = [each for name, each in self.weights.items() if "encoder" not in name]
+        layers = [each for name, each in self.weights.items() if "encoder" in name]
+        parts = [{"params": layers, "lr": RATE}, {"params": heads, "lr": HEADS}]
+        self.optimizer = torch.optim.AdamW(parts, weight_decay=0.01, fused=True)
+        self.progress: dict[str, float] = {"step": 0, "seconds": 0.0, "pairs": 0, "tokens": 0}
+        self.checkpoint = folder / "checkpoint.safetensors"
+        if self.checkpoint.exists():
+            self._load()
+
+    def step(self, claims: list[Claim], batch: Batch, factor: float) -> float:
+        """Learn from a batch at this share of the learning rates; the loss."""
+        begun = time.monotonic()
+        for group, rate in zip(self.optimizer.param_groups, (RATE, HEADS), strict=True):
+            group["lr"] = rate * factor
+        found = loss(self.model, claims, batch)
+        torch.autograd.backward(found)
+        nn.utils.clip_grad_norm_(self.weights.values(), 1.0)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        self.progress["step"] += 1
+        self.progress["pairs"] += len(batch.owner)
+        self.progress["tokens"] += int(batch.inputs["attention_mask"].sum())
+        self.progress["seconds"] += time.monotonic() - begun
+        return float(found.detach())
+
+    def save(self) -> None:
+        """Write the checkpoint beside the last one, then put it in its place."""
+        tensors = {f"weight:{name}": each.detach() for name, each in self.weights.items()}
+        for name, each in self.weights.items():
+            for key, value in self.optimizer.state.get(each, {}).items():
+                tensors[f"{key}:{name}"] = value
+        new = self.checkpoint.with_suffix(".new")
+        save_file(tensors, new, {"progress": json.dumps(self.progress)})
+        new.replace(self.checkpoint)
+
+    def _load(self) -> None:
+        with safe_open(self.checkpoint, "pt") as file:
+            self.progress = json.loads(file.metadata()["progress"])
+            for name, each in self.weights.items():
+                each.data.copy_(file.get_tensor(f"weight:{name}"))
+                self.optimizer.state[each] = {
+                    key: file.get_tensor(f"{key}:{name}") for key in _MOMENTS
+                }
+
+
+def batches(source: Iterator[tuple[str, list[Claim]]], seed: int) -> Iterator[list[Claim]]:
+    """Groups of about the same length together, without end."""
+    rng = random.Random(seed)
+    while True:
+        drawn = [group for _, (_, group) in zip(range(_TOGETHER), source, strict=False)]
+        drawn.sort(key=lambda group: max(len(text) for one in group for text in one.bag))
+        found: list[list[Claim]] = [[]]
+        for group in drawn:
+            if sum(len(one.bag) for one in found[-1]) >= PAIRS:
+                found.append([])
+            found[-1] += group
+        rng.shuffle(found)
+        yield from found
+
+
+@click.command()
+@click.argument("data", type=click.Path(path_type=Path, exists=True))
+@click.option("--meetings", type=click.Path(path_type=Path, exists=True), required=True)
+@click.option("--folder", type=click.Path(path_type=Path), required=True)
+@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--minutes", type=float, default=45.0, show_default=True, help="Of training, in all.")
+def main(data: Path, meetings: Path, folder: Path, threads: int, minutes: float) -> None:
+    """Train, or go on training, and write the verifier's file."""
+    from transformers import AutoTokenizer
+
+    torch.set_num_threads(threads)
+    torch.manual_seed(0)
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer = AutoTokenizer.from_pretrained(encoder_weights().folder, local_files_only=True)
+    passages = PassageClaims(load_passages(data)[0])
+    talks = MeetingClaims(load_meetings(meetings)[0])
+    trainer = Trainer(folder)
+    seed = int(trainer.progress["step"])  # 0, unless it resumes
+    click.echo(f"From step {seed}.")
+    _train(trainer, tokenizer, batches(groups(passages, talks, seed), seed), 60 * minutes)
+    trainer.save()
+    export(trainer.weights, folder / "verifier.safetensors")
+
+
+def _train(
+    trainer: Trainer,
+    tokenizer: Any,  # noqa: ANN401
+    source: Iterator[list[Claim]],
+    seconds: float,
+) -> None:
+    """Until the time is over or a signal comes."""
+    stopped: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _: stopped.append(number))
+    saved, losses = time.monotonic(), []
+    trainer.model.train()
+    for claims in source:
+        progress = trainer.progress
+        factor = min((progress["step"] + 1) / WARM, 1 - progress["seconds"] / seconds)
+        if stopped or factor <= 0:
+            return
+        losses.append(trainer.step(claims, Batch.of(claims, tokenizer), factor))
+        if progress["step"] % _LOG == 0:
+            mean, pace = sum(losses) / len(losses), progress["tokens"] / progress["seconds"]
+            losses.clear()
+            click.echo(
+                f"{time.strftime('%H:%M:%S')} step {progress['step']}, {progress['pairs']} pairs, "
+                f"loss {mean:.3f}, {pace:.0f} tokens a second"
+            )
+        if time.monotonic() - saved > _SAVE:
+            trainer.save()
+            saved = time.monotonic()
+
+
+if __name__ == "__main__":
+    main()
