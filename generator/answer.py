@@ -12,6 +12,8 @@ from indexing.documents import clock
 Mode = Literal["quote", "free"]
 Kind = Literal["question", "documents", "speakers", "mentions", "summary", "decisions"]
 """What a request is: a question that is looked up, or one that is answered from the store."""
+Support = Literal["quoted", "supported", "unsupported"]
+"""What a sentence rests on: a verified quote, an excerpt that says it in other words, nothing."""
 
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 
@@ -19,7 +21,7 @@ NOT_SAID = "The documents do not say."
 """The answer when the evidence does not hold one."""
 
 UNSUPPORTED_MARK = "[unsupported]"
-"""What follows a sentence of a generated answer that no quote supports."""
+"""What follows a sentence of a generated answer that neither quote nor excerpt supports."""
 
 _MARKER = re.compile(r"\[([0-9]{1,3})\]")
 
@@ -45,6 +47,9 @@ class Citation:
         similarity: Cosine of sentence and quote, -1 to 1.
         share: How responsible the passages that hold it are for the answer, 0 to 1; None where
             passages had no prompts of their own.
+        supported: Whether it is an excerpt that says in other words what the answer says with this
+            marker, by the verifier; then it is not verified as a quote.
+        probability: The verifier's probability of that, 0 to 1; None where it was not asked.
     """
 
     marker: int
@@ -62,6 +67,32 @@ class Citation:
     overlap: float = 0.0
     similarity: float = 0.0
     share: float | None = None
+    supported: bool = False
+    probability: float | None = None
+
+    @property
+    def doubt(self) -> str:
+        """What a reader should know of a citation that is not a verified quote, else ""."""
+        if self.verified:
+            return ""
+        return "says it in other words" if self.supported else "may not support the sentence"
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceSupport:
+    """A sentence of a generated answer, and what it rests on.
+
+    Attributes:
+        text: The sentence, without markers.
+        support: "quoted" with a verified quote; "supported" when an excerpt says it in other
+            words, by the verifier; "unsupported" otherwise.
+        marker: Of its citation; None without one. An unsupported sentence's is of the nearest
+            quote, which does not say it.
+    """
+
+    text: str
+    support: Support
+    marker: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +236,8 @@ class Answer:
             closest, best first. They are no answer and not among the citations; their markers
             count from 1, and none is verified.
         probability: That the documents answer the question, 0 to 1; None where nothing says so.
-        unsupported: Sentences of the answer that no quote supports.
+        sentences: Of a generated answer, each sentence and what it rests on.
+        unsupported: Those that neither a quote nor an excerpt supports.
         context: The ledger, in the order of the hits.
         seconds: Where the time went.
         abstained: Whether the answer is that the documents do not say.
@@ -225,6 +257,7 @@ class Answer:
     short: ShortAnswer | None = None
     closest: tuple[Citation, ...] = ()
     probability: float | None = None
+    sentences: tuple[SentenceSupport, ...] = ()
     unsupported: tuple[str, ...] = ()
     context: tuple[ContextEntry, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
@@ -249,6 +282,7 @@ def as_json(answer: Answer) -> dict[str, JsonValue]:
         "closest": [_citation_as_json(citation) for citation in answer.closest],
         "probability": answer.probability,
         "markers": [asdict(each) for each in marker_spans(answer.text, answer.mode)],
+        "sentences": [asdict(sentence) for sentence in answer.sentences],
         "unsupported": list(answer.unsupported),
         "context": [asdict(entry) for entry in answer.context],
         "seconds": dict(answer.seconds),

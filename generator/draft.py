@@ -11,6 +11,7 @@ from generator.answer import (
     ContextEntry,
     ContextReady,
     Responsibility,
+    SentenceSupport,
     ShortAnswer,
     TextDelta,
 )
@@ -40,7 +41,7 @@ class Draft:
         self.short: ShortAnswer | None = None
         self.closest: tuple[Citation, ...] = ()
         self.probability: float | None = None
-        self.unsupported: list[str] = []
+        self.sentences: tuple[SentenceSupport, ...] = ()
         self._entries: tuple[ContextEntry, ...] = ()
         self._pieces: list[str] = []
         self._seconds = {} if search is None else {"search": search}
@@ -86,7 +87,10 @@ class Draft:
             short=self.short,
             closest=self.closest,
             probability=self.probability,
-            unsupported=tuple(self.unsupported),
+            sentences=self.sentences,
+            unsupported=tuple(
+                each.text for each in self.sentences if each.support == "unsupported"
+            ),
             context=self._entries,
             seconds={name: round(value, 4) for name, value in self._seconds.items()},
             abstained=self.abstained,

@@ -11,6 +11,7 @@ from generator.answer import NOT_SAID, Answer, AnswerReady, Citation, Event, Mod
 from generator.answer_mode import AnswerMode, usual
 from generator.attribution.citer import Citer
 from generator.attribution.markers import insert_markers
+from generator.attribution.verifier import shipped_verifier
 from generator.decoding import DECODINGS
 from generator.decoding.base import DecodingRun
 from generator.decoding.server import ask_server
@@ -74,6 +75,7 @@ class Generator:
         self._embed = embed
         self._words = WordVectors(embed)
         self._context = ContextualEncoder()
+        self._verifier = shipped_verifier()
         self._load = load or (lambda: load_model(settings.model))
         self._model: AnyModel | None = None
         self._positions: MsPoEPolicy | None = None
@@ -254,7 +256,7 @@ class Generator:
             draft.made["evidence"] = self.settings.arrangement
         draft.lap("load")
         run = self._decode(model, draft.request, evidence, stop)
-        citer = Citer(run.spans, self._embed, question=draft.request.query)
+        citer = Citer(run.spans, self._embed, question=draft.request.query, verifier=self._verifier)
         yield draft.context(run.context)
         with closing(run.pieces) as pieces:
             for text in insert_markers(pieces, citer):
@@ -264,7 +266,7 @@ class Generator:
             draft.made["single tokens"] = model.decode_step.engine()
         draft.responsibility = run.responsibility()
         draft.citations = [_with_share(each, draft.responsibility) for each in citer.citations]
-        draft.unsupported = citer.unsupported
+        draft.sentences = tuple(citer.sentences)
         draft.lap("write")
 
     def _decode(

@@ -1,5 +1,7 @@
 """Attribution: a sentence of an answer -> the verbatim quote that supports it, or none.
 
+A sentence gets one of three marks (`generator.answer.Support`): quoted, supported, unsupported.
+
 A sentence is verified by a quote of one to three neighbouring sentences that were shown to the
 model when all of these hold:
 
@@ -13,6 +15,10 @@ model when all of these hold:
 
 Overlap is what decides; similarity only catches word salad. With four content words, overlap allows
 one common word to be another one, and no rare one.
+
+A sentence without a verified quote is supported when the verifier finds that one of the excerpts
+nearest to it by words says it (`excerpt_support`); the rules on numbers, names and denials keep a
+veto (`entailment_rules.find_veto`).
 """
 
 from __future__ import annotations
@@ -22,7 +28,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from generator.answer import NOT_SAID, Citation
+from generator.answer import NOT_SAID, Citation, SentenceSupport, Support
 from generator.attribution.entailment_rules import (
     ParsedSentence,
     find_contradiction,
@@ -30,6 +36,8 @@ from generator.attribution.entailment_rules import (
     overlap,
     parse_sentence,
 )
+from generator.attribution.excerpt_support import ExcerptSupport
+from generator.attribution.verifier import Verifier
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
 from indexing.text.sentences import sentences
 from indexing.text.terms import Rarity, content_stems, stem, topic_words, words
@@ -106,29 +114,63 @@ class Citer:
         spans: The evidence in the prompt.
         embed: Texts to normalised vectors.
         question: What is answered; without it, answers of a few words are compared alone.
+        verifier: Finds what is said in other words; None for quotes only.
+
+    Attributes:
+        citations: By marker, ascending.
+        sentences: Those of the answer so far, and what each rests on.
     """
 
-    def __init__(self, spans: Sequence[Span], embed: Embed, *, question: str = "") -> None:
+    def __init__(
+        self,
+        spans: Sequence[Span],
+        embed: Embed,
+        *,
+        question: str = "",
+        verifier: Verifier | None = None,
+    ) -> None:
         self._spans, self._embed, self._question = spans, embed, question
+        self._verifier = verifier
         self.citations: list[Citation] = []
-        self.unsupported: list[str] = []
+        self.sentences: list[SentenceSupport] = []
+
+    @property
+    def unsupported(self) -> list[str]:
+        """The sentences that neither a quote nor an excerpt supports."""
+        return [each.text for each in self.sentences if each.support == "unsupported"]
 
     def cite(self, sentence: str) -> Citation | None:
-        """The best quote for a sentence, numbered in `citations`; None where none is near.
+        """The best quote or excerpt for a sentence, numbered in `citations`; None for none near.
 
-        A sentence without a verified quote is added to `unsupported`.
+        The sentence and what it rests on are added to `sentences`.
         """
-        best = self._best(sentence)
+        claim = parse_sentence(sentence, ordinary=self._ordinary)
+        best = self._best(sentence, claim)
         if best is None or not best.verified:
-            self.unsupported.append(sentence)
-        if best is None:
-            return None
+            best = self._find_excerpt(sentence, claim) or best
+        citation = self._number(best) if best else None
+        self.sentences.append(_support(sentence, citation))
+        return citation
+
+    def _number(self, citation: Citation) -> Citation:
+        """The citation with its marker: that of the same one before, or a new one."""
         for known in self.citations:
-            same = (known.document, known.start, known.end) == (best.document, best.start, best.end)
-            if same and known.verified == best.verified:
+            if _place(known) == _place(citation):
                 return known
-        self.citations.append(replace(best, marker=len(self.citations) + 1))
+        self.citations.append(replace(citation, marker=len(self.citations) + 1))
         return self.citations[-1]
+
+    def _find_excerpt(self, sentence: str, claim: ParsedSentence) -> Citation | None:
+        """The excerpt that says a sentence in other words."""
+        if self._excerpts is None:
+            return None
+        return self._excerpts.find(sentence, claim, question=self._question)
+
+    @cached_property
+    def _excerpts(self) -> ExcerptSupport | None:
+        if self._verifier is None:
+            return None
+        return ExcerptSupport(self._sentences, self._verifier, self._rarity, self._ordinary)
 
     @cached_property
     def _sentences(self) -> list[Sentence]:
@@ -153,9 +195,8 @@ class Citer:
         """Stems of what the question is about."""
         return [stem(word) for word in topic_words(self._question)]
 
-    def _best(self, sentence: str) -> Citation | None:
+    def _best(self, sentence: str, claim: ParsedSentence) -> Citation | None:
         """The verified quote with most overlap, else the nearest unverified one."""
-        claim = parse_sentence(sentence, ordinary=self._ordinary)
         matches = sorted(self._matches(claim), key=lambda each: each.rank)[:_MOST_EMBEDDED]
         if not matches:
             return None
@@ -210,21 +251,41 @@ def _entails(claim: ParsedSentence, share: float, quote: Quote) -> bool:
 
 
 def attribute(
-    answer: str, spans: Sequence[Span], embed: Embed, *, question: str = ""
-) -> tuple[tuple[Citation, ...], tuple[str, ...]]:
-    """The citations of a finished answer, and its sentences that no quote supports.
+    answer: str,
+    spans: Sequence[Span],
+    embed: Embed,
+    *,
+    question: str = "",
+    verifier: Verifier | None = None,
+) -> Citer:
+    """The citations of a finished answer, and what each of its sentences rests on.
 
     Args:
         answer: Text without markers.
         spans: The evidence it was written from.
         embed: Texts to normalised vectors.
         question: What is answered.
+        verifier: Finds what is said in other words; None for quotes only.
     """
-    citer = Citer(spans, embed, question=question)
+    citer = Citer(spans, embed, question=question, verifier=verifier)
     for start, end in sentences(answer, 0, len(answer)):
         if answer[start:end] != NOT_SAID:
             citer.cite(answer[start:end])
-    return tuple(citer.citations), tuple(citer.unsupported)
+    return citer
+
+
+def _place(citation: Citation) -> tuple[str, int, int, bool, bool]:
+    """Where a citation is, and what it is worth."""
+    worth = citation.verified, citation.supported
+    return citation.document, citation.start, citation.end, *worth
+
+
+def _support(sentence: str, citation: Citation | None) -> SentenceSupport:
+    """What a sentence with this citation rests on."""
+    if citation is None:
+        return SentenceSupport(sentence, "unsupported")
+    support: Support = "supported" if citation.supported else "unsupported"
+    return SentenceSupport(sentence, "quoted" if citation.verified else support, citation.marker)
 
 
 def _candidate_quotes(evidence: Sequence[Sentence], ordinary: frozenset[str]) -> Iterator[Quote]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from generator.attribution.numbers import tokenize
-from indexing.text.english import FILLERS, STOP_WORDS
+from indexing.text.english import FILLERS, LINKING_WORDS, STOP_WORDS
 from indexing.text.terms import Rarity, stem, strip_annotations, words
 
 _NEGATING = """
@@ -94,11 +94,11 @@ def _denies(word: str) -> bool:
 
 
 def _is_name(word: str, position: int, ordinary: Container[str]) -> bool:
-    """Capitalised, no stop word, and at the start of a sentence not an ordinary word either."""
+    """Capitalised, no stop word, and at the start of a sentence no ordinary or linking one."""
     lower = word.lower()
     if not word[0].isupper() or lower in STOP_WORDS or lower in FILLERS:
         return len(word) == 1 and word.isupper() and word not in {"A", "I"} and position > 0
-    return position > 0 or lower not in ordinary
+    return position > 0 or (lower not in ordinary and lower not in LINKING_WORDS)
 
 
 _STOP_STEMS = frozenset(stem(word) for word in STOP_WORDS | FILLERS)
@@ -112,6 +112,7 @@ def _is_number(norm: str) -> bool:
     return norm[0].isdigit() or norm[0] == "#"
 
 
+_REORDERED = "names or numbers are in another order"
 _REPORTING_VERBS = "say says said told mentioned stated explained according"
 _REPORTING = frozenset(stem(word) for word in _REPORTING_VERBS.split())
 _PAIRS = [tuple(stem(word) for word in pair.split("/")) for pair in _OPPOSITES.split()]
@@ -163,6 +164,55 @@ def find_contradiction(
         quote: What it may rest on.
         about: Names given by the quote's context: its speaker, its document's title.
     """
+    if (lacking := _find_lacking(claim, quote, about=about)) is not None:
+        return lacking
+    if _is_reordered(claim.facts, quote):
+        return _REORDERED
+    if _is_denial_of_one(claim, quote):
+        return "one of them is a denial"
+    return _find_opposites(set(claim.norms), set(quote.norms))
+
+
+def is_opposite(claim: ParsedSentence, quote: ParsedSentence) -> bool:
+    """Whether one of them denies what the other states, or has the opposite of its words."""
+    opposites = _find_opposites(set(claim.norms), set(quote.norms))
+    return _is_denial_of_one(claim, quote) or opposites is not None
+
+
+def _is_denial_of_one(claim: ParsedSentence, quote: ParsedSentence) -> bool:
+    """Whether one of them denies something of the claim and the other does not."""
+    return bool(claim.denials) != any(_concerns(denial, claim) for denial in quote.denials)
+
+
+def find_veto(
+    claim: ParsedSentence, excerpt: ParsedSentence, *, about: Container[str] = ()
+) -> str | None:
+    """Why an excerpt cannot support a claim in other words either, or None.
+
+    As `find_contradiction`, but of denials only the claim's own, as an excerpt of several sentences
+    nearly always denies something; and names and numbers may be in another order, if names among
+    themselves and numbers among themselves are not.
+
+    Args:
+        claim: A sentence of an answer.
+        excerpt: Several sentences, speakers' labels included.
+        about: Names given by the excerpt's context: its document's title.
+    """
+    if (lacking := _find_lacking(claim, excerpt, about=about)) is not None:
+        return lacking
+    numbers = [fact for fact in claim.facts if _is_number(fact)]
+    names = [fact for fact in claim.facts if not _is_number(fact)]
+    if _is_reordered(numbers, excerpt) or _is_reordered(names, excerpt):
+        return _REORDERED
+    if claim.denials and not any(_concerns(denial, claim) for denial in excerpt.denials):
+        return "only the sentence is a denial"
+    return _find_opposites(set(claim.norms), set(excerpt.norms))
+
+
+def _find_lacking(
+    claim: ParsedSentence, quote: ParsedSentence, *, about: Container[str]
+) -> str | None:
+    """The first number or name that the quote lacks."""
     for fact in claim.facts:
         if fact not in quote.norms and (_is_number(fact) or fact not in about):
             return f"{fact} is not in the quote"
@@ -170,12 +220,13 @@ def find_contradiction(
         counts = amount[0].isdigit() and _is_content(unit) and not unit[0].isdigit()
         if counts and unit not in quote.norms:
             return f"{amount} {unit} is not in the quote"
-    common = [fact for fact in dict.fromkeys(claim.facts) if fact in quote.norms]
-    if _longest_common(common, quote.norms) < len(common):
-        return "names or numbers are in another order"
-    if bool(claim.denials) != any(_concerns(denial, claim) for denial in quote.denials):
-        return "one of them is a denial"
-    return _find_opposites(set(claim.norms), set(quote.norms))
+    return None
+
+
+def _is_reordered(facts: Sequence[str], quote: ParsedSentence) -> bool:
+    """Whether those of some names and numbers that the quote has are in another order there."""
+    common = [fact for fact in dict.fromkeys(facts) if fact in quote.norms]
+    return _longest_common(common, quote.norms) < len(common)
 
 
 def _find_opposites(claim: set[str], quote: set[str]) -> str | None:

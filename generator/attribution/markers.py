@@ -72,4 +72,5 @@ def _mark(sentence: str, citer: Citer) -> str:
         return ""
     citation = citer.cite(sentence)
     number = f" [{citation.marker}]" if citation else ""
-    return number if citation and citation.verified else f"{number} {UNSUPPORTED_MARK}"
+    supported = citation and (citation.verified or citation.supported)
+    return number if supported else f"{number} {UNSUPPORTED_MARK}"

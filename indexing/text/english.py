@@ -32,6 +32,17 @@ _FILLERS = """
 FILLERS = frozenset(_FILLERS.split())
 """Words of spoken language that say nothing at all."""
 
+_LINKING_WORDS = """
+    accordingly additionally afterwards also although altogether apart based because besides
+    consequently conversely currently despite due eventually finally following furthermore
+    generally given hence however importantly including indeed initially instead lastly later
+    likewise meanwhile moreover nevertheless nonetheless notably originally otherwise overall
+    particularly previously rather regarding regardless similarly since specifically still
+    subsequently therefore though throughout thus together ultimately unfortunately unless
+    unlike upon whereas whilst within without yet"""
+LINKING_WORDS = frozenset(_LINKING_WORDS.split())
+"""Words that begin a written sentence with a capital and are no names."""
+
 _REQUEST_WORDS = """
     according describe discuss discussed discussion discussions explain give group meeting
     mention mentioned opinion opinions please said say summarize summary talk talked talking

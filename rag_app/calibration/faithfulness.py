@@ -38,7 +38,7 @@ class Faithfulness:
 
     Attributes:
         questions: Number of questions.
-        supported: Mean share of an answer's sentences that a quote supports.
+        supported: Mean share of an answer's sentences that a quote or an excerpt supports.
         rightly_withheld: Abstentions among unanswerable questions; None if there were none.
         wrongly_withheld: Abstentions among answerable questions.
     """

@@ -96,7 +96,7 @@ def _notes(answer: Answer) -> list[str]:
         for citation in answer.citations
         for line in _note(citation, quote_emphasis(citation, answer.short))
     ]
-    doubts = [f"- Not supported by a quote: {_plain(each)}" for each in answer.unsupported]
+    doubts = [f"- Not supported: {_plain(each)}" for each in answer.unsupported]
     read = [
         f"- Read {entry.kept:,} of {entry.tokens:,} tokens of {_plain(entry.title)}"
         for entry in answer.context
@@ -114,7 +114,7 @@ def _closest_lines(answer: Answer) -> list[str]:
 
 
 def _note(citation: Citation, quote: Emphasis) -> list[str]:
-    doubt = "" if citation.verified else " (not verified)"
+    doubt = f" ({citation.doubt})" if citation.doubt else ""
     return [f"> \\[{citation.marker}\\] {_place(citation)}{doubt}", f"> “{_bold(quote)}”", ""]
 
 

@@ -13,6 +13,7 @@ from rag_app.cli.terminal import say
 
 COLUMNS = {
     "ROUGE-1/2/L": ("rouge1", "rouge2", "rougeL"),
+    "quoted": ("quoted",),
     "supported": ("supported",),
     "evidence cited": ("evidence_cited",),
     "citations in evidence": ("citations_in_evidence",),

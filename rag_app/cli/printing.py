@@ -103,7 +103,7 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
         say(f"read as: {answer.read_as} (--read-as question looks it up in all documents)")
         say("")
     for citation in answer.citations:
-        check = "" if citation.verified else "  (not verified)"
+        check = f"  ({doubt})" if (doubt := citation.doubt) else ""
         _quote(citation, f"[{citation.marker}] ", quote_emphasis(citation, answer.short), check)
     if answer.closest:
         say("Closest passages (related, but not an answer):")

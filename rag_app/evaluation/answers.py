@@ -16,16 +16,19 @@ from __future__ import annotations
 import json
 import random
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from statistics import fmean, median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from generator.answer import Answer, Citation
+from generator.answer import Answer, Citation, SentenceSupport
 from generator.attribution.citer import attribute
+from generator.attribution.verifier import Verifier, shipped_verifier
 from generator.evidence import Span, evidence_sentences, gather_evidence
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency, UnreadableFile
@@ -90,13 +93,15 @@ class MeasuredAnswer:
 
     Attributes:
         text: Without markers.
-        supported: Share of sentences with a quote, 0 to 1; None where it abstained.
-        evidence: For each verified citation, whether it is in gold evidence.
+        quoted: Share of sentences with a verified quote, 0 to 1; None where it abstained.
+        supported: Share of sentences with a quote, or an excerpt that says it in other words.
+        evidence: For each verified or supported citation, whether it is in gold evidence.
         withheld: Whether it abstained.
         seconds: To answer.
     """
 
     text: str
+    quoted: float | None
     supported: float | None
     evidence: tuple[bool, ...]
     withheld: bool
@@ -171,24 +176,29 @@ def measure_answer(answer: Answer, question: LabelledQuestion) -> MeasuredAnswer
     """Measure an answer against the labels of its question."""
     plain = _MARKER.sub("", answer.text)
     if answer.abstained:
-        return MeasuredAnswer(plain, None, (), True, answer.seconds["total"])
-    quoted = answer.mode == "quote"
-    supported = 1.0 if quoted else _supported(plain, answer.unsupported)
+        return MeasuredAnswer(plain, None, None, (), True, answer.seconds["total"])
+    quoted, supported = 1.0, 1.0
+    if answer.mode != "quote":
+        quoted, supported = _support_shares(plain, answer.unsupported, answer.sentences)
     evidence = _in_evidence(question, answer.citations)
-    return MeasuredAnswer(plain, supported, evidence, False, answer.seconds["total"])
+    return MeasuredAnswer(plain, quoted, supported, evidence, False, answer.seconds["total"])
 
 
-def _supported(text: str, unsupported: Sequence[str]) -> float:
-    """The share of a text's sentences that have a quote."""
-    return 1 - len(unsupported) / max(len(sentences(text, 0, len(text))), len(unsupported), 1)
+def _support_shares(
+    text: str, unsupported: Sequence[str], marks: Sequence[SentenceSupport]
+) -> tuple[float, float]:
+    """Of a text's sentences the share that is quoted, and the share that is not unsupported."""
+    count = max(len(sentences(text, 0, len(text))), len(unsupported), 1)
+    in_other_words = sum(each.support == "supported" for each in marks)
+    return 1 - (len(unsupported) + in_other_words) / count, 1 - len(unsupported) / count
 
 
 def _in_evidence(question: LabelledQuestion, citations: Sequence[Citation]) -> tuple[bool, ...]:
-    """For each verified citation, whether it is in gold evidence."""
+    """For each verified or supported citation, whether it is in gold evidence."""
     return tuple(
         in_gold(question.gold, each.document, each.start, each.end)
         for each in citations
-        if each.verified
+        if each.verified or each.supported
     )
 
 
@@ -196,7 +206,7 @@ def _lead(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
     """The first words of the document, or of the best one."""
     name = question.document or corpus.search(question.question, k=1)[0].document
     text = " ".join(corpus.document(name).text.split()[:LEAD_WORDS])
-    return MeasuredAnswer(text, 1.0, (), False, 0.0)
+    return MeasuredAnswer(text, 1.0, 1.0, (), False, 0.0)
 
 
 def _oracle(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
@@ -210,21 +220,28 @@ def _oracle(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
         in_gold(question.gold, pool[i].document.id, pool[i].start, pool[i].end) for i in best
     )
     text = "\n".join(pool[i].text for i in sorted(best))
-    return MeasuredAnswer(text, 1.0, evidence, False, 0.0)
+    return MeasuredAnswer(text, 1.0, 1.0, evidence, False, 0.0)
 
 
 def _reference(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
     """The reference answer, attributed to the passages as a generated answer is."""
     with corpus.retriever() as retriever:
-        citations, unsupported = attribute(
+        passages = _passages(corpus, retriever, question)
+        begun = time.perf_counter()
+        citer = attribute(
             question.reference,
-            _passages(corpus, retriever, question),
+            passages,
             retriever.embed,
             question=question.question,
+            verifier=_verifier(),
         )
-    supported = _supported(question.reference, unsupported) if question.reference else None
-    evidence = _in_evidence(question, citations)
-    return MeasuredAnswer(question.reference, supported, evidence, False, 0.0)
+        seconds = time.perf_counter() - begun
+    quoted: float | None = None
+    supported: float | None = None
+    if question.reference:
+        quoted, supported = _support_shares(question.reference, citer.unsupported, citer.sentences)
+    evidence = _in_evidence(question, citer.citations)
+    return MeasuredAnswer(question.reference, quoted, supported, evidence, False, seconds)
 
 
 BASELINES: dict[str, Callable[[Corpus, LabelledQuestion], MeasuredAnswer]] = {
@@ -232,6 +249,12 @@ BASELINES: dict[str, Callable[[Corpus, LabelledQuestion], MeasuredAnswer]] = {
     "oracle": _oracle,
     "reference": _reference,
 }
+
+
+@cache
+def _verifier() -> Verifier | None:
+    """One for all questions."""
+    return shipped_verifier()
 
 
 def _passages(corpus: Corpus, retriever: Retriever, question: LabelledQuestion) -> Sequence[Span]:
@@ -262,6 +285,7 @@ def _aggregate(
         for kind in ("rouge1", "rouge2", "rougeL")
     }
     return figures | {
+        "quoted": _mean([a.quoted for _, a in answerable if a.quoted is not None]),
         "supported": _mean(supported),
         "evidence_cited": _mean([any(answer.evidence) for _, answer in answerable]),
         "citations_in_evidence": _mean([fmean(each) for each in citing]),

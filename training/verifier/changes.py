@@ -29,24 +29,25 @@ _PAIRS = (
     "majority minority|advantage disadvantage|advantages disadvantages|success failure|"
     "successful unsuccessful|optimistic pessimistic|encouraged discouraged|praised criticised"
 )
-_MONTH = (
-    "January February March April May June July August September October November December"
-).split()
-_WORDS = (
+_MONTHS = "January February March April May June July August September October November December"
+_MONTH = _MONTHS.split()
+_NUMBERS = (
     "two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty"
-).split()
+)
+_WORDS = _NUMBERS.split()
 _SHARE = {"name": 1.0, "roles": 1.5, "number": 1.5, "date": 1.5, "opposite": 1.2, "negation": 0.5}
 """How often a kind of change comes first, about."""
 _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])")
 _NAME = re.compile(r"\b[A-Z][\w'-]*[\w](?: (?:of the |of )?[A-Z][\w'-]*)*")
-_FIRST = frozenset(
+_OPENING = (
     "the a an it its they he she we i you this that these those there his her their our my one "
     "some many when while if as in on at for to by from with after before although though because "
     "however also then but and or so since first second finally moreover furthermore additionally "
     "what who which how why where whether not no yes besides therefore instead regarding according "
     "during under over between among another other both each every all most several few team "
-    "participants group members people speakers everyone discussion".split()
+    "participants group members people speakers everyone discussion"
 )
+_FIRST = frozenset(_OPENING.split())
 _AUXILIARY = re.compile(
     r"\b(is|are|was|were|could|should|would|will|has|had|can|did|does|do)\b(?! n[o']t\b| n't)"
 )
@@ -148,9 +149,7 @@ def _named(
             return
 
 
-def _exchanged(
-    text: str, names: Sequence[tuple[int, int]], rng: random.Random
-) -> Iterator[Change]:
+def _exchanged(text: str, names: Sequence[tuple[int, int]], rng: random.Random) -> Iterator[Change]:
     if len(names) < 2 or _SYMMETRIC.search(text):
         return
     at = rng.randrange(len(names) - 1)
@@ -206,7 +205,9 @@ def _negated(text: str, rng: random.Random) -> Iterator[Change]:
         end = text.find(" ", gone.end())
         size = gone.end() - gone.start()
         new = text[:start] + text[gone.end() :]
-        yield Change(new, "negation", ((begin, max(begin + 1, (end if end > 0 else len(text)) - size)),))
+        yield Change(
+            new, "negation", ((begin, max(begin + 1, (end if end > 0 else len(text)) - size)),)
+        )
         return
     places = list(_AUXILIARY.finditer(text))
     if places:

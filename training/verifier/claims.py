@@ -12,7 +12,9 @@ _PAST = (
 _WHO = re.compile(
     rf"^(?:Who|What|Which \w+) (?P<rest>(?:\w+ed|{_PAST}|is|was|are|were|can|will|has|have) .+)\?$"
 )
-_WHAT = re.compile(r"^(?:What|Who) (?P<verb>is|was|are|were) (?P<subject>(?:the |a |an |[A-Z]).+)\?$")
+_WHAT = re.compile(
+    r"^(?:What|Who) (?P<verb>is|was|are|were) (?P<subject>(?:the |a |an |[A-Z]).+)\?$"
+)
 _MANY = re.compile(r"^How many (?P<rest>.+)\?$")
 _BORN = re.compile(
     r"^(?P<word>When|Where) (?P<verb>was|were) (?P<subject>(?:the |[A-Z]).+?) "
@@ -32,10 +34,12 @@ def statement(question: str, answer: str) -> str | None:
 
 
 def _statement(question: str, answer: str) -> str | None:  # noqa: PLR0911 - one return a rule
-    number = answer.split()[0] if answer else ""
+    number = answer.split(maxsplit=1)[0] if answer else ""
     if match := _WHAT.match(question):
         subject = match["subject"]
-        if re.search(r"\b(in|of|for|to|with|by|on|called|named|known as|like|about|from)$", subject):
+        if re.search(
+            r"\b(in|of|for|to|with|by|on|called|named|known as|like|about|from)$", subject
+        ):
             return None
         if subject[0].isupper() and " " in subject and re.search(r" [a-z]+(ed|ing)$", subject):
             return None
@@ -58,9 +62,8 @@ def _statement(question: str, answer: str) -> str | None:  # noqa: PLR0911 - one
             return None
         if re.match(r"(?:in|on|at|during|by|from)\b", answer):
             word = ""
-        return " ".join(
-            f"{match['subject']} {match['verb']} {match['done']}{match['rest']} {word} {answer}".split()
-        )
+        said = f"{match['subject']} {match['verb']} {match['done']}{match['rest']}"
+        return " ".join(f"{said} {word} {answer}".split())
     return None
 
 
@@ -96,7 +99,9 @@ _FILLERS = re.compile(
 )
 _LEADING = re.compile(r"^(?:(?:and|but|because|or|now|then|yes|no|there)\b[ ,-]*)+", re.IGNORECASE)
 _DROPPED = re.compile(r" (?:very|really|just|also|even|quite|actually|then|\w+ly)\b(?! to)")
-_TAIL = re.compile(r",? (?:which|who|because|although|while|where|but|whereas) .*$|; .*$| \([^)]*\)")
+_TAIL = re.compile(
+    r",? (?:which|who|because|although|while|where|but|whereas) .*$|; .*$| \([^)]*\)"
+)
 _LEAD = re.compile(r"^(?P<lead>(?:In|On|During|After|Since|By|At) [^,]{3,40}), (?P<rest>.+?)[.]?$")
 
 
@@ -123,7 +128,8 @@ def report(speaker: str, sentence: str, rng: random.Random) -> str:
     verb = rng.choice(("said that", "thought that", "mentioned that", "pointed out that",
                        "explained that", "believed that", "stated that"))  # fmt: skip
     said = " ".join(words)
-    the = "The " if speaker.istitle() and " " in speaker and not speaker[-2:-1] == " " and rng.random() < 0.5 else ""
+    role = speaker.istitle() and " " in speaker and speaker[-2:-1] != " "
+    the = "The " if role and rng.random() < 0.5 else ""
     return f"{the}{speaker} {verb} {said[:1].lower()}{said[1:]}."
 
 

@@ -29,6 +29,7 @@ from indexing.models.files import encoder_weights
 
 RATE, HEADS = 1e-4, 3e-4  # learning rates of the layers and of the heads
 WARM = 60  # steps
+FROZEN = 3  # lowest layers, which stay as the reader's
 PAIRS = 16  # in a step, about
 READER = Path(__file__).parents[1] / "reader" / "reader.safetensors"
 
@@ -43,8 +44,10 @@ class Trainer:
 
     def __init__(self, folder: Path) -> None:
         self.model = VerifierModel()
-        self.weights = self.model.tuned()
         start_from(self.model, READER)
+        self.weights = self.model.tuned()
+        for layer in self.model.encoder.encoder.layer[:FROZEN]:
+            layer.requires_grad_(False)
         heads = [each for name, each in self.weights.items() if "encoder" not in name]
         layers = [each for name, each in self.weights.items() if "encoder" in name]
         parts = [{"params": layers, "lr": RATE}, {"params": heads, "lr": HEADS}]

@@ -138,7 +138,7 @@ class PassageClaims:
         for number, passage in enumerate(passages):
             self._near[self._key(passage)].append(number)
         self._names = {
-            key: [name for number in numbers for name in self._names_of(number)]
+            key: [name for number in numbers for name in sorted(self._names_of(number))]
             for key, numbers in self._near.items()
         }
 
@@ -231,9 +231,7 @@ class PassageClaims:
                 found.append(Claim(text, (other,), False, None, 1.0, "other passage"))
         return found
 
-    def _nearest(
-        self, passage: Passage, text: str, answer: str, rng: random.Random
-    ) -> str | None:
+    def _nearest(self, passage: Passage, text: str, answer: str, rng: random.Random) -> str | None:
         """Of passages of the same kind, one that shares words but lacks the answer."""
         numbers = self._near[self._key(passage)]
         drawn = [self.passages[i] for i in rng.sample(numbers, min(60, len(numbers)))]
@@ -338,16 +336,18 @@ class MeetingClaims:
     ) -> list[Claim]:
         """A sentence beside its marked turns; changed; beside unmarked turns; elsewhere."""
         texts = [each.text for each in meeting.excerpts]
-        best = reference.marked[:1] + rng.sample(reference.marked[1:5], min(1, len(reference.marked[1:5])))
+        best = list(reference.marked[:1])
+        if rng.random() < 0.5:
+            best += rng.sample(reference.marked[1:5], min(1, len(reference.marked[1:5])))
         bag = tuple(texts[i] for i in best)
         found = [Claim(reference.text, bag, True, (), 1.0, "reference")]
         made = changes(reference.text, rng, known=meeting.speakers, others=meeting.names)
         for one in made[:1]:
             found.append(Claim(one.text, bag[:1], False, one.spans, 1.0, one.kind))
-        if reference.unmarked and rng.random() < 0.5:
+        if reference.unmarked and rng.random() < 0.4:
             at = reference.unmarked[min(int(rng.expovariate(0.5)), len(reference.unmarked) - 1)]
             found.append(Claim(reference.text, (texts[at],), False, None, NOISY, "unmarked"))
-        if rng.random() < 0.5:
+        if rng.random() < 0.15:
             other, false = rng.choice(self._all)
             if other is not meeting:
                 wrong = other.excerpts[rng.choice(false.marked[:3])].text
@@ -380,7 +380,12 @@ class MeetingClaims:
             span = ((start, start + len(new)),)
             found.append(Claim(false, (excerpt.text,), False, span, 1.0, "speaker"))
         elif made:
-            found.append(Claim(made[0].text, (excerpt.text,), False, made[0].spans, 1.0, made[0].kind))
+            one_change = made[0]
+            found.append(
+                Claim(
+                    one_change.text, (excerpt.text,), False, one_change.spans, 1.0, one_change.kind
+                )
+            )
         if rng.random() < 0.3:
             near = meeting.excerpts[(at + rng.choice((-2, -1, 1, 2))) % len(meeting.excerpts)]
             if one not in near.sentences:

@@ -106,9 +106,9 @@ def start_from(model: VerifierModel, reader: Path) -> None:
     with torch.no_grad():
         for name, each in model.tuned().items():
             if f"{name}.rows" in tensors:
-                each += tensors[f"{name}.rows"].float() * tensors[f"{name}.scale"][:, None]
+                each.add_(tensors[f"{name}.rows"].float() * tensors[f"{name}.scale"][:, None])
             elif name in tensors and name.startswith("encoder."):
-                each += tensors[name]
+                each.add_(tensors[name])
         model.supported.weight.copy_(tensors["answerable.weight"])
         model.supported.bias.copy_(tensors["answerable.bias"])
 
@@ -122,10 +122,10 @@ def loss(model: VerifierModel, claims: Sequence[Claim], batch: Batch) -> Tensor:
     found = (binary_cross_entropy_with_logits(best, true, reduction="none") * weight).mean()
     known = batch.wrong >= 0
     labels = batch.wrong[known]
-    tokens = binary_cross_entropy_with_logits(
-        wrong[known], labels, weight=1 + (_RARE - 1) * labels
-    )
-    pairs = [(i - 1, i) for i, one in enumerate(claims) if i and not one.true and claims[i - 1].true]
+    tokens = binary_cross_entropy_with_logits(wrong[known], labels, weight=1 + (_RARE - 1) * labels)
+    pairs = [
+        (i - 1, i) for i, one in enumerate(claims) if i and not one.true and claims[i - 1].true
+    ]
     if pairs:
         right, other = torch.tensor(pairs).T
         found = found + _ORDER * softplus(best[other] - best[right]).mean()

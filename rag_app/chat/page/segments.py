@@ -84,7 +84,7 @@ def _free(line: str, unsupported: Sequence[str]) -> Iterator[Segment]:
         text = line[at : mark.start()]
         doubtful = mark[2] or line.startswith(f" {UNSUPPORTED_MARK}", mark.end())
         yield from _before_mark(text, unsupported if doubtful else ())
-        yield Segment("unsupported", "no quote found") if mark[2] else Segment("marker", mark[1])
+        yield Segment("unsupported", "no support found") if mark[2] else Segment("marker", mark[1])
         at = mark.end()
     if line[at:]:
         yield Segment("text", line[at:])

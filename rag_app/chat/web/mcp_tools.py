@@ -15,6 +15,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
+from generator.answer import Support
 from generator.request import AskRequest, ReadAs
 from indexing.documents import clock
 from indexing.errors import InvalidRequest, RagAppError
@@ -77,6 +78,17 @@ class Quote(Span):
 
     marker: int = Field(description='The number in the answer, as in "[1]".')
     verified: bool = Field(description="Whether the quote supports what the answer says with it.")
+    supported: bool = Field(description="Whether it says so in other words, by the verifier.")
+
+
+class SupportedSentence(BaseModel):
+    """A sentence of a generated answer, and what it rests on."""
+
+    text: str
+    support: Support = Field(
+        description="quoted: a verbatim quote; supported: said in other words; or unsupported."
+    )
+    marker: int | None
 
 
 class ShortSpan(BaseModel):
@@ -104,7 +116,8 @@ class AnswerResult(BaseModel):
     probability: float | None = Field(
         None, description="That the documents answer, 0 to 1; null where nothing says so."
     )
-    unsupported: list[str] = Field(description="Sentences that no quote supports.")
+    sentences: list[SupportedSentence] = Field(description="Of a generated answer, each sentence.")
+    unsupported: list[str] = Field(description="Sentences that nothing found supports.")
     abstained: bool = Field(description="Whether it abstained: the documents do not say.")
     kind: str = Field(description='What the question was read as; "question" is looked up.')
     read_as: str = Field(description="The same in words; empty for a question of all documents.")
@@ -246,11 +259,17 @@ def _answer_result(answer: Answer) -> AnswerResult:
         answer=answer.text,
         short=ShortSpan(**asdict(answer.short)) if answer.short else None,
         citations=[
-            Quote(**_span(each), marker=each.marker, verified=each.verified)
+            Quote(
+                **_span(each),
+                marker=each.marker,
+                verified=each.verified,
+                supported=each.supported,
+            )
             for each in answer.citations
         ],
         closest=[Span(**_span(each)) for each in answer.closest],
         probability=answer.probability,
+        sentences=[SupportedSentence(**asdict(each)) for each in answer.sentences],
         unsupported=list(answer.unsupported),
         abstained=answer.abstained,
         kind=answer.kind,

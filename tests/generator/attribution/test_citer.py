@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 
-from generator.answer import NOT_SAID
+from generator.answer import NOT_SAID, Citation
 from generator.attribution import citer as citations
-from generator.attribution.citer import Citer, attribute
+from generator.attribution.citer import Citer
 from generator.attribution.entailment_rules import parse_sentence
 from generator.attribution.markers import insert_markers
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
@@ -64,6 +64,14 @@ DO_NOT_HOLD = [
     ("Yes.", "nothing said"),
     ("roof landlord repair days 30 must", "word salad"),
 ]
+
+
+def attribute(
+    answer: str, spans: Sequence[Span], embed: Embed, *, question: str = ""
+) -> tuple[tuple[Citation, ...], tuple[str, ...]]:
+    """The citations by rules alone, and the sentences without a quote."""
+    citer = citations.attribute(answer, spans, embed, question=question)
+    return tuple(citer.citations), tuple(citer.unsupported)
 
 
 @pytest.mark.parametrize("sentence", HOLD)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.answer import NOT_SAID, Answer, Citation, ContextEntry, ShortAnswer
+from generator.answer import NOT_SAID, Answer, Citation, ContextEntry, SentenceSupport, ShortAnswer
 from indexing.errors import CorpusError, InvalidRequest
 from rag_app.chat import export
 from rag_app.chat.conversation import Conversation, Exchange, from_json, to_json
@@ -24,6 +24,10 @@ ANSWER = Answer(
     citations=(CITATION,),
     short=ShortAnswer.within(CITATION, 5, 9, 0.8),
     probability=0.9,
+    sentences=(
+        SentenceSupport("Ann: quoted", "quoted", 1),
+        SentenceSupport("A doubt.", "unsupported"),
+    ),
     unsupported=("A doubt.",),
     context=(ContextEntry("d1", "B", 100, 40, 60),),
     seconds={"total": 0.5},

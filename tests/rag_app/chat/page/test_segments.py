@@ -27,10 +27,10 @@ def test_doubted_sentences_of_a_free_answer_are_marked() -> None:
         ("text", "It moved."),
         ("marker", "1"),
         ("doubt", "It rained."),
-        ("unsupported", "no quote found"),
+        ("unsupported", "no support found"),
         ("doubt", "Both."),
         ("marker", "2"),
-        ("unsupported", "no quote found"),
+        ("unsupported", "no support found"),
         ("text", "And"),
     ]
 

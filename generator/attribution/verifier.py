@@ -1,0 +1,116 @@
+"""The verifier: the probability that evidence supports a sentence, in whatever words.
+
+A cross-encoder: the packaged encoder reads sentence and excerpt together (`[CLS] sentence [SEP]
+excerpt [SEP]`), and one logit says whether the excerpt supports the sentence. It was tuned on
+questions on passages and on QMSum's training meetings (`training/verifier`); what was added to the
+encoder's weights belongs beside this file. docs/experiments.md has the figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexing.encoder.packed import packed
+from indexing.models.device import best_device, best_dtype
+from indexing.models.files import encoder_weights
+from indexing.models.gguf import silenced
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+VERIFIER_WEIGHTS = Path(__file__).with_name("verifier.safetensors")
+LONGEST = 224
+"""Most tokens of a sentence and its excerpt; of a longer pair the excerpt's end is left out."""
+
+_HEAD = "supported"  # name of the logit's layer in the file
+_ENCODER = "encoder."
+
+
+def shipped_verifier() -> Verifier | None:
+    """The verifier whose weights ship; None where there are none, and only quotes count."""
+    return Verifier() if VERIFIER_WEIGHTS.is_file() else None
+
+
+class Verifier:
+    """The packaged encoder with what was added to it, loaded at the first sentence.
+
+    Args:
+        tensors: By the name of a parameter, what to add to it: `NAME.rows` (out, in) int8 with
+            `NAME.scale` (out,), or `NAME`; and the logit's own `supported.weight` (1, d) and
+            `supported.bias` (1,). None for those that ship.
+        dtype: None for bfloat16 where the CPU is fast in it, else float32.
+    """
+
+    def __init__(
+        self,
+        tensors: Mapping[str, Tensor] | None = None,
+        *,
+        dtype: Any = None,  # noqa: ANN401
+    ) -> None:
+        self._tensors, self._dtype = tensors, dtype
+        self._loading = Lock()
+
+    @cached_property
+    def _encoder(self) -> tuple[Any, Any, Tensor, Tensor]:
+        """Model, tokenizer, and the logit's weight (1, d) and bias (1,)."""
+        from safetensors.torch import load_file
+        from transformers import AutoModel, AutoTokenizer
+
+        folder = encoder_weights().folder
+        tensors = load_file(VERIFIER_WEIGHTS) if self._tensors is None else self._tensors
+        device = best_device()
+        with silenced():
+            model = AutoModel.from_pretrained(
+                folder, local_files_only=True, add_pooling_layer=False
+            ).eval()
+        add_changes(model, tensors)
+        model = model.to(device, self._dtype or best_dtype(device))
+        self._packing = ExitStack()  # for as long as there is a model
+        self._packing.enter_context(packed(model, rows=512))
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        head = (tensors[f"{_HEAD}.{part}"].float().to(device) for part in ("weight", "bias"))
+        return model, tokenizer, *head
+
+    def probabilities(self, sentence: str, excerpts: Sequence[str]) -> NDArray[np.float32]:
+        """(n,) the probability that each excerpt supports the sentence, 0 to 1.
+
+        Raises:
+            MissingDependency: The packaged encoder is not installed.
+        """
+        import torch
+
+        if not excerpts:
+            return np.zeros(0, np.float32)
+        with self._loading:
+            model, tokenizer, weight, bias = self._encoder
+        inputs = tokenizer(
+            [sentence] * len(excerpts),
+            list(excerpts),
+            truncation="longest_first",
+            max_length=LONGEST,
+            padding=True,
+            return_tensors="pt",
+        )
+        with torch.inference_mode():
+            states = model(**{name: each.to(model.device) for name, each in inputs.items()})
+            logits = states.last_hidden_state[:, 0].float() @ weight[0] + bias
+            return np.asarray(logits.sigmoid().cpu().numpy(), np.float32)
+
+
+def add_changes(model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Add what the file holds to a model's parameters, in place."""
+    for name, parameter in model.named_parameters():
+        change = tensors.get(f"{_ENCODER}{name}")
+        rows = tensors.get(f"{_ENCODER}{name}.rows")
+        if rows is not None:
+            change = rows.float() * tensors[f"{_ENCODER}{name}.scale"][:, None]
+        if change is not None:
+            parameter.data += change.to(parameter)

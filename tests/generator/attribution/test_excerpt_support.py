@@ -1,0 +1,109 @@
+"""What supports a sentence in other words, and that no verifier gets past the rules."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from generator.attribution.citer import Citer
+from generator.attribution.excerpt_support import MOST
+from generator.attribution.verifier import Verifier
+from generator.evidence import Embed
+from indexing.documents import Document
+from tests.generator.attribution.test_citer import DO_NOT_HOLD, HOLD, MEETING, REPORT
+from tests.generator.attribution.test_verifier import head
+from tests.generator.conftest import prose, span
+
+YES = Verifier(head(bias=9.0), dtype=torch.float32)
+NO = Verifier(head(bias=-9.0), dtype=torch.float32)
+RULES = {
+    "number",
+    "name",
+    "denial",
+    "opposite",
+    "name at the start",
+    "number word",
+    "unit",
+    "ordinal",
+}
+UNSEEN = ("The committee did not approve the first", "Sales fell")
+"""What only the verifier can tell, as its words stand elsewhere in the excerpt."""
+PARAPHRASE = "A sum of 412,000 pounds was granted to Heron by the board."
+MANY = prose("\n\n".join(f"The board spoke of item {i}. {'Talk. ' * 90}" for i in range(9)))
+
+
+def citer(embed: Embed, verifier: Verifier, *documents: Document) -> Citer:
+    return Citer([span(each) for each in documents], embed, verifier=verifier)
+
+
+def test_three_marks(embed: Embed) -> None:
+    answer = citer(embed, YES, REPORT, MEETING)
+    quoted, reworded = answer.cite(HOLD[4]), answer.cite(PARAPHRASE)
+    assert answer.cite("Quantum zebras yodel.") is None
+    assert [each.support for each in answer.sentences] == ["quoted", "supported", "unsupported"]
+    assert [each.marker for each in answer.sentences] == [1, 2, None]
+    assert answer.unsupported == ["Quantum zebras yodel."]
+    assert quoted is not None and quoted.verified and not quoted.supported
+    assert reworded is not None and reworded.supported and not reworded.verified
+    assert reworded.probability == pytest.approx(0.9999)
+    assert REPORT.text[reworded.start : reworded.end] == reworded.quote
+    assert HOLD[0][:-1] in reworded.quote
+    assert reworded.doubt == "says it in other words" and quoted.doubt == ""
+
+
+def test_without_its_word_or_without_a_verifier_a_paraphrase_is_unsupported(embed: Embed) -> None:
+    for answer in (citer(embed, NO, REPORT), Citer([span(REPORT)], embed)):
+        answer.cite(PARAPHRASE)
+        assert [each.support for each in answer.sentences] == ["unsupported"]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [text for text, reason in DO_NOT_HOLD if reason in RULES and not text.startswith(UNSEEN)],
+)
+def test_rules_have_a_veto(sentence: str, embed: Embed) -> None:
+    answer = citer(embed, YES, REPORT, MEETING)
+    answer.cite(sentence)
+    assert answer.unsupported == [sentence]
+
+
+def test_the_same_excerpt_has_one_marker(embed: Embed) -> None:
+    answer = citer(embed, YES, REPORT)
+    first = answer.cite(PARAPHRASE)
+    again = answer.cite("The board granted Heron a sum of 412,000 pounds.")
+    assert first is not None and again is not None and first.marker == again.marker == 1
+    assert len(answer.citations) == 1
+
+
+def test_only_the_nearest_are_read(embed: Embed, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[list[str]] = []
+    probabilities = Verifier.probabilities
+
+    def counting(self: Verifier, sentence: str, excerpts: list[str]) -> object:
+        read.append(excerpts)
+        return probabilities(self, sentence, excerpts)
+
+    monkeypatch.setattr(Verifier, "probabilities", counting)
+    answer = citer(embed, NO, MANY)
+    answer.cite("The board has spoken of item 4, and of more.")
+    assert len(read) == 1 and len(read[0]) <= MOST
+    assert all("item 4" in each for each in read[0])  # the others lack the number
+
+
+def test_short_answers_are_read_with_their_question(
+    embed: Embed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    probabilities = Verifier.probabilities
+
+    def counting(self: Verifier, sentence: str, excerpts: list[str]) -> object:
+        read.append(sentence)
+        return probabilities(self, sentence, excerpts)
+
+    monkeypatch.setattr(Verifier, "probabilities", counting)
+    question = "How long may the repair take?"
+    answer = Citer([span(REPORT)], embed, question=question, verifier=NO)
+    answer.cite("About 30 days.")
+    answer.cite("For the roof, the landlord has 30 days of time.")
+    assert read[0] == f"{question} About 30 days." and question not in read[1]
