@@ -101,4 +101,4 @@ def test_closest_passages_are_told_from_an_answer(capsys: pytest.CaptureFixture[
     said = capsys.readouterr().out
     assert "Closest passages (related, but not an answer):\n  - 00:01:01, Ann, D, " in said
     assert '    "It starts at nine o\'clock."\n    /d.txt\n' in said
-    assert "[1]" not in said and "not verified" not in said
+    assert "[1]" not in said and "may not support" not in said
