@@ -95,7 +95,7 @@ def main(
     torch.set_num_threads(1)
     rng = random.Random(SEED)
     judge = Judge(Verifier(load_file(weights)))
-    held = load_meetings(meetings)[1]
+    held = load_meetings(meetings, held=True)
     pairs = [(each, one) for each in held for one in each.references if one.marked]
     with out.open("w", encoding="utf-8") as file:
         for meeting, reference in rng.sample(pairs, min(references, len(pairs))):

@@ -123,7 +123,7 @@ def main(data: Path, meetings: Path, folder: Path, threads: int, minutes: float)
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = AutoTokenizer.from_pretrained(encoder_weights().folder, local_files_only=True)
     passages = PassageClaims(load_passages(data)[0])
-    talks = MeetingClaims(load_meetings(meetings)[0])
+    talks = MeetingClaims(load_meetings(meetings, held=False))
     trainer = Trainer(folder)
     seed = int(trainer.progress["step"])  # 0, unless it resumes
     click.echo(f"From step {seed}.")

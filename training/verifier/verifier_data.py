@@ -278,12 +278,13 @@ def _crop(text: str, start: int, end: int, rng: random.Random) -> str:
 # --- meetings -------------------------------------------------------------------------------------
 
 
-def load_meetings(path: Path) -> tuple[list[MeetingText], list[MeetingText]]:
-    """Those to train on, those to judge on (every fifth)."""
-    parts: tuple[list[MeetingText], list[MeetingText]] = ([], [])
-    for number, meeting in enumerate(meetings(path)):
-        parts[number % MEETINGS == MEETINGS - 1].append(_meeting(meeting))
-    return parts
+def load_meetings(path: Path, *, held: bool) -> list[MeetingText]:
+    """Those to judge on (every fifth), or those to train on."""
+    return [
+        _meeting(meeting)
+        for number, meeting in enumerate(meetings(path))
+        if (number % MEETINGS == MEETINGS - 1) == held
+    ]
 
 
 def _meeting(meeting: Meeting) -> MeetingText:
