@@ -69,6 +69,14 @@ def main(lines: Path, most: float) -> None:
                 f"95 % precision {recall_at(true, everything, 0.95):.3f}, threshold {limit:.3f}: "
                 f"{(true >= limit).mean():.3f} of true, {(everything >= limit).mean():.3f} of false"
             )
+            if veto and "quoted" in of[0]:
+                quoted = {
+                    kind: np.mean([row["quoted"] for row in of if row["kind"] == kind])
+                    for kind in ["reference", *false]
+                }
+                print(
+                    "    by rules:", {kind: round(float(each), 3) for kind, each in quoted.items()}
+                )
             for kind, each in false.items():
                 print(
                     f"    {kind}: n {len(each)}, AUC {auc(true, each):.3f}, "

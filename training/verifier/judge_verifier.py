@@ -28,11 +28,12 @@ from verifier_data import (
     load_passages,
 )
 
+from generator.attribution.citer import Citer
 from generator.attribution.entailment_rules import parse_sentence
 from generator.attribution.excerpt import Excerpt
 from generator.attribution.excerpt_support import MOST, ExcerptSupport
 from generator.attribution.verifier import Verifier
-from generator.evidence import Sentence
+from generator.evidence import Sentence, Span, Vectors
 from indexing.text.terms import Rarity, content_stems
 
 SEED = 7
@@ -58,7 +59,23 @@ class Judge:
             "probabilities": [round(float(each), 5) for each in found],
             "vetoes": [support.is_vetoed(claim, each) for _, each in ranked],
             "shares": [round(share, 4) for share, _ in ranked],
+            "quoted": self.is_quoted(text, evidence),
         }
+
+    def is_quoted(self, text: str, evidence: Sequence[Excerpt]) -> bool:
+        """Whether a quote carries it by the rules alone, embeddings aside."""
+        spans = [
+            Span(each.sentences[0].document, each.sentences[0].start, each.sentences[-1].end, 1.0)
+            for each in evidence
+        ]
+        citer = Citer(spans, self.embed)
+        claim = parse_sentence(text, ordinary=citer._ordinary)
+        return any(match.entails for match in citer._matches(claim))
+
+    @staticmethod
+    def embed(texts: list[str]) -> Vectors:
+        """Not asked."""
+        raise NotImplementedError(texts)
 
     def of_meeting(
         self, meeting: MeetingText, reference: Reference, other: MeetingText, rng: random.Random
@@ -86,8 +103,8 @@ class Judge:
 @click.option("--meetings", type=click.Path(path_type=Path, exists=True), required=True)
 @click.option("--weights", type=click.Path(path_type=Path, exists=True), required=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
-@click.option("--references", default=150, show_default=True)
-@click.option("--groups", default=150, show_default=True)
+@click.option("--references", default=100, show_default=True)
+@click.option("--groups", default=90, show_default=True)
 def main(
     data: Path, meetings: Path, weights: Path, out: Path, references: int, groups: int
 ) -> None:
