@@ -6,7 +6,10 @@ indexes, end exclusive), so that `document.text[start:end]` is the thing itself.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 
@@ -161,6 +164,25 @@ class Hit:
     score: float
     passages: tuple[PassageHit, ...]
     parts: dict[str, float] = field(default_factory=dict)
+
+
+def content_digest(
+    text: str,
+    utterances: Sequence[Utterance],
+    pages: Sequence[Page],
+    *,
+    title: str | None = None,
+) -> str:
+    """SHA-256 of text, utterances and pages as canonical JSON, in hexadecimal.
+
+    Not of the title, which is often the file's name: a renamed file is the same document. Only
+    databases of the first format have digests with the title in them.
+    """
+    spoken = [[one.start, one.end, one.text_start, one.speaker, one.time] for one in utterances]
+    titles = [] if title is None else [title]
+    whole = [text, *titles, spoken, [[page.start, page.end, page.number] for page in pages]]
+    canonical = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def clock(seconds: float | None) -> str | None:

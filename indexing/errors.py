@@ -10,6 +10,7 @@ RagAppError
 │   ├── CorpusNotFound        there is none at that place
 │   ├── CorpusLocked          another process is writing to it
 │   ├── CorpusDamaged         its database cannot be read
+│   ├── CorpusReplaced        another file lies where it was opened, or none
 │   ├── CorpusTooNew          a later version of this program wrote it
 │   ├── EncoderMismatch       its vectors come from another encoder
 │   └── DocumentNotFound      no document by that id or path
@@ -98,6 +99,10 @@ class CorpusLocked(CorpusError):
 
 class CorpusDamaged(CorpusError):
     """The corpus database cannot be read."""
+
+
+class CorpusReplaced(CorpusError):
+    """Another file lies where a corpus was opened, or none."""
 
 
 class CorpusTooNew(CorpusError):

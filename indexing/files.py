@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 from types import TracebackType
 
-from indexing.documents import Document, Extract
+from indexing.documents import Document, Extract, content_digest
 from indexing.errors import InvalidRequest, OtherKind, PartUnread, UnreadableFile
 from indexing.limits import MIB, FileLimits
 from indexing.loaders import LOADERS
@@ -123,24 +122,9 @@ def _document(path: str, kind: str, extract: Extract) -> Document:
         part=extract.part,
         title=one_line(extract.title)[:TITLE],
         format=kind,
-        digest=_digest(extract),
+        digest=content_digest(extract.text, extract.utterances, extract.pages),
         text=extract.text,
         utterances=extract.utterances,
         pages=extract.pages,
         breaks=extract.breaks,
     )
-
-
-def _digest(extract: Extract) -> str:
-    """SHA-256 of text, utterances and pages as canonical JSON, in hexadecimal.
-
-    Not of the title, which is often the file's name: a renamed file is the same document.
-    """
-    utterances = [
-        [utterance.start, utterance.end, utterance.text_start, utterance.speaker, utterance.time]
-        for utterance in extract.utterances
-    ]
-    pages = [[page.start, page.end, page.number] for page in extract.pages]
-    whole = [extract.text, utterances, pages]
-    canonical = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()

@@ -34,9 +34,13 @@ if TYPE_CHECKING:
     from indexing.indexer import IndexReport, Progress
     from indexing.limits import FileLimits
     from indexing.store.store import DocumentEntry
+    from indexing.store.verification import Damage
+    from rag_app.corpus.backup import Backup
     from rag_app.corpus.corpus import Corpus
     from rag_app.corpus.event_loop import stream_async
+    from rag_app.corpus.exchange import ImportReport
     from rag_app.corpus.info import CorpusInfo
+    from rag_app.corpus.verification import RepairReport, Verification
 
 __version__ = "0.1.0"
 __all__ = [
@@ -44,11 +48,13 @@ __all__ = [
     "Answer",
     "AnswerReady",
     "AskRequest",
+    "Backup",
     "Citation",
     "ContextEntry",
     "ContextReady",
     "Corpus",
     "CorpusInfo",
+    "Damage",
     "Document",
     "DocumentEntry",
     "EncoderSettings",
@@ -57,17 +63,20 @@ __all__ = [
     "Filter",
     "GeneratorSettings",
     "Hit",
+    "ImportReport",
     "IndexReport",
     "Overview",
     "PassageHit",
     "Progress",
     "Quote",
     "RagAppError",
+    "RepairReport",
     "ShortAnswer",
     "SpeakerShare",
     "TextDelta",
     "Topic",
     "Turn",
+    "Verification",
     "__version__",
     "stream_async",
 ]
@@ -101,6 +110,11 @@ _HOMES = {
     "TextDelta": "generator.answer",
     "Topic": "generator.overview.overview",
     "Turn": "generator.prompt.follow_up",
+    "Backup": "rag_app.corpus.backup",
+    "Damage": "indexing.store.verification",
+    "ImportReport": "rag_app.corpus.exchange",
+    "RepairReport": "rag_app.corpus.verification",
+    "Verification": "rag_app.corpus.verification",
     "stream_async": "rag_app.corpus.event_loop",
 }
 

@@ -147,6 +147,33 @@ class Snapshot:
             return None
 
     @classmethod
+    def damage(cls, folder: Path, store: Store) -> str:
+        """What is wrong with what is saved; "" where it is sound, stale or not there."""
+        saved = [int(one.name[1:]) for one in folder.glob("g*") if one.name[1:].isdecimal()]
+        with store.reading():  # after the folder: a writer commits first
+            generation, stamp = store.generation, store.stamp
+            if max(saved, default=0) > generation:
+                return (
+                    f"of generation {max(saved)}, the database is at {generation}: its last "
+                    "changes are lost; run rag-app index again"
+                )
+            source = folder / f"g{generation}"
+            if generation not in saved:
+                return ""
+            try:
+                manifest = json.loads((source / "manifest.json").read_text("utf-8"))
+                if (manifest["format"], manifest["stamp"]) != (FORMAT, stamp):
+                    return ""
+                files = [
+                    n for n, seal in manifest["files"].items() if _checksum(source / n) != seal
+                ]
+            except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+                return f"its manifest or a file cannot be read ({error})"
+            if files:
+                return f"not as they were written: {', '.join(files)}"
+            return "" if cls.load(folder, store) is not None else "cannot be read"
+
+    @classmethod
     def _read(cls, source: Path, generation: int, stamp: str) -> Snapshot:
         arrays = {
             name: np.load(source / f"{name}.npy", allow_pickle=False)

@@ -46,4 +46,25 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ("INSERT INTO meta VALUES ('stamp', lower(hex(randomblob(8))))",),
     # JSON that whoever handed a document in keeps with it; empty for files
     ("ALTER TABLE documents ADD COLUMN metadata TEXT NOT NULL DEFAULT ''",),
+    # checksums, by the function of `checksums.py`, of each document's record, passages and vectors
+    (
+        "CREATE TABLE checksums ("
+        " document INTEGER PRIMARY KEY REFERENCES documents (row) ON DELETE CASCADE,"
+        " record INTEGER NOT NULL, passages INTEGER NOT NULL, vectors INTEGER NOT NULL)",
+        "CREATE VIEW current_checksums AS SELECT documents.row AS document,"
+        " checksum(documents.row, CAST(id AS BLOB), CAST(path AS BLOB), CAST(part AS BLOB),"
+        " CAST(title AS BLOB), CAST(format AS BLOB), CAST(digest AS BLOB), CAST(text AS BLOB),"
+        " CAST(turns AS BLOB), CAST(pages AS BLOB), CAST(breaks AS BLOB), CAST(metadata AS BLOB),"
+        " words, tokens, CAST(added AS BLOB)) AS record,"
+        ' (SELECT coalesce(sum(checksum(passages.row, start, "end", CAST(speakers AS BLOB),'
+        " time, page)), 0) FROM passages WHERE passages.document = documents.row) AS passages,"
+        " checksum(documents.row, vector, (SELECT vectors FROM passage_vectors"
+        " WHERE passage_vectors.document = documents.row)) AS vectors"
+        " FROM documents",
+        "INSERT INTO checksums SELECT * FROM current_checksums",
+        "ALTER TABLE reencoded ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0",
+        "UPDATE reencoded SET checksum = checksum(document, CAST(recipe AS BLOB), vector, vectors)",
+        "INSERT INTO meta SELECT 'recipe_checksum', checksum(CAST(value AS BLOB)) FROM meta"
+        " WHERE key = 'recipe'",
+    ),
 )

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +24,14 @@ from indexing.documents import Document, Page, Passage, Utterance
 from indexing.encoder.encoder import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint, check_fingerprint
 from indexing.errors import CorpusNotFound, DocumentNotFound
-from indexing.store.database import Database, make_folder
+from indexing.store.checksums import checksum
+from indexing.store.database import Database, Synchronous, exists, make_folder
+from indexing.store.database import create as make_database
+from indexing.store.verification import fingerprint_of, require_sound_start
 
 FILE_NAME = "corpus.sqlite"
+DOCUMENT = "id, path, part, title, format, digest, text, turns, pages, breaks, metadata"
+"""The columns that `to_document` takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,8 @@ class Store:
     Args:
         folder: The corpus folder.
         create: Make it when it does not exist.
+        synchronous: What a power cut may take.
+        check: Whether to do what takes no time of a verification; not to repair it.
 
     Raises:
         CorpusNotFound: There is none, and `create` is false.
@@ -84,31 +92,50 @@ class Store:
         CorpusDamaged: The file is not a sound database.
     """
 
-    def __init__(self, folder: Path, *, create: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        create: bool = False,
+        synchronous: Synchronous = "normal",
+        check: bool = True,
+    ) -> None:
         self.folder = folder
         self.path = folder / FILE_NAME
-        if not self.path.exists():
+        if not exists(self.path):
             if not create:
                 raise CorpusNotFound(
                     f"{folder}: no corpus here; make one with: rag-app index PATH --corpus {folder}"
                 )
             make_folder(folder)
-        self._database = Database(self.path)
+            make_database(self.path)
+        self.database = Database(self.path, synchronous=synchronous)
+        try:
+            if check:
+                require_sound_start(self.database)
+        except BaseException:
+            self.database.close()
+            raise
 
     def close(self) -> None:
         """Let go of the file."""
-        self._database.close()
+        self.database.close()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the folder still holds the file that is open; so while a transaction lasts."""
+        return self.database.is_current
 
     def reading(self) -> AbstractContextManager[None]:
         """Everything read inside sees the corpus at one moment, whatever is written meanwhile."""
-        return self._database.reading()
+        return self.database.reading()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """One transaction, which raises the generation."""
-        with self._database.writing():
+        with self.database.writing():
             yield
-            self._database.run(
+            self.database.run(
                 "UPDATE meta SET value = CASE key WHEN 'stamp' THEN lower(hex(randomblob(8)))"
                 " ELSE CAST(value AS INTEGER) + 1 END WHERE key IN ('generation', 'stamp')"
             )
@@ -118,17 +145,21 @@ class Store:
     @property
     def generation(self) -> int:
         """Raised by every commit that changes documents."""
-        return int(self._meta("generation") or 0)
+        return int(self._meta("generation") or 0)  # an integer, as every opening makes sure
 
     @property
     def stamp(self) -> str:
         """Drawn again by every commit: no two states share it, not even after a restored backup."""
         return self._meta("stamp") or ""
 
+    def renew(self) -> None:
+        """Draw a new stamp: whatever was derived from these documents elsewhere is not of them."""
+        with self._writing():
+            pass
+
     def fingerprint(self) -> Fingerprint | None:
         """How the vectors here were made; None before the first document."""
-        value = self._meta("recipe")
-        return Fingerprint(**json.loads(value)) if value else None
+        return fingerprint_of(self.database)
 
     def set_fingerprint(self, fingerprint: Fingerprint) -> None:
         """Fix the fingerprint of an empty corpus, or check it against that of a filled one.
@@ -136,15 +167,23 @@ class Store:
         Raises:
             EncoderMismatch: The vectors here were made in another way.
         """
-        check_fingerprint(self.fingerprint(), fingerprint, self.folder)
-        self._set_meta("recipe", _fingerprint_key(fingerprint))
+        stored = self.fingerprint()
+        check_fingerprint(stored, fingerprint, self.folder)
+        if stored is None:
+            with self.database.writing():
+                self._set_fingerprint(fingerprint)
+
+    def _set_fingerprint(self, fingerprint: Fingerprint) -> None:
+        key = _fingerprint_key(fingerprint)
+        self._set_meta("recipe", key)
+        self._set_meta("recipe_checksum", str(checksum(key.encode())))
 
     def _meta(self, key: str) -> str | None:
-        rows = self._database.rows("SELECT value FROM meta WHERE key = ?", [key])
+        rows = self.database.rows("SELECT value FROM meta WHERE key = ?", [key])
         return str(rows[0][0]) if rows else None
 
     def _set_meta(self, key: str, value: str) -> None:
-        self._database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
+        self.database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
 
     # Writing
 
@@ -159,8 +198,8 @@ class Store:
         """Add a document with its passages, one at least, or replace the one of the same id."""
         assert len(passages) == len(encoded.passages) > 0, "search counts on a passage in each"
         with self._writing():
-            self._database.run("DELETE FROM documents WHERE id = ?", [document.id])
-            row = self._database.run(
+            self.database.run("DELETE FROM documents WHERE id = ?", [document.id])
+            row = self.database.run(
                 "INSERT INTO documents (id, path, part, title, format, digest, text, turns, pages,"
                 " breaks, metadata, words, tokens, vector, added)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -178,49 +217,68 @@ class Store:
                     *(len(document.text.split()), encoded.tokens, _blob(encoded.vector), added),
                 ],
             )
-            self._database.run_all(
+            self.database.run_all(
                 'INSERT INTO passages (document, start, "end", speakers, time, page)'
                 " VALUES (?, ?, ?, ?, ?, ?)",
                 [[row, p.start, p.end, json.dumps(p.speakers), p.time, p.page] for p in passages],
             )
-            self._database.run(
+            self.database.run(
                 "INSERT INTO passage_vectors VALUES (?, ?)", [row, _blob(encoded.passages)]
             )
+            self._put_checksums(row)
+
+    def _put_checksums(self, row: int) -> None:
+        self.database.run(
+            "INSERT OR REPLACE INTO checksums SELECT * FROM current_checksums WHERE document = ?",
+            [row],
+        )
 
     def remove(self, ids: Iterable[str]) -> int:
         """Remove documents and all that belongs to them; how many there were."""
         with self._writing():
             stored = [id_ for id_ in dict.fromkeys(ids) if self.digest(id_) is not None]
             for id_ in stored:
-                self._database.run(
+                self.database.run(
                     "DELETE FROM files WHERE path = (SELECT path FROM documents WHERE id = ?)",
                     [id_],
                 )
-                self._database.run("DELETE FROM documents WHERE id = ?", [id_])
+                self.database.run("DELETE FROM documents WHERE id = ?", [id_])
         return len(stored)
 
     def move(self, to: DocumentIdentity) -> None:
         """Note that a document has another path, part or title now."""
         with self._writing():
-            self._database.run(
+            self.database.run(
                 "UPDATE documents SET path = ?, part = ?, title = ? WHERE id = ?",
                 [to.path, to.part, to.title, to.id],
             )
+            for (row,) in self.database.rows("SELECT row FROM documents WHERE id = ?", [to.id]):
+                self._put_checksums(row)
 
     # Re-encoding: side by side, then all at once
 
     def put_reencoded(self, id_: str, encoded: EncodedDocument, fingerprint: Fingerprint) -> None:
         """Keep a document's vectors under another fingerprint until `adopt` makes them the ones."""
-        self._database.run(
-            "INSERT OR REPLACE INTO reencoded SELECT row, ?, ?, ? FROM documents WHERE id = ?",
-            [_fingerprint_key(fingerprint), _blob(encoded.vector), _blob(encoded.passages), id_],
-        )
+        values = [_fingerprint_key(fingerprint), _blob(encoded.vector), _blob(encoded.passages)]
+        with self.database.writing():
+            self.database.run(
+                "INSERT OR REPLACE INTO reencoded (document, recipe, vector, vectors)"
+                " SELECT row, ?, ?, ? FROM documents WHERE id = ?",
+                [*values, id_],
+            )
+            self.database.run(
+                "UPDATE reencoded SET checksum ="
+                " checksum(document, CAST(recipe AS BLOB), vector, vectors)"
+                " WHERE document = (SELECT row FROM documents WHERE id = ?)",
+                [id_],
+            )
 
     def ids_to_reencode(self, fingerprint: Fingerprint) -> list[str]:
         """Ids of the documents that have no vectors under that fingerprint yet, in order."""
-        rows = self._database.rows(
+        rows = self.database.rows(
             "SELECT id FROM documents LEFT JOIN reencoded"
-            " ON reencoded.document = documents.row AND reencoded.recipe = ?"
+            " ON reencoded.document = documents.row AND recipe = ? AND checksum ="
+            " checksum(document, CAST(recipe AS BLOB), reencoded.vector, vectors)"
             " WHERE reencoded.document IS NULL ORDER BY documents.row",
             [_fingerprint_key(fingerprint)],
         )
@@ -229,33 +287,38 @@ class Store:
     def adopt_reencoded(self, fingerprint: Fingerprint) -> None:
         """Make the vectors of that fingerprint the corpus's own, in one transaction."""
         with self._writing():
-            self._database.run(
+            self.database.run(
                 "UPDATE documents SET vector ="
                 " (SELECT vector FROM reencoded WHERE document = documents.row)"
             )
-            self._database.run(
+            self.database.run(
                 "UPDATE passage_vectors SET vectors = (SELECT vectors FROM reencoded"
                 " WHERE reencoded.document = passage_vectors.document)"
             )
-            self._database.run("DELETE FROM reencoded")
-            self._set_meta("recipe", _fingerprint_key(fingerprint))
+            self.database.run("DELETE FROM reencoded")
+            self.database.run(
+                "UPDATE checksums SET vectors = (SELECT vectors FROM current_checksums AS now"
+                " WHERE now.document = checksums.document)"
+            )
+            self._set_fingerprint(fingerprint)
 
     def remember_file(self, path: str, state: FileState) -> None:
         """Note that a file was read whole in this state, so that it can be skipped next time."""
-        self._database.run(
-            "INSERT OR REPLACE INTO files VALUES (?, ?, ?)", [path, state.size, state.mtime_ns]
-        )
+        with self.database.writing():
+            self.database.run(
+                "INSERT OR REPLACE INTO files VALUES (?, ?, ?)", [path, state.size, state.mtime_ns]
+            )
 
     # Reading
 
     def file_state(self, path: str) -> FileState | None:
         """The state in which a file was last read whole."""
-        rows = self._database.rows("SELECT size, mtime_ns FROM files WHERE path = ?", [path])
+        rows = self.database.rows("SELECT size, mtime_ns FROM files WHERE path = ?", [path])
         return FileState(*rows[0]) if rows else None
 
     def passages_of(self, id_: str) -> list[Passage]:
         """The passages of a document, in order."""
-        rows = self._database.rows(
+        rows = self.database.rows(
             'SELECT start, "end", speakers, passages.time, page FROM passages'
             " JOIN documents ON documents.row = passages.document"
             " WHERE documents.id = ? ORDER BY start",
@@ -269,7 +332,7 @@ class Store:
         Raises:
             DocumentNotFound: There is none by that id.
         """
-        rows = self._database.rows(
+        rows = self.database.rows(
             "SELECT vectors, length(vector) FROM documents"
             " JOIN passage_vectors ON passage_vectors.document = documents.row WHERE id = ?",
             [id_],
@@ -281,22 +344,22 @@ class Store:
 
     def digest(self, id_: str) -> str | None:
         """The content digest of a document; None when there is none by that id."""
-        rows = self._database.rows("SELECT digest FROM documents WHERE id = ?", [id_])
+        rows = self.database.rows("SELECT digest FROM documents WHERE id = ?", [id_])
         return str(rows[0][0]) if rows else None
 
     def identities(self) -> list[DocumentIdentity]:
         """Every document as a catalogue knows it, by row."""
         statement = "SELECT id, path, part, title, digest FROM documents ORDER BY row"
-        return [DocumentIdentity(*row) for row in self._database.rows(statement)]
+        return [DocumentIdentity(*row) for row in self.database.rows(statement)]
 
     def digests(self) -> dict[str, tuple[str, str]]:
         """For each content digest: the id and path of the document that holds it."""
-        rows = self._database.each("SELECT digest, id, path FROM documents")
+        rows = self.database.each("SELECT digest, id, path FROM documents")
         return {digest: (id_, path) for digest, id_, path in rows}
 
     def entries(self) -> list[DocumentEntry]:
         """All documents, in the order they were added."""
-        rows = self._database.rows(
+        rows = self.database.rows(
             "SELECT id, path, part, title, format, length(text), words, tokens,"
             " (SELECT count(*) FROM passages WHERE document = documents.row), added"
             " FROM documents ORDER BY row"
@@ -309,41 +372,27 @@ class Store:
         Raises:
             DocumentNotFound: There is none by that id.
         """
-        rows = self._database.rows(
-            "SELECT id, path, part, title, format, digest, text, turns, pages, breaks, metadata"
-            " FROM documents WHERE id = ?",
+        rows = self.database.rows(
+            f"SELECT {DOCUMENT} FROM documents WHERE id = ?",  # noqa: S608 - a constant
             [id_],
         )
         if not rows:
             raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
-        id_, path, part, title, format_, digest, text, utterances, pages, breaks, metadata = rows[0]
-        return Document(
-            id=id_,
-            path=path,
-            part=part,
-            title=title,
-            format=format_,
-            digest=digest,
-            text=text,
-            utterances=tuple(Utterance(*utterance) for utterance in json.loads(utterances)),
-            pages=tuple(Page(*page) for page in json.loads(pages)),
-            breaks=tuple(json.loads(breaks)),
-            metadata=metadata,
-        )
+        return to_document(rows[0])
 
     def document_rows(self) -> list[tuple[int, str, str, str, str, int]]:
         """(row, id, path, part, title, words) of every document, by row."""
         statement = "SELECT row, id, path, part, title, words FROM documents ORDER BY row"
-        return self._database.rows(statement)
+        return self.database.rows(statement)
 
     def metadata(self) -> Iterator[tuple[int, str]]:
         """(row, metadata) of every document, by row."""
-        return self._database.each("SELECT row, metadata FROM documents ORDER BY row")
+        return self.database.each("SELECT row, metadata FROM documents ORDER BY row")
 
     def documents_at(self, rows: Sequence[int]) -> list[DocumentName]:
         """The names of documents by row, in the order asked."""
         statement = "SELECT id, path, part, title FROM documents WHERE row = ?"
-        return [DocumentName(*self._database.rows(statement, [row])[0]) for row in rows]
+        return [DocumentName(*self.database.rows(statement, [row])[0]) for row in rows]
 
     def passages_at(self, rows: Sequence[int]) -> list[tuple[Passage, str]]:
         """Passages by row with their text, in the order asked."""
@@ -352,7 +401,7 @@ class Store:
             " FROM passages JOIN documents ON documents.row = passages.document"
             " WHERE passages.row = ?"
         )
-        rows_found = [self._database.rows(statement, [row])[0] for row in rows]
+        rows_found = [self.database.rows(statement, [row])[0] for row in rows]
         return [
             (Passage(start, end, tuple(json.loads(who)), time, page), text)
             for start, end, who, time, page, text in rows_found
@@ -361,13 +410,13 @@ class Store:
     def passages_spoken_by(self, speaker: str) -> npt.NDArray[np.int64]:
         """Rows of the passages in which someone speaks whose name holds these words."""
         words = speaker.casefold()
-        rows = self._database.rows("SELECT row, speakers FROM passages WHERE speakers != '[]'")
+        rows = self.database.rows("SELECT row, speakers FROM passages WHERE speakers != '[]'")
         hits = [r for r, who in rows if any(words in w.casefold() for w in json.loads(who))]
         return np.array(hits, np.int64)
 
     def transcripts(self) -> frozenset[str]:
         """Ids of the documents in which somebody speaks."""
-        rows = self._database.each(
+        rows = self.database.each(
             "SELECT id FROM documents WHERE row IN"
             " (SELECT document FROM passages WHERE speakers != '[]')"
         )
@@ -375,11 +424,11 @@ class Store:
 
     def texts(self) -> Iterator[tuple[int, str]]:
         """(row, text) of every document, by row."""
-        return self._database.each("SELECT row, text FROM documents ORDER BY row")
+        return self.database.each("SELECT row, text FROM documents ORDER BY row")
 
     def passage_rows(self) -> list[PassageRow]:
         """Every passage, by document row and position."""
-        rows = self._database.rows(
+        rows = self.database.rows(
             'SELECT row, document, start, "end", speakers, time, page FROM passages'
             " ORDER BY document, start"
         )
@@ -391,18 +440,18 @@ class Store:
     def passage_spans(self) -> npt.NDArray[np.int64]:
         """(passages, 4): row, row of its document, start and end, by document and position."""
         statement = 'SELECT row, document, start, "end" FROM passages ORDER BY document, start'
-        numbers = chain.from_iterable(self._database.each(statement))
+        numbers = chain.from_iterable(self.database.each(statement))
         return np.fromiter(numbers, np.int64).reshape(-1, 4)
 
     def passage_speakers(self) -> list[tuple[str, ...]]:
         """Who speaks in every passage, most words first, by document row and position."""
         read = lru_cache(4096)(lambda names: tuple(json.loads(names)))
-        rows = self._database.each("SELECT speakers FROM passages ORDER BY document, start")
+        rows = self.database.each("SELECT speakers FROM passages ORDER BY document, start")
         return [read(names) for (names,) in rows]
 
     def vectors(self) -> Iterator[tuple[int, npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
         """(row, document vector (d,), passage vectors (p, d)) of every document, by row."""
-        rows = self._database.each(
+        rows = self.database.each(
             "SELECT documents.row, vector, vectors FROM documents"
             " JOIN passage_vectors ON passage_vectors.document = documents.row"
             " ORDER BY documents.row"
@@ -411,9 +460,24 @@ class Store:
             vector = np.frombuffer(whole, "<f4")
             yield row, vector, np.frombuffer(parts, "<f4").reshape(-1, len(vector))
 
-    def check(self) -> list[str]:
-        """What SQLite's own integrity check complains of; empty for a sound file."""
-        return [line for (line,) in self._database.rows("PRAGMA integrity_check") if line != "ok"]
+
+def to_document(values: Sequence[Any]) -> Document:
+    """A document from the values of the columns `DOCUMENT`."""
+    *names, text, utterances, pages, breaks, metadata = values
+    id_, path, part, title, format_, digest = names
+    return Document(
+        id=id_,
+        path=path,
+        part=part,
+        title=title,
+        format=format_,
+        digest=digest,
+        text=text,
+        utterances=tuple(Utterance(*utterance) for utterance in json.loads(utterances)),
+        pages=tuple(Page(*page) for page in json.loads(pages)),
+        breaks=tuple(json.loads(breaks)),
+        metadata=metadata,
+    )
 
 
 def _fingerprint_key(fingerprint: Fingerprint) -> str:

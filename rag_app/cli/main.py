@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,11 +35,13 @@ from rag_app.cli.options import (
     with_k,
     with_read_as,
     with_retriever,
+    with_synchronous,
 )
 
 if TYPE_CHECKING:
     from generator.request import ReadAs
     from generator.settings import GeneratorSettings
+    from indexing.store.database import Synchronous
     from rag_app.corpus.corpus import Corpus
 
 NOTHING_DONE = 1
@@ -53,6 +56,11 @@ ELSEWHERE = {
     "evaluate": "rag_app.cli.evaluate",
     "calibrate": "rag_app.cli.calibrate",
     "tune": "rag_app.cli.tune",
+    "verify": "rag_app.cli.maintenance.verify",
+    "backup": "rag_app.cli.maintenance.backup",
+    "restore": "rag_app.cli.maintenance.backup",
+    "export": "rag_app.cli.maintenance.exchange",
+    "import": "rag_app.cli.maintenance.exchange",
 }
 
 
@@ -68,7 +76,8 @@ class Commands(click.Group):
         """A command by name; its options listen to environment variables."""
         command: click.Command | None
         if cmd_name in ELSEWHERE:
-            command = getattr(import_module(ELSEWHERE[cmd_name]), cmd_name)
+            module = import_module(ELSEWHERE[cmd_name])
+            command = getattr(module, f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name)
         else:
             command = super().get_command(ctx, cmd_name)
         for below in settings.leaves(command, ctx).values() if command else ():
@@ -122,6 +131,7 @@ def main(context: click.Context, config: Path | None) -> None:
     help="Read every file again: an edit may have kept its size and time.",
 )  # fmt: skip
 @with_file_limits
+@with_synchronous
 @with_json
 def index(
     paths: tuple[Path, ...],
@@ -136,6 +146,7 @@ def index(
     max_file_seconds: int,
     max_file_memory_mb: int,
     max_file_characters: int,
+    synchronous: Synchronous,
     as_json: bool,
 ) -> None:
     """Add or update files and folders; unchanged ones are skipped.
@@ -149,7 +160,8 @@ def index(
         raise InvalidRequest("name the files or folders to index, or --reencode, but not both")
     settings = encoder_settings(encoder, extension, max_length, dtype)
     limits = file_limits(max_file_mb, max_file_seconds, max_file_memory_mb, max_file_characters)
-    with _corpus(folder, encoder=settings, limits=limits) as corpus:
+    options = {"encoder": settings, "limits": limits, "synchronous": synchronous}
+    with _corpus(folder, **options) as corpus:
         if reencode:
             with printing.index_progress("Encoding") as advance:
                 done = corpus.reencode(progress=advance)

@@ -115,6 +115,14 @@ with_corpus = click.option(
     help="Folder of the corpus.",
 )
 
+with_synchronous = click.option(
+    "--synchronous",
+    type=click.Choice(["normal", "full"]),
+    default="normal",
+    show_default=True,
+    help="What a power cut may take: the latest documents (normal), or nothing (full, slower).",
+)
+
 with_k = click.option(
     "-k", type=click.IntRange(min=1), default=5, show_default=True, help="Number of documents."
 )

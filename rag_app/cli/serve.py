@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,8 +15,12 @@ from rag_app.cli.options import (
     with_corpus,
     with_encoder,
     with_file_limits,
+    with_synchronous,
 )
 from rag_app.cli.terminal import say
+
+if TYPE_CHECKING:
+    from indexing.store.database import Synchronous
 
 LOGIN = "RAG_APP_AUTH"
 
@@ -45,6 +50,7 @@ LOGIN = "RAG_APP_AUTH"
 @with_abstain_below
 @with_encoder
 @with_file_limits
+@with_synchronous
 def serve(
     folder: Path,
     host: str,
@@ -63,6 +69,7 @@ def serve(
     max_file_seconds: int,
     max_file_memory_mb: int,
     max_file_characters: int,
+    synchronous: Synchronous,
 ) -> None:
     """Serve a chat page in the browser, and other programs with --api and --mcp. Ctrl-C stops it.
 
@@ -83,7 +90,12 @@ def serve(
     encoding = encoder_settings(encoder, extension, max_length, dtype)
     limits = file_limits(max_file_mb, max_file_seconds, max_file_memory_mb, max_file_characters)
     with Corpus(
-        folder, encoder=encoding, generator=settings, limits=limits, notify=_notify
+        folder,
+        encoder=encoding,
+        generator=settings,
+        limits=limits,
+        notify=_notify,
+        synchronous=synchronous,
     ) as corpus:
         app = Application.over(
             corpus,

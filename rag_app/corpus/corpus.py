@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -16,19 +16,32 @@ from typing import TYPE_CHECKING
 from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs, Retrieval
 from indexing.documents import Document, Hit
 from indexing.encoder.encoder import Encoder, EncoderSettings
-from indexing.errors import DocumentNotFound, InvalidRequest
+from indexing.errors import CorpusDamaged, DocumentNotFound, InvalidRequest
 from indexing.files import FileReader
 from indexing.files import document as text_document
 from indexing.filter import Filter
 from indexing.indexer import Indexer, IndexReport, Progress, nothing_to_read, reencode
 from indexing.limits import FileLimits
+from indexing.store.database import Synchronous
 from indexing.store.store import FILE_NAME, DocumentEntry, Store
+from indexing.store.verification import Damage, document_rows, verify
 from indexing.walk import is_gone
+from rag_app.corpus import archive
+from rag_app.corpus.backup import Backup, read_backup, write_backup
 from rag_app.corpus.document_names import documents_named, removable_documents
+from rag_app.corpus.exchange import FORMAT as EXPORT_FORMAT
+from rag_app.corpus.exchange import ImportReport, import_documents, write_export
 from rag_app.corpus.info import CorpusInfo, corpus_info
 from rag_app.corpus.models import Models
 from rag_app.corpus.snapshots import CorpusView, Snapshots
 from rag_app.corpus.stores import Stores
+from rag_app.corpus.verification import (
+    DocumentRepair,
+    RepairReport,
+    Verification,
+    open_damaged,
+    salvage_database,
+)
 from rag_app.requests.router import Route, Router
 from retriever.fusion import RANKINGS
 from retriever.retriever import Retriever
@@ -64,12 +77,14 @@ class Corpus:
         generator: How to answer.
         limits: What one file may take to be read.
         notify: Told in a sentence about anything that takes long.
+        synchronous: What a power cut may take: "normal", the latest documents, which the next `add`
+            reads again; "full", nothing, at the price of waiting for the disk at each.
 
     Raises:
         EncoderMismatch: By whatever needs vectors, when the corpus was encoded in another way.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - options, by keyword only
         self,
         folder: str | Path | None = None,
         *,
@@ -77,9 +92,10 @@ class Corpus:
         generator: GeneratorSettings | None = None,
         limits: FileLimits | None = None,
         notify: Callable[[str], None] | None = None,
+        synchronous: Synchronous = "normal",
     ) -> None:
         self.folder = Path(folder or os.environ.get("RAG_APP_CORPUS") or DEFAULT_FOLDER).resolve()
-        self._stores = Stores(self.folder)
+        self._stores = Stores(self.folder, synchronous=synchronous)
         self._reader = FileReader(limits)
         self._snapshots = Snapshots(self.folder, notify)
         self._router = Router()
@@ -187,6 +203,132 @@ class Corpus:
             self._models.use_encoder(encoder)
             self._snapshots.refresh(store)
         return done
+
+    # Soundness
+
+    def verify(self, *, progress: Callable[[int, int], None] | None = None) -> Verification:
+        """Compare everything stored with its checksums; the damaged documents by name.
+
+        Others may search and write meanwhile.
+
+        Args:
+            progress: Called with documents verified, and their number.
+
+        Raises:
+            CorpusNotFound: There is no corpus in the folder.
+        """
+        try:
+            store = Store(self.folder, check=False)
+        except CorpusDamaged as error:
+            return Verification(0, (Damage("database", str(error)),))
+        with closing(store):
+            documents = len(document_rows(store.database))
+            damages = verify(store.database, progress=progress)
+            if not damages and (reason := self._snapshots.damage(store)):
+                damages = [Damage("index", reason)]
+        return Verification(documents, tuple(damages))
+
+    def repair(self, *, progress: Callable[[int, int], None] | None = None) -> RepairReport:
+        """Encode damaged documents again from their stored text, or read their files again.
+
+        What is sound stays as it is. A database whose pages are damaged is kept under another name.
+
+        Args:
+            progress: Called with documents done, and their number, for each of three steps.
+
+        Raises:
+            CorpusDamaged: Nothing in the file can be read.
+            CorpusLocked: Another process is writing.
+        """
+        with self._stores.lock():
+            store = open_damaged(self.folder)
+            with closing(store):
+                damages = verify(store.database, progress=progress)
+                derived = self._snapshots.damage(store) if not damages else ""
+                salvaged = salvage_database(store, damages, progress=progress)
+            self._stores.close()
+            store = self._stores.connection()
+            encoder = cache(lambda: self._models.encoder(store.fingerprint()))
+            work = DocumentRepair(store, encoder, self._reader.read)
+            repaired, lost = work.run(damages, salvaged.records, progress)
+            if damages or derived:
+                self._snapshots.rebuild(store)
+        found = [*damages, *([Damage("index", derived)] if derived else [])]
+        return RepairReport(tuple(found), tuple(repaired), tuple(lost), salvaged.aside)
+
+    def backup(self, path: str | Path) -> Backup:
+        """Write the corpus as it is now to one file, while others search and write.
+
+        With conversations and uploaded files, if a server keeps any; without derived indexes.
+
+        Args:
+            path: The file; an earlier backup of that name is replaced when the new one is whole.
+
+        Raises:
+            CorpusNotFound: There is no corpus in the folder.
+            CorpusError: The file cannot be written.
+        """
+        return write_backup(self._stores.connection(), Path(path).absolute(), version=_version())
+
+    def restore(self, path: str | Path, *, replace: bool = False) -> Backup:
+        """Bring a backup back; programs that have the corpus open go on with what it held.
+
+        Args:
+            path: A file that `backup` wrote.
+            replace: Whether a corpus in the folder, sound or damaged, gives way to it.
+
+        Raises:
+            InvalidRequest: There is a corpus in the folder, and it is not to be replaced.
+            UnreadableFile: The file is no backup, or damaged; nothing is changed then.
+            CorpusLocked: Another process is writing.
+        """
+        with self._stores.lock():
+            self._stores.close()
+            backup = read_backup(Path(path), self.folder, replace_=replace)
+            self._snapshots.rebuild(self._stores.connection())
+        return backup
+
+    def export_archive(
+        self, path: str | Path, *, progress: Callable[[int, int], None] | None = None
+    ) -> int:
+        """Write documents and vectors as JSON and NumPy arrays, for other versions; how many.
+
+        Args:
+            path: The file; an earlier export of that name is replaced when the new one is whole.
+            progress: Called with documents written, and their number.
+
+        Raises:
+            CorpusNotFound: There is no corpus in the folder.
+            CorpusError: The file cannot be written.
+        """
+        store = self._stores.connection()
+        return write_export(store, Path(path), version=_version(), progress=progress)
+
+    def import_archive(
+        self, path: str | Path, *, progress: Callable[[int, int], None] | None = None
+    ) -> ImportReport:
+        """Add the documents of an export; those whose content is here already are left out.
+
+        They are encoded again where the vectors here are made in another way.
+
+        Args:
+            path: A file that `export_archive` wrote, on any machine.
+            progress: Called with documents done, and their number.
+
+        Raises:
+            UnreadableFile: The file is no export, or damaged; documents before the damage are
+                added.
+            CorpusLocked: Another process is writing.
+        """
+        with (
+            archive.reading(Path(path), kind="export", format_=EXPORT_FORMAT) as export,
+            self.writing() as store,
+        ):
+            encoder = self._models.encoder(store.fingerprint())
+            indexer = self._indexer(store, None)
+            result = import_documents(store, export, indexer, encoder, progress=progress)
+            self._snapshots.refresh(store)
+        return result
 
     # Reading
 
@@ -449,3 +591,9 @@ def _one_document(name: str, store: Store) -> str:
     if len(ids) > 1:
         raise DocumentNotFound(f"{name}: {len(ids)} documents; give an id: rag-app list")
     return ids[0]
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("rag-app")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,6 +53,15 @@ class Snapshots:
     def are_saved(self, store: Store) -> bool:
         """Whether the snapshot of the store's generation is on disk."""
         return Snapshot.load(self._folder, store) is not None
+
+    def damage(self, store: Store) -> str:
+        """What is wrong with the files on disk; "" where they are sound, stale or not there."""
+        return Snapshot.damage(self._folder, store)
+
+    def rebuild(self, store: Store) -> None:
+        """Delete what is on disk and build it again, while the write lock is held."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self.refresh(store)
 
     def current(self, store: Store) -> Snapshot:
         """The snapshot of the store's generation: in memory, from disk, or built now."""

@@ -11,8 +11,8 @@ from weakref import WeakSet
 import filelock
 
 from indexing.errors import CorpusError, CorpusLocked
-from indexing.store.database import make_folder
-from indexing.store.store import Store
+from indexing.store.database import FileIdentity, Synchronous, make_folder, replaced
+from indexing.store.store import FILE_NAME, Store
 
 
 class Stores:
@@ -20,10 +20,13 @@ class Stores:
 
     Args:
         folder: The folder of the corpus.
+        synchronous: What a power cut may take.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, synchronous: Synchronous = "normal") -> None:
         self._folder = folder
+        self._synchronous = synchronous
+        self._opened: FileIdentity | None = None
         self._local = threading.local()
         self._open: WeakSet[Store] = WeakSet()
 
@@ -32,17 +35,25 @@ class Stores:
         for store in self._open:
             store.close()
         self._local, self._open = threading.local(), WeakSet()
+        self._opened = None
 
     def connection(self, *, create: bool = False) -> Store:
-        """This thread's connection.
+        """This thread's connection, to the database that the folder holds now.
 
         Raises:
             CorpusNotFound: There is no corpus in the folder, and none is to be created.
         """
         store: Store | None = getattr(self._local, "store", None)
+        if store is not None and not store.is_current:
+            store.close()
+            self._open.discard(store)
+            store = None
         if store is None:
-            store = self._local.store = Store(self._folder, create=create)
+            self._local.store = None
+            store = Store(self._folder, create=create, synchronous=self._synchronous)
+            self._local.store = store
             self._open.add(store)
+            self._opened = FileIdentity.of(store.path)
         return store
 
     @contextmanager
@@ -51,8 +62,20 @@ class Stores:
 
         Raises:
             CorpusLocked: Another process is writing.
+            CorpusReplaced: Another database lies in the folder than the one last opened, or none;
+                the next call writes to what lies there.
             CorpusError: The folder cannot be written to.
         """
+        with self.lock():
+            yield self.connection(create=True)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """No other process can write; nothing is opened. Errors as in `writing`."""
+        path = self._folder / FILE_NAME
+        if self._opened is not None and FileIdentity.of(path) != self._opened:
+            self._opened = None
+            raise replaced(path)
         make_folder(self._folder)
         lock = filelock.FileLock(self._folder / "write.lock", timeout=0)
         try:
@@ -68,6 +91,6 @@ class Stores:
                 "give yourself the right to write there, or name another with --corpus"
             ) from error
         try:
-            yield self.connection(create=True)
+            yield
         finally:
             lock.release()

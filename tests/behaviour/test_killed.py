@@ -21,6 +21,7 @@ from indexing.encoder.encoder import Encoder
 from indexing.errors import CorpusLocked
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
+from indexing.store.verification import verify
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import wait_until
 
@@ -87,7 +88,7 @@ def write(folder: Path, texts: dict[str, str]) -> None:
 def content(corpus: Path) -> dict[tuple[str, str], object]:
     """Everything a database says of each document, by file and part."""
     store = Store(corpus)
-    assert store.check() == []
+    assert verify(store.database) == []
     found: dict[tuple[str, str], object] = {}
     for entry, (_, whole, parts) in zip(store.entries(), store.vectors(), strict=True):
         found[Path(entry.path).name, entry.part] = (

@@ -1,16 +1,25 @@
-"""A database of every older format ends as a new one begins."""
+"""A database of every older format ends as a new one begins, and those of back then still open.
+
+`corpora/format-N.zip` holds a corpus that the version of format N made, of three short documents.
+"""
 
 from __future__ import annotations
 
 import sqlite3
+import zipfile
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from indexing.encoder.encoder import EncodedDocument
 from indexing.errors import CorpusTooNew
+from indexing.store.checksums import register
 from indexing.store.migrations import MIGRATIONS
 from indexing.store.store import FILE_NAME, Store
+from indexing.store.verification import verify
 
 LAST = len(MIGRATIONS)
 
@@ -19,6 +28,7 @@ def made(folder: Path, *, version: int) -> Path:
     """A database of an older format, by the steps that were there at the time."""
     folder.mkdir()
     with closing(sqlite3.connect(folder / FILE_NAME, isolation_level=None)) as database:
+        register(database)
         database.execute("PRAGMA journal_mode = WAL")
         for step in MIGRATIONS[:version]:
             for statement in step:
@@ -52,3 +62,37 @@ def test_a_later_format_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(CorpusTooNew, match="pip install --upgrade rag-app"):
         Store(later)
     assert (later / FILE_NAME).read_bytes() == before
+
+
+CORPORA = Path(__file__).parent / "corpora"
+NOTE = "The café opens at nine. 東京 \U0001f600"
+
+
+@pytest.mark.parametrize("number", range(1, LAST + 1))
+def test_a_corpus_of_back_then_opens(number: int, tmp_path: Path) -> None:
+    """Its text, spans and vectors are there, and sound; and it takes a new document."""
+    with zipfile.ZipFile(CORPORA / f"format-{number}.zip") as archive:
+        archive.extractall(tmp_path)
+    with closing(sqlite3.connect(tmp_path / FILE_NAME)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (number,)
+        texts = database.execute("SELECT text FROM documents ORDER BY row").fetchall()
+        blobs = database.execute("SELECT vector FROM documents ORDER BY row").fetchall()
+    store = Store(tmp_path)
+    documents = [store.document(one.id) for one in store.identities()]
+    assert [(one.text,) for one in documents] == texts
+    assert [one.title for one in documents] == ["kickoff", "review", "note"]
+    assert documents[2].text == NOTE
+    assert [one.speaker for one in documents[0].utterances] == ["Ana", "Bob", "Ana"]
+    assert [(whole.tobytes(),) for _, whole, _ in store.vectors()] == blobs
+    assert verify(store.database) == []
+    fingerprint = store.fingerprint()
+    assert fingerprint is not None and fingerprint.dimension == 384
+    vectors = np.eye(384, dtype=np.float32)
+    store.put(
+        replace(documents[2], id="b" * 12, path="another"),
+        store.passages_of(documents[2].id),
+        EncodedDocument(vectors[0], vectors[:1], 9, 9),
+        added="now",
+    )
+    assert verify(store.database) == []
+    store.close()

@@ -1,0 +1,65 @@
+"""`rag-app export` and `rag-app import`. Nothing heavy is imported before they are called."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from rag_app.cli.options import (
+    encoder_settings,
+    print_result,
+    with_corpus,
+    with_encoder,
+    with_json,
+)
+from rag_app.cli.terminal import say
+
+File = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.argument("file", type=File)
+@with_corpus
+@with_json
+def export(file: Path, folder: Path, as_json: bool) -> None:
+    """Write documents and vectors to one archive of JSON and NumPy arrays, for other versions."""
+    from rag_app.cli import printing
+    from rag_app.corpus.corpus import Corpus
+    from rag_app.progress import steps
+
+    with Corpus(folder) as corpus, steps("Exporting") as progress:
+        count = corpus.export_archive(file, progress=progress)
+    line = f"{file}: {printing.count_noun(count, 'document')}"
+    print_result(as_json, {"path": str(file), "documents": count}, lambda: say(line))
+
+
+@click.command("import")
+@click.argument("file", type=File)
+@with_corpus
+@with_encoder
+@with_json
+def import_(
+    file: Path,
+    folder: Path,
+    encoder: str | None,
+    extension: str | None,
+    max_length: int | None,
+    dtype: str | None,
+    as_json: bool,
+) -> None:
+    """Add the documents of an export, of this or another version; those known are left out."""
+    from rag_app.cli import printing
+    from rag_app.corpus.corpus import Corpus
+    from rag_app.progress import steps
+
+    settings = encoder_settings(encoder, extension, max_length, dtype)
+    with (
+        Corpus(folder, encoder=settings, notify=lambda line: say(line, error=True)) as corpus,
+        steps("Importing") as progress,
+    ):
+        done = corpus.import_archive(file, progress=progress)
+    counts = f"{printing.count_noun(len(done.added), 'document')} added, {done.known:,} known"
+    line = f"{counts}, {done.encoded:,} encoded again" if done.encoded else counts
+    print_result(as_json, asdict(done), lambda: say(line))

@@ -1,0 +1,310 @@
+"""Export and import: a corpus as JSON and NumPy arrays, for other versions and other programs.
+
+`documents.jsonl` holds a document a line, `document_vectors.npy` and `passage_vectors.npy` their
+vectors in the same order. Nothing of it is run, and every value is checked before it is stored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.change_detection import Catalogue, identify
+from indexing.documents import Document, Page, Passage, Utterance, content_digest
+from indexing.encoder.encoder import EncodedDocument, Encoder
+from indexing.indexer import Indexer
+from indexing.loaders.charset import printable
+from indexing.store.store import Store
+from rag_app.corpus.archive import Archive, writing
+
+FORMAT = 1
+DOCUMENTS = "documents.jsonl"
+VECTORS = ("document_vectors.npy", "passage_vectors.npy")
+MAX_LINE = 1 << 30  # bytes of one document
+MAX_DIMENSION = 1 << 16
+FloatArray = npt.NDArray[np.float32]
+Steps = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import did.
+
+    Attributes:
+        added: Ids of new documents.
+        known: How many were there already.
+        encoded: How many were encoded, as the corpus or the archive has other vectors.
+    """
+
+    added: tuple[str, ...]
+    known: int
+    encoded: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document with what a corpus stores beside it."""
+
+    document: Document
+    passages: list[Passage]
+    encoded: EncodedDocument
+    added: str
+
+
+def write_export(store: Store, path: Path, *, version: str, progress: Steps | None = None) -> int:
+    """Write all documents and vectors to an archive; how many documents.
+
+    Args:
+        store: Read at one moment.
+        path: Replaced at once if it is an archive of ours.
+        version: Of this program.
+        progress: Called with documents written, and their number.
+
+    Raises:
+        CorpusError: It cannot be written.
+    """
+    with store.reading():
+        entries, fingerprint = store.entries(), store.fingerprint()
+        shapes = (len(entries), sum(one.passages for one in entries))
+        facts: dict[str, Any] = {
+            "documents": shapes[0],
+            "passages": shapes[1],
+            "fingerprint": fingerprint.as_dict() if fingerprint else None,
+        }
+        dimension = fingerprint.dimension if fingerprint else 0
+        with writing(path, kind="export", format_=FORMAT, version=version, facts=facts) as archive:
+
+            def lines() -> Iterator[bytes]:
+                for done, entry in enumerate(entries, 1):
+                    yield _line(store, entry.id, entry.tokens, entry.added)
+                    if progress:
+                        progress(done, len(entries))
+
+            archive.add(DOCUMENTS, lines())
+            wholes = (whole.tobytes() for _, whole, _ in store.vectors())
+            parts = (own.tobytes() for _, _, own in store.vectors())
+            for name, rows, blobs in zip(VECTORS, shapes, (wholes, parts), strict=True):
+                archive.add(name, _npy((rows, dimension), blobs))
+    return len(entries)
+
+
+def stored_documents(archive: Archive, dimension: int) -> Iterator[StoredDocument]:
+    """What an export holds, one by one, checked.
+
+    Raises:
+        UnreadableFile: Something in it cannot be of an export.
+    """
+    facts = archive.manifest.facts
+    shapes = [(facts.get(name), dimension) for name in ("documents", "passages")]
+    with (
+        archive.entry(DOCUMENTS) as lines,
+        archive.entry(VECTORS[0]) as wholes,
+        archive.entry(VECTORS[1]) as parts,
+    ):
+        for stream, shape in zip((wholes, parts), shapes, strict=True):
+            if _shape(archive, stream) != shape:
+                raise archive.unreadable("is damaged: vectors are not as many as it says")
+        number = 0
+        while line := lines.readline(MAX_LINE):
+            number += 1
+            try:
+                values = json.loads(line)
+                document, passages = _document(values), _passages(values)
+                vector = _rows(wholes, 1, dimension)
+                own = _rows(parts, len(passages), dimension)
+                _check(document, passages, np.vstack([vector, own]))
+                tokens = _whole(values["tokens"])
+                encoded = EncodedDocument(vector[0], own, tokens, tokens)
+                added = str(datetime.fromisoformat(_text(values["added"])).isoformat())
+            except (KeyError, ValueError, TypeError, RecursionError) as error:
+                said = " ".join(str(error).split())[:200]
+                raise archive.unreadable(f"is damaged: document {number}: {said}") from error
+            yield StoredDocument(document, passages, encoded, added)
+        if (number, parts.read(1)) != (facts.get("documents"), b""):
+            raise archive.unreadable("is damaged: documents are not as many as it says")
+
+
+def import_documents(
+    store: Store, archive: Archive, indexer: Indexer, encoder: Encoder, *, progress: Steps | None
+) -> ImportReport:
+    """Add the documents of an export to a store; those whose content is there are left out.
+
+    Vectors are taken as they are if they were made as the encoder makes them; else the texts are
+    encoded again: what an archive names is never loaded.
+
+    Args:
+        store: Where they go; its write lock is held.
+        archive: An export.
+        indexer: Of the store.
+        encoder: Of the store.
+        progress: Called with documents done, and their number.
+
+    Raises:
+        UnreadableFile: The archive is damaged; documents before the damage are added.
+    """
+    fingerprint = encoder.fingerprint
+    facts = archive.manifest.facts
+    same = facts.get("fingerprint") == fingerprint.as_dict()
+    dimension, total = _facts(archive)
+    if same:
+        store.set_fingerprint(fingerprint)
+    catalogue, digests = Catalogue.of(store.identities()), set(store.digests())
+    added: list[str] = []
+    encoded = known = 0
+    for done, one in enumerate(stored_documents(archive, dimension), 1):
+        if one.document.digest in digests:
+            known += 1
+        else:
+            document = replace(one.document, id=catalogue.unused_id(one.document.id))
+            if same:
+                store.put(document, one.passages, one.encoded, added=one.added)
+                ids = [document.id]
+            else:
+                ids = list(indexer.add_documents([document]).added)
+                encoded += len(ids)
+            added += ids
+            digests.add(document.digest)
+            catalogue.put(identify(document, document.id))
+        if progress:
+            progress(done, total)
+    return ImportReport(tuple(added), known, encoded)
+
+
+def _facts(archive: Archive) -> tuple[int, int]:
+    """The dimension of the vectors of an export, and the number of documents."""
+    fingerprint = archive.manifest.facts.get("fingerprint")
+    try:
+        dimension = 0 if fingerprint is None else _whole(fingerprint["dimension"])
+        total = _whole(archive.manifest.facts["documents"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise archive.unreadable("does not say how its vectors were made") from error
+    if not 0 <= dimension <= MAX_DIMENSION:
+        raise archive.unreadable("does not say how its vectors were made")
+    return dimension, total
+
+
+def _line(store: Store, id_: str, tokens: int, added: str) -> bytes:
+    document = store.document(id_)
+    values = asdict(replace(document, utterances=(), pages=()))
+    if not document.metadata:  # the first format had another digest
+        values["digest"] = content_digest(document.text, document.utterances, document.pages)
+    values["utterances"] = [
+        [one.start, one.end, one.text_start, one.speaker, one.time] for one in document.utterances
+    ]
+    values["pages"] = [[one.start, one.end, one.number] for one in document.pages]
+    values["passages"] = [
+        [one.start, one.end, one.speakers, one.time, one.page] for one in store.passages_of(id_)
+    ]
+    values |= {"tokens": tokens, "added": added}
+    return json.dumps(values, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _npy(shape: tuple[int, int], blobs: Iterator[bytes]) -> Iterator[bytes]:
+    """A file of float32 rows in NumPy's format, block by block."""
+    from io import BytesIO
+
+    header = BytesIO()
+    values = {"descr": "<f4", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(header, values)
+    yield header.getvalue()
+    yield from blobs
+
+
+def _shape(archive: Archive, stream: IO[bytes]) -> tuple[int, ...]:
+    """The shape of a NumPy file of float32 rows, whose header is read; pickles are refused."""
+    try:
+        if np.lib.format.read_magic(stream) != (1, 0):
+            raise ValueError("not version 1.0")
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    except (ValueError, SyntaxError) as error:
+        raise archive.unreadable(f"is damaged: no NumPy file ({error})") from error
+    if fortran or dtype != np.dtype("<f4"):
+        raise archive.unreadable("is damaged: vectors are not float32 rows")
+    return tuple(shape)
+
+
+def _rows(stream: IO[bytes], rows: int, dimension: int) -> FloatArray:
+    data = stream.read(rows * dimension * 4)
+    return np.frombuffer(data, "<f4").reshape(rows, dimension)
+
+
+def _document(values: dict[str, Any]) -> Document:
+    texts = ("id", "path", "part", "title", "format", "digest", "text", "metadata")
+    named = {name: _text(values[name]) for name in texts}
+    if values["metadata"]:
+        json.loads(values["metadata"])
+    return Document(
+        **named,
+        utterances=tuple(
+            Utterance(_whole(a), _whole(b), _whole(c), _text_or_none(who), _number_or_none(time))
+            for a, b, c, who, time in values["utterances"]
+        ),
+        pages=tuple(Page(_whole(a), _whole(b), _whole(c)) for a, b, c in values["pages"]),
+        breaks=tuple(map(_whole, values["breaks"])),
+    )
+
+
+def _passages(values: dict[str, Any]) -> list[Passage]:
+    return [
+        Passage(
+            _whole(start),
+            _whole(end),
+            tuple(map(_text, speakers)),
+            _number_or_none(time),
+            None if page is None else _whole(page),
+        )
+        for start, end, speakers, time, page in values["passages"]
+    ]
+
+
+def _check(document: Document, passages: list[Passage], vectors: FloatArray) -> None:
+    """Everything that a verification looks at.
+
+    Raises:
+        ValueError: Something is not as a corpus would store it.
+    """
+    length = len(document.text)
+    spans = [(one.start, one.end) for one in document.utterances]
+    spans += [(page.start, page.end) for page in document.pages]
+    if not passages or not document.id or not document.path:
+        raise ValueError("no passage, id or path")
+    if any(not 0 <= start <= end <= length for start, end in spans):
+        raise ValueError("utterances or pages lie outside the text")
+    if any(not 0 <= one.start < one.end <= length for one in passages):
+        raise ValueError("passages lie outside the text")
+    if not np.isfinite(vectors).all():
+        raise ValueError("vectors are not finite")
+    digest = content_digest(document.text, document.utterances, document.pages)
+    if not document.metadata and document.digest != digest:
+        raise ValueError("its text is not that of its digest")
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or printable(value) != value:
+        raise ValueError(f"not a text: {str(value)[:40]!r}")
+    return value
+
+
+def _text_or_none(value: object) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= 1 << 53:
+        raise ValueError(f"not a whole number: {str(value)[:40]!r}")
+    return value
+
+
+def _number_or_none(value: object) -> float | None:
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not np.isfinite(value):
+        raise ValueError(f"not a number: {str(value)[:40]!r}")
+    return float(value)

@@ -1,0 +1,149 @@
+"""The file: made whole, known again, and opened where nothing may be written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from indexing.errors import CorpusDamaged, CorpusError, CorpusNotFound, CorpusReplaced
+from indexing.store.database import Database, create, swap
+from indexing.store.store import FILE_NAME, Store
+from tests.indexing.store.test_verification import FP, put
+
+NOBODY = 65534
+
+READER = """
+import os, sys
+from pathlib import Path
+from indexing.errors import CorpusError
+from indexing.store.store import Store
+os.seteuid(int(sys.argv[2]))
+store = Store(Path(sys.argv[1]))
+with store.reading():
+    print([one.id for one in store.identities()], store.document("a" * 12).path)
+try:
+    store.remove(["a" * 12])
+except CorpusError as error:
+    print(type(error).__name__, "right to write" in str(error))
+"""
+
+
+def corpus(folder: Path) -> Store:
+    store = Store(folder, create=True)
+    store.set_fingerprint(FP)
+    put(store, "a" * 12)
+    return store
+
+
+def test_made_whole_or_not_at_all(tmp_path: Path) -> None:
+    create(tmp_path / FILE_NAME)
+    assert [one.name for one in tmp_path.iterdir()] == [FILE_NAME]
+    before = (tmp_path / FILE_NAME).read_bytes()
+    create(tmp_path / FILE_NAME)  # somebody else was faster
+    assert (tmp_path / FILE_NAME).read_bytes() == before
+    with pytest.raises(CorpusError):
+        create(tmp_path / "nowhere" / FILE_NAME)
+
+
+def test_the_log_of_a_database_that_is_gone_is_not_applied(tmp_path: Path) -> None:
+    store = corpus(tmp_path)
+    store.path.unlink()
+    assert (tmp_path / f"{FILE_NAME}-wal").stat().st_size
+    assert Store(tmp_path, create=True).entries() == []
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_a_file_cut_to_nothing_is_no_empty_corpus(log: bool, tmp_path: Path) -> None:
+    store = corpus(tmp_path)
+    if not log:
+        store.close()
+    store.path.write_bytes(b"")
+    for making in (True, False):
+        with pytest.raises(CorpusDamaged, match="0 bytes"):
+            Store(tmp_path, create=making)
+    assert (tmp_path / f"{FILE_NAME}-wal").exists() == log
+    with pytest.raises(CorpusNotFound):
+        Database(tmp_path / "none")
+
+
+@pytest.mark.parametrize("new", [True, False])
+def test_nothing_is_written_to_a_file_that_is_another(new: bool, tmp_path: Path) -> None:
+    store = corpus(tmp_path)
+    assert [store.is_current] == [True]
+    store.path.rename(tmp_path / "moved")
+    if new:
+        create(store.path)
+    assert [store.is_current] == [False]
+    for write in (lambda: put(store, "b" * 12), lambda: store.remove(["a" * 12])):
+        with pytest.raises(CorpusReplaced, match="run the same again"):
+            write()
+    assert [one.id for one in store.entries()] == ["a" * 12]
+
+
+def test_a_damaged_file_makes_room_and_is_kept(tmp_path: Path) -> None:
+    open_ = corpus(tmp_path)
+    (tmp_path / f"{FILE_NAME}.damaged-1").write_text("an earlier one")
+    create(tmp_path / "draft")
+    aside = swap(tmp_path / "draft", open_.path)
+    assert aside.name == f"{FILE_NAME}.damaged-2"
+    assert not open_.is_current
+    new = Store(tmp_path)
+    open_.close()  # and leaves alone what is the new one's
+    new.set_fingerprint(FP)
+    put(new, "b" * 12)
+    assert [one.id for one in Store(tmp_path).entries()] == ["b" * 12]
+    with closing(Database(aside)) as old:
+        assert old.rows("SELECT id FROM documents") == [("a" * 12,)]
+
+
+def test_a_copy_is_of_one_moment(tmp_path: Path) -> None:
+    store = corpus(tmp_path / "corpus")
+    store.database.copy(tmp_path / FILE_NAME)
+    put(store, "b" * 12)
+    copy = Store(tmp_path)
+    assert [one.id for one in copy.entries()] == ["a" * 12]
+    with copy.reading():
+        assert len(copy.entries()) == 1
+        store.database.copy(copy.path)  # over one that is being read
+        assert len(copy.entries()) == 1
+    assert len(copy.entries()) == 2
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="becomes another user")
+@pytest.mark.parametrize("in_use", [True, False])
+def test_another_users_corpus_can_be_read(in_use: bool) -> None:
+    """With its owner at work (a log beside the file) and without."""
+    with TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        store = corpus(Path(name) / "corpus")
+        if not in_use:
+            store.close()
+        for file in (Path(name) / "corpus").iterdir():
+            file.chmod(0o644)
+        command = [sys.executable, "-c", READER, str(store.folder), str(NOBODY)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.stdout.splitlines() == [
+            f"['{'a' * 12}'] /notes/{'a' * 12}",
+            "CorpusError True",
+        ], done.stderr
+
+
+def test_a_change_under_a_reader_without_a_log_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus(tmp_path).close()
+    monkeypatch.setattr("indexing.store.database._may_write", lambda _: False)
+    store = Store(tmp_path)
+    assert store.database._immutable == (not (tmp_path / f"{FILE_NAME}-wal").exists())
+    os.utime(store.path, ns=(1, 1))
+    if store.database._immutable:
+        assert not store.is_current
+        with pytest.raises(CorpusError, match="while it was read"), store.reading():
+            pass
+    assert Store(tmp_path).is_current
