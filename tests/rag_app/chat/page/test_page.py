@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -532,9 +533,13 @@ def test_a_question_asked_before_the_page_has_loaded_is_answered(
     page = context.new_page()
     expect.set_options(timeout=PATIENCE)
     waiting: list[Route] = []
+    sent = threading.Event()
 
     def hold(route: Route) -> None:
-        waiting.append(route)
+        if sent.is_set():
+            route.continue_()
+        else:
+            waiting.append(route)
 
     page.route("**/queue/join*", hold)
     page.goto(served.address)
@@ -542,7 +547,7 @@ def test_a_question_asked_before_the_page_has_loaded_is_answered(
     ask(page)
     expect(page.locator("#unsent")).to_contain_text("still loading")
     expect(page.locator("#box textarea")).to_have_value(QUESTION)
-    page.unroute("**/queue/join*")
+    sent.set()
     for route in waiting:
         route.continue_()
     answered(page)
