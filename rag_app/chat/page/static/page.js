@@ -145,7 +145,15 @@ const ragApp = (() => {
   const textarea = () => document.querySelector("#box textarea");
   const hasLoaded = () => Boolean(document.querySelector("#documents .documents"));
   const canSend = () => hasLoaded() && navigator.onLine;
+  // Held questions survive a reload, which Gradio does when a connection is back.
+  const HELD = "rag-app-held";
   let held = false;
+
+  function hold(value) {
+    held = value;
+    if (value) sessionStorage.setItem(HELD, "1");
+    else sessionStorage.removeItem(HELD);
+  }
 
   function onSubmit(event) {
     const question = textarea()?.value ?? "";
@@ -155,7 +163,7 @@ const ragApp = (() => {
     if (canSend()) return; // the page's own handlers send it
     event.preventDefault();
     event.stopImmediatePropagation();
-    held = true;
+    hold(true);
     tell(navigator.onLine
       ? "The page is still loading. Your question is sent as soon as it has."
       : "You are offline. Your question is sent as soon as you are connected again.");
@@ -166,7 +174,7 @@ const ragApp = (() => {
     if (!held) return;
     const button = document.querySelector("#box .submit-button");
     if (!canSend() || !button) return void setTimeout(sendHeld, 100);
-    held = false;
+    hold(false);
     tell("");
     if (textarea().value.trim()) button.click();
   }
@@ -209,7 +217,12 @@ const ragApp = (() => {
   // After a reload: what was not sent before it stands in the box again.
   function restore() {
     if (!hasLoaded() || !textarea()) return void setTimeout(restore, 100);
-    if (!held) giveBack();
+    if (held) return;
+    const again = sessionStorage.getItem(HELD) !== null;
+    giveBack();
+    if (!again) return;
+    hold(true);
+    sendHeld();
   }
   if (sessionStorage.getItem(UNSENT) !== null) restore();
 
