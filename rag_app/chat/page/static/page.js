@@ -149,10 +149,9 @@ const ragApp = (() => {
   const HELD = "rag-app-held";
   let held = false;
 
-  function hold(value) {
-    held = value;
-    if (value) sessionStorage.setItem(HELD, "1");
-    else sessionStorage.removeItem(HELD);
+  function hold() {
+    held = true;
+    sessionStorage.setItem(HELD, "1"); // until the question has arrived
   }
 
   function onSubmit(event) {
@@ -163,7 +162,7 @@ const ragApp = (() => {
     if (canSend()) return; // the page's own handlers send it
     event.preventDefault();
     event.stopImmediatePropagation();
-    hold(true);
+    hold();
     tell(navigator.onLine
       ? "The page is still loading. Your question is sent as soon as it has."
       : "You are offline. Your question is sent as soon as you are connected again.");
@@ -174,7 +173,7 @@ const ragApp = (() => {
     if (!held) return;
     const button = document.querySelector("#box .submit-button");
     if (!canSend() || !button) return void setTimeout(sendHeld, 100);
-    hold(false);
+    held = false;
     tell("");
     if (textarea().value.trim()) button.click();
   }
@@ -195,7 +194,7 @@ const ragApp = (() => {
       && body.includes(JSON.stringify(question));
     try {
       const response = await fetchBefore(...request);
-      if (carries && response.ok) sessionStorage.removeItem(UNSENT);
+      if (carries && response.ok) for (const name of [UNSENT, HELD]) sessionStorage.removeItem(name);
       else if (carries) giveBack();
       return response;
     } catch (error) {
@@ -221,7 +220,7 @@ const ragApp = (() => {
     const again = sessionStorage.getItem(HELD) !== null;
     giveBack();
     if (!again) return;
-    hold(true);
+    hold();
     sendHeld();
   }
   if (sessionStorage.getItem(UNSENT) !== null) restore();
