@@ -87,11 +87,13 @@ def line_emphasis(line: str, quote: Emphasis) -> Emphasis:
 def answer_lines(answer: Answer) -> Iterator[AnswerLine]:
     """The lines of an answer of quotes, the words that answer apart in the line of their quote."""
     quotes = {citation.marker: citation for citation in answer.citations}
-    for number, line in enumerate(answer.text.split("\n"), start=1):
-        mark = f" [{number}]"
+    number = 1
+    for line in answer.text.split("\n"):
+        mark = f" [{number}]"  # a line that is counted or listed may have none
         if number in quotes and line.endswith(mark):
             quote = quote_emphasis(quotes[number], answer.short)
             yield AnswerLine(line_emphasis(line.removesuffix(mark), quote), number)
+            number += 1
         else:
             yield AnswerLine(Emphasis(line))
 

@@ -45,7 +45,7 @@ def tiny_model() -> CausalModel:
 def samples_corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]:
     """The documents of data/samples, to be searched and asked; not to be changed."""
     with Corpus(tmp_path_factory.mktemp("samples") / "corpus") as corpus:
-        corpus.add(file for file in SAMPLES.iterdir() if file.name != "questions.jsonl")
+        corpus.add(file for file in SAMPLES.iterdir() if file.suffix != ".jsonl")
         yield corpus
 
 

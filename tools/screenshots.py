@@ -122,7 +122,7 @@ def serving() -> Iterator[str]:
     run = [sys.executable, "-m", "rag_app"]
     with tempfile.TemporaryDirectory() as folder:
         corpus = ["--corpus", folder]
-        samples = [str(file) for file in SAMPLES.iterdir() if file.name != "questions.jsonl"]
+        samples = [str(file) for file in SAMPLES.iterdir() if file.suffix != ".jsonl"]
         subprocess.run([*run, "index", *samples, *corpus], check=True)
         serve = [*run, "serve", "--port", "0", *corpus]
         with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as process:

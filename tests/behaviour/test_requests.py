@@ -6,7 +6,12 @@ import re
 
 import pytest
 
+from generator.answer import Answer, as_json
 from generator.prompt.follow_up import Turn
+from rag_app.chat.conversation import Conversation, Exchange, from_json, to_json
+from rag_app.chat.page import html
+from rag_app.chat.web import mcp_tools
+from rag_app.cli import printing
 from rag_app.corpus.corpus import Corpus
 
 SHARE = re.compile(r", (\d+)% of the words")
@@ -100,3 +105,19 @@ def test_the_same_is_asked_of_another_meeting(samples_corpus: Corpus) -> None:
 def test_any_request_can_be_looked_up_as_a_question(samples_corpus: Corpus) -> None:
     answer = samples_corpus.ask("Who attended heron-2?", read_as="question")
     assert (answer.kind, answer.read_as, answer.query) == ("question", "", "Who attended heron-2?")
+
+
+@pytest.mark.parametrize("read_as", ["", "a request for the speakers of heron-2"])
+def test_every_surface_says_what_a_question_was_read_as(
+    capsys: pytest.CaptureFixture[str], read_as: str
+) -> None:
+    answer = Answer("Who?", "2 people speak:", kind="speakers", read_as=read_as)
+    exchange = Exchange("Who?", state="done", text=answer.text, answer=answer)
+    conversation = Conversation("0" * 16, "2026-11-22T00:00:00+00:00", (exchange,))
+    printing.sources(answer)
+    page = html.conversation(conversation)
+    for text in (capsys.readouterr().out, page):
+        assert (f"read as: {read_as}" in text) == bool(read_as)
+    for values in (as_json(answer), mcp_tools._answer_result(answer).model_dump()):
+        assert (values["kind"], values["read_as"]) == ("speakers", read_as)
+    assert conversation == from_json(to_json(conversation))

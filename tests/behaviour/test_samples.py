@@ -17,13 +17,16 @@ from tests.reading import read
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "data" / "samples"
-QUESTIONS = [
-    json.loads(line)
-    for line in (SAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-]
+FIRST, SECOND = (
+    [json.loads(line) for line in (SAMPLES / name).read_text(encoding="utf-8").splitlines()]
+    for name in ("questions.jsonl", "questions-2.jsonl")
+)
+QUESTIONS = [*FIRST, *SECOND]
 ANSWERABLE = [each for each in QUESTIONS if each["answerable"]]
-NAMES = sorted(each.name for each in SAMPLES.iterdir() if each.name != "questions.jsonl")
+NAMES = sorted(each.name for each in SAMPLES.iterdir() if each.suffix != ".jsonl")
 KINDS = {"fact", "who", "why", "when", "changed", "number", "across-documents", "unanswerable"}
+KINDS |= {"list", "yes-no", "how-many", "who-said", "two-speakers", "comparison", "short-fact"}
+KINDS |= {"near-miss"}
 HERON = [name for name in NAMES if name.startswith("heron-")]
 
 
@@ -90,8 +93,9 @@ def test_timed_meetings_have_rising_time_stamps(name: str) -> None:
 
 
 def test_the_questions_are_many_and_a_sixth_cannot_be_answered() -> None:
-    assert len(QUESTIONS) >= 60
-    assert len(QUESTIONS) - len(ANSWERABLE) >= 15
+    assert (len(FIRST), len(SECOND)) == (90, 60)
+    for questions, least in ((FIRST, 15), (SECOND, 15)):
+        assert sum(not each["answerable"] for each in questions) >= least
 
 
 def test_every_question_is_well_formed_and_asked_once() -> None:
@@ -99,11 +103,12 @@ def test_every_question_is_well_formed_and_asked_once() -> None:
     assert len({each["question"] for each in QUESTIONS}) == len(QUESTIONS)
     fields = {"id", "question", "answer", "answerable", "evidence", "kind"}
     for each in QUESTIONS:
-        assert set(each) == fields, each["id"]
+        assert set(each) == (fields if each in FIRST else {*fields, "short"}), each["id"]
         assert each["question"].endswith("?"), each["id"]
         assert each["answer"], each["id"]
         assert bool(each["evidence"]) == each["answerable"], each["id"]
-        assert (each["kind"] == "unanswerable") == (not each["answerable"]), each["id"]
+        unanswerable = each["kind"] in {"unanswerable", "near-miss"}
+        assert unanswerable == (not each["answerable"]), each["id"]
     assert {each["kind"] for each in QUESTIONS} == KINDS
 
 
@@ -133,8 +138,17 @@ def test_each_quote_is_said_by_its_speaker_in_one_turn(question: dict[str, Any])
 
 def test_questions_across_documents_need_two() -> None:
     for question in QUESTIONS:
-        if question["kind"] == "across-documents":
+        if question["kind"] in {"across-documents", "comparison"}:
             assert len({each["path"] for each in question["evidence"]}) >= 2, question["id"]
+        if question["kind"] == "two-speakers":
+            assert len({each["speaker"] for each in question["evidence"]}) == 2, question["id"]
+
+
+def test_short_answers_are_words_of_a_quote() -> None:
+    short = [each for each in SECOND if each["short"]]
+    assert len(short) >= 15
+    for each in short:
+        assert any(each["short"] in one["quote"] for one in each["evidence"]), each["id"]
 
 
 def test_spans_of_the_meeting_in_qmsum_layout_cover_it() -> None:

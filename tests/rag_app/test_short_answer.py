@@ -80,3 +80,11 @@ def test_the_words_stand_out_in_the_line_of_an_answer() -> None:
     assert line_emphasis("a b c: a b c", quote) == Emphasis("a b c: a ", "b", " c")
     assert line_emphasis("Ann: a b", quote) == Emphasis("Ann: a b")  # while it is written
     assert line_emphasis("Ann: a b c", Emphasis("a b c")) == Emphasis("Ann: a b c")
+
+
+def test_a_line_that_is_counted_has_no_marker_and_moves_none() -> None:
+    answer = Answer("Who?", "Two people:\nAnn: a b c [1]", citations=(CITATION,))
+    assert [*answer_lines(answer)] == [
+        AnswerLine(Emphasis("Two people:")),
+        AnswerLine(Emphasis("Ann: a b c"), 1),
+    ]
