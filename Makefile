@@ -105,6 +105,12 @@ bench-speed: $(VENV)/installed ## speed and memory: indexes by size, encoding, g
 gpu-check: $(VENV)/installed ## an NVIDIA GPU gives what the CPU gives, and how much sooner
 	@$(BIN)/python tools/gpu_check.py
 
+.PHONY: train-writer
+train-writer: $(VENV)/installed ## train the writer anew: make train-writer DATA=(folder with qmsum and reading)
+	@test -n "$(DATA)" || { echo "make: where is the data? make train-writer DATA=PATH" >&2; exit 1; }
+	PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python training/writer/train_writer.py "$(DATA)" \
+		--folder build/writer --out build/writer/writer.safetensors
+
 .PHONY: hooks
 hooks: $(VENV)/installed-dev ## run the checks before each commit
 	$(BIN)/pre-commit install

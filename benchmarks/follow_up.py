@@ -145,7 +145,7 @@ def evaluate(
 
 
 def _measure(generator: Generator, pairs: Sequence[Probe]) -> FollowUp:
-    decoding = generator.settings.decoding
+    decoding = generator.settings.usual_decoding
     _answer_first(generator, pairs[0])  # warm-up
     with track(pairs, doing=f"Asking ({decoding})") as steps:
         first, second, uncached = zip(

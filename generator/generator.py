@@ -16,7 +16,14 @@ from generator.decoding import DECODINGS
 from generator.decoding.base import DecodingRun
 from generator.decoding.server import ask_server
 from generator.draft import Draft
-from generator.evidence import Embed, Evidence, Sentence, evidence_sentences, gather_evidence
+from generator.evidence import (
+    Embed,
+    Evidence,
+    Sentence,
+    Span,
+    evidence_sentences,
+    gather_evidence,
+)
 from generator.extractive.abstention import abstention_features, is_answerable
 from generator.extractive.constrained_decoding import decode_quotes
 from generator.extractive.features import SentenceFeatures, WordVectors
@@ -32,11 +39,13 @@ from generator.lm.causal_lm import CausalModel
 from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.lm.openai_server import RemoteModel
+from generator.lm.writer import ADAPTERS
 from generator.prompt.builder import count_words, ledger
 from generator.prompt.follow_up import Turn
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.errors import MissingDependency
+from indexing.models.files import DEFAULT_GENERATOR
 from indexing.notify import Notify
 
 _ROOM_FOR_QUOTES = 400  # tokens
@@ -45,14 +54,19 @@ _ROOM_FOR_QUOTES = 400  # tokens
 AnyModel = CausalModel | RemoteModel
 
 
-def load_model(name: str, *, notify: Notify | None = None) -> AnyModel:
+def load_model(name: str, *, decoding: str = "concat", notify: Notify | None = None) -> AnyModel:
     """The model by a name: on this machine, or behind the server that the name gives.
+
+    Under the decoding "quotes", the packaged model has the writer's adapters.
 
     Raises:
         ModelError: There is none by that name, or it cannot be loaded.
         InvalidRequest: The name of a server's model is not of the form `openai:BASE_URL#MODEL`.
     """
-    return RemoteModel(name) if is_remote(name) else CausalModel.load(name, notify=notify)
+    if is_remote(name):
+        return RemoteModel(name)
+    writer = decoding == "quotes" and name == DEFAULT_GENERATOR
+    return CausalModel.load(name, notify=notify, adapters=ADAPTERS if writer else None)
 
 
 class Generator:
@@ -75,8 +89,12 @@ class Generator:
         self._embed = embed
         self._words = WordVectors(embed)
         self._context = ContextualEncoder()
+<<<<<<< HEAD
         self._verifier = shipped_verifier()
         self._load = load or (lambda: load_model(settings.model))
+=======
+        self._load = load or (lambda: load_model(settings.model, decoding=settings.usual_decoding))
+>>>>>>> fd9ffbd (A writer: generated answers of the packaged model from the chosen quotes, in their words)
         self._model: AnyModel | None = None
         self._positions: MsPoEPolicy | None = None
         self._changes = ExitStack()  # what is done to the model for as long as this one answers
@@ -178,7 +196,7 @@ class Generator:
         elif draft.mode == "quote":
             yield from self._quote(draft, evidence, features, stop)
         else:
-            yield from self._generate(draft, evidence, stop)
+            yield from self._generate(draft, evidence, features, stop)
         if draft.abstained:
             draft.closest = closest_quotes(features)
         yield AnswerReady(draft.finish())
@@ -200,11 +218,7 @@ class Generator:
     ) -> Iterator[Event]:
         passages = evidence.passages[: self.settings.passages]
         draft.made["quotes"] = self.settings.quotes
-        try:
-            features = features.with_context(self._context.score)
-            draft.made["sentences"] = "read in context"
-        except MissingDependency as missing:
-            draft.made["sentences"] = f"read one by one ({missing})"
+        features = self._in_context(draft, features)
         draft.made["Ms-PoE"] = "off (no language model is asked)"
         yield draft.context(ledger(evidence.whole, passages, count_words))
         if self.settings.quotes == "decoded":
@@ -218,6 +232,23 @@ class Generator:
         if not draft.citations:
             yield draft.text(NOT_SAID)
         draft.lap("write")
+
+    def _in_context(self, draft: Draft, features: SentenceFeatures) -> SentenceFeatures:
+        """The features with the scores of the sentences in context, where these can be had."""
+        try:
+            features = features.with_context(self._context.score)
+            draft.made["sentences"] = "read in context"
+        except MissingDependency as missing:
+            draft.made["sentences"] = f"read one by one ({missing})"
+        return features
+
+    def _only_quotes(
+        self, draft: Draft, evidence: Evidence, features: SentenceFeatures
+    ) -> Evidence:
+        """Evidence that consists of the quotes which would answer by themselves."""
+        quotes = select_quotes(self._in_context(draft, features), length=self.settings.length)
+        spans = (Span(each.document, each.start, each.end, each.score) for each in quotes)
+        return Evidence(tuple(spans), evidence.whole)
 
     def _decode_quotes(
         self,
@@ -246,13 +277,19 @@ class Generator:
         draft.made["single tokens"] = model.decode_step.engine()
 
     def _generate(
-        self, draft: Draft, evidence: Evidence, stop: threading.Event | None
+        self,
+        draft: Draft,
+        evidence: Evidence,
+        features: SentenceFeatures,
+        stop: threading.Event | None,
     ) -> Iterator[Event]:
+        if self.settings.usual_decoding == "quotes":
+            evidence = self._only_quotes(draft, evidence, features)
         model = self.model
         self._note_model(draft, model)
         draft.made["temperature"] = str(self.settings.sampling)
-        draft.made["decoding"] = draft.decoding = self.settings.decoding
-        if self.settings.decoding == "concat":
+        draft.made["decoding"] = draft.decoding = self.settings.usual_decoding
+        if self.settings.usual_decoding in {"concat", "quotes"}:
             draft.made["evidence"] = self.settings.arrangement
         draft.lap("load")
         run = self._decode(model, draft.request, evidence, stop)
@@ -279,7 +316,7 @@ class Generator:
         limits = self.settings.limits
         if isinstance(model, RemoteModel):
             return ask_server(model, request, evidence, limits, stop)
-        return DECODINGS[self.settings.decoding](model, request, evidence, limits, stop)
+        return DECODINGS[self.settings.usual_decoding](model, request, evidence, limits, stop)
 
     def _note_model(self, draft: Draft, model: AnyModel) -> None:
         draft.model = draft.made["model"] = model.name

@@ -18,6 +18,9 @@ from generator.prompt.builder import ARRANGEMENTS
 from generator.request import AskRequest, Retrieval
 from indexing.errors import UnsupportedModel
 
+_ONE_PROMPT = ("concat", "quotes")
+"""Decodings that read all the evidence in one prompt."""
+
 REVERSED = "reversed"
 """The order of evidence that is handed over last first."""
 
@@ -131,7 +134,7 @@ def check(
 def _ways(generator: Generator, usual: Answer) -> list[tuple[str, str | None]]:
     """Order, and setting of Ms-PoE where that is another one."""
     settings = generator.settings
-    together = usual.model and (usual.mode == "quote" or settings.decoding == "concat")
+    together = usual.model and (usual.mode == "quote" or settings.usual_decoding in _ONE_PROMPT)
     orders = [each for each in ARRANGEMENTS if each != settings.arrangement]
     ways: list[tuple[str, str | None]] = [(order, None) for order in orders if together]
     if not together:

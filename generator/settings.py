@@ -31,7 +31,7 @@ class GeneratorSettings:
         model: A packaged name, a folder, a `.gguf` file, a hub name, or `openai:BASE_URL#MODEL`.
         answer: "quote" for verbatim sentences only, "free" for a generated answer; None for what
             was measured to suit the model (`answer_mode.usual`).
-        decoding: A key of `DECODINGS`.
+        decoding: A key of `DECODINGS`; None for what suits the model (`usual_decoding`).
         quotes: One of `QUOTES`.
         max_new_tokens: Most tokens of a free answer.
         budget_tokens: Most tokens of a prompt; the model's window may allow fewer.
@@ -49,7 +49,7 @@ class GeneratorSettings:
 
     model: str = DEFAULT_GENERATOR
     answer: Mode | None = None
-    decoding: str = "concat"
+    decoding: str | None = None
     quotes: str = "ranked"
     max_new_tokens: int = 200
     budget_tokens: int = 3000
@@ -66,7 +66,7 @@ class GeneratorSettings:
     def __post_init__(self) -> None:
         if self.answer not in {"quote", "free", None}:
             raise InvalidRequest(f"no answer mode {self.answer!r}; use quote or free")
-        if self.decoding not in DECODINGS:
+        if self.decoding not in {None, *DECODINGS}:
             raise InvalidRequest(f"no decoding {self.decoding!r}; use {', '.join(DECODINGS)}")
         if self.quotes not in QUOTES:
             raise InvalidRequest(
@@ -80,8 +80,8 @@ class GeneratorSettings:
             )
         if is_remote(self.model) and self.ms_poe == "on":
             raise needs_internals("Ms-PoE", self.model, "--ms-poe off")
-        if is_remote(self.model) and self.decoding != "concat":
-            raise needs_internals(self.decoding, self.model, "--decoding concat")
+        if is_remote(self.model) and self.decoding not in {None, "concat"}:
+            raise needs_internals(str(self.decoding), self.model, "--decoding concat")
         if is_remote(self.model) and self.quotes == "decoded":
             raise needs_internals("decoding quotes", self.model, "--quotes ranked")
         if self.answerable is not None and not 0 <= self.answerable <= 1:
@@ -92,6 +92,11 @@ class GeneratorSettings:
             raise InvalidRequest("history_tokens must be at least 0")
         if min(self.max_new_tokens, self.budget_tokens, self.passages) < 1:
             raise InvalidRequest("max_new_tokens, budget_tokens and passages must be at least 1")
+
+    @property
+    def usual_decoding(self) -> str:
+        """The decoding asked for, else the packaged model's "quotes", or one prompt."""
+        return self.decoding or ("quotes" if self.model == DEFAULT_GENERATOR else "concat")
 
     @property
     def limits(self) -> DecodingLimits:

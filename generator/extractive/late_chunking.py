@@ -25,9 +25,10 @@ from indexing.encoder.packed import packed
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import encoder_weights
 from indexing.models.gguf import silenced
+from indexing.nn.lora import merge_lora
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
 
 LORA_WEIGHTS = Path(__file__).with_name("late_chunking.safetensors")
 LORA_LAYERS = ("query", "key", "value", "dense")
@@ -105,14 +106,6 @@ class ContextualEncoder:
         with torch.inference_mode():
             cosines = cosine_similarities(model, tokenizer, question, sentences).cpu().numpy()
         return np.asarray(scale * (cosines - cosines.max()), np.float32)
-
-
-def merge_lora(model: nn.Module, adapters: Mapping[str, Tensor]) -> None:
-    """Add each adapter's product to its layer's weight, in place."""
-    for name, module in model.named_modules():
-        if f"{name}.a" in adapters:
-            delta = adapters[f"{name}.b"].float() @ adapters[f"{name}.a"].float()
-            module.weight.data += delta.to(module.weight)
 
 
 def cosine_similarities(

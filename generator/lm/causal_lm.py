@@ -21,10 +21,15 @@ from indexing.models.device import best_device, best_dtype
 from indexing.models.files import DEFAULT_GENERATOR, Weights, generator_weights
 from indexing.models.gguf import silenced
 from indexing.models.runtime import keep_memory
+from indexing.nn.lora import merge_lora
 from indexing.notify import Notify
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import torch
+
+    from generator.lm.word_constraint import WordConstraint
 
 PREFILL_CHUNK = 256
 """Tokens of a prompt that are read at once; between them an answer can be stopped."""
@@ -76,6 +81,7 @@ class CausalModel:
         device: str | None = None,
         dtype: torch.dtype | None = None,
         notify: Notify | None = None,
+        adapters: Path | None = None,
     ) -> CausalModel:
         """Find the model's files and load them.
 
@@ -84,6 +90,7 @@ class CausalModel:
             device: "cpu", "cuda" or "mps"; None for the best there is.
             dtype: None for bfloat16 where the device is fast in it, else float32.
             notify: Told, in one line, about anything that takes long.
+            adapters: A file of low-rank adapters that are merged into it.
 
         Raises:
             ModelNotFound: No weights by that name.
@@ -92,6 +99,7 @@ class CausalModel:
         """
         import torch
         from safetensors import SafetensorError
+        from safetensors.torch import load_file
 
         if is_remote(name):
             raise needs_internals("this", name, "a folder or a hub name")
@@ -103,6 +111,8 @@ class CausalModel:
             keep_memory()
         try:
             model, tokenizer = _from_folder(weights, dtype or best_dtype(where))
+            if adapters is not None:
+                merge_lora(model, load_file(adapters))
             return cls(weights, model.to(where).eval(), tokenizer)
         except (*_LOADING_ERRORS, SafetensorError) as error:
             why = (str(error).strip() or type(error).__name__).splitlines()[0]
@@ -175,6 +185,7 @@ class CausalModel:
         sampling: Sampling,
         limit: int,
         stop: threading.Event | None = None,
+        constraint: WordConstraint | None = None,
     ) -> Generator[int]:
         """Token ids of an answer, up to `limit` or to the token that ends it (left out).
 
@@ -183,7 +194,7 @@ class CausalModel:
         """
         import torch
 
-        sample = Sampler(sampling, self.device)
+        sample = Sampler(sampling, self.device, constraint=constraint)
         tag = active_settings(self.model)
         again = tag is None or tag.order != "prompt"  # else ratios belong to one prompt
         cache, known = self.prefixes.take(prompt, tag=tag) if again else (None, 0)

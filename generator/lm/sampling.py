@@ -11,6 +11,11 @@ from indexing.errors import InvalidRequest
 if TYPE_CHECKING:
     import torch
 
+    from generator.lm.word_constraint import WordConstraint
+
+
+_MOST_TRIED = 500  # tokens, before an answer that can go on with no allowed one ends
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
@@ -44,10 +49,16 @@ class Sampling:
 class Sampler:
     """The next token of one answer, by the logits of all, float32 (V,)."""
 
-    def __init__(self, sampling: Sampling, device: torch.device) -> None:
+    def __init__(
+        self,
+        sampling: Sampling,
+        device: torch.device,
+        *,
+        constraint: WordConstraint | None = None,
+    ) -> None:
         import torch
 
-        self.sampling = sampling
+        self.sampling, self.constraint = sampling, constraint
         self.random = torch.Generator(device).manual_seed(sampling.seed)
         self._written: list[int] = []
 
@@ -57,8 +68,21 @@ class Sampler:
             logits = logits.clone()
             logits[sorted(repeated)] = float("-inf")
         token = self._choose(logits)
+        if self.constraint is not None:
+            token = self._constrained(token, logits.clone(), self.constraint)
+            self.constraint.push(token)
         self._written.append(token)
         return token
+
+    def _constrained(self, token: int, logits: torch.Tensor, constraint: WordConstraint) -> int:
+        """The token or the next best one that is allowed; the end of the answer where none is."""
+        for _ in range(_MOST_TRIED):
+            if constraint.allows(token):
+                return token
+            logits[token] = float("-inf")
+            token = self._choose(logits)
+        constraint.drop_unfinished()
+        return min(constraint.eos_token_ids)
 
     def _choose(self, logits: torch.Tensor) -> int:
         if self.sampling.temperature == 0:

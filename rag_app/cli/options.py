@@ -25,7 +25,7 @@ Folder = click.Path(path_type=Path, file_okay=False)
 AnyPath = click.Path(path_type=Path)
 
 # Written out, so that help loads no library; `test_options.py` compares the tables.
-DECODINGS = ["concat", "rag-token", "rag-sequence"]
+DECODINGS = ["concat", "rag-token", "rag-sequence", "quotes"]
 EXTENSIONS = ["none", "pcw", "gp", "rp", "pi", "ntk", "self-extend"]
 RETRIEVERS = ["default", "dense", "bm25"]
 TUNED = "tuned:"
@@ -208,8 +208,8 @@ with_generator = together(
     click.option(
         "--decoding",
         type=click.Choice(DECODINGS),
-        help="How a generated answer reads the evidence: in one prompt, or one prompt per "
-        "passage.  [default: concat]",
+        help="How a generated answer reads the evidence: in one prompt, one prompt per passage, or "
+        "only the best quotes.  [default: quotes for the packaged model, else concat]",
     ),
     click.option(
         "--quotes",

@@ -103,7 +103,9 @@ class Models:
                 self._generator = Generator(
                     settings,
                     embed=EmbeddingCache(encoder.encode_queries),
-                    load=lambda: load_model(settings.model, notify=self._notify),
+                    load=lambda: load_model(
+                        settings.model, decoding=settings.usual_decoding, notify=self._notify
+                    ),
                 )
             return self._generator
 

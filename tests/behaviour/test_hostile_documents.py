@@ -50,6 +50,7 @@ WAYS = {
     "ranked": GeneratorSettings(answer="quote"),
     "decoded": GeneratorSettings(answer="quote", quotes="decoded"),
     "concat": GeneratorSettings(answer="free", decoding="concat", max_new_tokens=12),
+    "quotes": GeneratorSettings(answer="free", decoding="quotes", max_new_tokens=12),
     "rag-token": GeneratorSettings(answer="free", decoding="rag-token", max_new_tokens=12),
     "rag-sequence": GeneratorSettings(answer="free", decoding="rag-sequence", max_new_tokens=26),
 }

@@ -33,7 +33,7 @@ LOOKUP = {each.id: each for each in (MEETING, REPORT, NOTE)}.__getitem__
 REQUEST = AskRequest("Why was the budget cut?")
 ANYWAY = replace(REQUEST, abstain=False)
 RETRIEVAL = Retrieval(HITS, LOOKUP)
-SHORT = GeneratorSettings(max_new_tokens=12)
+SHORT = GeneratorSettings(decoding="concat", max_new_tokens=12)
 
 
 @pytest.fixture(autouse=True)

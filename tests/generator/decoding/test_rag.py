@@ -216,7 +216,7 @@ def test_orders_in_documents_change_no_format(
     for citation in answer.citations:
         assert documents[citation.document].text[citation.start : citation.end] == citation.quote
         assert f"[{citation.marker}]" in answer.text
-        assert (citation.share is not None) == (decoding != "concat")
+        assert (citation.share is not None) == (decoding in PAIR)
     assert not any(c.verified and c.document == "hostile" for c in answer.citations)
     assert as_json(answer)["decoding"] == decoding
     assert answer.text.count("[unsupported]") == len(answer.unsupported)
