@@ -89,12 +89,8 @@ class Generator:
         self._embed = embed
         self._words = WordVectors(embed)
         self._context = ContextualEncoder()
-<<<<<<< HEAD
         self._verifier = shipped_verifier()
-        self._load = load or (lambda: load_model(settings.model))
-=======
         self._load = load or (lambda: load_model(settings.model, decoding=settings.usual_decoding))
->>>>>>> fd9ffbd (A writer: generated answers of the packaged model from the chosen quotes, in their words)
         self._model: AnyModel | None = None
         self._positions: MsPoEPolicy | None = None
         self._changes = ExitStack()  # what is done to the model for as long as this one answers
