@@ -41,7 +41,7 @@ class Block:
         end: One past the last.
         statements: Its sentences, one at least.
         speaker: Who speaks, in a transcript.
-        heading: Whether a heading or a part of the document begins with it.
+        heading: Whether a heading begins with it.
     """
 
     start: int
@@ -107,5 +107,5 @@ def _block(document: Document, group: list[Statement]) -> Block:
         last.end,
         tuple(group),
         speaker=first.speaker,
-        heading=_begins_part(document, start, first.start),
+        heading=not document.pages and _begins_part(document, start, first.start),
     )
