@@ -86,7 +86,9 @@ class BorderFeatures:
         vectors: (passages, d), of length 1.
     """
 
-    def __init__(self, units: Sequence[Unit], passages: Sequence[Passage], vectors: Vectors):
+    def __init__(
+        self, units: Sequence[Unit], passages: Sequence[Passage], vectors: Vectors
+    ) -> None:
         self._units, self._passages, self._vectors = units, passages, vectors
         counts = [sum(block.words for block in unit) for unit in units]
         self.lengths: Array = np.array(counts, np.float64)
@@ -115,7 +117,9 @@ class BorderFeatures:
             "stems, 100 words": self._cohesion(100),
             "stems, 1500 words": self._cohesion(1500),
             "new stems": self._new_stems(100),
-            "first speaker": self._each(lambda unit: opener is not None and unit[0].speaker == opener),
+            "first speaker": self._each(
+                lambda unit: opener is not None and unit[0].speaker == opener
+            ),
             "opening": np.exp(-at / 200),
             "closing": np.exp(-(end - at) / 200),
             "heading": self._each(lambda unit: unit[0].heading),

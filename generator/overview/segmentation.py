@@ -45,7 +45,7 @@ def segment(
     blocks: Sequence[Block],
     passages: Sequence[Passage],
     vectors: Vectors,
-    parameters: Segmentation = Segmentation(),  # noqa: B008 - frozen
+    parameters: Segmentation = Segmentation(),
 ) -> list[Sequence[Block]]:
     """The topics of a document: its blocks in groups, in order.
 

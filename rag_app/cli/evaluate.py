@@ -10,6 +10,7 @@ import click
 from indexing.errors import InvalidRequest
 from rag_app.cli.evaluate_answers import answers
 from rag_app.cli.evaluate_positions import lost_in_the_middle
+from rag_app.cli.evaluate_topics import topics
 from rag_app.cli.options import (
     RETRIEVERS,
     AnyPath,
@@ -216,6 +217,7 @@ def table(
 
 
 evaluate.add_command(answers)
+evaluate.add_command(topics)
 
 
 def _settings(

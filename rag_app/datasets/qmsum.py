@@ -39,6 +39,19 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkedTopic:
+    """A topic of a meeting.
+
+    Attributes:
+        title: In the words of whoever marked it.
+        spans: First and last utterance of each run that is about it, from 0, both inclusive.
+    """
+
+    title: str
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Meeting:
     """A meeting and its queries.
 
@@ -46,11 +59,13 @@ class Meeting:
         document: Its text, "speaker: content" a line, and its utterances.
         general: Queries about the whole meeting.
         specific: Queries with gold utterances.
+        topics: In the file's order.
     """
 
     document: Document
     general: tuple[Question, ...]
     specific: tuple[Question, ...]
+    topics: tuple[MarkedTopic, ...] = ()
 
 
 def meetings(path: Path) -> list[Meeting]:
@@ -104,7 +119,22 @@ def _meeting(file: Path, document: Document, values: dict[str, object]) -> Meeti
         document,
         general=tuple(_questions(file, values, "general_query_list", utterances)),
         specific=tuple(_questions(file, values, "specific_query_list", utterances)),
+        topics=tuple(_topics(file, values, utterances)),
     )
+
+
+def _topics(file: Path, values: dict[str, object], utterances: int) -> Iterator[MarkedTopic]:
+    listed = values.get("topic_list", [])
+    if not isinstance(listed, list):
+        raise UnreadableFile(file, "has a `topic_list` that is not a list", RELEASE)
+    for entry in listed:
+        fields = entry if isinstance(entry, dict) else {}
+        title = fields.get("topic")
+        if not isinstance(title, str):
+            reason = "has an entry in `topic_list` without the string `topic`"
+            raise UnreadableFile(file, reason, RELEASE)
+        spans = _spans(file, fields.get("relevant_text_span", []), utterances)
+        yield MarkedTopic(printable(title), tuple(spans))
 
 
 def _questions(
@@ -124,15 +154,21 @@ def _questions(
 
 
 def _gold(file: Path, spans: object, utterances: int) -> tuple[int, ...]:
-    """Numbers of the utterances of inclusive spans such as ["19", "89"], within the meeting."""
+    """Numbers of the utterances of spans, ascending."""
+    gold: set[int] = set()
+    for first, last in _spans(file, spans, utterances):
+        gold.update(range(first, last + 1))
+    return tuple(sorted(gold))
+
+
+def _spans(file: Path, spans: object, utterances: int) -> Iterator[tuple[int, int]]:
+    """Inclusive spans of utterances such as ["19", "89"], cut to the meeting."""
     reason = "has a `relevant_text_span` that is not a list of pairs of turn numbers"
     if not isinstance(spans, list):
         raise UnreadableFile(file, reason, RELEASE)
-    gold: set[int] = set()
     for span in spans:
         try:
             first, last = (int(number) for number in span)
         except (TypeError, ValueError):
             raise UnreadableFile(file, reason, RELEASE) from None
-        gold.update(range(max(0, first), min(last, utterances - 1) + 1))
-    return tuple(sorted(gold))
+        yield max(0, first), min(last, utterances - 1)
