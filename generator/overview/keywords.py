@@ -8,14 +8,16 @@ stays small for rare words, unlike a ratio of frequencies.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 
 from generator.overview.blocks import Block
-from indexing.text.english import REQUEST_WORDS
+from indexing.text.english import ORDINALS, REQUEST_WORDS, SCALES, TENS, UNITS
 from indexing.text.terms import content_words, stem
 
 _SHORTEST = 3  # letters of a key word
+_LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")  # no figures, and nothing like "isn't"
 _COMMON_TEXT = """
     able actually again also always another around back bad best better big bit call came come
     cool couple day different done every everybody everyone everything exactly far feel find fine
@@ -28,7 +30,8 @@ _COMMON_TEXT = """
     taken takes taking talk tell terms thank thanks therefore thought three time times today
     together took tried try trying turn two use used using various want wanted wants way ways week
     whatever whether whole without word words work working works worth would year years yet"""
-_COMMON = frozenset(map(stem, _COMMON_TEXT.split())) | frozenset(map(stem, REQUEST_WORDS))
+_NUMBERS = (*UNITS, *TENS, *SCALES, *ORDINALS)
+_COMMON = frozenset(map(stem, (*_COMMON_TEXT.split(), *REQUEST_WORDS, *_NUMBERS)))
 
 
 def log_likelihood(within: int, beside: int, part: int, rest: int) -> float:
@@ -61,7 +64,7 @@ def stem_weights(part: Sequence[Block], whole: Counter[str]) -> dict[str, float]
     weights = {
         each: log_likelihood(count, whole[each] - count, size, everything - size)
         for each, count in own.items()
-        if each not in _COMMON and len(each) >= _SHORTEST and not each.isdecimal()
+        if each not in _COMMON and len(each) >= _SHORTEST and _LETTERS.fullmatch(each)
     }
     return {each: weight for each, weight in weights.items() if weight > 0}
 

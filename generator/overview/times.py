@@ -27,13 +27,13 @@ _POINT = rf"""(?:
     | {_DAY}{_PART}? | {_DATE} | tomorrow{_PART}? | this{_PART} | {_HOUR}
     )"""
 _WHEN = re.compile(
-    rf"""\b(?:
+    rf"""(?<!\bof\s)\b(?:
       (?P<due>(?:by|before|until|till)\s+{_POINT})
     | (?:on|at|from|after|for)\s+{_POINT}
     | (?:with)?in\s+(?:the\s+next\s+)?{_SOME}\s+(?:minute|hour|day|week|month)s?
-    | (?:the\s+)?(?:next|following|coming|this)\s+(?:{_PERIOD}|{_DAY})
-    | {_DAY}{_PART}? | {_DATE} | tomorrow{_PART}? | tonight | this{_PART}
-    | later\s+today | today | after\s+(?:this|the)\s+meeting | as\s+soon\s+as\s+possible
+    | (?:the\s+)?(?:next|following|coming)\s+(?:{_PERIOD}|{_DAY})
+    | this\s+(?:week|month|{_DAY}) | this{_PART} | {_DAY}{_PART}? | {_DATE} | tomorrow{_PART}?
+    | tonight | later\s+today | today | after\s+(?:this|the)\s+meeting | as\s+soon\s+as\s+possible
     )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -44,3 +44,8 @@ def time_expression(text: str) -> str | None:
     matches = list(_WHEN.finditer(text))
     due = [match[0] for match in matches if match["due"]]
     return next(iter(due or [match[0] for match in matches]), None)
+
+
+def is_deadline(when: str) -> bool:
+    """Whether a time expression says when something is to be done: "by Friday", "tomorrow"."""
+    return bool(re.match(r"by\b|before\b|tomorrow|next\b|the\s+next\b|tonight", when, re.I))

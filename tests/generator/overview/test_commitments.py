@@ -35,7 +35,8 @@ def transcript(text: str) -> Document:
             "Ada",
             "before the next meeting",
         ),
-        ("Priya will order two more pots.", "Priya", None),
+        ("Bo will order two more pots.", "Bo", None),
+        ("I'll have the drawings done by Monday.", "Ada", "by Monday"),
         ("Action item: the contract on 3 March.", None, "on 3 March"),
     ],
 )
@@ -52,6 +53,10 @@ def test_actions(line: str, who: str | None, when: str | None) -> None:
         "If you like, I'll send the figures.",
         "I'll show you the picture.",
         "I would send the figures.",
+        "I'll ask you a few more questions.",
+        "I'll have a look at it now.",
+        "Priya will order two more pots.",  # she does not speak: a word like it may be no name
+        "He said I will send the figures.",
         "He said that he sends them on Friday.",
     ],
 )
@@ -66,6 +71,7 @@ def test_no_actions(line: str) -> None:
         "So we've agreed on the second of June.",
         "It was agreed that the pot stays.",
         "Let's go with the yellow case.",
+        "Then it's decided: Brackendale for the probe.",
     ],
 )
 def test_decisions(line: str) -> None:
@@ -79,6 +85,10 @@ def test_decisions(line: str) -> None:
         "If we decided to drop it, we'd save a pound.",
         "We haven't decided on the colour.",
         "Maybe we agreed to that.",
+        "Have we agreed on the colour then.",
+        "Let's go for lunch.",
+        "We'll go with that.",
+        "Those are the points we agreed on today.",
     ],
 )
 def test_no_decisions(line: str) -> None:
