@@ -16,6 +16,7 @@ ACTS = (
     "forget_chat",
     "choose",
     "remove_document",
+    "overview",
     "clear_list",
     "uploaded",
     "replace_upload",

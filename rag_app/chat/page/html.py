@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from indexing.documents import clock
 from indexing.walk import SUPPORTED
 from rag_app.chat.page.quote_context import QuoteContext, citation_context, location, span_context
 from rag_app.chat.page.segments import paragraphs
@@ -21,6 +22,7 @@ from rag_app.chat.page.segments import paragraphs
 if TYPE_CHECKING:
     from generator.answer import Answer
     from generator.lm.calibration_record import CalibrationRecord
+    from generator.overview.overview import Overview
     from indexing.documents import Hit
     from indexing.store.store import DocumentEntry
     from rag_app.chat.conversation import Conversation, Exchange
@@ -97,6 +99,16 @@ def documents(entries: Sequence[DocumentEntry], selection: Sequence[str]) -> str
         total=len(entries),
         words=sum(entry.words for entry in entries),
         selection=frozenset(selection),
+    )
+
+
+def overview(about: Overview) -> str:
+    """The overview of a document, in a dialog that the page opens."""
+    return _render(
+        "overview.html",
+        about=about,
+        length=clock(about.seconds),
+        made=datetime.now(UTC).isoformat(),  # a second one of the same document opens too
     )
 
 

@@ -29,6 +29,7 @@ class Sidebar:
     uploads: gr.HTML
     notice: gr.HTML
     documents: gr.HTML
+    overview: gr.HTML
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ def _sidebar(max_bytes: int) -> Sidebar:
         uploads=html(acts=True, elem_id="uploads"),
         notice=html(elem_id="notice"),
         documents=html(acts=True, elem_id="documents"),
+        overview=html(elem_id="overview"),
     )
 
 

@@ -98,6 +98,7 @@ def _connect(blocks: gr.Blocks, page: Layout, handlers: _Handlers) -> None:
     on(side.documents.choose, handlers.select, [browser], [browser, side.documents])
     removed = on(side.documents.remove_document, handlers.remove, [browser], [browser, *files])
     on(removed.then, handlers.sources, [browser], [page.sources])
+    on(side.documents.overview, handlers.overview, None, [side.overview, side.notice])
     for suffix, button in talk.save.items():
         saved = on(button.click, partial(handlers.save, suffix), [browser], talk.download)
         saved.then(None, [talk.download], None, js="(file) => ragApp.save(file)", **PRIVATE)
@@ -286,6 +287,12 @@ class _Handlers:
         browser = {**browser, "chosen": ids}
         entries = self.app.document_list.entries()
         return browser, view.documents(entries, self._selection(browser))
+
+    def overview(self, event: gr.EventData) -> Updates:
+        try:
+            return view.overview(self.app.corpus.overview(str(_value(event)))), ""
+        except RagAppError as error:
+            return gr.skip(), view.notice(str(error), kind="error")
 
     def remove(self, browser: Browser, event: gr.EventData) -> Updates:
         notice = ""

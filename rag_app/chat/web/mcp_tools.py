@@ -1,4 +1,4 @@
-"""Tools for other programs over MCP (streamable HTTP): search, ask, read. None writes."""
+"""Tools for other programs over MCP (streamable HTTP): search, ask, read, overview. None writes."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from rag_app.chat.request_limits import MAX_QUESTION
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation
+    from generator.overview.overview import Overview
+    from generator.overview.overview import Quote as DocumentQuote
     from rag_app.chat.application import Application
     from rag_app.corpus.corpus import Corpus
 
@@ -123,6 +125,44 @@ class AnswerResult(BaseModel):
     read_as: str = Field(description="The same in words; empty for a question of all documents.")
 
 
+class SpeakerWords(BaseModel):
+    """Somebody who speaks in a document."""
+
+    name: str
+    words: int
+    share: float = Field(description="Of all words that anyone says, 0 to 1.")
+
+
+class TopicSpan(BaseModel):
+    """A part of a document about one thing."""
+
+    start: int
+    end: int
+    keywords: list[str]
+    quote: Span = Field(description="Its most telling sentence.")
+
+
+class ActionSpan(BaseModel):
+    """Something that somebody is to do."""
+
+    quote: Span = Field(description="The sentence that says so.")
+    who: str | None = None
+    when: str | None = Field(None, description="In the words of the quote.")
+
+
+class OverviewResult(BaseModel):
+    """What a document is about, in its own words."""
+
+    document: str = Field(description="Id of the document; `read_passage` takes it.")
+    title: str
+    words: int
+    length: str | None = Field(None, description="HH:MM:SS of a recording.")
+    speakers: list[SpeakerWords]
+    topics: list[TopicSpan] = Field(description="In order; they cover the document.")
+    decisions: list[Span]
+    actions: list[ActionSpan]
+
+
 def add(web: FastAPI, app: Application) -> None:
     """Serve the tools at /mcp."""
     tools = server(app).streamable_http_app(
@@ -142,7 +182,7 @@ def add(web: FastAPI, app: Application) -> None:
 
 
 def server(app: Application) -> MCPServer[None]:
-    """The tools: search, ask, read. None of them changes anything."""
+    """The tools: search, ask, read, overview. None of them changes anything."""
     tools: MCPServer[None] = MCPServer(
         "rag-app",
         instructions="Search, ask and read long documents. Answers quote; quotes are exact spans.",
@@ -215,6 +255,14 @@ def server(app: Application) -> MCPServer[None]:
         """Read a document's text from one character to another, 20,000 at most."""
         with tool_errors(app.corpus):
             return await asyncio.to_thread(_read, app.corpus, document, start, end)
+
+    @tools.tool(title="Overview of a document", annotations=read_only)
+    async def document_overview(
+        document: Annotated[str, Field(description="Id, path or title of a document.")],
+    ) -> OverviewResult:
+        """What a document is about: speakers, topics, decisions, actions, as exact quotes."""
+        with tool_errors():
+            return _overview_result(await asyncio.to_thread(app.corpus.overview, document))
 
     return tools
 
@@ -289,6 +337,37 @@ def _span(citation: Citation) -> dict[str, Any]:
         "time": clock(citation.time),
         "page": citation.page,
     }
+
+
+def _overview_result(about: Overview) -> OverviewResult:
+    def span(quote: DocumentQuote) -> Span:
+        values = {**asdict(quote), "time": clock(quote.time)}
+        return Span(document=about.document, title=about.title, **values)
+
+    return OverviewResult(
+        document=about.document,
+        title=about.title,
+        words=about.words,
+        length=clock(about.seconds),
+        speakers=[
+            SpeakerWords(name=each.name, words=each.words, share=each.share)
+            for each in about.speakers
+        ],
+        topics=[
+            TopicSpan(
+                start=each.start,
+                end=each.end,
+                keywords=list(each.keywords),
+                quote=span(each.quote),
+            )
+            for each in about.topics
+        ],
+        decisions=[span(each) for each in about.decisions],
+        actions=[
+            ActionSpan(quote=span(each.quote), who=each.who, when=each.when)
+            for each in about.actions
+        ],
+    )
 
 
 def _read(corpus: Corpus, name: str, start: int, end: int) -> Span:

@@ -93,6 +93,19 @@ const ragApp = (() => {
     setTimeout(() => button.classList.remove("done"), 1500);
   }
 
+  // ---- the overview of a document opens as soon as it is there ----
+
+  new MutationObserver(() => {
+    const dialog = document.querySelector("#overview dialog:not([data-shown])");
+    if (!dialog) return;
+    dialog.dataset.shown = "";
+    dialog.showModal();
+  }).observe(document, { childList: true, subtree: true });
+
+  document.addEventListener("click", (event) => {
+    if (event.target.matches?.("#overview dialog")) event.target.close(); // beside it
+  });
+
   // ---- scroll with the conversation, unless the reader has scrolled up ----
 
   function follow() {
@@ -133,7 +146,7 @@ const ragApp = (() => {
     if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       document.querySelector("#box textarea")?.focus();
-    } else if (event.key === "Escape") {
+    } else if (event.key === "Escape" && !document.querySelector("dialog[open]")) {
       if (document.querySelector("#panel.open")) closeSources();
       else document.querySelector("#box .stop-button")?.click();
     }

@@ -433,6 +433,26 @@ def test_the_text_of_a_document_stays_text(visit: Visit, tmp_path: Path) -> None
     expect(row).to_have_count(0)
 
 
+def test_an_overview_opens_with_keys_and_fits_a_phone(visit: Visit, served: Served) -> None:
+    page = visit(width=390, height=800)
+    with Corpus(served.folder) as corpus:
+        about = corpus.overview(corpus.documents()[0].id)
+    page.locator("#side .toggle-button").first.click()
+    button = page.get_by_role("button", name=f"Overview of {about.title}", exact=True)
+    button.focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name=about.title)
+    expect(dialog).to_be_visible()
+    expect(dialog.locator("blockquote").first).to_have_text(about.topics[0].quote.text)
+    assert dialog.evaluate("it => it.scrollWidth <= it.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(button).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(dialog).to_be_visible()
+
+
 def test_search_can_be_limited(visit: Visit) -> None:
     page = visit()
     page.get_by_role("tab", name="Search").click()

@@ -15,7 +15,7 @@ from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import Served
 from tests.rag_app.chat.web.programs import OFF_TOPIC, QUESTION, WITH_SHORT
 
-TOOLS = {"search_documents", "ask_documents", "read_passage"}
+TOOLS = {"search_documents", "ask_documents", "read_passage", "document_overview"}
 
 
 def use(served: Served, tool: str, **arguments: object) -> Any:
@@ -76,9 +76,23 @@ def test_closest_passages_can_be_read(served: Served) -> None:
     assert anyway["citations"] and anyway["closest"] == []
 
 
+def test_an_overview_is_that_of_the_corpus(served: Served, corpus: Corpus) -> None:
+    entry = corpus.documents()[0]
+    values = use(served, "document_overview", document=entry.id).structured_content
+    about = corpus.overview(entry.id)
+    assert [topic["keywords"] for topic in values["topics"]] == [
+        list(topic.keywords) for topic in about.topics
+    ]
+    for topic in values["topics"]:
+        place = {name: topic["quote"][name] for name in ("document", "start", "end")}
+        said = use(served, "read_passage", **place).structured_content["text"]
+        assert said == topic["quote"]["text"]
+
+
 def test_a_tool_says_what_is_wrong(served: Served) -> None:
     calls: dict[str, dict[str, Any]] = {
         "read_passage": {"document": "nowhere"},
+        "document_overview": {"document": "nowhere"},
         "search_documents": {"query": " "},
         "ask_documents": {"question": QUESTION, "documents": ["nowhere"]},
     }
