@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from generator.evidence import Vectors
 from generator.overview.blocks import Block, blocks
 from generator.overview.border_features import CUES, BorderFeatures
 from generator.overview.segmentation import Segmentation, segment
@@ -18,7 +19,7 @@ BOATS = "The ferry carried boats over the harbour and the sailors mended a sail.
 BREAD = "Flour and yeast make a dough, and the baker puts loaves into ovens."
 
 
-def talk(lines: list[str]) -> tuple[list[Block], list[Passage], np.ndarray]:  # type: ignore[type-arg]
+def talk(lines: list[str]) -> tuple[list[Block], list[Passage], Vectors]:
     """A transcript, a passage an utterance, and vectors that know boats from bread."""
     text = "\n".join(f"{'Ada' if at % 3 == 0 else 'Bo'}: {line}" for at, line in enumerate(lines))
     whole = replace(document(text, name="talk"), utterances=find_utterances(text))

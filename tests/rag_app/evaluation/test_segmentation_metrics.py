@@ -46,8 +46,8 @@ def test_equal_is_no_error_and_nothing_found_is_the_share_of_windows_with_a_bord
 def test_against_a_loop() -> None:
     draw = np.random.default_rng(3)
     for _ in range(20):
-        reference = np.cumsum(draw.random(40) < 0.15)
-        hypothesis = np.cumsum(draw.random(40) < 0.15)
+        reference = np.cumsum(draw.random(40) < 0.15, dtype=np.int64)
+        hypothesis = np.cumsum(draw.random(40) < 0.15, dtype=np.int64)
         k = window(reference)
         pairs = range(40 - k)
         differ = [
