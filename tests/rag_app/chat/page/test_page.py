@@ -119,7 +119,7 @@ def test_files_are_added_and_what_is_wrong_with_one_stops_no_other(
 
     # Removing takes two presses, and takes the uploaded copy along.
     assert (served.folder / "uploads" / "kite.txt").exists()
-    remove = row.get_by_role("button")
+    remove = row.get_by_role("button", name="Remove kite")
     remove.click()
     expect(row).to_be_visible()
     remove.click()
