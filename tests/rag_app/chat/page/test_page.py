@@ -425,11 +425,14 @@ def test_the_text_of_a_document_stays_text(visit: Visit, tmp_path: Path) -> None
     page.locator("#query textarea").fill("zeppelin budget Mallory")
     page.keyboard.press("Enter")
     expect(page.locator("#results mark").first).to_contain_text("onerror")
+    row.locator("[data-act=overview]").click()
+    expect(page.locator("#overview dialog")).to_be_visible()
+    page.keyboard.press("Escape")
     assert page.evaluate("window.harmed") is None
     found = "#history script, #panel script, #results script, .html-container :is(img, a)"
     assert page.locator(found).count() == 0
-    row.get_by_role("button").click()
-    row.get_by_role("button").click()
+    row.locator("[data-act=remove_document]").click()
+    row.locator("[data-act=remove_document]").click()
     expect(row).to_have_count(0)
 
 
