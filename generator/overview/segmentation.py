@@ -33,12 +33,16 @@ class Segmentation:
         similarity: Weight of the similarity within topics, which is 0 to 1 in all.
         prior: Weight of the prior on lengths.
         share: The share of a document that a topic most likely has.
+        topics: At least, in a document of `long` words and more: one topic would say nothing.
+        long: Words.
     """
 
     bias: float = 1.0
     similarity: float = 60.0
     prior: float = 0.5
     share: float = 0.18
+    topics: int = 3
+    long: int = 1_500
 
 
 def segment(
@@ -63,7 +67,12 @@ def segment(
     candidates = 1 + np.sort(np.argsort(-log_odds, kind="stable")[:MOST_CANDIDATES])
     edges = np.concatenate([[0], candidates, [len(units)]])
     gains = np.concatenate([[0.0], log_odds[candidates - 1] + parameters.bias, [0.0]])
-    borders = _best_borders(gains, _scores(features, edges, parameters))
+    scores = _scores(features, edges, parameters)
+    least = min(parameters.topics, len(units)) if features.places[-1] >= parameters.long else 1
+    borders = _best_borders(gains, scores)
+    while len(borders) < least:
+        gains[1:-1] += 0.5
+        borders = _best_borders(gains, scores)
     bounds = [int(edges[at]) * step for at in borders]
     return [blocks[a:b] for a, b in pairwise([*bounds, len(blocks)])]
 

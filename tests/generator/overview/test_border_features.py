@@ -35,6 +35,12 @@ def test_two_subjects_are_two_topics() -> None:
     assert [len(part) for part in parts] == [12, 12]
 
 
+def test_a_long_document_has_three_topics_at_least() -> None:
+    every, passages, vectors = talk([BOATS] * 140)
+    assert len(segment(every, passages, vectors)) == 3
+    assert len(segment(every, passages, vectors, Segmentation(long=9_999))) == 1
+
+
 def test_values_by_hand() -> None:
     every, passages, vectors = talk([BOATS] * 12 + [BREAD] * 12)
     units = [[each] for each in every]
