@@ -261,7 +261,7 @@ def server(app: Application) -> MCPServer[None]:
         document: Annotated[str, Field(description="Id, path or title of a document.")],
     ) -> OverviewResult:
         """What a document is about: speakers, topics, decisions, actions, as exact quotes."""
-        with tool_errors():
+        with tool_errors(app.corpus):
             return _overview_result(await asyncio.to_thread(app.corpus.overview, document))
 
     return tools
