@@ -20,12 +20,22 @@ def in_bold(cut: Emphasis, clean: Clean) -> str:
     return f"{parts.before}{_bold(parts.words)}{parts.after}"
 
 
-def filled(quote: Emphasis, clean: Clean, *, indent: int, width: int = 100) -> str:
-    """A quote between quotation marks in lines of at most `width` columns, its words in bold."""
+def filled(
+    quote: Emphasis, clean: Clean, *, indent: int = 0, width: int = 100, end: str = ""
+) -> str:
+    """A quote in lines of at most `width` columns, its words in bold.
+
+    Args:
+        quote: The quote; white space in it becomes single spaces.
+        clean: Cleans it.
+        indent: Columns before each line.
+        width: Columns of a line, `indent` included.
+        end: What follows the quote, and is clean.
+    """
     cut = _cleaned(quote.in_one_line, clean)
     space = " " * indent
-    text = textwrap.fill(f'"{cut.text}"', width, initial_indent=space, subsequent_indent=space)
-    first = _visible(f'"{cut.before}')
+    text = textwrap.fill(cut.text + end, width, initial_indent=space, subsequent_indent=space)
+    first = _visible(cut.before)
     last = first + _visible(cut.words)
     lines, at = [], 0
     for line in text.split("\n"):

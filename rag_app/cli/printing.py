@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from rag_app.corpus.info import CorpusInfo
 
 
+_WIDEST = 100  # columns of a line of text
+
+
 def count_noun(number: int, noun: str) -> str:
     """A number of things: 1 document, 2 documents."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
@@ -36,8 +41,17 @@ def piece(text: str) -> None:
 
 
 def quotes(answer: Answer) -> None:
-    """The text of an answer of quotes, the words that answer in bold."""
-    lines = (in_bold(line.text, document_text) + line.own for line in answer_lines(answer))
+    """The text of an answer of quotes, the words that answer in bold.
+
+    On a terminal, the lines of quotes end between words.
+    """
+    width = min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else None
+    lines = (
+        filled(line.text, document_text, width=width, end=line.own)
+        if width and line.marker
+        else in_bold(line.text, document_text) + line.own
+        for line in answer_lines(answer)
+    )
     click.echo("\n".join(lines), nl=False)
 
 
@@ -124,7 +138,8 @@ def _quote(citation: Citation, label: str, quote: Emphasis, check: str = "") -> 
     """Where a quote stands, then the quote, its words that answer in bold."""
     place = f"{_where(citation)}{field(citation.title)}, characters {citation.start}-{citation.end}"
     say(f"{label}{place}{check}")
-    click.echo(filled(quote, escape, indent=4))
+    quoted = Emphasis(f'"{quote.before}', quote.words, f'{quote.after}"')
+    click.echo(filled(quoted, escape, indent=4))
     say(f"    {field(citation.path)}")
 
 

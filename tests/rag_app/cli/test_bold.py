@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import random
 import re
+import struct
 import subprocess
 import sys
+import termios
 
 import pytest
 
@@ -22,6 +25,7 @@ BOLD = re.compile(r"\x1b\[1m(.*?)\x1b\[0m")
 @pytest.fixture(autouse=True)
 def colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setenv("TERM", "xterm")
 
 
@@ -41,10 +45,10 @@ def test_a_filled_quote_keeps_its_words_bold_over_line_breaks() -> None:
         quote = "".join(chance.choices(pieces, k=chance.randint(1, 12)))
         start, end = sorted(chance.choices(range(len(quote) + 1), k=2))
         cut = emphasis(quote, start, end)
-        text = filled(cut, clean, indent=4, width=24)
+        text = filled(cut, clean, indent=4, width=24, end=" [7]")
         assert bold(text) == "".join(clean(cut.words).split())
         plain = re.sub(r"\x1b\[[01]m", "", text)
-        assert "".join(plain.split()) == "".join(clean(f'"{quote}"').split())
+        assert "".join(plain.split()) == "".join(clean(f"{quote} [7]").split())
         assert all(len(line) <= 24 and line.startswith("    ") for line in plain.split("\n"))
 
 
@@ -62,7 +66,7 @@ def test_a_terminal_without_colours_gets_plain_text(
 ) -> None:
     monkeypatch.setenv(name, value)
     assert in_bold(Emphasis("a ", "b"), clean) == "a b"
-    assert filled(Emphasis("a ", "b"), clean, indent=0) == '"a b"'
+    assert filled(Emphasis("a ", "b"), clean) == "a b"
 
 
 QUOTE = "It starts at\nnine  o'clock."
@@ -85,12 +89,14 @@ printing.sources(ANSWER)
 
 def test_an_answer_is_bold_on_a_terminal_and_nowhere_else() -> None:
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 30, 0, 0))
     command = [sys.executable, "-c", SHOWN]
     subprocess.run(command, stdout=theirs, check=True)
     shown = os.read(ours, 10_000).decode()
     os.close(ours)
     os.close(theirs)
-    assert BOLD.findall(shown) == ["nine o'clock", "nine o'clock"]
+    assert BOLD.findall(shown) == ["nine", "o'clock", "nine o'clock"]
+    assert shown.startswith("Ann: It starts at \x1b[1mnine\x1b[0m\r\n")  # of 30 columns
     piped = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "\x1b" not in piped and piped.count("nine o'clock") == 2
     assert piped.startswith(f"{ANSWER.text}\n")
