@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pty
 import random
 import re
-import struct
 import subprocess
 import sys
-import termios
 
 import pytest
 
@@ -25,7 +22,6 @@ BOLD = re.compile(r"\x1b\[1m(.*?)\x1b\[0m")
 @pytest.fixture(autouse=True)
 def colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setenv("TERM", "xterm")
 
 
@@ -89,9 +85,8 @@ printing.sources(ANSWER)
 
 def test_an_answer_is_bold_on_a_terminal_and_nowhere_else() -> None:
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 30, 0, 0))
     command = [sys.executable, "-c", SHOWN]
-    subprocess.run(command, stdout=theirs, check=True)
+    subprocess.run(command, stdout=theirs, env={**os.environ, "COLUMNS": "30"}, check=True)
     shown = os.read(ours, 10_000).decode()
     os.close(ours)
     os.close(theirs)
