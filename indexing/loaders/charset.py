@@ -1,16 +1,19 @@
 """Bytes to text: which encoding a file is in, and text that is safe to count characters in.
 
-The order is: byte order mark, UTF-8, then a guess by charset-normalizer among the encodings that
-people still have on disk. A guess is only taken when the whole file decodes without an error.
+The order is: byte order mark, UTF-8 (also CESU-8, its form in old databases), UTF-8 mixed
+with another encoding, UTF-8 with a rare damaged byte, then a guess by charset-normalizer among the
+encodings that people still have on disk. A guess is only taken when the whole file decodes without
+an error. What is damaged or mixed is told (`remarks`).
 """
 
 from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from indexing.errors import UnreadableFile
+from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.magic import refuse_other_kind
 
 # What a guess may be. Where two score the same, the earlier one wins.
@@ -32,6 +35,14 @@ MARKS = (
 SAMPLE = 64 * 1024  # bytes that a guess looks at
 CONTROL_SHARE = 0.03  # more control characters than this is not text
 
+# Those of them with one byte a character: what strays into a UTF-8 file is decoded by these.
+SINGLE_BYTE = ("cp1252", "cp1251", "koi8_r", "cp1250", "cp1253", "cp1254", "cp1255", "cp1257")
+MIXED = 3  # runs beyond ASCII that must be UTF-8 before a file counts as UTF-8 mixed with another
+
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
+# A small letter of cp1252 or what goes with it, alone: no remnant of a damaged UTF-8 character.
+_LETTER = re.compile(rb"[\xdf-\xef\xf1-\xf6\xf8-\xfc\x80\x85\x91-\x97\xab\xbb\xc4\xd6\xdc]")
+_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 _NEWLINES = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _BREAKS = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
@@ -68,7 +79,13 @@ def decode(path: Path, data: bytes, *, declared: str | None = None) -> str:
     controls = len(data) - len(data.translate(None, _CONTROLS))
     if b"\0" in data or controls > CONTROL_SHARE * len(data):
         raise UnreadableFile(path, "is binary, not text", "remove it, or convert it to text first")
-    text = _declared(data, declared) or _utf8(data) or _guess(data)
+    text = (
+        _declared(data, declared)
+        or utf8(data)
+        or _mixed(data)
+        or _damaged_utf8(data)
+        or _guess(data, CANDIDATES)
+    )
     if text is None:
         raise UnreadableFile(path, "is in no encoding that can be recognised", SAVE_AS_UTF8)
     return text
@@ -101,7 +118,8 @@ def _marked(path: Path, data: bytes) -> str | None:
         return data.decode(codec)
     except UnicodeDecodeError:
         if codec == "utf-8-sig":
-            return _utf8(data.removeprefix(codecs.BOM_UTF8))
+            rest = data.removeprefix(codecs.BOM_UTF8)
+            return utf8(rest) or _damaged_utf8(rest)
         reason = f"is {codec.upper()} but damaged or cut short"
         raise UnreadableFile(path, reason, "copy it again, or save it as UTF-8") from None
 
@@ -127,23 +145,80 @@ def _declared(data: bytes, name: str | None) -> str | None:
         return None
 
 
-def _utf8(data: bytes) -> str | None:
-    """UTF-8, also with a rare damaged byte (one in twenty of its characters beyond ASCII)."""
+def utf8(data: bytes) -> str | None:
+    """UTF-8 or CESU-8, in which a character beyond the first 65,536 is a pair of surrogates."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        text = data.decode("utf-8", "replace")
+        if not _SURROGATE.search(data):
+            return None
+    try:
+        pairs = data.decode("utf-8", "surrogatepass").encode("utf-16-le", "surrogatepass")
+        return pairs.decode("utf-16-le", "replace")
+    except UnicodeDecodeError:
+        return None
+
+
+def _damaged_utf8(data: bytes) -> str | None:
+    """UTF-8 with a rare damaged byte: one in twenty of its characters beyond ASCII, at most."""
+    text = data.decode("utf-8", "replace")
     broken = text.count("\ufffd")
     sound = len(text) - len(text.encode("ascii", "ignore")) - broken
     return text if sound >= 20 * broken else None
 
 
-def _guess(data: bytes) -> str | None:
+def _mixed(data: bytes) -> str | None:
+    """UTF-8 with words in another encoding: files put together from several, or edited in both.
+
+    Each run of bytes beyond ASCII is UTF-8 as a whole, or all of the other encoding. Where most are
+    UTF-8, the file is such a mixture, for hardly a run of another encoding is UTF-8 by chance.
+    """
+    runs = [match.group() for match in _BEYOND_ASCII.finditer(data)]
+    strays = [run for run in runs if _is_stray(run)]
+    others = sum(map(len, runs)) - sum(map(len, strays))
+    if len(runs) - len(strays) < MIXED or others < sum(map(len, strays)):
+        return None
+    if _damaged_utf8(data) is not None and not all(map(_LETTER.fullmatch, strays)):
+        return None
+    letters = sum(map(len, strays)) <= 2 * len(strays)  # alone within words, as in Western ones
+    found = None if letters else _guess(b"\n".join(strays), SINGLE_BYTE)
+    text = found or b"\n".join(strays).decode("cp1252", "replace")
+    decoded = iter(text.split("\n"))
+    return "".join(
+        next(decoded) if _is_stray(piece) else piece.decode("utf-8")
+        for piece in re.split(rb"([\x80-\xff]+)", data)
+    )
+
+
+def _is_stray(run: bytes) -> bool:
+    try:
+        run.decode("utf-8")
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def remarks(path: Path) -> Iterator[PartUnread]:
+    """What is doubtful in the text that `decode` gives for a file."""
+    data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    if utf8(data) is not None or any(data.startswith(mark) for mark, _ in MARKS) or _wide(data):
+        return
+    if _mixed(data) is not None:
+        lines = sum(utf8(line) is None for line in data.split(b"\n"))
+        reason = f"mixes UTF-8 with another encoding, in lines ({lines}) that may be misread"
+        yield PartUnread(path, reason, SAVE_AS_UTF8)
+    elif (text := _damaged_utf8(data)) is not None:
+        broken = text.count("\ufffd")
+        reason = f"has characters that are damaged ({broken}, shown as \ufffd)"
+        yield PartUnread(path, reason, SAVE_AS_UTF8)
+
+
+def _guess(data: bytes, candidates: Sequence[str]) -> str | None:
     """The most plausible encoding in which every byte means something."""
     from charset_normalizer import from_bytes
 
     telling = b"\n".join(line for line in data.splitlines() if not line.isascii())
-    matches = list(from_bytes(telling[:SAMPLE], cp_isolation=list(CANDIDATES)))
+    matches = list(from_bytes(telling[:SAMPLE], cp_isolation=list(candidates)))
     matches.sort(key=lambda match: (match.chaos, -match.coherence, _rank(match.encoding)))
     for match in matches:
         try:

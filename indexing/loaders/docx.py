@@ -132,10 +132,21 @@ def _paragraph(element: Element, headings: set[str]) -> _Block:
 
 
 def _rows(table: Element) -> Iterator[_Block]:
-    """Rows of a table as lines; merged cells are there once."""
-    for row in table.iter("{*}tr"):
-        cells = [" ".join(_words(cell).split()) for cell in row.iter("{*}tc")]
+    """Rows of a table as lines; merged cells, and tables within a cell, are there once."""
+    for row in _nearest(table, "tr"):
+        cells = [" ".join(_words(cell).split()) for cell in _nearest(row, "tc")]
         yield _Block(" | ".join(cells) if any(cells) else "", tight=True)
+
+
+def _nearest(element: Element, name: str) -> Iterator[Element]:
+    """The elements of a name, in order, but for those within one of them."""
+    pending = list(reversed(element))
+    while pending:
+        child = pending.pop()
+        if _name(child) == name:
+            yield child
+        else:
+            pending.extend(reversed(child))
 
 
 def _words(element: Element) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from indexing.documents import Extract
 from indexing.errors import UnreadableFile
-from indexing.loaders.charset import clean, decode
+from indexing.loaders.charset import clean, decode, remarks
 from indexing.loaders.magic import refuse_other_kind
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class _Page:
         self.breaks.append(self.length + (len(self.gap) if self.length else 0))
 
 
-def load(path: Path) -> Iterator[Extract]:
+def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     """The visible text; the title from `<title>`, else from the first heading.
 
     Raises:
@@ -93,6 +93,8 @@ def load(path: Path) -> Iterator[Extract]:
         raise UnreadableFile(path, "holds no text", remedy)
     breaks = tuple(dict.fromkeys(at for at in page.breaks if at < len(text)))
     yield Extract(text, title=_title(soup, text, breaks) or clean(path.stem), breaks=breaks)
+    if declared is None:
+        yield from remarks(path)
 
 
 def _page(soup: BeautifulSoup) -> _Page:
@@ -143,6 +145,7 @@ def _bound(page: _Page, name: str, *, begins: bool) -> None:
 
 def _say(page: _Page, words: str, *, preformatted: bool) -> None:
     """Words of the page, runs of white space as one blank unless they are preformatted."""
+    words = clean(words)  # entities may stand for what the markup cannot hold
     if preformatted:
         if words.strip():
             page.write(words.strip("\n"))

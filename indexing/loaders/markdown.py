@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexing.documents import Extract
-from indexing.loaders.charset import printable, read_text
+from indexing.errors import PartUnread, UnreadableFile
+from indexing.loaders.charset import printable, read_text, remarks
 from indexing.text import transcripts
 
 TITLE = 300  # characters of a heading that a title is made of
@@ -21,6 +22,8 @@ _UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*$")
 _FRONT_MATTER = re.compile(r"---\n(?P<fields>.*?)\n(?:---|\.\.\.)(?:\n|\Z)", re.DOTALL)
 _TITLE = re.compile(r"^title:[ \t]*(?P<words>\S.*)$", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*{1,3}|`|(?<!\w)_{1,3}|_{1,3}(?!\w)")
+# A picture as base64 (RFC 2397), which no reader of the page sees as letters.
+_PICTURE = re.compile(r"(data:[\w.+-]{1,99}/[\w.+-]{1,99};base64,)[A-Za-z0-9+/=]{200,}")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 
 
@@ -30,13 +33,13 @@ class _Heading:
     words: str
 
 
-def load(path: Path) -> Iterator[Extract]:
-    """The text with its marks, the first heading as title.
+def load(path: Path) -> Iterator[Extract | UnreadableFile]:
+    """The text with its marks, the first heading as title; pictures within it are cut short.
 
     Raises:
         UnreadableFile: It is binary, or in no encoding that can be recognised.
     """
-    text = read_text(path)
+    text, pictures = _PICTURE.subn(r"\1...", read_text(path))
     headings = list(_headings(text))
     yield Extract(
         text,
@@ -44,6 +47,10 @@ def load(path: Path) -> Iterator[Extract]:
         utterances=transcripts.find_utterances(text),
         breaks=tuple(heading.start for heading in headings),
     )
+    if pictures:
+        remedy = "save them as files, recognise their text if they have any, and index that"
+        yield PartUnread(path, f"has pictures within its text ({pictures})", remedy)
+    yield from remarks(path)
 
 
 def _title(text: str, headings: list[_Heading]) -> str:

@@ -2,7 +2,8 @@
 
 Zhong et al., "QMSum: A New Benchmark for Query-based Multi-domain Meeting Summarization",
 NAACL 2021. The text is every utterance of `meeting_transcripts` as "speaker: content", one a line,
-exactly as the file has it, so that the utterance numbers of its queries keep their meaning.
+exactly as the file has it but for newlines, which become line feeds, so that the utterance numbers
+of its queries keep their meaning.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from pathlib import Path
 
 from indexing.documents import Extract, Utterance
 from indexing.errors import OtherKind, UnreadableFile
-from indexing.loaders.charset import SAVE_AS_UTF8, decode, one_line, printable
+from indexing.loaders.charset import (
+    SAVE_AS_UTF8,
+    clean,
+    decode,
+    one_line,
+    printable,
+    remarks,
+    utf8,
+)
 from indexing.loaders.magic import refuse_other_kind
 
 EXPECTED = (
@@ -25,7 +34,7 @@ UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 REMEDY = "fix it, or fetch the file again"
 
 
-def load_meeting(path: Path) -> Iterator[Extract]:
+def load_meeting(path: Path) -> Iterator[Extract | UnreadableFile]:
     """One meeting in a file.
 
     Raises:
@@ -37,6 +46,7 @@ def load_meeting(path: Path) -> Iterator[Extract]:
     meeting = _parsed(path, decode(path, data).removeprefix("\ufeff"))
     name = _name(meeting)
     yield _extract(path, meeting, title=name or printable(path.stem), part=name)
+    yield from remarks(path)
 
 
 def load_meetings(path: Path) -> Iterator[Extract | UnreadableFile]:
@@ -89,20 +99,16 @@ def _lines(path: Path, data: bytes) -> Iterator[tuple[int, bytes | str]]:
 
 
 def _is_utf8(row: bytes) -> bool:
-    try:
-        row.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+    return utf8(row) is not None
 
 
 def _decoded(path: Path, line: bytes | str) -> str:
     if isinstance(line, str):
         return line
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError:
-        raise UnreadableFile(path, "is not UTF-8", SAVE_AS_UTF8) from None
+    text = utf8(line)
+    if text is None:
+        raise UnreadableFile(path, "is not UTF-8", SAVE_AS_UTF8)
+    return text
 
 
 def _parsed(path: Path, text: str) -> dict[str, object]:
@@ -164,6 +170,6 @@ def _spoken(path: Path, number: int, spoken: object) -> tuple[str, str]:
     if isinstance(spoken, dict):
         speaker, words = spoken.get("speaker"), spoken.get("content")
         if isinstance(speaker, str) and isinstance(words, str):
-            return one_line(speaker), printable(words)
+            return one_line(speaker), clean(words)
     reason = f"has a turn (number {number} from 0) without the strings `speaker` and `content`"
     raise UnreadableFile(path, reason, EXPECTED)

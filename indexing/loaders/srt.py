@@ -9,7 +9,7 @@ from pathlib import Path
 from indexing.documents import Extract
 from indexing.errors import UnreadableFile
 from indexing.loaders.captions import Cue, plain_lines, transcript
-from indexing.loaders.charset import printable, read_text
+from indexing.loaders.charset import printable, read_text, remarks
 
 SAVE_AGAIN = "fix it, or save the captions as SubRip again"
 
@@ -18,7 +18,7 @@ _BLANKS = re.compile(r"[^\S\n]+")
 _LONG_NUMBER = re.compile(r"\d{20}")
 
 
-def load(path: Path) -> Iterator[Extract]:
+def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     """One transcript.
 
     Raises:
@@ -31,6 +31,7 @@ def load(path: Path) -> Iterator[Extract]:
             path, reason, "save the captions as SubRip again, or rename it to .txt"
         )
     yield transcript(_cues(path, text), title=printable(path.stem))
+    yield from remarks(path)
 
 
 def _cues(path: Path, text: str) -> list[Cue]:

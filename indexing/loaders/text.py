@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from indexing.documents import Extract
-from indexing.loaders.charset import printable, read_text
+from indexing.errors import UnreadableFile
+from indexing.loaders.charset import printable, read_text, remarks
 from indexing.text import transcripts
 
 
-def load(path: Path) -> Iterator[Extract]:
+def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     """The text as it stands.
 
     Raises:
@@ -18,3 +19,4 @@ def load(path: Path) -> Iterator[Extract]:
     """
     text = read_text(path)
     yield Extract(text, title=printable(path.stem), utterances=transcripts.find_utterances(text))
+    yield from remarks(path)

@@ -9,14 +9,14 @@ from pathlib import Path
 from indexing.documents import Extract
 from indexing.errors import UnreadableFile
 from indexing.loaders.captions import Cue, plain_lines, transcript
-from indexing.loaders.charset import printable, read_text
+from indexing.loaders.charset import printable, read_text, remarks
 from indexing.text.transcripts import seconds
 
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,200})?[ \t]+(?P<speaker>[^<>\n]{1,200})>")
 _TIMES = re.compile(r"^[^\n]*-->", re.MULTILINE)
 
 
-def load(path: Path) -> Iterator[Extract]:
+def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     """One transcript.
 
     Raises:
@@ -41,6 +41,7 @@ def load(path: Path) -> Iterator[Extract]:
         for cue in _voices(caption.raw_text, seconds(caption.start), seconds(caption.end))
     ]
     yield transcript(cues, title=printable(path.stem))
+    yield from remarks(path)
 
 
 def _voices(markup: str, start: float, end: float) -> Iterator[Cue]:

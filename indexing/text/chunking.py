@@ -7,8 +7,9 @@ group neighbouring atoms, found exactly by dynamic programming over their starts
 method of Knuth and Plass, "Breaking Paragraphs into Lines", 1981). Time is linear in the length
 of the text, because a passage reaches back over a bounded number of atoms.
 
-A word is a run without white space. In scripts written without spaces two characters count as a
-word, and a long sentence may be cut between any two words so counted.
+A word is a run without white space, and 100 characters of a longer one. In scripts written without
+spaces two characters count as a word, and a long sentence may be cut between any two words so
+counted. So no passage is longer than 100 characters for each word that it may have.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ from indexing.text.sentences import UNSPACED, sentences
 # and the punctuation that closes it; or a run without white space in any other script.
 _MARKS = "\u0300-\u036f\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _CLOSING = "\u3001\u3002\u300d\u300f\u3011\u3015\u3017\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f"
-_WORD = re.compile(f"(?:[{UNSPACED}][{_MARKS}]*){{1,2}}[{_CLOSING}{_MARKS}]*|[^\\s{UNSPACED}]+")
+LONG = 100  # characters of a run without white space that count as a word
+_WORD = re.compile(
+    f"(?:[{UNSPACED}][{_MARKS}]{{,20}}){{1,2}}[{_CLOSING}{_MARKS}]{{,20}}|[^\\s{UNSPACED}]{{1,{LONG}}}"
+)
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n)+")
 
@@ -68,8 +72,8 @@ def split(document: Document, *, words: int = 150, longest: int = 200) -> list[P
         document: What to split. Its utterances, then its `breaks` and blank lines, then its
             sentences say where a passage may begin.
         words: The size to aim at.
-        longest: No passage has more words. The least size lies as far below `words` as this lies
-            above, and is kept wherever the text can be cut so.
+        longest: No passage has more words, or `LONG` times as many characters. The least size lies
+            as far below `words` as this lies above, and is kept wherever the text can be cut so.
 
     Raises:
         InvalidRequest: `words` is under 1 or over `longest`.
@@ -87,7 +91,9 @@ def split(document: Document, *, words: int = 150, longest: int = 200) -> list[P
 def count_words(text: str) -> int:
     """How many words a text has, two characters a word in scripts without spaces."""
     if text.isascii() or not _UNSPACED.search(text):
-        return len(text.split())
+        words = text.split()
+        if len(text) <= LONG or max(map(len, words), default=0) <= LONG:
+            return len(words)
     return sum(1 for _ in _WORD.finditer(text))
 
 
@@ -126,10 +132,10 @@ def _atoms(document: Document, words: int, longest: int) -> Iterator[_Atom]:
         for number, (first, last) in enumerate(spans):
             count = count_words(text[first:last])
             begins = place if number == 0 else Place.SENTENCE
-            if count <= longest:
+            if count <= longest and last - first <= longest * LONG:
                 yield _Atom(first, last, count, begins)
             else:
-                yield from _stretches(text, first, last, begins, max(1, words // 6))
+                yield from _stretches(text, (first, last), begins, words, longest)
 
 
 def _sentences(text: str, start: int, said: int, end: int) -> list[tuple[int, int]]:
@@ -148,10 +154,16 @@ def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [(start, start + len(piece.strip()))] if piece.strip() else []
 
 
-def _stretches(text: str, start: int, end: int, place: Place, size: int) -> Iterator[_Atom]:
-    """A sentence cut between words, after `size` of them or after a comma past half of that."""
+def _stretches(
+    text: str, span: tuple[int, int], place: Place, words: int, longest: int
+) -> Iterator[_Atom]:
+    """A sentence cut between words: after a sixth of a passage, or a comma past half of that."""
+    size, most = max(1, words // 6), longest * LONG
     run: list[re.Match[str]] = []
-    for word in _WORD.finditer(text, start, end):
+    for word in _WORD.finditer(text, *span):
+        if run and word.end() - run[0].start() > most:
+            yield _Atom(run[0].start(), run[-1].end(), len(run), place)
+            run, place = [], Place.WORD
         run.append(word)
         if len(run) >= size or (2 * len(run) >= size and text[word.end() - 1] in ",;:"):
             yield _Atom(run[0].start(), word.end(), len(run), place)
@@ -185,6 +197,8 @@ def _join(pending: _Atom, atom: _Atom, words: int, longest: int) -> bool:
     """Whether an atom so small takes in the next, which begins at no better place."""
     if pending.words * 12 >= words or pending.words + atom.words > longest:
         return False
+    if atom.end - pending.start > longest * LONG:
+        return False
     return atom.place <= pending.place
 
 
@@ -193,12 +207,14 @@ def _groups(atoms: list[_Atom], words: int, longest: int) -> list[tuple[int, int
     misfits = _misfits(words, longest)
     sizes = [atom.words for atom in atoms]
     costs = [COST[atom.place] for atom in atoms]
+    starts = [atom.start for atom in atoms]
     best, origin = [0.0], [0]  # best[i]: cost of the first i atoms; origin[i]: where its end begins
     for upto in range(1, len(atoms) + 1):
         cheapest, start, count = float("inf"), upto - 1, 0
+        earliest = atoms[upto - 1].end - longest * LONG
         for first in range(upto - 1, -1, -1):
             count += sizes[first]
-            if count > longest:
+            if count > longest or (starts[first] < earliest and first < upto - 1):
                 break
             cost = best[first] + misfits[count] + costs[first]
             if cost < cheapest:

@@ -155,6 +155,20 @@ def test_damage_never_raises(suffix: str, data: bytes, tmp_path: Path) -> None:
         assert isinstance(found, Document | Failure)
 
 
+def test_a_damaged_word_document_is_not_put_down_to_the_disk(tmp_path: Path) -> None:
+    """Offsets within the archive that lead nowhere make the system refuse a seek."""
+    data, noise = docx("Some words. " * 50), random.Random(5)
+    directory = data.rindex(b"PK\x01\x02")
+    for trial in range(200):
+        broken = bytearray(data)
+        for _ in range(noise.randrange(1, 4)):
+            broken[noise.randrange(directory - 400, len(broken))] = noise.choice((0, 127, 255))
+        path = tmp_path / f"{trial}.docx"
+        path.write_bytes(broken)
+        for found in read(path):
+            assert isinstance(found, Document) or "check the disk" not in found.remedy, found
+
+
 def test_too_large_names_size_limit_and_flag(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("word " * 500_000)

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import codecs
+import json
 from pathlib import Path
 
 import pytest
 
 from indexing.documents import Document
 from indexing.loaders.charset import clean
+from indexing.walk import Failure
 from tests.reading import read
 
 WESTERN = "The café’s menu — “très bon” — costs €5. Señor Núñez agreed in März."
@@ -76,7 +78,7 @@ def test_html_that_says_a_wrong_encoding_is_read_by_its_bytes(liar: str, tmp_pat
 def test_one_damaged_byte_does_not_change_the_encoding(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes((RUSSIAN + "\n").encode() * 3 + b"\xff" + WESTERN.encode())
-    assert text_of(path) == (RUSSIAN + "\n") * 3 + "\ufffd" + WESTERN
+    assert text_beside(path) == (RUSSIAN + "\n") * 3 + "\ufffd" + WESTERN
 
 
 def test_captions_and_meetings_in_other_encodings(tmp_path: Path) -> None:
@@ -98,3 +100,76 @@ def test_newlines_become_line_feeds() -> None:
 
 def test_what_cannot_be_in_a_text_is_shown() -> None:
     assert clean("\ufeffa\0b\ud83dc") == "a\ufffdb\ufffdc"
+
+
+def remarks_of(path: Path) -> list[str]:
+    found = read(path)
+    return [one.reason for one in found if isinstance(one, Failure) and one.beside_text]
+
+
+def text_beside(path: Path) -> str:
+    (document, *_) = read(path)
+    assert isinstance(document, Document)
+    return document.text
+
+
+EMOJI = "The café is open \U0001f600, the \U0001d11e clef too."
+
+
+@pytest.mark.parametrize("suffix", ["txt", "md", "html", "srt", "json", "jsonl"])
+def test_cesu_8_is_read_as_what_it_stands_for(suffix: str, tmp_path: Path) -> None:
+    pairs = EMOJI.encode("utf-16-le")
+    units = (pairs[at : at + 2] for at in range(0, len(pairs), 2))
+    said = b"".join(
+        unit.decode("utf-16-le", "surrogatepass").encode("utf-8", "surrogatepass") for unit in units
+    )
+    around = {
+        "srt": (b"1\n00:00:01,000 --> 00:00:02,000\n", b"\n"),
+        "json": (b'{"meeting_transcripts": [{"speaker": "A", "content": "', b'"}]}'),
+    }
+    before, after = around.get(suffix, around["json"] if suffix == "jsonl" else (b"", b""))
+    path = tmp_path / f"a.{suffix}"
+    path.write_bytes(before + said + after)
+    assert text_of(path).removeprefix("A: ") == EMOJI
+
+
+@pytest.mark.parametrize(
+    ("other", "encoding"), [(WESTERN, "cp1252"), (LATIN, "cp1252"), (RUSSIAN, "cp1251")]
+)
+@pytest.mark.parametrize("suffix", ["txt", "md"])
+def test_a_mixture_of_encodings_is_read_and_told(
+    other: str, encoding: str, suffix: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"a.{suffix}"
+    first = "\n".join([WESTERN, LATIN, RUSSIAN])
+    path.write_bytes(f"{first}\n".encode() + other.encode(encoding) + f"\n{first}".encode())
+    assert text_beside(path) == f"{first}\n{other}\n{first}"
+    (remark,) = remarks_of(path)
+    lines = len([line for line in other.split("\n") if not line.isascii()])
+    assert remark == f"mixes UTF-8 with another encoding, in lines ({lines}) that may be misread"
+
+
+def test_damaged_bytes_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes((RUSSIAN + "\n").encode() * 3 + b"\xff" + WESTERN.encode() + b"\xc3")
+    assert text_beside(path).count("\ufffd") == 2
+    assert remarks_of(path) == ["has characters that are damaged (2, shown as \ufffd)"]
+
+
+@pytest.mark.parametrize(("text", "encoding"), ENCODED)
+def test_one_encoding_is_no_mixture(text: str, encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(text.encode(encoding))
+    assert remarks_of(path) == []
+
+
+def test_no_carriage_return_stays_in_a_text(tmp_path: Path) -> None:
+    meeting = {"speaker": "A\r\nB", "content": "one\r\ntwo\rthree\x0cfour\u2028five"}
+    said = json.dumps({"id": "a\nb", "meeting_transcripts": [meeting]})
+    for name in ("a.json", "a.jsonl"):
+        (tmp_path / name).write_text(said)
+        assert text_of(tmp_path / name) == "A B: one\ntwo\nthree\nfour\nfive"
+    (tmp_path / "a.html").write_text(
+        "<pre>one&#13;two&#x2028;</pre><p>three&#13;&#10;four&#13;five</p>"
+    )
+    assert text_of(tmp_path / "a.html") == "one\ntwo\n\nthree four five"

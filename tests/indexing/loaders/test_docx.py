@@ -40,3 +40,19 @@ def test_word_documents_keep_what_the_reader_sees(tmp_path: Path) -> None:
         "one\ntwo\nwide\nleft | right below\n\nend"
     )
     assert document.breaks == (0,)
+
+
+def test_tables_within_tables_are_there_once(tmp_path: Path) -> None:
+    from docx import Document as Word
+
+    file = Word()
+    cell, depth = file.add_table(rows=1, cols=2).cell(0, 0), 60
+    for level in range(depth):
+        cell.paragraphs[0].text = f"level-{level}"
+        cell = cell.add_table(rows=1, cols=1).cell(0, 0)
+    cell.text = "innermost"
+    file.tables[0].cell(0, 1).text = "beside"
+    path = tmp_path / "a.docx"
+    file.save(str(path))
+    levels = " ".join(f"level-{level}" for level in range(depth))
+    assert read_one(path).text == f"{levels} innermost | beside"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from indexing.documents import Document
 from indexing.loaders import LOADERS
+from indexing.loaders.charset import clean, one_line
 from indexing.text.chunking import split
 from indexing.walk import Failure
 from tests.reading import read
@@ -291,11 +292,11 @@ def test_a_meeting_is_never_changed(
     path.write_text(json.dumps({"meeting_transcripts": given_turns}), encoding="utf-8")
     (document,) = read(path)
     assert isinstance(document, Document)
-    whole = "\n".join(f"{name}: {words}" for name, words in utterances)
-    assert document.text == whole.replace("\0", "\ufffd")
+    whole = "\n".join(f"{one_line(name)}: {clean(words)}" for name, words in utterances)
+    assert document.text == whole
     assert [
         document.text[utterance.text_start : utterance.end] for utterance in document.utterances
-    ] == [words.replace("\0", "\ufffd") for _, words in utterances]
+    ] == [clean(words) for _, words in utterances]
 
 
 def test_libraries_stay_silent(

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from indexing.documents import Document
+from indexing.walk import Failure
 from tests.indexing.loaders.written import read_text
+from tests.reading import read
 
 
 def test_markdown_headings_stand_outside_of_code_and_front_matter(tmp_path: Path) -> None:
@@ -38,3 +41,12 @@ def test_markdown_transcripts_keep_their_headings(tmp_path: Path) -> None:
         "No.",
     ]
     assert document.breaks == (0, text.index("## Item"))
+
+
+def test_a_picture_within_the_text_is_cut_short_and_told(tmp_path: Path) -> None:
+    path, letters = tmp_path / "a.md", "iVBORw0KGgo+/" * 90_000
+    path.write_text(f"# Plan\n\nBefore ![a map](data:image/png;base64,{letters}==) after.\n")
+    document, remark = read(path)
+    assert isinstance(document, Document) and isinstance(remark, Failure)
+    assert document.text == "# Plan\n\nBefore ![a map](data:image/png;base64,...) after.\n"
+    assert remark.beside_text and remark.reason == "has pictures within its text (1)"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from indexing.documents import Document, Page, Utterance
 from indexing.errors import InvalidRequest
 from indexing.files import document
-from indexing.text.chunking import count_words, split
+from indexing.text.chunking import LONG, count_words, split
 
 
 def made(
@@ -129,9 +129,10 @@ def test_a_last_short_piece_is_balanced() -> None:
     assert sizes(made("  \n ")) == []
 
 
-def test_a_word_without_end_stays_whole() -> None:
+def test_a_word_without_end_is_cut() -> None:
     of = made("before " + "x" * 50_000 + " after")
-    assert [(each.start, each.end) for each in split(of)] == [(0, len(of.text))]
+    assert count_words(of.text) == 502
+    assert "".join(of.text[each.start : each.end] for each in split(of)) == of.text
 
 
 def test_headings_and_paragraphs_begin_passages() -> None:
@@ -249,3 +250,24 @@ def test_text_without_a_file_can_be_split() -> None:
     of = document("Alice: Hi there.\nBob: Hello.\nAlice: Bye.", name="chat")
     (passage,) = split(of)
     assert passage.speakers == ("Alice", "Bob")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 1_300_000,
+        "Before. " + "iVBORw0KGgo" * 100_000 + " After.",
+        "A word" + " " * 500_000 + "and another" + "\n" * 100_000 + "and a third.",
+        "a" + "\u0301" * 200_000,
+        "\u6771" + "\u0301" * 200_000,
+        "word, " * 30 + "y" * 90_000 + ", word" * 400,
+    ],
+    ids=["letters", "base64", "blanks", "marks", "marks on an ideograph", "mixture"],
+)
+def test_no_passage_is_without_a_limit_of_characters(text: str) -> None:
+    of = made(text)
+    passages = split(of)
+    assert all(passage.end - passage.start <= 200 * LONG for passage in passages)
+    covered = "".join("".join(of.text[p.start : p.end].split()) for p in passages)
+    assert covered == "".join(of.text.split())
+    assert all(count_words(of.text[p.start : p.end]) <= 200 for p in passages)
