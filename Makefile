@@ -64,6 +64,10 @@ test: check ## everything that must hold: format, lint, types, import rules, hel
 test-slow: $(VENV)/installed-dev ## the tests that take minutes
 	$(RUN) pytest -m slow $(TESTS)
 
+.PHONY: campaign
+campaign: $(VENV)/installed-dev ## mutated files, kills, full disks, damage: hours, seeded (docs/reliability.md)
+	OMP_NUM_THREADS=1 $(RUN) campaign
+
 .PHONY: check
 check: $(VENV)/installed-dev ## all of `make test` but the tests themselves
 	$(BIN)/ruff format --check .

@@ -96,7 +96,7 @@ def clean(text: str) -> str:
 
     What cannot stay becomes U+FFFD, so that nothing disappears unseen.
     """
-    return printable(_NEWLINES.sub("\n", text).removeprefix("\ufeff"))
+    return printable(_NEWLINES.sub("\n", text).lstrip("\ufeff"))
 
 
 def printable(text: str) -> str:

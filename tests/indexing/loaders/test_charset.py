@@ -100,6 +100,7 @@ def test_newlines_become_line_feeds() -> None:
 
 def test_what_cannot_be_in_a_text_is_shown() -> None:
     assert clean("\ufeffa\0b\ud83dc") == "a\ufffdb\ufffdc"
+    assert clean("\ufeff\ufeffa") == "a"
 
 
 def remarks_of(path: Path) -> list[str]:

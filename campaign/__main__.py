@@ -1,0 +1,50 @@
+"""`python -m campaign`: every attack, and a table of what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from campaign import damage, full_disk, fuzz, kills
+from campaign.result import Result
+
+# Name: attack, trials of an hour.
+ATTACKS: dict[str, tuple[Callable[..., Result], int]] = {
+    "fuzz": (fuzz.attack, 100_000),
+    "kills": (kills.attack, 1_000),
+    "full-disk": (full_disk.attack, 100),
+    "database": (partial(damage.attack, database=True), 500),
+    "index": (partial(damage.attack, database=False), 200),
+}
+HEADER = "| attack | trials | failures | how they ended |\n|---|---|---|---|"
+
+
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice(list(ATTACKS)))
+@click.option("--share", type=float, default=1.0, show_default=True, help="Of the trials.")
+@click.option("--seed", type=int, default=0, show_default=True)
+def main(names: tuple[str, ...], share: float, seed: int) -> None:
+    """Attack the program with every attack, or those named; exit status 1 if a promise broke."""
+    click.echo(HEADER)
+    failures: list[str] = []
+    for name in names or tuple(ATTACKS):
+        run, trials = ATTACKS[name]
+        began = time.monotonic()
+        with TemporaryDirectory() as folder:
+            result = run(Path(folder), trials=max(1, round(share * trials)), seed=seed)
+        failures += result.failures
+        click.echo(result.row())
+        click.echo(f"{name}: {time.monotonic() - began:,.0f} s", err=True)
+    for failure in failures:
+        click.echo(failure, err=True)
+    if failures:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m campaign")

@@ -1,0 +1,73 @@
+"""Damage to a corpus on disk: it is told, or answers are as before; never wrong ones in silence."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from campaign.desk import Desk, content
+from campaign.result import Result
+from indexing.documents import Hit
+from indexing.errors import RagAppError
+from rag_app.cli.main import main
+from rag_app.corpus.corpus import Corpus
+
+QUERIES = ("Which probe fell into the lake?", "number 7")
+
+
+def attack(folder: Path, *, trials: int, seed: int, database: bool) -> Result:
+    """Damage the database, or files of the index, and ask again."""
+    result = Result("damaged databases" if database else "damaged index files")
+    desk, corpus = Desk(folder), folder / "damaged"
+    shutil.copytree(desk.undisturbed, corpus)
+    expected, truth = _hits(corpus), content(corpus)
+    shutil.rmtree(corpus)
+    for trial in range(trials):
+        shutil.copytree(desk.undisturbed, corpus)
+        draw = random.Random(f"{seed}-{trial}")
+        victims = sorted(corpus.glob("corpus.sqlite" if database else ".index/**/*"))
+        victim = draw.choice([each for each in victims if each.is_file()])
+        damage(victim, draw)
+        outcome = _outcome(corpus, expected, truth)
+        if outcome is None:
+            what = f"damage, seed {seed}, trial {trial}, {victim.name}: wrong, or a traceback"
+            result.fail(what)
+        else:
+            result.note(outcome)
+        shutil.rmtree(corpus)
+    return result
+
+
+def damage(file: Path, draw: random.Random) -> None:
+    """Overwrite a byte or a page, or cut the file short."""
+    data = bytearray(file.read_bytes())
+    at = draw.randrange(len(data)) if data else 0
+    how = draw.choice(("byte", "byte", "page", "zeros", "cut"))
+    if how == "cut":
+        del data[at:]
+    elif data:
+        size = 1 if how == "byte" else min(4096, len(data) - at)
+        data[at : at + size] = bytes(size) if how == "zeros" else draw.randbytes(size)
+    file.write_bytes(bytes(data))
+
+
+def _outcome(corpus: Path, expected: list[list[Hit]], truth: object) -> str | None:
+    """How it ends; None when something is wrong and nobody says so."""
+    noticed = CliRunner().invoke(main, ["verify", "--corpus", str(corpus)]).exit_code != 0
+    try:
+        found, now = _hits(corpus), content(corpus, verified=False)
+    except RagAppError:
+        return "told when opened or searched"
+    except Exception:  # a traceback, to a person
+        return None
+    if found == expected and now == truth:
+        return "answers as before, told by verify" if noticed else "answers as before"
+    return "told by verify" if noticed else None
+
+
+def _hits(corpus: Path) -> list[list[Hit]]:
+    with Corpus(corpus) as opened:
+        return [opened.search(query, k=20) for query in QUERIES]

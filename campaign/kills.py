@@ -1,0 +1,33 @@
+"""`rag-app index` killed at any moment: nothing is lost, and the next run goes on."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+from campaign.desk import Desk
+from campaign.result import Result
+
+ROUNDS = 5  # kills of one corpus before a run to the end
+
+
+def attack(folder: Path, *, trials: int, seed: int) -> Result:
+    """Kill so many runs."""
+    result, desk = Result("kills while indexing"), Desk(folder)
+    draw, rounds = random.Random(seed), 0
+    corpus = desk.copy(folder / "killed")
+    while result.trials < trials:
+        rounds += 1
+        killed = desk.kill(desk.index(corpus), draw.uniform(0, desk.seconds))
+        complaint = desk.complaint(corpus)
+        if complaint is None and rounds % ROUNDS == 0:
+            complaint = desk.end(corpus)
+        if complaint is None:
+            result.note("killed, nothing lost" if killed else "ended before its kill")
+        else:
+            result.fail(f"kills, seed {seed}, trial {result.trials}: {complaint}")
+        if complaint is not None or rounds % ROUNDS == 0:
+            shutil.rmtree(corpus)
+            desk.copy(corpus)
+    return result
