@@ -105,6 +105,11 @@ bench-speed: $(VENV)/installed ## speed and memory: indexes by size, encoding, g
 	$(RUN) benchmarks generation
 	$(RUN) benchmarks follow-up
 
+.PHONY: train-reader
+train-reader: $(VENV)/installed-dev ## train the reader that ships: make train-reader DATA=(folder with reading and qmsum); hours, resumes
+	@test -n "$(DATA)" || { echo "make: where is the data? make train-reader DATA=PATH" >&2; exit 1; }
+	PYTHONPATH=. sh training/reader/train.sh "$(BIN)/python" "$(DATA)" build/reader
+
 .PHONY: gpu-check
 gpu-check: $(VENV)/installed ## an NVIDIA GPU gives what the CPU gives, and how much sooner
 	@$(BIN)/python tools/gpu_check.py

@@ -24,9 +24,10 @@ from generator.evidence import (
     evidence_sentences,
     gather_evidence,
 )
-from generator.extractive.abstention import abstention_features, is_answerable
+from generator.extractive.abstention import answer_probability
 from generator.extractive.constrained_decoding import decode_quotes
 from generator.extractive.features import SentenceFeatures, WordVectors
+from generator.extractive.fitted import FITTED
 from generator.extractive.late_chunking import ContextualEncoder
 from generator.extractive.selector import (
     build_citation,
@@ -35,6 +36,7 @@ from generator.extractive.selector import (
     rank_sentences,
     select_quotes,
 )
+from generator.extractive.short_answer import short_answer
 from generator.lm.causal_lm import CausalModel
 from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
@@ -42,6 +44,7 @@ from generator.lm.openai_server import RemoteModel
 from generator.lm.writer import ADAPTERS
 from generator.prompt.builder import count_words, ledger
 from generator.prompt.follow_up import Turn
+from generator.reader.reading import Reader
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.errors import MissingDependency
@@ -90,6 +93,7 @@ class Generator:
         self._words = WordVectors(embed)
         self._context = ContextualEncoder()
         self._verifier = shipped_verifier()
+        self._reader = Reader()
         self._load = load or (lambda: load_model(settings.model, decoding=settings.usual_decoding))
         self._model: AnyModel | None = None
         self._positions: MsPoEPolicy | None = None
@@ -184,10 +188,9 @@ class Generator:
             request.query, sentences, self._words, question=request.question
         )
         draft.lap("evidence")
-        below = self.settings.answerable if request.abstain_below is None else request.abstain_below
-        always = not request.abstain or below == 0
-        answerable = always or is_answerable(abstention_features(features), self.settings.floor)
-        if not sentences or not answerable:
+        features = self._read(draft, features)
+        draft.probability = answer_probability(features)
+        if not sentences or draft.probability < self._abstain_below(request):
             yield from self._abstain(draft, evidence)
         elif draft.mode == "quote":
             yield from self._quote(draft, evidence, features, stop)
@@ -200,6 +203,23 @@ class Generator:
     def _mode(self, mode: Mode | None) -> AnswerMode:
         mode = mode or self.settings.answer
         return AnswerMode(mode, "as asked") if mode else usual(self.settings.model)
+
+    def _abstain_below(self, request: AskRequest) -> float:
+        """The probability of an answer below which there is none."""
+        if not request.abstain:
+            return 0.0
+        given = (request.abstain_below, self.settings.answerable, FITTED.abstain_below)
+        return next(each for each in given if each is not None)
+
+    def _read(self, draft: Draft, features: SentenceFeatures) -> SentenceFeatures:
+        """With what the encoder says of sentences in their context, and the reader of them."""
+        try:
+            features = features.with_context(self._context.score).with_reading(self._reader.read)
+            draft.made["sentences"] = "read with the question, and in context"
+        except MissingDependency as missing:
+            draft.made["sentences"] = f"compared one by one ({missing})"
+        draft.lap("read")
+        return features
 
     def _abstain(self, draft: Draft, evidence: Evidence) -> Iterator[Event]:
         yield draft.context(ledger(evidence.whole, [], count_words))
@@ -214,7 +234,6 @@ class Generator:
     ) -> Iterator[Event]:
         passages = evidence.passages[: self.settings.passages]
         draft.made["quotes"] = self.settings.quotes
-        features = self._in_context(draft, features)
         draft.made["Ms-PoE"] = "off (no language model is asked)"
         yield draft.context(ledger(evidence.whole, passages, count_words))
         if self.settings.quotes == "decoded":
@@ -227,22 +246,12 @@ class Generator:
             draft.citations.append(build_citation(sentence, marker, text))
         if not draft.citations:
             yield draft.text(NOT_SAID)
+        draft.short = short_answer(features, draft.citations)
         draft.lap("write")
 
-    def _in_context(self, draft: Draft, features: SentenceFeatures) -> SentenceFeatures:
-        """The features with the scores of the sentences in context, where these can be had."""
-        try:
-            features = features.with_context(self._context.score)
-            draft.made["sentences"] = "read in context"
-        except MissingDependency as missing:
-            draft.made["sentences"] = f"read one by one ({missing})"
-        return features
-
-    def _only_quotes(
-        self, draft: Draft, evidence: Evidence, features: SentenceFeatures
-    ) -> Evidence:
+    def _only_quotes(self, evidence: Evidence, features: SentenceFeatures) -> Evidence:
         """Evidence that consists of the quotes which would answer by themselves."""
-        quotes = select_quotes(self._in_context(draft, features), length=self.settings.length)
+        quotes = select_quotes(features, length=self.settings.length)
         spans = (Span(each.document, each.start, each.end, each.score) for each in quotes)
         return Evidence(tuple(spans), evidence.whole)
 
@@ -280,7 +289,7 @@ class Generator:
         stop: threading.Event | None,
     ) -> Iterator[Event]:
         if self.settings.usual_decoding == "quotes":
-            evidence = self._only_quotes(draft, evidence, features)
+            evidence = self._only_quotes(evidence, features)
         model = self.model
         self._note_model(draft, model)
         draft.made["temperature"] = str(self.settings.sampling)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from generator.answer import Mode
 from generator.decoding import DECODINGS
 from generator.decoding.base import DecodingLimits, MarginalSettings
-from generator.extractive.abstention import AbstentionThreshold
 from generator.extractive.selector import QuoteLength
 from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.ms_poe_policy import MS_POE
@@ -38,7 +37,6 @@ class GeneratorSettings:
         history_tokens: Most tokens that earlier turns of a conversation add to a prompt.
         passages: How many of the best passages a quote answer chooses from.
         length: How long a quote answer may be.
-        floor: What evidence must reach to be answered from.
         answerable: Least probability that the documents answer, 0 to 1, below which the answer is
             that they do not say; 0 for always an answer, None for the calibrated threshold.
         sampling: How a free answer's tokens are chosen.
@@ -56,7 +54,6 @@ class GeneratorSettings:
     history_tokens: int = 1000
     passages: int = 16
     length: QuoteLength = field(default_factory=QuoteLength)
-    floor: AbstentionThreshold = field(default_factory=AbstentionThreshold)
     answerable: float | None = None
     sampling: Sampling = field(default_factory=lambda: Sampling(no_repeat=NO_REPEAT))
     marginal: MarginalSettings = field(default_factory=MarginalSettings)

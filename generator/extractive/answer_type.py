@@ -26,6 +26,20 @@ _QUESTION_PATTERNS: tuple[tuple[AnswerType, str], ...] = (
 )
 """In this order: "the reason why", "the date of the budget"."""
 
+_OPEN = re.compile(
+    r"\b(think|thinks|thought|thoughts|says?|said|opinions?|discuss\w*|feel|feels|felt|feelings?"
+    r"|suggest\w*|propos\w*|talk\w*|describ\w*|explain\w*|summari[sz]\w*|conclu\w*|why|reasons?"
+    r"|views?|attitudes?|concern\w*|consider\w*|react\w*|respon[ds]\w*|argu\w*|(dis)?advantages?"
+    r"|problems?|issues?|ideas?|details?|(dis)?agree\w*|comment\w*|recommend\w*|introduc\w*"
+    r"|mention\w*|elaborate|perspectives?|difficult\w*|challeng\w*"
+    r"|how (did|does|do|was|were|is|are|should|would|could|can))\b"
+)
+_SHORT = re.compile(
+    r"\b(when|where|who|whom|whose|how (many|much|long|old|far|often|big|high|large|tall|deep|late"
+    r"|early|fast)|(what|which) (time|day|date|year|month|week|name|number|percent\w*|colou?r|price"
+    r"|city|country|team|company|kind|type|person))\b"
+)
+
 _DAYS = "|".join([*ORDINALS[:12], "[a-z]+teenth|twentieth|thirtieth|twenty-[a-z]+|thirty-first"])
 _MONTHS = "|".join([*(month for month in MONTHS if month != "May"), "(of|in) may|may(?= \\d)"])
 _ROUND = ("hundred", "thousand", "million", "half", "quarter", "third")
@@ -55,3 +69,9 @@ def classify_question(question: str) -> AnswerType | None:
 def has_answer_type(kind: AnswerType, text: str) -> bool:
     """Whether a sentence holds a reason, a time, a quantity, or a person."""
     return _ANSWER_PATTERNS[kind].search(text) is not None
+
+
+def is_open(question: str) -> bool:
+    """Whether a question asks for more than a few words: for views, reasons, ways."""
+    plain = question.lower()
+    return bool(_OPEN.search(plain)) and not _SHORT.search(plain)

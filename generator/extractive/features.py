@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from generator.evidence import Embed, Sentence, Vectors
+from generator.reader.reading import Reading
 from indexing.text.terms import Rarity, content_stems, content_words, stem, topic_words
 
 _UNRELATED = 0.4  # cosine of two words that have nothing to do with each other, or less
@@ -65,6 +66,7 @@ class SentenceFeatures:
         word_weights: (m,) of the words of the query, by rarity; they sum to 1.
         contextual: (n,) score of each sentence in its context, 0 for the best, the others below
             (`late_chunking`); None where it was not computed.
+        reading: What the reader says of the sentences; None where they were not read.
     """
 
     query: str
@@ -75,6 +77,7 @@ class SentenceFeatures:
     word_similarity: Vectors
     word_weights: Vectors
     contextual: Vectors | None = None
+    reading: Reading | None = None
 
     @classmethod
     def of(
@@ -115,6 +118,10 @@ class SentenceFeatures:
     def with_context(self, scorer: SentenceScorer) -> SentenceFeatures:
         """With the scores of the sentences in their context."""
         return replace(self, contextual=scorer(self.query, self.sentences))
+
+    def with_reading(self, read: Callable[[str, Sequence[Sentence]], Reading]) -> SentenceFeatures:
+        """With what the reader says of the sentences."""
+        return replace(self, reading=read(self.query, self.sentences))
 
     @cached_property
     def coverage(self) -> Vectors:

@@ -20,6 +20,8 @@ COLUMNS = {
     "citations": ("citations",),
     "wrongly withheld": ("wrongly_withheld",),
     "rightly withheld": ("rightly_withheld",),
+    "near misses withheld at 5 %": ("withheld_at_5",),
+    "words that answer, F1/exact": ("short_f1", "short_exact"),
     "words": ("words",),
     "seconds": ("seconds",),
 }
@@ -36,7 +38,7 @@ with_questions = together(
         "--data",
         type=AnyPath,
         required=True,
-        help="QMSum's .json or .jsonl, or your own questions as JSON lines beside their documents.",
+        help="QMSum's or SQuAD's file, or your own questions as JSON lines beside their documents.",
     ),
     click.option("--questions", type=click.IntRange(min=1), help="At most so many."),
     click.option(

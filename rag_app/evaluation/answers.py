@@ -1,8 +1,9 @@
 """Quality of answers: ROUGE, support, citations in gold evidence, abstention.
 
-Two kinds of questions: QMSum's specific queries, each asked of its own meeting, with a reference
-answer and gold utterances; and a person's own, JSON lines of `{"question", "answer", "answerable",
-"evidence": [{"path", "quote"}]}`, asked of the folder in which their file lies.
+Three kinds of questions: QMSum's specific queries, each asked of its own meeting, with a reference
+answer and gold utterances; SQuAD's, asked of all articles of the file, with the words that answer
+(`rag_app.datasets.squad`); and a person's own, JSON lines of `{"question", "answer", "answerable",
+"short", "evidence": [{"path", "quote"}]}`, asked of the folder in which their file lies.
 
 A citation is in gold evidence when it and a gold span share at least half of the shorter of the
 two. Beside the ways to answer stand three baselines: the beginning of the document (lead); the
@@ -36,6 +37,8 @@ from indexing.filter import Filter
 from indexing.text.sentences import sentences
 from rag_app.corpus.corpus import EVIDENCE_PASSAGES, Corpus
 from rag_app.datasets.qmsum import Meeting, meetings
+from rag_app.datasets.squad import Article, articles
+from rag_app.evaluation.short_answers import exact_match, word_f1
 from rag_app.progress import track
 from retriever.retriever import Retriever
 
@@ -43,6 +46,9 @@ LEAD_WORDS = 90
 ORACLE_SENTENCES = 5
 KINDS = ("quote", "decoded", "free", "lead", "oracle", "reference")
 """Ways to answer: ranked quotes, decoded quotes, generated text; then the baselines."""
+
+WRONGLY_WITHHELD = 0.05
+"""Share of the answerable questions that may be withheld, where near misses are counted."""
 
 _SHUFFLE_SEED = 5  # of the order of QMSum's questions
 _MARKER = re.compile(r" ?\[(\d+|unsupported)\]")
@@ -73,6 +79,7 @@ class LabelledQuestion:
         gold: Spans that hold the answer; none for an unanswerable question.
         document: Id of the one document to search; None for all.
         answerable: Whether the documents hold an answer.
+        short: The words that answer, as each annotator marked them; none where nobody did.
     """
 
     question: str
@@ -80,6 +87,7 @@ class LabelledQuestion:
     gold: tuple[Gold, ...]
     document: str | None = None
     answerable: bool = True
+    short: tuple[str, ...] = ()
 
     @property
     def where(self) -> Filter | None:
@@ -98,6 +106,8 @@ class MeasuredAnswer:
         evidence: For each verified or supported citation, whether it is in gold evidence.
         withheld: Whether it abstained.
         seconds: To answer.
+        short: The words that stand out; "" where none do.
+        probability: That the documents answer; None where nothing says so.
     """
 
     text: str
@@ -106,6 +116,8 @@ class MeasuredAnswer:
     evidence: tuple[bool, ...]
     withheld: bool
     seconds: float
+    short: str = ""
+    probability: float | None = None
 
 
 def evaluate(  # noqa: PLR0913 - one keyword option for each flag of the command
@@ -121,7 +133,7 @@ def evaluate(  # noqa: PLR0913 - one keyword option for each flag of the command
     """Means over the answerable questions, by the way to answer.
 
     Args:
-        data: QMSum's .json or .jsonl, or a person's own questions.
+        data: QMSum's .json or .jsonl, SQuAD's .json, or a person's own questions.
         kinds: Of `KINDS`.
         settings: Of the generator; a kind overrides them.
         folder: Of the corpus, created or reused; None for a temporary one.
@@ -176,12 +188,24 @@ def measure_answer(answer: Answer, question: LabelledQuestion) -> MeasuredAnswer
     """Measure an answer against the labels of its question."""
     plain = _MARKER.sub("", answer.text)
     if answer.abstained:
-        return MeasuredAnswer(plain, None, None, (), True, answer.seconds["total"])
+        likely = answer.probability
+        return MeasuredAnswer(
+            plain, None, None, (), True, answer.seconds["total"], probability=likely
+        )
     quoted, supported = 1.0, 1.0
     if answer.mode != "quote":
         quoted, supported = _support_shares(plain, answer.unsupported, answer.sentences)
     evidence = _in_evidence(question, answer.citations)
-    return MeasuredAnswer(plain, quoted, supported, evidence, False, answer.seconds["total"])
+    return MeasuredAnswer(
+        plain,
+        quoted,
+        supported,
+        evidence,
+        False,
+        answer.seconds["total"],
+        answer.short.text if answer.short else "",
+        answer.probability,
+    )
 
 
 def _support_shares(
@@ -292,8 +316,33 @@ def _aggregate(
         "citations": sum(map(len, citing)),
         "wrongly_withheld": _mean([answer.withheld for _, answer in answerable]),
         "rightly_withheld": _mean([answer.withheld for answer in unanswerable]),
+        **_withheld_at(
+            [answer.probability for _, answer in answerable],
+            [answer.probability for answer in unanswerable],
+        ),
+        "short_f1": _mean([word_f1(a.short, q.short) for q, a in answerable if q.short]),
+        "short_exact": _mean([exact_match(a.short, q.short) for q, a in answerable if q.short]),
         "words": _mean([len(answer.text.split()) for _, answer in answerable]),
         "seconds": round(median([answer.seconds for _, answer in answerable]), 3),
+    }
+
+
+def _withheld_at(
+    answerable: Sequence[float | None], unanswerable: Sequence[float | None]
+) -> dict[str, float | None]:
+    """Unanswerable questions withheld at the threshold that withholds 5 % of the others.
+
+    And how well the probability tells them apart, whatever the threshold: its ROC AUC.
+    """
+    right = sorted(each for each in answerable if each is not None)
+    wrong = [each for each in unanswerable if each is not None]
+    if not right or not wrong:
+        return {"withheld_at_5": None, "answerable_auc": None}
+    threshold = right[int(WRONGLY_WITHHELD * len(right))]
+    pairs = [(a > b) + 0.5 * (a == b) for a in right for b in wrong]
+    return {
+        "withheld_at_5": _mean([each < threshold for each in wrong]),
+        "answerable_auc": _mean(pairs),
     }
 
 
@@ -302,7 +351,14 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def load_questions(data: Path, corpus: Corpus) -> list[LabelledQuestion]:
-    """Load the questions of a file and index their documents."""
+    """Load the questions of a file and index their documents.
+
+    Raises:
+        UnreadableFile: The data cannot be read.
+    """
+    if (found := articles(data)) is not None:
+        corpus.add_documents([article.document for article in found])
+        return _article_questions(found)
     records = _question_records(data)
     if records is None:
         corpus.add([data])
@@ -340,7 +396,24 @@ def _own_question(
         str(values.get("answer") or ""),
         tuple(golds),
         answerable=bool(values.get("answerable", True)),
+        short=tuple(filter(None, [str(values.get("short") or "")])),
     )
+
+
+def _article_questions(found: Sequence[Article]) -> list[LabelledQuestion]:
+    """The questions of articles, in a fixed random order; near misses have no gold span."""
+    questions = []
+    for article in found:
+        name, text = article.document.id, article.document.text
+        for one in article.questions:
+            words = tuple(text[start:end] for start, end in one.spans)
+            golds = tuple(Gold(name, start, end) for start, end in one.spans)
+            reference = words[0] if words else ""
+            questions.append(
+                LabelledQuestion(one.text, reference, golds, None, bool(one.spans), words)
+            )
+    random.Random(_SHUFFLE_SEED).shuffle(questions)  # noqa: S311 - a sample, not a secret
+    return questions
 
 
 def _meeting_questions(sources: Sequence[Meeting]) -> list[LabelledQuestion]:

@@ -158,7 +158,7 @@ def load_passages(path: Path, tokenizer: Any) -> Data:  # noqa: ANN401
     """Read `train.jsonl.gz`; about six of a hundred passages of a source are kept for judging."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         records = [json.loads(line) for line in file]
-    kept = _held_titles(records)
+    kept = held_out(records)
     passages: list[Passage] = []
     parts: dict[bool, list[Question]] = {True: [], False: []}
     for record in records:
@@ -168,23 +168,23 @@ def load_passages(path: Path, tokenizer: Any) -> Data:  # noqa: ANN401
         for each, ids in zip(record["questions"], encoded["input_ids"], strict=True):
             question = _question(each, ids, passage, len(passages))
             if question is not None:
-                parts[_group(record) in kept].append(question)
+                parts[article(record) in kept].append(question)
         passages.append(passage)
     cls, sep = tokenizer.cls_token_id, tokenizer.sep_token_id
     return Data(passages, parts[False], parts[True], cls, sep)
 
 
-def _group(record: dict[str, Any]) -> tuple[str, str]:
+def article(record: dict[str, Any]) -> tuple[str, str]:
     """What is never divided: an article, or the passage where all have the same title (Reddit)."""
     same = record["source"] == "squadshifts-reddit"
     return record["source"], record["text"][:80] if same else record["title"]
 
 
-def _held_titles(records: Sequence[dict[str, Any]]) -> set[tuple[str, str]]:
+def held_out(records: Sequence[dict[str, Any]]) -> set[tuple[str, str]]:
     """Groups kept for judging; of SQuAD 2.0 twice as many, because its articles are few."""
     sizes: dict[tuple[str, str], int] = {}
     for record in records:
-        sizes[_group(record)] = sizes.get(_group(record), 0) + 1
+        sizes[article(record)] = sizes.get(article(record), 0) + 1
     kept: set[tuple[str, str]] = set()
     for source in sorted({source for source, _ in sizes}):
         groups = sorted(group for group in sizes if group[0] == source)

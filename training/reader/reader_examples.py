@@ -19,10 +19,10 @@ ANSWERED = {  # how often a question with its answer comes in a pass
     "squadshifts-amazon_reviews": 0.6,
     "squadshifts-reddit": 0.8,
     "squadshifts-new_wiki": 0.9,
-    "squad2-half": 1.8,
+    "squad2-half": 2.6,
     "nq-open": 1.4,
 }
-NEAR_MISS = 2.0  # how often a person's near miss comes in a pass
+NEAR_MISS = 3.0  # how often a person's near miss comes in a pass
 OTHER = {  # how often a question comes with another passage
     "squadshifts-amazon_reviews": 0.05,
     "squadshifts-reddit": 0.05,
@@ -33,8 +33,8 @@ OTHER = {  # how often a question comes with another passage
 CHANGED = {  # how often it comes with a name, number or word changed, where it can be
     "squadshifts-amazon_reviews": 0.08,
     "squadshifts-reddit": 0.12,
-    "squadshifts-new_wiki": 0.3,
-    "squad2-half": 0.5,
+    "squadshifts-new_wiki": 0.4,
+    "squad2-half": 0.8,
     "nq-open": 0.2,
 }
 WITHOUT = 0.07  # how often it comes without the sentence that answers

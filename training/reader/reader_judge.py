@@ -15,7 +15,9 @@ import numpy as np
 import torch
 from reader_data import Data, Example, Meetings, Query
 from reader_examples import Examples, Near, meeting_example
-from reader_model import Batch, Logits, Reader
+from reader_loss import read as logits_of
+
+from generator.reader.cross_encoder import CrossEncoder, Logits
 
 _STRETCH = 250  # tokens
 _ANSWER = 40  # tokens of an answer, at most
@@ -89,7 +91,7 @@ def _shown(query: Query, meetings: Meetings, data: Data, windows: int) -> list[E
     return found if any(any(one.relevant or []) for one in found) else []
 
 
-def judge(reader: Reader, what: Judged, data: Data) -> dict[str, Any]:
+def judge(reader: CrossEncoder, what: Judged, data: Data) -> dict[str, Any]:
     """Figures by source."""
     reader.eval()
     figures: dict[str, Any] = {}
@@ -107,7 +109,7 @@ def judge(reader: Reader, what: Judged, data: Data) -> dict[str, Any]:
     return figures
 
 
-def read(reader: Reader, examples: Sequence[Example], data: Data) -> list[Read]:
+def read(reader: CrossEncoder, examples: Sequence[Example], data: Data) -> list[Read]:
     """Of each example, in their order."""
     found: dict[int, Read] = {}
     order = sorted(range(len(examples)), key=lambda i: len(examples[i].ids))
@@ -115,7 +117,7 @@ def read(reader: Reader, examples: Sequence[Example], data: Data) -> list[Read]:
         count = max(1, min(len(order), _BUDGET // len(examples[order[-1]].ids)))
         taken, order = order[-count:], order[:-count]
         with torch.inference_mode():
-            logits = reader(Batch.of([examples[i] for i in taken]))
+            logits = logits_of(reader, [examples[i] for i in taken])
         for row, i in enumerate(taken):
             found[i] = _read(examples[i], data, logits, row)
     return [found[i] for i in range(len(examples))]
@@ -194,7 +196,9 @@ def auc(good: Any, bad: Any) -> float:  # noqa: ANN401
     return float(higher)
 
 
-def _meetings(reader: Reader, queries: Sequence[Sequence[Example]], data: Data) -> dict[str, Any]:
+def _meetings(
+    reader: CrossEncoder, queries: Sequence[Sequence[Example]], data: Data
+) -> dict[str, Any]:
     """Of all sentences of the windows: the best, the best five, and the first right one's rank."""
     first, five, rank, chance = [], [], [], []
     for shown in queries:

@@ -1,12 +1,13 @@
 """Trains the reader: the words that answer, the sentences that do, and whether any do.
 
-    python tools/train_reader.py DATA --meetings train.jsonl --folder build/reader
+    python training/reader/train_reader.py DATA --meetings train.jsonl --folder build/reader
 
 DATA is the `train.jsonl.gz` of questions on passages. Learning goes on at a constant rate until
-it is stopped (Ctrl-C, SIGTERM); the same command resumes, from `checkpoint.safetensors` or, where
-that is gone, `compact.safetensors`, an eighth of its size. `--cooldown MINUTES --out FILE` takes
-the last checkpoint, lets the rate fall to nothing (warm-up, stable, decay: Hu et al. 2024, arXiv
-2404.06395) and writes the reader's file; the checkpoint stays as it is, to go on from. Figures on
+that many steps are done or it is stopped (Ctrl-C, SIGTERM); the same command resumes, from
+`checkpoint.safetensors` or, where that is gone, `compact.safetensors`, an eighth of its size, or
+`start.safetensors`, a reader's file. `--cooldown STEPS --out FILE` takes the last checkpoint, lets
+the rate fall to nothing (warm-up, stable, decay: Hu et al. 2024, arXiv 2404.06395) and writes the
+reader's file; the checkpoint stays as it is, to go on from. Figures on
 articles and meetings left out are printed now and then and kept in `metrics.jsonl`.
 """
 
@@ -24,14 +25,14 @@ import click
 import torch
 from reader_data import Data, Example, Meetings, load_meetings, load_passages
 from reader_examples import Examples, Near, batches, of_meeting, order_windows
-from reader_file import export, load
 from reader_judge import Judged, judge, judged
-from reader_model import Batch, Reader, meeting_loss, reading_loss
+from reader_loss import meeting_loss, read, reading_loss
 from reader_vectors import vectors
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from generator.reader.cross_encoder import CrossEncoder, load_cross_encoder, save_changes
 from indexing.models.files import encoder_weights
 
 RATE, HEADS = 1.2e-4, 5e-4  # learning rates of the layers and of the heads
@@ -39,6 +40,7 @@ WARM = 200  # steps
 TOKENS = 2_200  # of questions on passages, in a step
 MEETING = 1.0  # weight of a meeting's loss
 COMPACT = "compact.safetensors"
+START = "start.safetensors"  # a reader's file to start from, where there is no checkpoint
 AVERAGE = 0.998  # decay of the weights' moving average
 
 _SAVE, _JUDGE = 300.0, 1500.0  # seconds
@@ -137,7 +139,7 @@ class Trainer:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.progress, self.losses = folder, Progress(), Losses()
-        self.reader = Reader()
+        self.reader = CrossEncoder(dropout=0.1)
         self.weights = self.reader.tuned()
         heads = [each for name, each in self.weights.items() if "encoder" not in name]
         layers = [each for name, each in self.weights.items() if "encoder" in name]
@@ -150,15 +152,17 @@ class Trainer:
             self._load()
         elif (folder / COMPACT).exists():
             self._load_compact()
+        elif (folder / START).exists():
+            self._load_exported()
 
     def step(self, step: Step, factor: float) -> None:
         """Learn from a step's examples, at this share of the learning rates."""
         begun = time.monotonic()
         for group, rate in zip(self.optimizer.param_groups, (RATE, HEADS), strict=True):
             group["lr"] = rate * factor
-        reading = reading_loss(self.reader(Batch.of(step.reading)), step.reading)
+        reading = reading_loss(read(self.reader, step.reading), step.reading)
         torch.autograd.backward(reading)
-        meeting = meeting_loss(self.reader(Batch.of(step.meeting)), step.meeting)
+        meeting = meeting_loss(read(self.reader, step.meeting), step.meeting)
         torch.autograd.backward(MEETING * meeting)
         nn.utils.clip_grad_norm_(self.weights.values(), 1.0)
         self.optimizer.step()
@@ -205,7 +209,7 @@ class Trainer:
 
     def save_compact(self) -> None:
         """Write what the weights have gained, in half the bits; what AdamW keeps is left out."""
-        packaged = Reader().tuned()
+        packaged = CrossEncoder().tuned()
         tensors = {
             name: (each.detach() - packaged[name].detach() * ("encoder" in name)).bfloat16()
             for name, each in self.weights.items()
@@ -223,14 +227,22 @@ class Trainer:
                 self.average[name] = each.detach().clone()
         self.first = self.progress.step
 
-    def averaged(self) -> Reader:
+    def _load_exported(self) -> None:
+        """Start from a reader's file; the rate rises anew, with the examples of another pass."""
+        start = load_cross_encoder(self.folder / START).tuned()
+        for name, each in self.weights.items():
+            each.data.copy_(start[name].detach())
+            self.average[name] = each.detach().clone()
+        self.progress = Progress(turn=1)
+
+    def averaged(self) -> CrossEncoder:
         """A reader with the average of the weights."""
-        reader = Reader(dropout=0.0)
+        reader = CrossEncoder()
         for name, each in reader.tuned().items():
             each.data.copy_(self.average[name])
         return reader
 
-    def report(self, reader: Reader, material: Material, which: str) -> None:
+    def report(self, reader: CrossEncoder, material: Material, which: str) -> None:
         """Judge a reader; a line on standard output and in `metrics.jsonl`."""
         figures = judge(reader, material.judged, material.data)
         said = {"time": time.strftime("%H:%M"), "weights": which, **asdict(self.progress)}
@@ -245,12 +257,19 @@ class Trainer:
 @click.option("--meetings", type=click.Path(path_type=Path, exists=True), required=True)
 @click.option("--folder", type=click.Path(path_type=Path), required=True)
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True)
-@click.option("--cooldown", type=float, help="Minutes; let the rate fall to nothing and stop.")
+@click.option("--steps", type=click.IntRange(min=1), help="Stop when so many are done in all.")
+@click.option("--cooldown", type=click.IntRange(min=1), help="Steps; let the rate fall to nothing.")
 @click.option("--out", type=click.Path(path_type=Path), help="The reader's file, after --cooldown.")
 def main(
-    data: Path, meetings: Path, folder: Path, threads: int, cooldown: float | None, out: Path | None
+    data: Path,
+    meetings: Path,
+    folder: Path,
+    threads: int,
+    steps: int | None,
+    cooldown: int | None,
+    out: Path | None,
 ) -> None:
-    """Train until stopped."""
+    """Train until stopped, or for so many steps."""
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     folder.mkdir(parents=True, exist_ok=True)
@@ -258,14 +277,14 @@ def main(
     trainer = Trainer(folder)
     click.echo(f"From step {trainer.progress.step}.")
     if cooldown is None:
-        _train(trainer, material)
+        _train(trainer, material, steps)
         trainer.save()
         trainer.save_compact()
         return
     _cool(trainer, material, cooldown)
     out = out or folder / "reader.safetensors"
-    export(trainer.weights, out)
-    trainer.report(load(out), material, out.name)
+    save_changes(trainer.weights, out)
+    trainer.report(load_cross_encoder(out), material, out.name)
 
 
 def _material(data: Path, meetings: Path, folder: Path) -> Material:
@@ -280,15 +299,15 @@ def _material(data: Path, meetings: Path, folder: Path) -> Material:
     return Material(examples, queries, judged(examples, near, queries, *_JUDGED))
 
 
-def _train(trainer: Trainer, material: Material) -> None:
-    """At a constant rate, until a signal."""
+def _train(trainer: Trainer, material: Material, steps: int | None) -> None:
+    """At a constant rate, until a signal or for so many steps in all."""
     stopped: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: stopped.append(number))
     last_saved = last_judged = time.monotonic()
     trainer.reader.train()
     for step in material.steps(trainer.progress):
-        if stopped:
+        if stopped or (steps is not None and step.after.step > steps):
             return
         trainer.step(step, min(1.0, (step.after.step - trainer.first) / WARM))
         _log(trainer)
@@ -300,16 +319,11 @@ def _train(trainer: Trainer, material: Material) -> None:
             last_judged = time.monotonic()
 
 
-def _cool(trainer: Trainer, material: Material, minutes: float) -> None:
-    """At a rate that falls to nothing in that time; saves no checkpoint."""
-    begun: float | None = None
+def _cool(trainer: Trainer, material: Material, steps: int) -> None:
+    """At a rate that falls to nothing in so many steps; saves no checkpoint."""
     trainer.reader.train()
-    for step in material.steps(trainer.progress):
-        begun = begun or time.monotonic()  # the first step waits for its examples
-        factor = 1 - (time.monotonic() - begun) / (60 * minutes)
-        if factor <= 0:
-            return
-        trainer.step(step, factor)
+    for done, step in zip(range(steps), material.steps(trainer.progress), strict=False):
+        trainer.step(step, 1 - done / steps)
         _log(trainer)
 
 

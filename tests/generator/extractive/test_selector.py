@@ -73,14 +73,14 @@ def test_named_speaker_comes_first(embed: Embed) -> None:
 
 
 def test_nothing_is_said_twice_and_fillers_are_left_out(embed: Embed) -> None:
-    all_of_it = QuoteLength(quotes=50, words=1000, drop=10.0)
+    all_of_it = QuoteLength(quotes=50, words=1000, enough=1.1)
     texts = [sentence.text for sentence in ask("What about rubber?", embed, length=all_of_it)]
     assert len(texts) == len(set(texts))
     assert not {"Hmm .", "Okay .", "{vocalsound} Okay ."} & set(texts)
 
 
 def test_reading_order_and_length(embed: Embed) -> None:
-    short = QuoteLength(quotes=3, words=15, drop=10.0)
+    short = QuoteLength(quotes=3, words=15, enough=1.1)
     sentences = ask("What about rubber cases?", embed, length=short)
     assert [sentence.start for sentence in sentences] == sorted(
         sentence.start for sentence in sentences
@@ -118,12 +118,12 @@ def test_sentences_in_a_row_are_one_quote(embed: Embed) -> None:
     document = transcript([("Ann", "We chose rubber. Rubber feels soft."), ("Bo", "I like tea.")])
     sentences = evidence_sentences([span(document)])
     features = SentenceFeatures.of("Why is rubber chosen?", sentences, WordVectors(embed))
-    (quote,) = select_quotes(features, length=QuoteLength(words=6, drop=10.0))
+    (quote,) = select_quotes(features, length=QuoteLength(words=6, enough=1.1))
     assert quote.text == "We chose rubber. Rubber feels soft."
     assert (quote.speaker, quote.utterance) == ("Ann", 0)
     paragraphs = evidence_sentences([span(prose("We chose rubber.\n\nRubber feels soft."))])
     apart = SentenceFeatures.of("Why is rubber chosen?", paragraphs, WordVectors(embed))
-    assert len(select_quotes(apart, length=QuoteLength(drop=10.0))) == 2
+    assert len(select_quotes(apart, length=QuoteLength(enough=1.1))) == 2
 
 
 def closest(said: list[tuple[str, str]], embed: Embed, *, most: int = 3) -> list[str]:
@@ -162,3 +162,13 @@ def test_a_time_is_quoted_when_asked_when(embed: Embed) -> None:
     features = SentenceFeatures.of("When does the bakery open?", sentences, WordVectors(embed))
     (quote,) = select_quotes(features, length=QuoteLength(quotes=1, words=5))
     assert quote.text == "The bakery opens on Monday the ninth."
+
+
+def test_quotes_end_where_one_of_them_probably_answers(embed: Embed) -> None:
+    question = "What is the case made of?"
+    few, more = (
+        ask(question, embed, length=QuoteLength(words=200, enough=share)) for share in (0.01, 0.95)
+    )
+    assert len(few) == 1
+    assert len(more) > 1
+    assert few[0] in more or any(each.start <= few[0].start < each.end for each in more)

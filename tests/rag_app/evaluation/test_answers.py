@@ -63,6 +63,30 @@ def test_figures_of_quotes_lead_and_oracle(questions: Path) -> None:
     assert oracle["evidence_cited"] == 1 and oracle["rouge1"] > 0
 
 
+def test_words_that_answer_and_near_misses_of_articles(tmp_path: Path) -> None:
+    at = FERRY.index("nine")
+    asked = [
+        {"question": "When does the ferry sail?", "answers": [[at, at + 12]]},
+        {"question": "Who won the chess match in Oslo?", "answers": []},
+    ]
+    line = {"source": "x", "title": "Ferry", "text": FERRY, "questions": asked}
+    file = tmp_path / "articles.jsonl"
+    file.write_text(json.dumps(line) + "\n")
+    row = evaluate(file, kinds=["quote"])["answers"]["quote"]
+    assert row["evidence_cited"] == 1 and row["rightly_withheld"] == 1
+    assert row["withheld_at_5"] == 1 and row["answerable_auc"] == 1
+    assert row["short_f1"] > 0.5
+
+
+def test_near_misses_are_counted_where_few_others_are_withheld() -> None:
+    right = [i / 100 for i in range(1, 101)]
+    figures = answers._withheld_at(right, [0.005, 0.055, 0.065, None])
+    assert figures["withheld_at_5"] == pytest.approx(2 / 3, abs=1e-3)
+    by_hand = (100 + 95 + 94) / 300
+    assert figures["answerable_auc"] == pytest.approx(by_hand, abs=1e-3)
+    assert answers._withheld_at(right, [])["withheld_at_5"] is None
+
+
 def test_a_reference_is_cited_as_an_answer_is(questions: Path) -> None:
     """Both are verified by the sentences that they are from; the soup's is not the marked one."""
     row = evaluate(questions, kinds=["reference"])["answers"]["reference"]

@@ -1,0 +1,202 @@
+"""The score of a sentence of evidence: a weighted sum of its features.
+
+Its similarity to the question, as a whole and word by word; what was said right before it (a reply
+follows its question); how good its passage is; whether the question names its speaker; whether it
+holds the type of answer that is asked for (a time for "when"); how much it says that the question
+does not; its score when it is encoded with its context (`late_chunking`); and what the reader says
+of it, of the words in it that may answer, and of the stretch around it (`generator.reader`).
+
+The weights are those of a softmax over a question's sentences (a conditional logit: McFadden,
+1974), fitted to the sentences that answer; docs/experiments.md has the figures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from generator.evidence import Sentence, Vectors
+from generator.extractive.answer_type import AnswerType, classify_question, has_answer_type
+from generator.extractive.features import SentenceFeatures
+from generator.extractive.fitted import FITTED
+from indexing.text.terms import content_stems
+
+_MOST_NEW_STEMS = 12
+_HEADING = 10  # words
+_LEAST_STEMS = 2  # of content words; drops "Okay ." and "{vocalsound}"
+_LOGIT, _SPAN_LOGITS = 10.0, 20.0  # bounds of what the reader says
+
+Weights = Mapping[str, float]
+"""By the names of features."""
+
+
+def sentence_scores(features: SentenceFeatures, weights: Weights | None = None) -> Vectors:
+    """(n,) the weighted sum for each sentence; -inf for headings and those without content.
+
+    Args:
+        features: Of the sentences.
+        weights: By the names of `FEATURES`; None for those that ship.
+    """
+    if not features.sentences:
+        return np.zeros(0, np.float32)
+    weights = weights or (FITTED.sentence if features.reading else WEIGHTS_UNREAD)
+    scores = np.zeros(len(features.sentences), np.float32)
+    for name, weight in weights.items():
+        scores += weight * FEATURES[name](features)
+    has_content = np.array(
+        [
+            len(set(stems)) >= _LEAST_STEMS and not is_heading(sentence)
+            for sentence, stems in zip(features.sentences, features.stems, strict=True)
+        ],
+        bool,
+    )
+    return np.asarray(np.where(has_content | ~has_content.any(), scores, -np.inf), np.float32)
+
+
+def is_heading(sentence: Sentence) -> bool:
+    """Whether a sentence is a heading: it names what follows, and answers nothing.
+
+    One of Markdown; or a short line by itself, between blank lines, without a digit and without a
+    mark at its end.
+    """
+    text = sentence.document.text
+    start = text.rfind("\n", 0, sentence.start) + 1
+    line = text[start : sentence.end]
+    if re.match(r"#{1,6}\s", line):
+        return True
+    alone = not line[: sentence.start - start].strip() and sentence.utterance is None
+    before, after = text[max(0, start - 2) : start], text[sentence.end : sentence.end + 2]
+    apart = before in {"", "\n", "\n\n"} and after == "\n\n"
+    words = sentence.text.split()
+    plain = words and words[-1][-1].isalnum() and not any(map(str.isdigit, sentence.text))
+    return bool(alone and apart and plain and len(words) <= _HEADING)
+
+
+def probabilities(scores: Vectors) -> Vectors:
+    """(n,) that each sentence is the one that answers, if one does: the softmax of the scores."""
+    powers = np.exp(scores - scores.max(initial=-np.inf))
+    return np.asarray(powers / powers.sum(), np.float32)
+
+
+def _passage(features: SentenceFeatures) -> Vectors:
+    """(n,) what the retriever scores each sentence's passage below the best one."""
+    scores = np.array([sentence.score for sentence in features.sentences], np.float32)
+    return np.asarray(scores - scores.max(), np.float32)
+
+
+def _before(features: SentenceFeatures, values: Vectors) -> Vectors:
+    """(n,) the value of the sentence before each; the mean where there is none."""
+    previous = np.full(len(values), values.mean(), np.float32)
+    for before, after in features.neighbours:
+        previous[after] = values[before]
+    return previous
+
+
+def _novelty(features: SentenceFeatures) -> Vectors:
+    """(n,) stems that the question does not have, as a share of the most that count."""
+    known = set(content_stems(features.query))
+    new = [min(len(set(stems) - known), _MOST_NEW_STEMS) for stems in features.stems]
+    return np.asarray(np.array(new, np.float32) / _MOST_NEW_STEMS, np.float32)
+
+
+def _is_question(features: SentenceFeatures) -> Vectors:
+    """(n,) 1 for a sentence that is a question itself."""
+    return np.array([one.text.rstrip().endswith("?") for one in features.sentences], np.float32)
+
+
+def _answers(kind: AnswerType) -> Callable[[SentenceFeatures], Vectors]:
+    """(n,) 1 for a sentence that holds the type of answer, where the question asks for it."""
+
+    def held(features: SentenceFeatures) -> Vectors:
+        if classify_question(features.question) != kind:
+            return np.zeros(len(features.sentences), np.float32)
+        found = [has_answer_type(kind, one.text) for one in features.sentences]
+        return np.array(found, np.float32)
+
+    return held
+
+
+def _contextual(features: SentenceFeatures) -> Vectors:
+    if features.contextual is None:
+        return np.zeros(len(features.sentences), np.float32)
+    return features.contextual
+
+
+def _relevance(features: SentenceFeatures) -> Vectors:
+    """(n,) the reader's logit that each sentence answers."""
+    assert features.reading is not None
+    return np.asarray(np.clip(features.reading.relevance, -_LOGIT, _LOGIT), np.float32)
+
+
+def _words(features: SentenceFeatures) -> Vectors:
+    """(n,) the reader's score of the best words in each sentence."""
+    assert features.reading is not None
+    return np.asarray(np.clip(features.reading.spans, -_SPAN_LOGITS, _SPAN_LOGITS), np.float32)
+
+
+def _answerable(features: SentenceFeatures) -> Vectors:
+    """(n,) the reader's logit that the stretch around each sentence answers."""
+    assert features.reading is not None
+    return np.asarray(np.clip(features.reading.answerable, -_LOGIT, _LOGIT), np.float32)
+
+
+FEATURES: Mapping[str, Callable[[SentenceFeatures], Vectors]] = {
+    "similarity": lambda features: features.similarity,
+    "coverage": lambda features: features.coverage,
+    "neighbourhood": lambda features: features.neighbourhood_coverage,
+    "previous similarity": lambda features: _before(features, features.similarity),
+    "passage": _passage,
+    "speaker named": lambda features: _speaker_named(features.query, features.sentences),
+    "novelty": _novelty,
+    "question": _is_question,
+    "reason": _answers("reason"),
+    "time": _answers("time"),
+    "quantity": _answers("quantity"),
+    "person": _answers("person"),
+    "in context": _contextual,
+    "relevance": _relevance,
+    "previous relevance": lambda features: _before(features, _relevance(features)),
+    "words": _words,
+    "answerable": _answerable,
+}
+"""What is known of each of n sentences: (n,) by name."""
+
+WEIGHTS_UNREAD: Weights = {
+    "similarity": 1.6,
+    "coverage": 1.6,
+    "previous similarity": 1.0,
+    "passage": 0.4,
+    "speaker named": 1.4,
+    "novelty": 0.6,
+    "question": -0.6,
+    "reason": 0.6,
+    "time": 1.8,
+    "quantity": 1.4,
+    "person": 0.8,
+    "in context": 0.4,
+}
+"""Weights where there is no reader: it needs the packaged encoder."""
+
+
+def _speaker_named(question: str, sentences: Sequence[Sentence]) -> Vectors:
+    """(n,) 1 where the question names the speaker."""
+    speakers = {sentence.speaker or "" for sentence in sentences}
+    named = {speaker: float(_names(question, speaker, speakers)) for speaker in speakers}
+    return np.array([named[sentence.speaker or ""] for sentence in sentences], np.float32)
+
+
+def _names(question: str, speaker: str, speakers: Iterable[str]) -> bool:
+    """Whether the question has the speaker's label, or a part of it that no other speaker has.
+
+    A label of one letter counts only as a capital, a part only as a capitalised word.
+    """
+    if not speaker.strip() or (speaker == "A" and re.match(r"\s*A\b", question)):
+        return False
+    flags = re.IGNORECASE if len(speaker) > 1 else re.NOFLAG
+    if re.search(rf"(?<!\w){re.escape(speaker)}(?!\w)", question, flags):
+        return True
+    capitalised = set(re.findall(r"(?<!^)\b[A-Z]\w{2,}", question))
+    parts = capitalised & set(speaker.split())
+    return any(sum(part in other.split() for other in speakers) == 1 for part in parts)

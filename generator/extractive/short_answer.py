@@ -1,0 +1,84 @@
+"""The words that answer, which stand out inside a quote.
+
+Of the words that the reader found in each quoted sentence, the best are taken, by their own score
+and by that of their sentence. Open questions ("What did they think of it?") have no such words
+mostly: there they must be all the likelier to stand out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from generator.answer import Citation, ShortAnswer
+from generator.extractive.answer_type import is_open
+from generator.extractive.features import SentenceFeatures
+from generator.extractive.fitted import FITTED
+from generator.extractive.ranking import Weights, sentence_scores
+
+_WORDS = 0.2  # weight of words' score beside their sentence's, where they are chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Words that may answer.
+
+    Attributes:
+        sentence: Index of their sentence.
+        start: First character.
+        end: One past the last.
+        words: Their own score.
+        score: Their sentence's score.
+    """
+
+    sentence: int
+    start: int
+    end: int
+    words: float
+    score: float
+
+    @property
+    def rank(self) -> float:
+        """By which the best is chosen."""
+        return self.score + _WORDS * self.words
+
+    def probability(self, weights: Weights | None = None) -> float:
+        """That they answer, 0 to 1; None for the weights that ship."""
+        weights = weights or FITTED.short
+        total = weights["bias"] + weights["words"] * self.words + weights["score"] * self.score
+        return 1 / (1 + math.exp(-total))
+
+
+def candidates(features: SentenceFeatures, weights: Weights | None = None) -> list[Candidate]:
+    """The best words of each sentence that was read and has content, best first.
+
+    Args:
+        features: Of the sentences.
+        weights: Of a sentence's features, as in `sentence_scores`.
+    """
+    if features.reading is None:
+        return []
+    scores = sentence_scores(features, weights)
+    every = [
+        Candidate(i, found.start, found.end, found.score, float(scores[i]))
+        for i, found in enumerate(features.reading.words)
+        if found is not None and np.isfinite(scores[i])
+    ]
+    return sorted(every, key=lambda one: -one.rank)
+
+
+def short_answer(features: SentenceFeatures, citations: Sequence[Citation]) -> ShortAnswer | None:
+    """The best words within the citations; None where they are not likely enough."""
+    least = FITTED.short_above_open if is_open(features.question) else FITTED.short_above
+    for one in candidates(features):
+        document = features.sentences[one.sentence].document.id
+        for citation in citations:
+            if citation.document == document and citation.start <= one.start < citation.end:
+                likely = one.probability()
+                if likely < least:
+                    return None
+                return ShortAnswer.within(citation, one.start, one.end, likely)
+    return None

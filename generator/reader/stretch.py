@@ -1,0 +1,150 @@
+"""Stretches: neighbouring sentences of evidence that are read together with a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from generator.evidence import Sentence
+
+_LONGEST = 200  # tokens of the sentences and speakers' labels of a stretch
+_LONGEST_QUESTION = 48  # tokens
+_LONGEST_LABEL = 12  # tokens
+_GAP = 120  # characters between neighbours, a speaker's label among them
+
+
+class Tokens(Protocol):
+    """What the cross-encoder reads of a stretch; attributes as in `Stretch`."""
+
+    @property
+    def ids(self) -> Sequence[int]:
+        """Token ids."""
+
+    @property
+    def first(self) -> int:
+        """Index of the first token after the question."""
+
+    @property
+    def places(self) -> Sequence[tuple[int, int]]:
+        """Tokens of each sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """`[CLS] question [SEP] sentences [SEP]`, as token ids.
+
+    A speaker's label ("Project Manager:") is read before each utterance, but belongs to none of
+    its sentences.
+
+    Attributes:
+        ids: Token ids, special ones included.
+        first: Index of the first token after the question.
+        places: First and last + 1 token of each sentence.
+        sentences: Index of each sentence in the evidence.
+        offsets: Of each sentence, the document's characters of each token.
+    """
+
+    ids: Sequence[int]
+    first: int
+    places: Sequence[tuple[int, int]]
+    sentences: Sequence[int] = ()
+    offsets: Sequence[Sequence[tuple[int, int]]] = ()
+
+
+def stretches(
+    tokenizer: Any,  # noqa: ANN401 - of transformers
+    question: str,
+    sentences: Sequence[Sentence],
+) -> list[Stretch]:
+    """Evidence cut into stretches, document by document; a sentence without a token is in none."""
+    ids, spans = _encoded(tokenizer, sentences)
+    names = sorted({sentence.speaker for sentence in sentences if sentence.speaker})
+    labels = {name: _ids(tokenizer, f"{name}:")[:_LONGEST_LABEL] for name in names}
+    prompt = [
+        tokenizer.cls_token_id,
+        *_ids(tokenizer, question)[:_LONGEST_QUESTION],
+        tokenizer.sep_token_id,
+    ]
+    return [
+        _joined(prompt, group, ids, spans, tokenizer.sep_token_id)
+        for group in _groups(sentences, ids, labels)
+    ]
+
+
+def _ids(tokenizer: Any, text: str) -> list[int]:  # noqa: ANN401
+    return list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+
+def _encoded(
+    tokenizer: Any,  # noqa: ANN401
+    sentences: Sequence[Sentence],
+) -> tuple[list[list[int]], list[list[tuple[int, int]]]]:
+    """Token ids and characters of each sentence, its tail cut where it is too long."""
+    encoded = tokenizer(
+        [sentence.text for sentence in sentences] or [""],
+        add_special_tokens=False,
+        return_offsets_mapping=True,
+        truncation=True,
+        max_length=_LONGEST - _LONGEST_LABEL,
+    )
+    spans = [
+        [(sentence.start + a, sentence.start + b) for a, b in offsets]
+        for sentence, offsets in zip(sentences, encoded["offset_mapping"], strict=False)
+    ]
+    return encoded["input_ids"], spans
+
+
+Member = tuple[int, list[int]]
+"""Index of a sentence, and the token ids of the label that is read before it."""
+
+
+def _groups(
+    sentences: Sequence[Sentence], ids: Sequence[Sequence[int]], labels: dict[str, list[int]]
+) -> Iterator[list[Member]]:
+    """Neighbouring sentences in reading order, as many as have room."""
+    order = sorted(
+        range(len(sentences)), key=lambda i: (sentences[i].document.id, sentences[i].start)
+    )
+    group: list[Member] = []
+    size = 0
+    for i in order:
+        if not ids[i]:
+            continue
+        label = labels.get(sentences[i].speaker or "", [])
+        before = sentences[group[-1][0]] if group else None
+        full = size + len(ids[i]) + len(label) > _LONGEST
+        if before is not None and (full or not _near(before, sentences[i])):
+            yield group
+            group, size, before = [], 0, None
+        if before is not None and before.utterance == sentences[i].utterance:
+            label = []
+        group.append((i, label))
+        size += len(ids[i]) + len(label)
+    if group:
+        yield group
+
+
+def _near(before: Sentence, sentence: Sentence) -> bool:
+    """Whether two sentences stand beside each other."""
+    same = before.document.id == sentence.document.id
+    return same and sentence.start - before.end <= _GAP
+
+
+def _joined(
+    prompt: Sequence[int],
+    group: Sequence[Member],
+    ids: Sequence[Sequence[int]],
+    spans: Sequence[Sequence[tuple[int, int]]],
+    end: int,
+) -> Stretch:
+    joined = list(prompt)
+    places = []
+    for i, label in group:
+        joined += label
+        places.append((len(joined), len(joined) + len(ids[i])))
+        joined += ids[i]
+    indexes = tuple(i for i, _ in group)
+    return Stretch(
+        (*joined, end), len(prompt), tuple(places), indexes, tuple(spans[i] for i in indexes)
+    )

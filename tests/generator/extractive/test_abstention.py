@@ -1,0 +1,58 @@
+"""The probability that the documents answer."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from generator.evidence import Embed, evidence_sentences
+from generator.extractive.abstention import answer_features, answer_probability
+from generator.extractive.features import SentenceFeatures, WordVectors
+from generator.extractive.fitted import FITTED
+from generator.reader.reading import Reader
+from tests.generator.conftest import span, transcript
+
+MEETING = transcript(
+    [
+        ("Ada Park", "The budget of the field trial was cut to 12,500 euros in March."),
+        ("Ben", "The ferry sails at a quarter to nine."),
+    ]
+)
+
+
+@cache
+def reader() -> Reader:
+    return Reader()
+
+
+def features(question: str, embed: Embed, *, read: bool = True) -> SentenceFeatures:
+    found = SentenceFeatures.of(question, evidence_sentences([span(MEETING)]), WordVectors(embed))
+    return found.with_reading(reader().read) if read else found
+
+
+@pytest.mark.parametrize("read", [True, False])
+def test_what_is_said_is_likelier_than_what_is_not(embed: Embed, *, read: bool) -> None:
+    near = answer_probability(features("To what was the budget cut?", embed, read=read))
+    far = answer_probability(features("Which vaccine did Zanzibar order?", embed, read=read))
+    assert 0 < far < FITTED.abstain_below < near < 1
+
+
+def test_of_no_evidence_it_is_nothing(embed: Embed) -> None:
+    assert answer_probability(SentenceFeatures.of("?", [], WordVectors(embed))) == 0
+
+
+def test_it_is_a_logistic_function_of_its_features(embed: Embed) -> None:
+    found = features("When does the ferry sail?", embed)
+    values = answer_features(found)
+    assert found.reading is not None
+    assert values["words"] == pytest.approx(float(found.reading.spans.max()))
+    total = FITTED.answerable["bias"] + sum(FITTED.answerable[k] * v for k, v in values.items())
+    assert answer_probability(found) == pytest.approx(1 / (1 + 2.718281828459045**-total))
+    assert set(FITTED.answerable) == {"bias", *values}
+
+
+def test_names_that_are_nowhere_near_are_counted(embed: Embed) -> None:
+    at_home = answer_features(features("When does the ferry of Ben sail in March?", embed))
+    abroad = answer_features(features("When does the ferry of Zanzibar sail in 1911?", embed))
+    assert (at_home["names missing"], abroad["names missing"]) == (0, 2)

@@ -1,0 +1,117 @@
+"""The score of a sentence: a weighted sum, checked feature by feature."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from generator.evidence import Embed, evidence_sentences
+from generator.extractive.features import SentenceFeatures, WordVectors
+from generator.extractive.fitted import FITTED
+from generator.extractive.ranking import (
+    FEATURES,
+    WEIGHTS_UNREAD,
+    is_heading,
+    probabilities,
+    sentence_scores,
+)
+from generator.reader.reading import Reading, Words
+from tests.generator.conftest import prose, span, transcript
+
+MEETING = transcript(
+    [
+        ("Ada", "How much may the remote cost?"),
+        ("Ben", "Twenty five euros, because rubber is dear."),
+        ("Ben", "Hmm."),
+        ("Ada", "The weather is nice on Monday."),
+    ]
+)
+
+
+def features(question: str, embed: Embed) -> SentenceFeatures:
+    sentences = evidence_sentences([span(MEETING)])
+    return SentenceFeatures.of(question, sentences, WordVectors(embed))
+
+
+def reading(count: int) -> Reading:
+    logits = np.linspace(-30, 30, count, dtype=np.float32)
+    words = tuple(Words(0, 1, float(each)) for each in logits)
+    return Reading(logits, words, logits[::-1].copy())
+
+
+def test_scores_are_the_weighted_sum_of_the_features(embed: Embed) -> None:
+    found = features("How much does the remote cost?", embed)
+    found = replace(found, reading=reading(4), contextual=np.array([0, -1, -2, -3], np.float32))
+    scores = sentence_scores(found)
+    for i in (0, 1, 3):
+        by_hand = sum(weight * FEATURES[name](found)[i] for name, weight in FITTED.sentence.items())
+        assert scores[i] == pytest.approx(by_hand, abs=1e-4)
+    assert scores[2] == -np.inf  # "Hmm." has no content
+
+
+def test_without_a_reader_its_features_are_not_asked_for(embed: Embed) -> None:
+    found = features("Why is the remote dear?", embed)
+    scores = sentence_scores(found)
+    parts = [weight * FEATURES[name](found) for name, weight in WEIGHTS_UNREAD.items()]
+    by_hand = np.sum(parts, axis=0)
+    np.testing.assert_allclose(scores[[0, 1, 3]], by_hand[[0, 1, 3]], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "expected"),
+    [
+        ("question", "What?", [1, 0, 0, 0]),
+        ("reason", "Why is it dear?", [0, 1, 0, 0]),
+        ("quantity", "How much is it?", [0, 1, 0, 0]),
+        ("time", "When is the weather nice?", [0, 0, 0, 1]),
+        ("time", "Who says so?", [0, 0, 0, 0]),
+        ("speaker named", "What did Ben say?", [0, 1, 1, 0]),
+        ("passage", "What?", [0, 0, 0, 0]),
+    ],
+)
+def test_features(name: str, question: str, expected: list[float], embed: Embed) -> None:
+    assert FEATURES[name](features(question, embed)).tolist() == expected
+
+
+def test_what_the_reader_says_is_bounded(embed: Embed) -> None:
+    found = replace(features("What?", embed), reading=reading(4))
+    for name in ("relevance", "words", "answerable", "previous relevance"):
+        values = FEATURES[name](found)
+        assert np.abs(values).max() <= 20
+
+
+def test_of_no_sentence_there_is_no_score(embed: Embed) -> None:
+    none = SentenceFeatures.of("What?", [], WordVectors(embed))
+    assert sentence_scores(none).shape == (0,)
+
+
+def test_fitted_weights_have_features() -> None:
+    assert set(FITTED.sentence) <= set(FEATURES)
+    assert 0 < FITTED.abstain_below < 1
+    assert 0 < FITTED.enough <= 1
+
+
+def test_probabilities_are_a_softmax_and_nothing_without_content() -> None:
+    found = probabilities(np.array([0.0, np.log(3.0), -np.inf], np.float32))
+    np.testing.assert_allclose(found, [0.25, 0.75, 0.0], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "headings"),
+    [
+        ("# What caused the outage\nA disk was full.", ["What caused the outage"]),
+        ("Causes of the outage\n\nA disk was full.", ["Causes of the outage"]),
+        ("A disk was full.\n\nEverything stopped.", []),
+        ("Total: 350,000 pounds\n\nIt was spent.", []),
+        ("Ada Park, chair\nBen, clerk", []),
+    ],
+)
+def test_headings(text: str, headings: list[str], embed: Embed) -> None:
+    every = evidence_sentences([span(prose(text))])
+    found = [one.text.lstrip("# ") for one in every if is_heading(one)]
+    assert found == headings
+    scores = sentence_scores(SentenceFeatures.of("What was it?", every, WordVectors(embed)))
+    if len(every) > len(headings):
+        assert np.isfinite(scores[[not is_heading(one) for one in every]]).any()

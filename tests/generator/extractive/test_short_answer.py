@@ -1,0 +1,72 @@
+"""The words that answer: within a citation, and only where they are likely."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from generator.answer import Citation
+from generator.evidence import Embed, evidence_sentences
+from generator.extractive.features import SentenceFeatures, WordVectors
+from generator.extractive.selector import QuoteLength, build_citation, format_quote, select_quotes
+from generator.extractive.short_answer import candidates, short_answer
+from generator.reader.reading import Reader
+from tests.generator.conftest import span, transcript
+
+MEETING = transcript(
+    [
+        ("Ada Park", "The budget of the field trial was cut to 12,500 euros in March."),
+        ("Ben", "The ferry sails at a quarter to nine from the north pier."),
+    ]
+)
+
+
+@cache
+def reader() -> Reader:
+    return Reader()
+
+
+def features(question: str, embed: Embed) -> SentenceFeatures:
+    found = SentenceFeatures.of(question, evidence_sentences([span(MEETING)]), WordVectors(embed))
+    return found.with_reading(reader().read)
+
+
+def citations(found: SentenceFeatures) -> list[Citation]:
+    quotes = enumerate(select_quotes(found, length=QuoteLength()), start=1)
+    return [build_citation(each, marker, format_quote(each, marker)) for marker, each in quotes]
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("To how much was the budget of the field trial cut?", "12,500 euros"),
+        ("When does the ferry sail?", "a quarter to nine"),
+    ],
+)
+def test_words_stand_in_their_citation(question: str, words: str, embed: Embed) -> None:
+    found = features(question, embed)
+    cited = citations(found)
+    short = short_answer(found, cited)
+    assert short is not None
+    assert words in short.text
+    assert MEETING.text[short.start : short.end] == short.text
+    citation = cited[short.marker - 1]
+    assert citation.start <= short.start < short.end <= citation.end
+    assert 0 < short.probability <= 1
+
+
+def test_words_outside_of_all_citations_do_not_stand_out(embed: Embed) -> None:
+    found = features("When does the ferry sail?", embed)
+    assert short_answer(found, []) is None
+
+
+def test_unlikely_words_do_not_stand_out(embed: Embed) -> None:
+    found = features("Which vaccine did the hospital of Zanzibar order?", embed)
+    assert short_answer(found, citations(found)) is None
+
+
+def test_without_a_reader_there_are_none(embed: Embed) -> None:
+    found = SentenceFeatures.of("When?", evidence_sentences([span(MEETING)]), WordVectors(embed))
+    assert candidates(found) == []
+    assert short_answer(found, []) is None

@@ -1,0 +1,102 @@
+"""The cross-encoder: heads by hand, padding without effect, its file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModel
+
+from generator.reader.cross_encoder import (
+    READER_WEIGHTS,
+    Batch,
+    CrossEncoder,
+    load_cross_encoder,
+    save_changes,
+)
+from indexing.models.files import encoder_weights
+
+
+@dataclass(frozen=True)
+class Input:
+    ids: tuple[int, ...]
+    first: int
+    places: tuple[tuple[int, int], ...]
+
+
+SHORT = Input((101, 2043, 102, 1996, 8075, 102), 3, ((3, 5),))
+LONG = Input((101, 2043, 1029, 102, 1996, 8075, 10948, 2012, 3157, 1012, 102), 4, ((4, 6), (6, 10)))
+
+
+@cache
+def reader() -> CrossEncoder:
+    return load_cross_encoder()
+
+
+@pytest.fixture(autouse=True)
+def no_gradients() -> Iterator[None]:
+    with torch.no_grad():
+        yield
+
+
+def test_padding_changes_nothing() -> None:
+    both = reader()(Batch.of([SHORT, LONG]))
+    for row, one in enumerate((SHORT, LONG)):
+        alone = reader()(Batch.of([one]))
+        width, count = len(one.ids), len(one.places)
+        torch.testing.assert_close(both.starts[row, :width], alone.starts[0], atol=2e-4, rtol=0)
+        torch.testing.assert_close(both.ends[row, :width], alone.ends[0], atol=2e-4, rtol=0)
+        torch.testing.assert_close(both.relevant[row, :count], alone.relevant[0], atol=2e-4, rtol=0)
+        assert float(both.answerable[row] - alone.answerable[0]) == pytest.approx(0, abs=2e-4)
+
+
+def test_the_heads_are_what_they_are_said_to_be() -> None:
+    logits = reader()(Batch.of([LONG]))
+    states = (
+        reader()
+        .encoder(
+            input_ids=torch.tensor([LONG.ids]),
+            token_type_ids=torch.tensor([[0] * 4 + [1] * 7]),
+        )
+        .last_hidden_state[0]
+    )
+    span, relevant = reader().span, reader().relevant
+    for token in (0, *range(4, 10)):
+        start = float(span.weight[0] @ states[token] + span.bias[0])
+        assert float(logits.starts[0, token]) == pytest.approx(start, abs=1e-3)
+    assert (logits.starts[0, [1, 2, 3, 10]] < -1e3).all()
+    mean = states[6:10].mean(0)
+    assert float(logits.relevant[0, 1]) == pytest.approx(
+        float(relevant.weight[0] @ mean + relevant.bias[0]), abs=1e-3
+    )
+
+
+def test_what_is_written_is_read_to_rounding(tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    changed = CrossEncoder()
+    packaged = {name: each.clone() for name, each in changed.tuned().items()}
+    for each in changed.tuned().values():
+        each.add_(torch.randn_like(each) / 50)
+    save_changes(changed.tuned(), tmp_path / "reader.safetensors")
+    again = load_cross_encoder(tmp_path / "reader.safetensors").tuned()
+    for name, each in changed.tuned().items():
+        step = (each - packaged[name]).abs().max() / 127
+        assert float((again[name] - each).abs().max()) <= float(step) / 2 + 1e-6
+
+
+def test_what_ships_is_small_and_tunes_no_embedding() -> None:
+    assert READER_WEIGHTS.stat().st_size < 20_000_000
+    packaged = AutoModel.from_pretrained(encoder_weights().folder, add_pooling_layer=False)
+    words = packaged.embeddings.word_embeddings.weight
+    assert torch.equal(reader().encoder.embeddings.word_embeddings.weight, words)
+    layers = dict(packaged.named_parameters())
+    changed = [
+        name
+        for name, each in reader().encoder.named_parameters()
+        if not torch.equal(each, layers[name])
+    ]
+    assert changed and all(name.startswith("encoder.layer.") for name in changed)
