@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import torch
-
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -60,6 +58,8 @@ def last_seen(mask: Tensor | None, rows: int, n: int, window: int | None) -> tup
     Returns:
         Positions in the batch, int64 (B,), and bool (B, n).
     """
+    import torch  # not before a model is read: corpora import this module, and most need no model
+
     device = mask.device if mask is not None else None
     at = torch.arange(n, device=device)
     if mask is None:
