@@ -23,7 +23,7 @@ from generator.evidence import Span, gather_evidence
 from generator.request import EVIDENCE_DOCUMENTS
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
-from rag_app.cli.evaluate_answers import with_questions
+from rag_app.cli.evaluation.answers import with_questions
 from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.corpus import EVIDENCE_PASSAGES, Corpus
 from rag_app.evaluation.answers import LabelledQuestion, corpus_folder, in_gold, load_questions

@@ -53,7 +53,7 @@ ELSEWHERE = {
     "overview": "rag_app.cli.overview",
     "batch": "rag_app.cli.batch",
     "serve": "rag_app.cli.serve",
-    "evaluate": "rag_app.cli.evaluate",
+    "evaluate": "rag_app.cli.evaluation.evaluate",
     "calibrate": "rag_app.cli.calibrate",
     "tune": "rag_app.cli.tune",
     "verify": "rag_app.cli.maintenance.verify",

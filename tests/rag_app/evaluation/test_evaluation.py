@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 
 from indexing.encoder.encoder import EncoderSettings
 from indexing.extension import METHODS
-from rag_app.cli import evaluate as command
 from rag_app.cli import options
+from rag_app.cli.evaluation import evaluate as command
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
 from rag_app.datasets.facts import facts

@@ -24,7 +24,7 @@ from rag_app.cli.options import AnyPath, Folder, print_result, with_json
 @with_json
 def topics(data: Path, fitting: bool, folder: Path | None, as_json: bool) -> None:
     """Topics of overviews against those people marked: Pk and WindowDiff, beside TextTiling."""
-    from rag_app.evaluation import topics as measuring
+    from rag_app.evaluation.segmentation import topics as measuring
 
     report = measuring.evaluate(
         data,

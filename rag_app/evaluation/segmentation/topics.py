@@ -22,8 +22,8 @@ from rag_app.datasets.qmsum import Meeting, meetings
 from rag_app.datasets.task import Task
 from rag_app.evaluation import bootstrap
 from rag_app.evaluation.collection import Collection, open_collection
-from rag_app.evaluation.segmentation_metrics import Labels, pk, window, window_diff
-from rag_app.evaluation.text_tiling import TextTiling
+from rag_app.evaluation.segmentation.metrics import Labels, pk, window, window_diff
+from rag_app.evaluation.segmentation.text_tiling import TextTiling
 from rag_app.progress import track
 
 UNMARKED = 10  # utterances of a run without a topic that still belongs to the topic before it

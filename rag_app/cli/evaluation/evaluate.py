@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli.evaluate_answers import answers
-from rag_app.cli.evaluate_positions import lost_in_the_middle
-from rag_app.cli.evaluate_topics import topics
+from rag_app.cli.evaluation.answers import answers
+from rag_app.cli.evaluation.positions import lost_in_the_middle
+from rag_app.cli.evaluation.topics import topics
 from rag_app.cli.options import (
     RETRIEVERS,
     AnyPath,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rag_app.evaluation.text_tiling import TextTiling, depths, smooth
+from rag_app.evaluation.segmentation.text_tiling import TextTiling, depths, smooth
 
 
 def test_scores_are_cosines_of_the_blocks_beside_each_gap() -> None:

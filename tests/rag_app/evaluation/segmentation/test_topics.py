@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from indexing.errors import UnreadableFile
 from rag_app.cli.main import main
 from rag_app.datasets.qmsum import meetings
-from rag_app.evaluation import topics
+from rag_app.evaluation.segmentation import topics
 from tests.rag_app.evaluation.evaluation_meetings import meeting
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rag_app.evaluation.segmentation_metrics import Labels, pk, window, window_diff
+from rag_app.evaluation.segmentation.metrics import Labels, pk, window, window_diff
 
 
 def labels(*lengths: int) -> Labels:

@@ -1,0 +1,1 @@
+"""Commands that measure: benchmarks or own documents in, figures out."""

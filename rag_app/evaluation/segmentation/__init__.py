@@ -1,0 +1,1 @@
+"""Measuring topics: meetings with marked topics in, Pk and WindowDiff of each method out."""
