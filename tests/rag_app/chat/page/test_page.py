@@ -620,8 +620,8 @@ def test_the_sources_say_that_a_document_is_gone(visit: Visit, tmp_path: Path) -
     answered(page)
     expect(page.locator("#panel .source").first).to_contain_text("second Sunday")
     expect(page.locator("#panel .lost")).to_have_count(0)
-    row.get_by_role("button").click()
-    row.get_by_role("button").click()
+    row.get_by_role("button", name="Remove").click()
+    row.get_by_role("button", name="Remove").click()
     expect(page.locator("#panel .lost").first).to_contain_text("no longer in the corpus")
 
 
@@ -649,6 +649,6 @@ def test_a_file_of_a_name_that_is_there_asks_first(visit: Visit, tmp_path: Path)
     expect(bob.locator("#uploads li.updated, #uploads li.duplicate")).to_have_count(1)
     bob.get_by_role("button", name="Clear this list").click()
     for row in bob.locator("#documents li", has_text="wren").all()[::-1]:
-        row.get_by_role("button").click()
-        row.get_by_role("button").click()
+        row.get_by_role("button", name="Remove").click()
+        row.get_by_role("button", name="Remove").click()
         expect(row).to_have_count(0)
