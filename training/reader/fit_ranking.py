@@ -42,7 +42,7 @@ from rag_app.progress import track
 WITHHELD = 0.05  # of the answerable questions, at most
 SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # probabilities that are enough
 ENOUGH = 0.6
-SHOWN = (0.3, 0.4, 0.5, 0.6)  # probabilities of words, from the least at which they stand out
+SHOWN = (0.25, 0.3, 0.4, 0.5)  # probabilities of words, from the least at which they stand out
 NEAR_MISSES = {"squad2-half": 4}  # weight of a source, where it is not 1
 FITTED_FEATURES = (
     "similarity",
@@ -345,7 +345,7 @@ def report(sets: Mapping[str, Sequence[Read]], sentence: Weights, out: Path) -> 
         "answerable_unread": unread,
         "abstain_below": round(below, 3),
         "short": short,
-        "short_above": SHOWN[1],
+        "short_above": SHOWN[0],
         "short_above_open": SHOWN[-1],
         "enough": ENOUGH,
     }
