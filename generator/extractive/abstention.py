@@ -1,11 +1,11 @@
 """Abstention: where the documents probably do not answer, nothing is generated.
 
 The probability that they do is a logistic function of four numbers: the score of the sentence that
-ranks first; how many names and numbers of the question do not occur around it; and over all
-stretches that the reader read, the best words' score and the best logit that a stretch answers (no
-answer is a decision over all of them). Without a reader it is one of how
-well the sentence fits that fits best: its cosine with the question, plus half of how much of what
-the question is about occurs in it or right beside it, in these words or in similar ones.
+ranks first; how many names and numbers of the question occur neither around it nor in its title;
+and over all stretches that the reader read, the best words' score and the best logit that a stretch
+answers (no answer is a decision over all of them). Without a reader it is one of how well the
+sentence fits that fits best: its cosine with the question, plus half of how much of what the
+question is about occurs in it or right beside it, in these words or in similar ones.
 
 It is fitted on documents that the reader was not trained on, with near misses written by people and
 with answers left out (`training/reader`); docs/benchmarks.md shows how reliable it is.
@@ -50,9 +50,9 @@ def answer_features(features: SentenceFeatures, weights: Weights | None = None) 
 
 
 def _names_missing(features: SentenceFeatures, i: int) -> int:
-    """How many names and numbers of the question do not occur around a sentence."""
-    sentence = features.sentences[i]
+    """How many names and numbers of the question are neither around a sentence nor in its title."""
+    sentence, document = features.sentences[i], features.sentences[i].document
     start, end = max(0, sentence.start - _AROUND), sentence.end + _AROUND
-    around = f"{sentence.speaker or ''} {sentence.document.text[start:end]}".lower()
+    around = f"{document.title} {sentence.speaker or ''} {document.text[start:end]}".lower()
     names = [name.lower().removesuffix("'s") for name in _NAME.findall(features.question)]
     return sum(name not in around for name in names)
