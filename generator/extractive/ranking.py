@@ -7,7 +7,9 @@ does not; its score when it is encoded with its context (`late_chunking`); and w
 of it, of the words in it that may answer, and of the stretch around it (`generator.reader`).
 
 The weights are those of a softmax over a question's sentences (a conditional logit: McFadden,
-1974), fitted to the sentences that answer; docs/experiments.md has the figures.
+1974). All but the reader's were fitted, and rounded, on 65 real meeting questions and the first
+sample questions; their sum and the reader's two are joined by three numbers that were fitted on
+other texts. docs/experiments.md has the figures.
 """
 
 from __future__ import annotations
@@ -136,16 +138,9 @@ def _words(features: SentenceFeatures) -> Vectors:
     return np.asarray(np.clip(features.reading.spans, -_SPAN_LOGITS, _SPAN_LOGITS), np.float32)
 
 
-def _answerable(features: SentenceFeatures) -> Vectors:
-    """(n,) the reader's logit that the stretch around each sentence answers."""
-    assert features.reading is not None
-    return np.asarray(np.clip(features.reading.answerable, -_LOGIT, _LOGIT), np.float32)
-
-
 FEATURES: Mapping[str, Callable[[SentenceFeatures], Vectors]] = {
     "similarity": lambda features: features.similarity,
     "coverage": lambda features: features.coverage,
-    "neighbourhood": lambda features: features.neighbourhood_coverage,
     "previous similarity": lambda features: _before(features, features.similarity),
     "passage": _passage,
     "speaker named": lambda features: _speaker_named(features.query, features.sentences),
@@ -157,9 +152,7 @@ FEATURES: Mapping[str, Callable[[SentenceFeatures], Vectors]] = {
     "person": _answers("person"),
     "in context": _contextual,
     "relevance": _relevance,
-    "previous relevance": lambda features: _before(features, _relevance(features)),
     "words": _words,
-    "answerable": _answerable,
 }
 """What is known of each of n sentences: (n,) by name."""
 

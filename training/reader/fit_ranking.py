@@ -45,17 +45,7 @@ SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # probabilities that are enough
 ENOUGH = 0.7
 SHOWN = (0.25, 0.3, 0.4, 0.5)  # probabilities of words, from the least at which they stand out
 NEAR_MISSES = {"squad2-half": 4}  # weight of a source, where it is not 1
-FITTED_FEATURES = (
-    "similarity",
-    "neighbourhood",
-    "passage",
-    "speaker named",
-    "novelty",
-    "question",
-    "in context",
-    "relevance",
-    "words",
-)
+OF_READER = ("relevance", "words")
 _RIDGE = 1e-3
 
 
@@ -134,16 +124,19 @@ def _reading(arrays: Mapping[str, NDArray[Any]], number: int) -> Reading:
 # --- weights of a sentence's features ---
 
 
-def fit_sentence(sets: Mapping[str, Sequence[Read]], names: Sequence[str]) -> Weights:
-    """Weights by which sentences that answer come first, every source with the same weight."""
-    columns = [list(ranking.FEATURES).index(name) for name in names]
+def fit_sentence(sets: Mapping[str, Sequence[Read]]) -> Weights:
+    """Weights by which sentences that answer come first, every source with the same weight.
+
+    Three numbers are fitted: the weight of the sum by hand (`ranking.WEIGHTS_UNREAD`), and those of
+    what the reader says of a sentence and of the words in it.
+    """
     rows = []
     for every in sets.values():
         usable = [one for one in every if (one.asked.gold & one.content).any()]
         for one in usable:
-            matrix = torch.tensor(one.matrix[one.content][:, columns])
+            matrix = torch.tensor(one.matrix[one.content] @ _directions())
             rows.append((matrix, torch.tensor(one.asked.gold[one.content]), 1 / len(usable)))
-    weights = torch.zeros(len(columns), requires_grad=True)
+    weights = torch.zeros(1 + len(OF_READER), requires_grad=True)
     optimizer = torch.optim.LBFGS([weights], max_iter=80, line_search_fn="strong_wolfe")
 
     def closure() -> torch.Tensor:
@@ -156,8 +149,19 @@ def fit_sentence(sets: Mapping[str, Sequence[Read]], names: Sequence[str]) -> We
         return loss
 
     optimizer.step(closure)
-    found = weights.detach().tolist()
-    return {name: round(value, 3) for name, value in zip(names, found, strict=True)}
+    found = _directions() @ weights.detach().numpy()
+    named = zip(ranking.FEATURES, found.tolist(), strict=True)
+    return {name: round(value, 3) for name, value in named if value}
+
+
+def _directions() -> NDArray[np.float32]:
+    """(f, 3) what is fitted, in terms of the features: the sum by hand, and the reader's two."""
+    names = list(ranking.FEATURES)
+    directions = np.zeros((len(names), 1 + len(OF_READER)), np.float32)
+    directions[:, 0] = [ranking.WEIGHTS_UNREAD.get(name, 0.0) for name in names]
+    for column, name in enumerate(OF_READER, start=1):
+        directions[names.index(name), column] = 1
+    return directions
 
 
 def quoted(one: Read, weights: Weights, enough: float) -> list[int]:
@@ -287,7 +291,6 @@ def best_words(one: Read, weights: Weights) -> tuple[short_answer.Candidate, flo
     help="Of the reader.",
 )
 @click.option("--source", "only", multiple=True, help="Only these sources.")
-@click.option("--without", multiple=True, help="Leave this feature out.")
 @click.option("--out", type=click.Path(path_type=Path), default=FITTED_FILE, show_default=True)
 def main(
     data: Path,
@@ -295,7 +298,6 @@ def main(
     folder: Path,
     weights: Path,
     only: tuple[str, ...],
-    without: tuple[str, ...],
     out: Path,
 ) -> None:
     """Search, read, fit, print, write."""
@@ -303,14 +305,13 @@ def main(
     questions = build(data, meetings, folder)
     chosen = {name: each for name, each in questions.items() if not only or name in only}
     sets = read(dict(sources(folder, chosen)), weights, folder)
-    names = [name for name in FITTED_FEATURES if name not in without]
     for source, every in sets.items():
         others = {name: each for name, each in sets.items() if name != source} or sets
-        found = fit_sentence(others, names)
+        found = fit_sentence(others)
         for enough in SHARES:
             shown = figures(every, found, enough)
             click.echo(f"{source} {enough} " + " ".join(f"{k} {v:.2f}" for k, v in shown.items()))
-    sentence = fit_sentence(sets, names)
+    sentence = fit_sentence(sets)
     report(sets, sentence, out)
 
 

@@ -77,7 +77,7 @@ def test_features(name: str, question: str, expected: list[float], embed: Embed)
 
 def test_what_the_reader_says_is_bounded(embed: Embed) -> None:
     found = replace(features("What?", embed), reading=reading(4))
-    for name in ("relevance", "words", "answerable", "previous relevance"):
+    for name in ("relevance", "words"):
         values = FEATURES[name](found)
         assert np.abs(values).max() <= 20
 
