@@ -5,7 +5,8 @@ ranks first; how many names and numbers of the question occur neither around it 
 and over all stretches that the reader read, the best words' score and the best logit that a stretch
 answers (no answer is a decision over all of them). Without a reader it is one of how well the
 sentence fits that fits best: its cosine with the question, plus half of how much of what the
-question is about occurs in it or right beside it, in these words or in similar ones.
+question is about occurs in it or right beside it, in these words or in similar ones. Either way it
+falls to nothing where no sentence fits.
 
 It is fitted on documents that the reader was not trained on, with near misses written by people and
 with answers left out (`training/reader`); docs/benchmarks.md shows how reliable it is.
@@ -21,6 +22,7 @@ from generator.extractive.fitted import FITTED
 from generator.extractive.ranking import Weights, sentence_scores
 
 _COVERAGE = 0.5
+_UNRELATED, _SOFT = 0.54, 0.02  # fitted on the first sample questions (docs/experiments.md)
 _AROUND = 600  # characters before and after a sentence
 _NAME = re.compile(r"(?<!^)\b(?:[A-Z][\w'-]+|\d[\d,.]*\d|\d)\b")  # but for the first word
 
@@ -32,14 +34,26 @@ def answer_probability(features: SentenceFeatures) -> float:
     weights = FITTED.answerable if features.reading else FITTED.answerable_unread
     values = answer_features(features)
     total = weights["bias"] + sum(weights[name] * value for name, value in values.items())
-    return 1 / (1 + math.exp(-total))
+    return relatedness(features) / (1 + math.exp(-total))
+
+
+def relatedness(features: SentenceFeatures) -> float:
+    """Whether any sentence is about what is asked, 0 to 1: a step at `_UNRELATED`, softened.
+
+    Words that look like an answer are found in any text, of whatever the question is.
+    """
+    return 1 / (1 + math.exp(-(_fit(features) - _UNRELATED) / _SOFT))
+
+
+def _fit(features: SentenceFeatures) -> float:
+    """How well the sentence fits the question that fits best, -1 to 1.5."""
+    return float((features.similarity + _COVERAGE * features.neighbourhood_coverage).max())
 
 
 def answer_features(features: SentenceFeatures, weights: Weights | None = None) -> dict[str, float]:
     """What the probability is made of, by name; weights as in `sentence_scores`."""
     if features.reading is None:
-        fit = features.similarity + _COVERAGE * features.neighbourhood_coverage
-        return {"fit": float(fit.max())}
+        return {"fit": _fit(features)}
     scores = sentence_scores(features, weights)
     return {
         "score": float(scores.max()),

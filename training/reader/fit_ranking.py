@@ -361,11 +361,15 @@ def _unread(
 
 
 def _threshold(right: Mapping[str, NDArray[np.float64]]) -> float:
-    """The probability below which no more than 2 % of any source's answerable questions are.
+    """The probability below which 2 % of the answerable are, every source with the same weight.
 
-    The least over sources, because calibration carries over badly to texts of another kind.
+    Few, because calibration carries over badly to texts of another kind.
     """
-    return min(float(np.quantile(each, BY_DEFAULT)) for each in right.values())
+    every = np.concatenate(list(right.values()))
+    shares = np.concatenate([np.full(len(each), 1 / len(each)) for each in right.values()])
+    order = np.argsort(every)
+    held = np.cumsum(shares[order]) / shares.sum()
+    return float(every[order][int(np.searchsorted(held, BY_DEFAULT))])
 
 
 def reliability(
@@ -396,7 +400,8 @@ def _likely(
     """The probability of an answer, of each."""
     rows = [abstention.answer_features(one, sentence) for one in every]
     totals = [sum(answerable[k] * v for k, v in row.items()) + answerable["bias"] for row in rows]
-    return np.asarray(1 / (1 + np.exp(-np.array(totals))))
+    related = np.array([abstention.relatedness(one) for one in every])
+    return np.asarray(related / (1 + np.exp(-np.array(totals))))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from generator.evidence import Embed, evidence_sentences
-from generator.extractive.abstention import answer_features, answer_probability
+from generator.extractive.abstention import answer_features, answer_probability, relatedness
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.fitted import FITTED
 from generator.reader.reading import Reader
@@ -48,7 +48,8 @@ def test_it_is_a_logistic_function_of_its_features(embed: Embed) -> None:
     assert found.reading is not None
     assert values["words"] == pytest.approx(float(found.reading.spans.max()))
     total = FITTED.answerable["bias"] + sum(FITTED.answerable[k] * v for k, v in values.items())
-    assert answer_probability(found) == pytest.approx(1 / (1 + 2.718281828459045**-total))
+    logistic = 1 / (1 + 2.718281828459045**-total)
+    assert answer_probability(found) == pytest.approx(relatedness(found) * logistic)
     assert set(FITTED.answerable) == {"bias", *values}
 
 
@@ -56,3 +57,8 @@ def test_names_that_are_nowhere_near_are_counted(embed: Embed) -> None:
     at_home = answer_features(features("When does the ferry of Ben sail in March?", embed))
     abroad = answer_features(features("When does the ferry of Zanzibar sail in 1911?", embed))
     assert (at_home["names missing"], abroad["names missing"]) == (0, 2)
+
+
+def test_nothing_is_likely_where_no_sentence_fits(embed: Embed) -> None:
+    assert relatedness(features("When does the ferry sail?", embed, read=False)) > 0.9
+    assert relatedness(features("Why is grass green?", embed, read=False)) < 0.1
