@@ -24,9 +24,20 @@ def record(key: Key) -> dict[str, Any]:
         "id": key[0],
         "question": key[1],
         "document": key[2],
+        "documents": [],
         "error": None,
         "fingerprint": "a-b",
+        "settings": {
+            "version": "1",
+            "k": 5,
+            "generator": {"answer": "quote", "model": ""},
+            "encoder": {},
+        },
         "answer": key[0] * 400,
+        "citations": [],
+        "unsupported": [],
+        "context": [],
+        "mode": "quote",
     }
 
 
