@@ -44,8 +44,9 @@ def build(app: Application) -> gr.Blocks:
 
 
 def head() -> str:
-    """The style sheet and script, for the head of the page."""
-    return '<link rel="stylesheet" href="static/style.css"><script src="static/page.js"></script>'
+    """The style sheet and scripts, for the head of the page."""
+    scripts = "".join(f'<script src="static/{name}.js"></script>' for name in ("events", "page"))
+    return f'<link rel="stylesheet" href="static/style.css">{scripts}'
 
 
 def theme() -> gr.themes.Base:

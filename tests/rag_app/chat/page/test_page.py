@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect
 
 from generator.answer import NOT_SAID, Answer, Citation, ShortAnswer
 from rag_app.chat.conversation import from_json, to_json
@@ -20,31 +18,10 @@ from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import HOSTILE, Served
 
 QUESTION = "What is the final launch date of Heron?"
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 PATIENCE = 300_000  # milliseconds; no test depends on the speed of the machine
 MEASURING = 3_600_000  # a measurement ends with a report or an error, however slow the machine
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 Visit = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        said = "no Chromium here; install one, on Debian and Ubuntu: apt-get install chromium"
-        pytest.fail(said) if os.environ.get("CI") else pytest.skip(said)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=QUIET)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -137,8 +114,8 @@ def test_a_folder_is_added_with_its_names(visit: Visit, tmp_path: Path) -> None:
     (folder / "picture.png").write_bytes(b"\x89PNG")
     page = visit()
     page.locator("input[data-picked=folder]").set_input_files(folder)
-    expect(page.locator("#uploads li")).to_contain_text("minutes/may/first.md")
-    expect(page.locator("#uploads li")).to_contain_text("added")
+    row = page.locator("#uploads li", has_text="minutes/may/first.md")
+    expect(row).to_contain_text("added")
     expect(page.locator(".sending li")).to_have_text("1 files of unsupported types skipped")
 
 
@@ -632,7 +609,7 @@ def test_a_file_of_a_name_that_is_there_asks_first(visit: Visit, tmp_path: Path)
         (folder / "wren.txt").write_text(f"The wren walk is held on {day}.")
     ann, bob = visit(), visit()
     add(ann, mine / "wren.txt")
-    expect(ann.locator("#uploads li")).to_contain_text("added")
+    expect(ann.locator("#uploads li", has_text="wren.txt")).to_contain_text("added")
     add(bob, other / "wren.txt")
     row = bob.locator("#uploads li.exists", has_text="wren.txt")
     expect(row).to_contain_text("There is another document of this name.")
@@ -646,7 +623,8 @@ def test_a_file_of_a_name_that_is_there_asks_first(visit: Visit, tmp_path: Path)
     row.get_by_role("button", name="Cancel").click()
     cancelled = bob.locator("#uploads li.cancelled", has_text="wren.txt")
     cancelled.get_by_role("button", name="Try again").click()
-    expect(bob.locator("#uploads li.updated, #uploads li.duplicate")).to_have_count(1)
+    again = bob.locator("#uploads li.updated, #uploads li.duplicate", has_text="wren.txt")
+    expect(again).to_have_count(1)
     bob.get_by_role("button", name="Clear this list").click()
     for row in bob.locator("#documents li", has_text="wren").all()[::-1]:
         row.get_by_role("button", name="Remove").click()
