@@ -315,11 +315,12 @@ const ragApp = (() => {
     // A file picked by itself is sent, and refused with a reason; in folders, such files are skipped.
     const files = picked.filter((one) => !one[0].includes("/") || known(one));
     if (files.length < picked.length) {
-      say(list, `${picked.length - files.length} files of unsupported types skipped`);
+      remark(list, `${picked.length - files.length} files of unsupported types skipped`);
     }
     let watched = false;
     for (const [name, file] of files) {
-      const row = say(list, name);
+      const row = list.appendChild(document.createElement("li"));
+      row.textContent = name;
       const begin = performance.now();
       const error = await sendOne(name, file, (share) => {
         row.style.setProperty("--share", `${Math.round(100 * share)}%`);
@@ -328,7 +329,7 @@ const ragApp = (() => {
       });
       row.remove();
       if (error) {
-        say(list, `${name}: ${error}`).classList.add("failed");
+        remark(list, `${name}: ${error}`).classList.add("failed");
       } else {
         if (!watched) trigger("uploaded", {});
         watched = true;
@@ -337,13 +338,23 @@ const ragApp = (() => {
     if (watched) trigger("uploaded", {});
   }
 
-  function say(list, text) {
+  // What was not sent is told until somebody has read it.
+  function remark(list, text) {
     const row = document.createElement("li");
+    row.className = "remark";
     row.textContent = text;
-    list.append(row);
-    setTimeout(() => row.remove(), 60000);
-    return row;
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: "quiet", textContent: "Dismiss" });
+    button.setAttribute("aria-label", `Dismiss: ${text}`);
+    button.addEventListener("click", () => row.remove());
+    row.append(" ", button);
+    return list.appendChild(row);
   }
+
+  document.addEventListener("click", (event) => {
+    const every = event.target.closest?.("[data-dismiss], [data-act=clear_list]");
+    if (every) for (const row of all("[data-sending] .remark")) row.remove();
+  });
 
   function sendOne(name, file, progress) {
     return new Promise((done) => {

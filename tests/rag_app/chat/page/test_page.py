@@ -82,11 +82,11 @@ def test_files_are_added_and_what_is_wrong_with_one_stops_no_other(
     large = tmp_path / "large.txt"
     large.write_text("x" * ((1 << 20) + 1))
     page = visit()
+    page.clock.install()
     add(page, other, large, empty, good)
-    expect(page.locator(".sending .failed").nth(0)).to_contain_text(
-        "tool.exe: is of an unsupported type"
-    )
-    expect(page.locator(".sending .failed").nth(1)).to_contain_text("is larger than 1 MB")
+    failed = page.locator(".sending .failed")
+    expect(failed.nth(0)).to_contain_text("tool.exe: is of an unsupported type")
+    expect(failed.nth(1)).to_contain_text("is larger than 1 MB")
     expect(page.locator("#uploads li", has_text="kite.txt")).to_contain_text("added")
     expect(page.locator("#uploads li", has_text="empty.txt")).to_contain_text("is empty")
     row = page.locator("#documents li", has_text="kite.txt")
@@ -103,8 +103,17 @@ def test_files_are_added_and_what_is_wrong_with_one_stops_no_other(
     expect(row).to_have_count(0)
     expect(page.locator("#documents li")).not_to_have_count(0)
     assert not (served.folder / "uploads" / "kite.txt").exists()
+
+    # What was not sent is told until somebody has read it.
+    page.clock.fast_forward("02:00")
+    expect(failed).to_have_count(2)
+    expect(page.get_by_role("button", name="Dismiss all")).to_be_visible()
+    page.get_by_role("button", name="Dismiss: tool.exe").click()
+    expect(failed).to_have_count(1)
+    expect(page.get_by_role("button", name="Dismiss all")).to_be_hidden()
     page.get_by_role("button", name="Clear this list").click()
     expect(page.locator("#uploads li")).to_have_count(0)
+    expect(failed).to_have_count(0)
 
 
 def test_a_folder_is_added_with_its_names(visit: Visit, tmp_path: Path) -> None:
