@@ -1,4 +1,4 @@
-"""The stream of events in a real Chromium: none is lost where the server ends the stream early."""
+"""The scripts of the page in a real Chromium: no event is lost where a stream ends early."""
 
 from __future__ import annotations
 
