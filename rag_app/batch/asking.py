@@ -21,7 +21,7 @@ from rag_app.batch.questions import Question
 from rag_app.batch.scope import CurrentDocuments
 
 if TYPE_CHECKING:
-    from generator.answer import Answer, Mode
+    from generator.answer import Answer
     from indexing.change_detection import DocumentIdentity
 
 
@@ -86,9 +86,7 @@ def ask_all(
                 running = {future for future in running if not future.cancel()}
                 waiting = iter(())
             for question in islice(waiting, 2 * workers - len(running)):
-                running.add(
-                    pool.submit(ask_one, documents, question, answer=options.answer, k=options.k)
-                )
+                running.add(pool.submit(ask_one, documents, question, options))
             if not running:
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)
@@ -101,7 +99,7 @@ def ask_all(
 
 
 def ask_one(
-    documents: CurrentDocuments, question: Question, *, answer: Mode | None = None, k: int = 5
+    documents: CurrentDocuments, question: Question, options: BatchOptions | None = None
 ) -> QuestionResult:
     """Ask one question; an error that concerns it alone becomes part of the result.
 
@@ -109,6 +107,7 @@ def ask_one(
         CorpusError: An error that every question would meet.
         ModelError: The same.
     """
+    options = options or BatchOptions()
     current = documents.read()
     scope: tuple[DocumentIdentity, ...] = ()
     try:
@@ -116,7 +115,10 @@ def ask_one(
             raise InvalidRequest(question.problem)
         scope = current.scope(question)
         where = Filter(documents=tuple(one.id for one in scope))
-        response = documents.corpus.answer(AskRequest(question.text, answer, k, where))
+        request = AskRequest(
+            question.text, options.answer, options.k, where, read_as=options.read_as
+        )
+        response = documents.corpus.answer(request)
     except (InputError, DocumentNotFound) as error:
         message = str(error)
         return QuestionResult(question, scope, error=QuestionError(type(error).__name__, message))

@@ -9,6 +9,7 @@ from indexing.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from generator.answer import Mode
+    from generator.request import ReadAs
 
 Changed = Literal["stop", "keep", "ask"]
 
@@ -26,6 +27,7 @@ class BatchOptions:
         changed: What to do with answers made with other settings, documents or questions:
             "stop" before asking anything, "keep" them, or "ask" these questions again. Answers
             to questions that are not in the file of questions are kept in any case.
+        read_as: As `AskRequest.read_as`.
     """
 
     answer: Mode | None = None
@@ -34,6 +36,7 @@ class BatchOptions:
     limit: int | None = None
     retry_failed: bool = False
     changed: Changed = "stop"
+    read_as: ReadAs = "auto"
 
     def __post_init__(self) -> None:
         if min(self.k, self.workers) < 1 or (self.limit is not None and self.limit < 1):

@@ -110,7 +110,7 @@ def run(  # noqa: PLR0913 - four of them optional, by keyword
     """
     options = options or BatchOptions()
     notify = notify or (lambda line: None)
-    settings = answer_settings(corpus, answer=options.answer, k=options.k)
+    settings = answer_settings(corpus, options)
     documents = CurrentDocuments(corpus)
     with AnswerFile(out, [question.key for question in questions]) as file:
         if file.truncated:

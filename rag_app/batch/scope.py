@@ -13,7 +13,7 @@ from indexing.errors import DocumentNotFound
 from rag_app.corpus.document_names import documents_named
 
 if TYPE_CHECKING:
-    from generator.answer import Mode
+    from rag_app.batch.options import BatchOptions
     from rag_app.batch.questions import Question
     from rag_app.corpus.corpus import Corpus
 
@@ -80,7 +80,7 @@ class CurrentDocuments:
         return latest[1]
 
 
-def answer_settings(corpus: Corpus, *, answer: Mode | None, k: int) -> Json:
+def answer_settings(corpus: Corpus, options: BatchOptions) -> Json:
     """All settings that an answer depends on, as plain values."""
     from generator.answer_mode import usual
     from rag_app import __version__
@@ -88,11 +88,17 @@ def answer_settings(corpus: Corpus, *, answer: Mode | None, k: int) -> Json:
     with corpus.reading() as now:
         vectors = now.store.fingerprint()
     generator = asdict(corpus.generator_settings)
-    generator["answer"] = answer or generator["answer"] or usual(generator["model"]).mode
+    generator["answer"] = options.answer or generator["answer"] or usual(generator["model"]).mode
     if generator["answer"] == "quote" and generator["quotes"] == "ranked":
         generator["model"] = ""  # none is used
     encoder = vectors.as_dict() if vectors else {}
-    values = {"version": __version__, "k": k, "generator": generator, "encoder": encoder}
+    values = {
+        "version": __version__,
+        "k": options.k,
+        "read_as": options.read_as,
+        "generator": generator,
+        "encoder": encoder,
+    }
     plain: Json = json.loads(json.dumps(values, default=str))  # as it will be read back
     return plain
 

@@ -17,10 +17,12 @@ from rag_app.cli.options import (
     with_generator,
     with_json,
     with_k,
+    with_read_as,
 )
 from rag_app.cli.terminal import field, say
 
 if TYPE_CHECKING:
+    from generator.request import ReadAs
     from rag_app.batch.run import Step, Summary
 
 SOME_FAILED = 3
@@ -57,6 +59,7 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="What to do with answers that were made with other settings or documents.",
 )
+@with_read_as
 @click.option("--report", type=AnyFile, help="Also write all answers as one HTML page.")
 @with_json
 def batch(
@@ -75,6 +78,7 @@ def batch(
     limit: int | None,
     retry_failed: bool,
     changed: Any,  # noqa: ANN401
+    read_as: ReadAs,
     report: Path | None,
     as_json: bool,
 ) -> None:
@@ -91,7 +95,7 @@ def batch(
     from rag_app.corpus.corpus import Corpus
 
     settings = generator_settings(generator, decoding, quotes, ms_poe, max_tokens, abstain_below)
-    options = BatchOptions(answer, k, workers, limit, retry_failed, changed)
+    options = BatchOptions(answer, k, workers, limit, retry_failed, changed, read_as)
     queries = read_questions(questions)
     with (
         Corpus(folder, generator=settings, notify=_notify) as corpus,

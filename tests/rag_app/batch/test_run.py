@@ -568,6 +568,23 @@ def test_the_command(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert refused.exit_code == 1 and "--on-change ask" in refused.stderr
 
 
+def test_requests_are_looked_up_where_that_is_asked_for(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("q.txt").write_text("What documents do you have?")
+    words = ["batch", "q.txt", "--corpus", str(corpus.folder), "--out", "a.jsonl"]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    [listed] = lines(Path("a.jsonl"))
+    assert listed["kind"] == "documents"
+    refused = CliRunner().invoke(main, [*words, "--read-as", "question"])
+    assert refused.exit_code == 1 and "read_as was auto, is question" in refused.stderr
+    again = [*words, "--read-as", "question", "--on-change", "ask"]
+    assert CliRunner().invoke(main, again).exit_code == 0
+    [looked_up] = lines(Path("a.jsonl"))
+    assert looked_up["kind"] == "question"
+
+
 STOPPING = """
 import os, signal, time
 from rag_app.batch.interrupt import stop_on_signal
