@@ -22,6 +22,7 @@ from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
 from rag_app import __version__
 from rag_app.chat.request_limits import MAX_QUESTION
+from rag_app.chat.web.file_names import file_name, without_folder
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation
@@ -273,7 +274,7 @@ def tool_errors(corpus: Corpus) -> Iterator[None]:
     try:
         yield
     except RagAppError as error:
-        raise ToolError(str(error).replace(str(corpus.folder), "the corpus")) from error
+        raise ToolError(without_folder(str(error), corpus)) from error
 
 
 def _search(corpus: Corpus, query: str, k: int, where: Filter) -> SearchResult:
@@ -281,7 +282,7 @@ def _search(corpus: Corpus, query: str, k: int, where: Filter) -> SearchResult:
         DocumentHit(
             document=hit.document,
             title=hit.title,
-            path=hit.path.rsplit("/", 1)[-1],  # where it lies concerns nobody elsewhere
+            path=file_name(hit.path),
             score=hit.score,
             passages=[
                 Span(

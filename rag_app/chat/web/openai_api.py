@@ -12,6 +12,7 @@ import logging
 import secrets
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -28,11 +29,13 @@ from indexing.errors import Busy, DocumentNotFound, InputError, RagAppError
 from indexing.filter import Filter
 from rag_app.chat.question_queue import QuestionQueue
 from rag_app.chat.request_limits import MAX_HISTORY, MAX_QUESTION
+from rag_app.chat.web.file_names import file_name, model_name, without_folder
 from rag_app.chat.web.openai_errors import API, error_response, error_values
 
 if TYPE_CHECKING:
-    from generator.answer import Mode
+    from generator.answer import Citation, Mode
     from rag_app.chat.application import Application
+    from rag_app.corpus.corpus import Corpus
 
 MODELS: dict[str, Mode | None] = {"rag-app": None, "rag-app-quote": "quote", "rag-app-free": "free"}
 
@@ -117,7 +120,7 @@ def add(web: FastAPI, app: Application) -> None:
             reply = _Reply(body, app.questions, ask, f"api {who}")
             return await (reply.stream() if body.stream else reply.complete())
         except RagAppError as error:
-            return _error_of(error)
+            return _error_of(error, app.corpus)
         except Exception:
             logging.getLogger("rag_app").exception("a completion failed")
             return error_response(FAILED, 500)
@@ -240,7 +243,8 @@ class _Reply:
                 if self._body.includes_usage:
                     yield self._last_chunk(self._usage(event.answer))
             except RagAppError as error:
-                yield _event(error_values(str(error), 500))
+                message = without_folder(str(error), self._questions.corpus)
+                yield _event(error_values(message, 500))
             except Exception:
                 logging.getLogger("rag_app").exception("a completion failed")
                 yield _event(error_values(FAILED, 500))
@@ -274,20 +278,34 @@ class _Reply:
 
 
 def _extra_fields(answer: Answer) -> Json:
-    """The fields that stand beside those of the API."""
-    values = as_json(answer)
+    """The fields that stand beside those of the API; of files and models, the names."""
+    made = {name: model_name(state) for name, state in answer.made.items()}
+    values = as_json(
+        replace(
+            answer,
+            citations=tuple(map(_with_file_name, answer.citations)),
+            closest=tuple(map(_with_file_name, answer.closest)),
+            model=model_name(answer.model),
+            made=made,
+        )
+    )
     beside = {name: values.pop(name) for name in ("citations", "short")}
     return {**beside, "rag_app": values}
+
+
+def _with_file_name(citation: Citation) -> Citation:
+    return replace(citation, path=file_name(citation.path))
 
 
 def _event(values: Json) -> str:
     return f"data: {json.dumps(values, ensure_ascii=False)}\n\n"
 
 
-def _error_of(error: RagAppError) -> JSONResponse:
-    """The response to an error of ours."""
+def _error_of(error: RagAppError, corpus: Corpus) -> JSONResponse:
+    """The response to an error of ours, without where the corpus lies."""
+    message = without_folder(str(error), corpus)
     if isinstance(error, Busy):
         code, retry = "rate_limit_exceeded", {"Retry-After": "10"}
-        return error_response(str(error), 429, code=code, headers=retry)
+        return error_response(message, 429, code=code, headers=retry)
     status = 400 if isinstance(error, InputError | DocumentNotFound) else 500
-    return error_response(str(error), status)
+    return error_response(message, status)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -89,6 +91,22 @@ def test_the_threshold_of_abstention_is_the_callers(client: openai.OpenAI) -> No
     assert reply.citations and reply.rag_app["closest"] == []
     with pytest.raises(openai.BadRequestError, match="abstain_below"):
         ask(client, OFF_TOPIC, extra_body={"abstain_below": 1.5})
+
+
+def test_nothing_says_where_files_lie(
+    served: Served, client: openai.OpenAI, expected: Answer
+) -> None:
+    replies = [ask(client, QUESTION), ask(client, OFF_TOPIC)]
+    replies += list(ask(client, QUESTION, stream=True))
+    folders = {str(served.folder), str(Path(expected.citations[0].path).parent)}
+    for reply in replies:
+        assert not [folder for folder in folders if folder in reply.model_dump_json()]
+    names = [citation["path"] for citation in replies[0].citations]
+    assert names == [Path(citation.path).name for citation in expected.citations]
+    assert all(Path(one["path"]).name == one["path"] for one in replies[1].rag_app["closest"])
+    free = replace(WITH_SHORT, model="/models/llama", made={"model": "/models/llama", "k": "v"})
+    fields = openai_api._extra_fields(free)["rag_app"]
+    assert (fields["model"], fields["made"]) == ("llama", {"model": "llama", "k": "v"})
 
 
 def test_earlier_messages_are_the_conversation(client: openai.OpenAI) -> None:
