@@ -7,12 +7,14 @@ from collections.abc import Sequence
 import torch
 from reader_data import Example
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
 from generator.reader.cross_encoder import Batch, CrossEncoder, Logits
 
 _WHOLE = 24  # tokens from which a sentence counts fully
 _ANSWERABLE, _RELEVANT, _LIST = 0.5, 0.5, 0.3  # weights of the losses beside the span's
+_ORDER = 0.3  # weight of an answered question before a near miss of the same step
+_NEAR = frozenset({"near miss", "changed"})  # kinds of example
 
 
 def read(model: CrossEncoder, examples: Sequence[Example]) -> Logits:
@@ -23,10 +25,11 @@ def read(model: CrossEncoder, examples: Sequence[Example]) -> Logits:
 
 
 def reading_loss(logits: Logits, examples: Sequence[Example]) -> Tensor:
-    """Of questions on passages: span, answerable, and relevance where it is known."""
+    """Of questions on passages: span, answerable, order, and relevance where it is known."""
     answerable = torch.tensor([float(bool(one.answers)) for one in examples])
     loss = _span_loss(logits, examples)
     loss = loss + _ANSWERABLE * binary_cross_entropy_with_logits(logits.answerable, answerable)
+    loss = loss + _ORDER * _order_loss(logits, examples)
     known = [i for i, one in enumerate(examples) if one.relevant is not None]
     if known:
         parts = [_relevance_loss(logits.relevant[i : i + 1], [examples[i]]) for i in known]
@@ -48,6 +51,23 @@ def _span_loss(logits: Logits, examples: Sequence[Example]) -> Tensor:
     starts, ends = logits.starts.log_softmax(-1), logits.ends.log_softmax(-1)
     likely = starts.gather(1, padded[..., 0]) + ends.gather(1, padded[..., 1])
     return -likely.masked_fill(~real, float("-inf")).logsumexp(1).mean()
+
+
+def _order_loss(logits: Logits, examples: Sequence[Example]) -> Tensor:
+    """Each answered question before each near miss, by span and by answerable (RankNet).
+
+    Burges et al. 2005: the logistic loss of the difference of two scores.
+    """
+    kinds = [one.kind for one in examples]
+    answered = torch.tensor([kind == "answered" for kind in kinds])
+    near = torch.tensor([kind in _NEAR for kind in kinds])
+    if not (answered.any() and near.any()):
+        return torch.zeros(())
+    some = logits.starts[:, 1:].logsumexp(1) + logits.ends[:, 1:].logsumexp(1)
+    span = some - logits.starts[:, 0] - logits.ends[:, 0]
+    scores = torch.stack([span / 2, logits.answerable])
+    pairs = scores[:, answered, None] - scores[:, None, near]
+    return softplus(-pairs).mean()
 
 
 def _relevance_loss(relevant: Tensor, examples: Sequence[Example]) -> Tensor:

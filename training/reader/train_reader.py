@@ -39,6 +39,7 @@ RATE, HEADS = 1.2e-4, 5e-4  # learning rates of the layers and of the heads
 WARM = 200  # steps
 TOKENS = 2_200  # of questions on passages, in a step
 MEETING = 1.0  # weight of a meeting's loss
+MEETING_EVERY = 3  # steps; there are few questions of meetings
 COMPACT = "compact.safetensors"
 START = "start.safetensors"  # a reader's file to start from, where there is no checkpoint
 AVERAGE = 0.998  # decay of the weights' moving average
@@ -108,9 +109,11 @@ class Material:
             progress = replace(progress, turn=progress.turn + 1, batch=0)
 
     def _meeting(self, step: int) -> list[Example]:
-        """Windows for a query; every query once before any comes again."""
+        """Windows for a query in some steps; every query once before any comes again."""
         queries = self.meetings.train
-        turn, at = divmod(step, len(queries))
+        if step % MEETING_EVERY:
+            return []
+        turn, at = divmod(step // MEETING_EVERY, len(queries))
         order = random.Random(1_000_000 + turn).sample(queries, len(queries))
         return of_meeting(order[at], self.meetings, random.Random(step), self.data)
 
@@ -162,14 +165,15 @@ class Trainer:
             group["lr"] = rate * factor
         reading = reading_loss(read(self.reader, step.reading), step.reading)
         torch.autograd.backward(reading)
-        meeting = meeting_loss(read(self.reader, step.meeting), step.meeting)
-        torch.autograd.backward(MEETING * meeting)
+        if step.meeting:
+            meeting = meeting_loss(read(self.reader, step.meeting), step.meeting)
+            torch.autograd.backward(MEETING * meeting)
+            self.losses.meeting.append(float(meeting.detach()))
         nn.utils.clip_grad_norm_(self.weights.values(), 1.0)
         self.optimizer.step()
         self.optimizer.zero_grad()
         self._follow()
         self.losses.reading.append(float(reading.detach()))
-        self.losses.meeting.append(float(meeting.detach()))
         self.progress = replace(
             step.after,
             examples=self.progress.examples + len(step.reading),
