@@ -22,16 +22,16 @@ from indexing.encoder.packed import packed
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import encoder_weights
 from indexing.models.gguf import silenced
+from indexing.models.weight_changes import add_changes
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
 
 VERIFIER_WEIGHTS = Path(__file__).with_name("verifier.safetensors")
 LONGEST = 224
 """Most tokens of a sentence and its excerpt; of a longer pair the excerpt's end is left out."""
 
 _HEAD = "supported"  # name of the logit's layer in the file
-_ENCODER = "encoder."
 
 
 def shipped_verifier() -> Verifier | None:
@@ -43,9 +43,9 @@ class Verifier:
     """The packaged encoder with what was added to it, loaded at the first sentence.
 
     Args:
-        tensors: By the name of a parameter, what to add to it: `NAME.rows` (out, in) int8 with
-            `NAME.scale` (out,), or `NAME`; and the logit's own `supported.weight` (1, d) and
-            `supported.bias` (1,). None for those that ship.
+        tensors: What to add to the encoder, as `indexing/models/weight_changes.py` has it, and the
+            logit's own `supported.weight` (1, d) and `supported.bias` (1,). None for those that
+            ship.
         dtype: None for bfloat16 where the CPU is fast in it, else float32.
     """
 
@@ -103,14 +103,3 @@ class Verifier:
             states = model(**{name: each.to(model.device) for name, each in inputs.items()})
             logits = states.last_hidden_state[:, 0].float() @ weight[0] + bias
             return np.asarray(logits.sigmoid().cpu().numpy(), np.float32)
-
-
-def add_changes(model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
-    """Add what the file holds to a model's parameters, in place."""
-    for name, parameter in model.named_parameters():
-        change = tensors.get(f"{_ENCODER}{name}")
-        rows = tensors.get(f"{_ENCODER}{name}.rows")
-        if rows is not None:
-            change = rows.float() * tensors[f"{_ENCODER}{name}.scale"][:, None]
-        if change is not None:
-            parameter.data += change.to(parameter)

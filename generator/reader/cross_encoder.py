@@ -4,9 +4,8 @@ Start and end of the words that answer, with `[CLS]` for "none" (Devlin et al. 2
 1810.04805, section 4.3); whether the stretch answers at all, from `[CLS]` (Zhang et al. 2021, arXiv
 2001.09694); and of each sentence whether it answers, from the mean over its tokens.
 
-The encoder is the packaged one. Its changes and the heads ship beside this file: of each matrix
-the difference in eight bits, a scale a row (as in LLM.int8: Dettmers et al. 2022, arXiv
-2208.07339). `training/reader` makes them.
+The encoder is the packaged one. Its changes (`indexing/models/weight_changes.py`) and the heads
+ship beside this file; `training/reader` makes them.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from torch import nn
 from generator.reader.stretch import Tokens
 from indexing.models.files import encoder_weights
 from indexing.models.gguf import silenced
+from indexing.models.weight_changes import ENCODER, add_changes, changes
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -148,38 +148,15 @@ def load_cross_encoder(path: Path = READER_WEIGHTS) -> CrossEncoder:
 
     model = CrossEncoder()
     tensors = load_file(path)
+    add_changes(model.encoder, tensors)
     for name, each in model.tuned().items():
-        each.data = _changed(name, each.detach(), tensors)
+        if not name.startswith(ENCODER):
+            each.data = tensors[name]
     return model.eval()
 
 
-def _changed(name: str, packaged: Tensor, tensors: Mapping[str, Tensor]) -> Tensor:
-    """A parameter as tuned: heads as they are in the file, all else plus what it adds."""
-    if not name.startswith("encoder."):
-        return tensors[name]
-    if name in tensors:
-        return packaged + tensors[name]
-    return packaged + tensors[f"{name}.rows"].float() * tensors[f"{name}.scale"][:, None]
-
-
 def save_changes(tuned: Mapping[str, Tensor], path: Path) -> None:
-    """Write what tuned parameters add to the packaged encoder, and the heads.
-
-    `NAME.rows` (out, in) int8 with `NAME.scale` (out,) for matrices, else `NAME` in float32.
-    """
+    """Write what tuned parameters add to the packaged encoder, and the heads."""
     from safetensors.torch import save_file
 
-    packaged = CrossEncoder().tuned()
-    tensors: dict[str, Tensor] = {}
-    for name, each in tuned.items():
-        if not name.startswith("encoder."):
-            tensors[name] = each.detach().float().contiguous()
-            continue
-        added = each.detach().float() - packaged[name].detach()
-        if added.ndim == 2:
-            scale = added.abs().amax(1).clamp(min=1e-12) / 127
-            tensors[f"{name}.rows"] = (added / scale[:, None]).round().to(torch.int8)
-            tensors[f"{name}.scale"] = scale
-        else:
-            tensors[name] = added.contiguous()
-    save_file(tensors, path)
+    save_file(changes(tuned, CrossEncoder().tuned()), path)

@@ -25,13 +25,13 @@ from torch import nn
 from verifier_data import Claim, MeetingClaims, PassageClaims, groups, load_meetings, load_passages
 from verifier_model import Batch, VerifierModel, export, loss, start_from
 
+from generator.reader.cross_encoder import READER_WEIGHTS
 from indexing.models.files import encoder_weights
 
 RATE, HEADS = 1e-4, 3e-4  # learning rates of the layers and of the heads
 WARM = 60  # steps
 FROZEN = 3  # lowest layers, which stay as the reader's
 PAIRS = 16  # in a step, about
-READER = Path(__file__).parents[1] / "reader" / "reader.safetensors"
 
 _SAVE = 300.0  # seconds
 _TOGETHER = 200  # groups that are sorted by length together
@@ -44,7 +44,7 @@ class Trainer:
 
     def __init__(self, folder: Path) -> None:
         self.model = VerifierModel()
-        start_from(self.model, READER)
+        start_from(self.model, READER_WEIGHTS)
         self.weights = self.model.tuned()
         for layer in self.model.encoder.encoder.layer[:FROZEN]:
             layer.requires_grad_(False)

@@ -19,6 +19,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 from verifier_data import Claim
 
 from indexing.models.files import encoder_weights
+from indexing.models.weight_changes import add_changes, changes
 
 LONGEST = 224  # tokens of sentence and excerpt
 
@@ -103,12 +104,8 @@ class VerifierModel(nn.Module):
 def start_from(model: VerifierModel, reader: Path) -> None:
     """Take over a reader's encoder, and its logit of answerability as the logit of support."""
     tensors = load_file(reader)
+    add_changes(model.encoder, tensors)
     with torch.no_grad():
-        for name, each in model.tuned().items():
-            if f"{name}.rows" in tensors:
-                each.add_(tensors[f"{name}.rows"].float() * tensors[f"{name}.scale"][:, None])
-            elif name in tensors and name.startswith("encoder."):
-                each.add_(tensors[name])
         model.supported.weight.copy_(tensors["answerable.weight"])
         model.supported.bias.copy_(tensors["answerable.bias"])
 
@@ -133,20 +130,6 @@ def loss(model: VerifierModel, claims: Sequence[Claim], batch: Batch) -> Tensor:
 
 
 def export(tuned: Mapping[str, Tensor], path: Path) -> None:
-    """Write the file: `NAME.rows` (out, in) int8 with `NAME.scale` (out,), else `NAME`."""
-    base = VerifierModel().tuned()
-    tensors: dict[str, Tensor] = {}
-    for name, each in tuned.items():
-        if name.startswith("wrong."):
-            continue
-        if not name.startswith("encoder."):
-            tensors[name] = each.detach().float().contiguous()
-            continue
-        added = each.detach().float() - base[name].detach()
-        if added.ndim == 2:
-            scale = added.abs().amax(1).clamp(min=1e-12) / 127
-            tensors[f"{name}.rows"] = (added / scale[:, None]).round().to(torch.int8)
-            tensors[f"{name}.scale"] = scale
-        else:
-            tensors[name] = added.contiguous()
-    save_file(tensors, path)
+    """Write the file, without the head for wrong tokens."""
+    kept = {name: each for name, each in tuned.items() if not name.startswith("wrong.")}
+    save_file(changes(kept, VerifierModel().tuned()), path)

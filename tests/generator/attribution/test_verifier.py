@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from generator.attribution.verifier import Verifier, add_changes
+from generator.attribution.verifier import Verifier
 from indexing.models.files import encoder_weights
 
 SIZE = 384
@@ -40,19 +40,6 @@ def test_probabilities_are_those_of_the_first_token() -> None:
         expected.append(float(torch.sigmoid(state @ weight[0] + 0.25)))
     assert found == pytest.approx(expected, abs=1e-4)
     assert expected[0] != pytest.approx(expected[1], abs=1e-3)
-
-
-def test_changes_are_added_by_row() -> None:
-    layer = torch.nn.Linear(3, 2)
-    before, bias = layer.weight.detach().clone(), layer.bias.detach().clone()
-    rows = torch.tensor([[127, 0, -127], [1, 2, 3]], dtype=torch.int8)
-    scale = torch.tensor([0.5, 2.0])
-    add_changes(
-        layer,
-        {"encoder.weight.rows": rows, "encoder.weight.scale": scale, "encoder.bias": torch.ones(2)},
-    )
-    expected = before + torch.tensor([[63.5, 0, -63.5], [2, 4, 6]])
-    assert torch.allclose(layer.weight, expected) and torch.allclose(layer.bias, bias + 1)
 
 
 def test_long_texts_are_cut_and_nothing_is_nothing() -> None:
