@@ -1,6 +1,7 @@
 """Indexing of uploaded files: one thread, a few files at a time, with a status of each.
 
-What waits is on disk (`upload_records`): a server that was killed goes on with it when it starts.
+What waits is on disk (`upload_records`): when a server was killed, the next goes on with it, or
+another of the same corpus that runs already.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rag_app.corpus.corpus import Corpus
 
 MAX_LISTED = 200  # latest files
+ADOPT_SECONDS = 10.0  # between looks at what other servers have left
 LOCK_TIMEOUT = 600  # seconds to wait for another process that writes to the corpus
 UNUSED: frozenset[Stage] = frozenset({"failed", "cancelled", "duplicate"})
 BATCH_FILES, BATCH_BYTES = 16, 1 << 20  # indexed at once; what is larger is indexed by itself
@@ -44,6 +46,7 @@ class IngestQueue:
         self._uploads: dict[str, UploadStatus] = {}
         self._lock = threading.RLock()
         self._worker: threading.Thread | None = None
+        self._closed = threading.Event()
 
     @property
     def uploads(self) -> tuple[UploadStatus, ...]:
@@ -58,9 +61,28 @@ class IngestQueue:
             return any(each.stage in {"waiting", "reading"} for each in self._uploads.values())
 
     def resume(self) -> None:
-        """Go on with what an earlier server left, in the order in which it came."""
+        """Go on with what other servers left, and from now on with what they will leave."""
+        self._adopt()
+        threading.Thread(target=self._adopt_all, name="adopt", daemon=True).start()
+
+    def close(self) -> None:
+        """Begin no further file, and leave those that wait to another server."""
         with self._lock:
-            for each in self._records.all():
+            self._closed.set()
+            if self._worker is None:
+                self._records.close()
+
+    def _adopt_all(self) -> None:
+        while not self._closed.wait(ADOPT_SECONDS):
+            with suppress(OSError):
+                self._adopt()
+
+    def _adopt(self) -> None:
+        """Take over the files of servers that run no more, in the order in which they came."""
+        with self._lock:
+            if self._closed.is_set():
+                return
+            for each in self._records.adopt():
                 again = replace(each, stage="waiting", share=0.0)
                 self._uploads[each.id] = again if each.stage == "reading" else each
             self._work_on()
@@ -77,6 +99,7 @@ class IngestQueue:
         changes = self._changes_document(received)
         with self._lock:
             open_names = {each.name for each in self._uploads.values() if not each.over}
+            open_names |= self._records.names_of_others()
             stage: Stage = "exists" if changes or received.name in open_names else "waiting"
             try:
                 status = self._records.keep(received.content, received.name, stage)
@@ -100,6 +123,7 @@ class IngestQueue:
             status = self._uploads.get(id_)
             if status is not None and status.stage == "exists":
                 used = {each.name for each in self._uploads.values()}
+                used |= self._records.names_of_others()
                 self._uploads[id_] = replace(status, name=self._files.free_name(status.name, used))
                 self._move_on(id_, {"exists"})
 
@@ -183,7 +207,7 @@ class IngestQueue:
         batch: dict[Path, str] = {}
         size = 0
         with self._lock:
-            for status in list(self._uploads.values()):
+            for status in () if self._closed.is_set() else list(self._uploads.values()):
                 if status.stage != "waiting":
                     continue
                 content = self._records.content(status.id)
@@ -199,6 +223,8 @@ class IngestQueue:
                 else:
                     batch[path] = status.id
             if not batch:
+                if self._closed.is_set():
+                    self._records.close()
                 self._worker = None
             return batch
 

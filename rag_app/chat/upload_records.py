@@ -1,7 +1,10 @@
 """Uploaded files on disk until they are indexed, so that no kill of the server loses one.
 
 Each has a record, `ID.json`, and until its turn comes its content, `ID.data`. The record is written
-before the content gets its name: a content is never without a name to go by. Ids rise with time.
+before the content gets its name: a content is never without a name to go by. Ids rise with time,
+and hold a session: that of the server that received the file. As long as a server runs, it holds
+the lock of its session, `SESSION.lock`; what it leaves behind is adopted by one other server, which
+holds that lock from then on.
 """
 
 from __future__ import annotations
@@ -9,12 +12,15 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
+
+import filelock
 
 Stage = Literal[
     "exists",
@@ -28,7 +34,7 @@ Stage = Literal[
     "failed",
 ]
 
-ABANDONED = 24 * 3600  # seconds after which a content that nobody goes on writing is deleted
+_SUFFIXES = frozenset({".json", ".data", ".part", ".new", ".lock"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +73,16 @@ class UploadRecords:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._session = secrets.token_hex(4)
+        self._locks: dict[str, filelock.BaseFileLock] = {}  # of the sessions that are ours
+        self._guard = threading.Lock()
 
     def new_content(self) -> Path:
         """Where to write the content of a new file; `keep` makes it an upload."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        return self.folder / f"{time.time_ns():020d}-{secrets.token_hex(4)}.part"
+        self._take(self._session)
+        id_ = f"{time.time_ns():020d}-{self._session}-{secrets.token_hex(4)}"
+        return self.folder / f"{id_}.part"
 
     def keep(self, content: Path, name: str, stage: Stage) -> UploadStatus:
         """Make a complete content an upload that survives from here on."""
@@ -99,20 +110,72 @@ class UploadRecords:
         for path in (self.content(id_), self.folder / f"{id_}.json"):
             path.unlink(missing_ok=True)
 
-    def all(self) -> list[UploadStatus]:
-        """Every upload with a record, in order of arrival; contents left behind are deleted."""
-        found = list(self._read())
+    def adopt(self) -> list[UploadStatus]:
+        """The uploads that no running server has, in order of arrival: they are ours from here on.
+
+        Contents that were not complete are deleted.
+        """
+        sessions = {_session(path) for path in self._files()} - {self._session, *self._locks}
+        ours = {each for each in sessions if self._take(each)}
+        found = list(self._read(ours))
         ids = {each.id for each in found}
-        for part in list(self.folder.glob("*.part")):
+        for path in list(self._files()):
+            if path.suffix not in {".part", ".new"} or _session(path) not in ours:
+                continue
             with suppress(OSError):
-                if part.stem in ids:  # complete: a kill came between record and name
-                    part.replace(self.content(part.stem))
-                elif time.time() - part.stat().st_mtime > ABANDONED:
-                    part.unlink()
+                if path.suffix == ".part" and path.stem in ids:
+                    path.replace(self.content(path.stem))  # a kill came between record and name
+                else:
+                    path.unlink()
+        for session in ours - {_session(Path(id_)) for id_ in ids}:
+            self._give_up(session, delete=True)
         return found
 
-    def _read(self) -> Iterator[UploadStatus]:
+    def names_of_others(self) -> set[str]:
+        """The names of files that other servers are still to index."""
+        with self._guard:
+            ours = {self._session, *self._locks}
+        others = {_session(path) for path in self._files()} - ours
+        return {each.name for each in self._read(others) if not each.over}
+
+    def close(self) -> None:
+        """Leave all uploads to another server."""
+        for session in list(self._locks):
+            self._give_up(session)
+
+    def _take(self, session: str) -> bool:
+        """Hold the lock of a session; False where another server does."""
+        with self._guard:
+            if session in self._locks:
+                return True
+            path = self.folder / f"{session}.lock"
+            lock = filelock.FileLock(path, timeout=0, thread_local=False)
+            try:
+                lock.acquire()
+            except filelock.Timeout:
+                return False
+            self._locks[session] = lock
+            return True
+
+    def _give_up(self, session: str, *, delete: bool = False) -> None:
+        with self._guard:
+            lock = self._locks.pop(session, None)
+            if lock is None:
+                return
+            if delete:
+                with suppress(OSError):
+                    Path(lock.lock_file).unlink(missing_ok=True)
+            lock.release()
+
+    def _files(self) -> Iterator[Path]:
+        if self.folder.is_dir():
+            yield from (each for each in self.folder.iterdir() if each.suffix in _SUFFIXES)
+
+    def _read(self, sessions: Iterable[str]) -> Iterator[UploadStatus]:
+        """The records of some sessions, in order of arrival."""
         for path in sorted(self.folder.glob("*.json")):
+            if _session(path) not in sessions:
+                continue
             try:
                 values = json.loads(path.read_text(encoding="utf-8"))
                 status = UploadStatus(**values)
@@ -120,6 +183,14 @@ class UploadRecords:
                 continue  # written by another version, or by hand
             if status.id == path.stem and _is_status(status):
                 yield status
+
+
+def _session(file: Path) -> str:
+    """The session that a file of this folder belongs to."""
+    if file.suffix == ".lock":
+        return file.stem
+    parts = file.stem.split("-")
+    return parts[1] if len(parts) == 3 else "none"
 
 
 def _is_status(status: UploadStatus) -> bool:

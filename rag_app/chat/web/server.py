@@ -164,7 +164,10 @@ def serve(
         host = f"[{options.host}]" if ":" in options.host else options.host
         if ready is not None:
             ready(f"http://{host}:{listener.getsockname()[1]}")
-        uvicorn.Server(config).run(sockets=[listener])
+        try:
+            uvicorn.Server(config).run(sockets=[listener])
+        finally:
+            app.ingest_queue.close()
 
 
 def _is_worth_logging(record: logging.LogRecord) -> bool:

@@ -17,6 +17,7 @@ import pytest
 from fpdf import FPDF
 
 from indexing.encoder.encoder import Encoder
+from rag_app.chat import ingest_queue
 from rag_app.chat.ingest_queue import BATCH_BYTES, IngestQueue
 from rag_app.chat.page import html as view
 from rag_app.chat.upload_records import UploadStatus
@@ -42,6 +43,11 @@ def make_queue(corpus: Corpus, *, max_bytes: int = 10_000_000) -> IngestQueue:
     return IngestQueue(corpus, Uploads(corpus.folder / "uploads", max_bytes=max_bytes))
 
 
+def close(queue: IngestQueue) -> None:
+    queue.close()
+    wait_until(lambda: queue._worker is None)
+
+
 def send(queue: IngestQueue, name: str, content: str | bytes) -> UploadStatus:
     async def stream() -> AsyncIterator[bytes]:
         yield content.encode() if isinstance(content, str) else content
@@ -65,7 +71,8 @@ def test_each_file_has_its_own_end(corpus: Corpus) -> None:
     assert "is empty" in statuses["c.txt"].note
     assert len(corpus.documents()) == 1
     queue.clear()
-    assert queue.uploads == () and make_queue(corpus)._records.all() == []
+    close(queue)
+    assert queue.uploads == () and make_queue(corpus)._records.adopt() == []
     files = [path.name for path in (corpus.folder / "uploads").iterdir() if path.is_file()]
     assert files == ["a.txt"]  # copies that nobody needs are gone
 
@@ -213,7 +220,7 @@ def test_whatever_goes_wrong_is_said(corpus: Corpus, monkeypatch: pytest.MonkeyP
 
 
 KILLED = """
-import asyncio, os, sys, signal
+import asyncio, os, sys, signal, threading
 from pathlib import Path
 from rag_app.chat.ingest_queue import IngestQueue
 from rag_app.chat.uploads import Uploads
@@ -223,6 +230,10 @@ corpus = Corpus(sys.argv[1])
 queue = IngestQueue(corpus, Uploads(corpus.folder / "uploads", max_bytes=10**9))
 moment = sys.argv[2]
 
+def hang(*_, **__):
+    print("hangs", flush=True)
+    threading.Event().wait()
+
 async def stream(text):
     yield text.encode()
 
@@ -231,6 +242,8 @@ def kill(*_, **__):
 
 if moment == "before it is indexed":
     corpus.add = kill
+elif moment == "never":
+    corpus.add = hang
 elif moment == "while it is read":
     IngestQueue.advance = kill
 elif moment == "once it is indexed":
@@ -268,9 +281,57 @@ def test_a_kill_at_any_moment_loses_no_file(
     assert {name: each.stage for name, each in wait(queue).items()} == stages
     assert [corpus.document(each.id).text for each in corpus.documents()] == ["A heron stands."]
     assert not [*queue._records.folder.glob("*.part"), *queue._records.folder.glob("*.data")]
+    close(queue)
     again = make_queue(corpus)
     again.resume()  # what is over stays so, and is listed until it is cleared
     assert {each.name: each.stage for each in again.uploads} == stages and not again.busy
+
+
+def test_of_two_servers_one_has_a_file_and_the_other_takes_it_when_that_one_is_killed(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest_queue, "ADOPT_SECONDS", 0.05)
+    corpus.add_text("An ibis.", name="ibis")
+    command = [sys.executable, "-c", KILLED, str(corpus.folder), "never"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None and other.stdout.readline() == b"hangs\n"
+        queue = make_queue(corpus)
+        queue.resume()
+        assert not queue.uploads
+        mine = send(queue, "a.txt", "Two egrets stand here.")
+        assert mine.stage == "exists"  # as the other server has one of the name
+        queue.keep_both(mine.id)
+        assert wait(queue)["a (2).txt"].stage == "added"
+        assert len(queue.uploads) == 1
+        third = make_queue(corpus)
+        third.resume()  # and a third one leaves both of them theirs
+        assert not third.uploads
+        close(third)
+        other.kill()
+    wait_until(lambda: len(queue.uploads) == 2)
+    assert {name: each.stage for name, each in wait(queue).items()} == {
+        "a (2).txt": "added",
+        "a.txt": "added",
+    }
+    queue.clear()
+    close(queue)
+    again = make_queue(corpus)
+    again.resume()
+    assert again.uploads == () and [*again._records.folder.iterdir()] == []
+    close(again)
+
+
+def test_what_was_not_received_whole_is_deleted_with_its_server(corpus: Corpus) -> None:
+    queue, other = make_queue(corpus), make_queue(corpus)
+    part = queue._records.new_content()
+    part.write_text("half")
+    other.resume()
+    assert part.exists()
+    close(queue)
+    other._adopt()
+    assert not part.exists()
+    close(other)
 
 
 def test_questions_about_names_survive_too(corpus: Corpus) -> None:
@@ -278,6 +339,7 @@ def test_questions_about_names_survive_too(corpus: Corpus) -> None:
     send(queue, "a.txt", "A heron stands.")
     wait(queue)
     send(queue, "a.txt", "Two egrets stand here.")
+    close(queue)
     other = make_queue(corpus)
     other.resume()
     assert [each.stage for each in other.uploads] == ["added", "exists"]
