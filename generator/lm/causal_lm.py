@@ -13,7 +13,7 @@ from generator.lm.detokenizer import TextStream
 from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.prefix_cache import PrefixCache, RowCache
 from generator.lm.sampling import Sampler, Sampling
-from generator.ms_poe.method import active_settings
+from generator.ms_poe.position_method import active_settings
 from generator.prompt.chat_template import Chat
 from generator.prompt.follow_up import ConversationCache
 from indexing.errors import InvalidRequest, UnsupportedModel
@@ -196,12 +196,12 @@ class CausalModel:
 
         sample = Sampler(sampling, self.device, constraint=constraint)
         tag = active_settings(self.model)
-        again = tag is None or tag.order != "prompt"  # else ratios belong to one prompt
+        again = tag is None or not tag.by_prompt  # else ratios belong to one prompt
         cache, known = self.prefixes.take(prompt, tag=tag) if again else (None, 0)
         read, fed = list(prompt[:known]), list(prompt[known:])
         try:
             for _ in range(limit):
-                for chunk in prefill_chunks(fed, whole=tag is not None):
+                for chunk in prefill_chunks(fed, whole=not again):
                     if stop is not None and stop.is_set():
                         return
                     ids = torch.tensor([chunk], device=self.device)

@@ -28,7 +28,7 @@ from generator.kernels.library import (
 )
 from generator.lm.growing_cache import growing_layers
 from generator.ms_poe.architectures import RotaryModel, recognise
-from generator.ms_poe.method import active_settings, position_scales
+from generator.ms_poe.position_method import active_settings
 from indexing.errors import UnsupportedModel
 from indexing.models import quantization
 from indexing.models.quantization import Quantized
@@ -74,9 +74,9 @@ class CompiledLlama:
         return compiled
 
     def is_unmodified(self) -> bool:
-        """Whether nothing but Ms-PoE has changed the model."""
+        """Whether nothing but Ms-PoE or LPES has changed the model."""
         settings = active_settings(self.rotary.model)
-        expected = 0 if settings is None else 2 + 2 * len(settings.layers(self.rotary))
+        expected = 0 if settings is None else settings.hook_count(self.rotary)
         hooks = sum(
             len(module._forward_hooks) + len(module._forward_pre_hooks) for module in self._modules
         )
@@ -86,9 +86,10 @@ class CompiledLlama:
         """What positions are multiplied by, float32 (layers or 1, B or 1, K or 1, 1)."""
         import torch
 
-        if active_settings(self.rotary.model) is None:
+        settings = active_settings(self.rotary.model)
+        if settings is None:
             return torch.ones(1, 1, 1, 1)
-        scales = position_scales(self.rotary, cache)
+        scales = settings.position_scales(self.rotary, cache)
         return None if scales is None or scales.shape[1] not in {1, rows} else scales[..., None]
 
     def step(self, tokens: Tensor, cache: Any, starts: Tensor, scales: Tensor) -> Tensor:  # noqa: ANN401

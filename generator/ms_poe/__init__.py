@@ -1,1 +1,1 @@
-"""A causal language model in, the same model out with each head on its own position scale."""
+"""A causal language model in, the same out with each head or layer on its own position scale."""

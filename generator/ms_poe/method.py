@@ -16,23 +16,29 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from generator.ms_poe.architectures import RotaryLayer, RotaryModel, recognise
 from generator.ms_poe.position_awareness import awareness, last_seen, ranks, ratios
+from generator.ms_poe.position_method import (
+    MARK,
+    AnyModel,
+    CachedPlaces,
+    cached_places,
+    full_positions,
+    inner_model,
+    is_begun,
+    refuse_changed,
+)
 from generator.ms_poe.rotation import Rotation, TokenRotation, query_key_products, rotate_groups_
 from generator.ms_poe.selftest import prove
-from indexing.errors import InvalidRequest, UnsupportedModel
-from indexing.nn.architecture import FULL
+from indexing.errors import InvalidRequest
 from indexing.nn.hooks import forward_hook, override_attribute, pre_forward_hook
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 Order = Literal["prompt", "calibrated", "uniform"]
-AnyModel = TypeVar("AnyModel")
-
-_MARK = "_rag_app_ms_poe"  # on a model while it is changed, and on a cache that was filled then
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,12 +83,7 @@ class MsPoE:
             UnsupportedModel: The architecture is not known, or the self-test on it failed.
             InvalidRequest: The settings do not fit the model, or it is changed already.
         """
-        inner: Any = model if hasattr(model, "get_decoder") else getattr(model, "model", None)
-        if not hasattr(inner, "get_decoder"):
-            raise UnsupportedModel(
-                "Ms-PoE needs the inside of a model: use a folder or a hub name, no server's model"
-            )
-        rotary = recognise(inner)
+        rotary = recognise(inner_model(model, "Ms-PoE"))
         self.check(rotary)
         prove(rotary, lambda ratio: MsPoE(r_min=ratio, r_max=ratio, first_layer=0).apply(rotary))
         with self.apply(rotary):
@@ -100,6 +101,34 @@ class MsPoE:
                 f"places must have {depth} rows of {rotary.num_kv_heads}; calibrate this very model"
             )
 
+    @property
+    def by_prompt(self) -> bool:
+        """Whether each prompt decides which group gets which ratio."""
+        return self.order == "prompt"
+
+    def hook_count(self, rotary: RotaryModel) -> int:
+        """One where positions are made, one where they are first used, and two a layer."""
+        return 2 + 2 * len(self.layers(rotary))
+
+    def position_scales(self, rotary: RotaryModel, cache: object) -> Tensor | None:
+        """What a conversation that has begun multiplies its positions by.
+
+        Returns:
+            Float32 (layers, B or 1, K), by layer and group; None where the cache was not filled
+            under these settings.
+        """
+        import torch
+
+        cached = cached_places(cache)
+        if cached is None or cached.settings != self or cached.places is None:
+            return None
+        count = 1 if self.order == "uniform" else rotary.num_kv_heads
+        shares = 1 / torch.tensor(ratios(self.r_min, self.r_max, count))
+        depth = max(layer.index for layer in rotary.layers) + 1
+        factors = torch.ones(depth, *cached.places.shape[1:])
+        factors[[layer.index for layer in self.layers(rotary)]] = shares[cached.places.cpu()]
+        return factors
+
     def layers(self, rotary: RotaryModel) -> tuple[RotaryLayer, ...]:
         """The layers that are changed."""
         last = float("inf") if self.last_layer is None else self.last_layer
@@ -108,11 +137,10 @@ class MsPoE:
     @contextmanager
     def apply(self, rotary: RotaryModel) -> Iterator[None]:
         """Changes the model without proving it first."""
-        if _MARK in rotary.model.__dict__:
-            raise InvalidRequest("Ms-PoE is already applied to this model; leave that first")
+        refuse_changed(rotary.model)
         hooks = _Hooks(self, rotary)
         with ExitStack() as stack:
-            stack.enter_context(override_attribute(rotary.model, _MARK, self))
+            stack.enter_context(override_attribute(rotary.model, MARK, self))
             stack.enter_context(forward_hook(rotary.rotary.module, hooks.positions))
             first = hooks.layers[0]
             stack.enter_context(pre_forward_hook(first.attention, hooks.begin))
@@ -120,64 +148,6 @@ class MsPoE:
                 for module, hook in hooks.hooks(number, layer):
                     stack.enter_context(forward_hook(module, hook))
             yield
-
-
-def active_settings(model: Any) -> MsPoE | None:  # noqa: ANN401 - any transformers model
-    """The settings that a model is changed by now, or None."""
-    settings: MsPoE | None = getattr(model, _MARK, None)
-    return settings
-
-
-@dataclass(eq=False)
-class CachedPlaces:
-    """The places of a conversation's groups, kept on its cache: copies of the cache have them too.
-
-    Attributes:
-        settings: What they were decided with.
-        places: Int64 (layers, B, K), by changed layer.
-    """
-
-    settings: MsPoE
-    places: Tensor
-
-
-def cached_places(cache: object) -> CachedPlaces | None:
-    """What a cache that was filled under Ms-PoE holds, or None."""
-    return getattr(cache, _MARK, None)
-
-
-def position_scales(rotary: RotaryModel, cache: object) -> Tensor | None:
-    """What a conversation that has begun multiplies its positions by.
-
-    Returns:
-        Float32 (layers, B or 1, K), by layer and group; None where the cache was not filled under
-        the settings that the model is changed by now.
-    """
-    import torch
-
-    settings, cached = active_settings(rotary.model), cached_places(cache)
-    if settings is None or cached is None or cached.settings != settings:
-        return None
-    layers = settings.layers(rotary)
-    count = 1 if settings.order == "uniform" else rotary.num_kv_heads
-    shares = 1 / torch.tensor(ratios(settings.r_min, settings.r_max, count))
-    depth = max(layer.index for layer in rotary.layers) + 1
-    factors = torch.ones(depth, *cached.places.shape[1:])
-    factors[[layer.index for layer in layers]] = shares[cached.places.cpu()]
-    return factors
-
-
-def keep_rows(cache: Any, rows: Tensor) -> None:  # noqa: ANN401 - any transformers cache
-    """Drops rows of a cache's batch, and their places with them.
-
-    Args:
-        cache: A transformers cache.
-        rows: Int64, the rows to keep, in order.
-    """
-    cache.batch_select_indices(rows)
-    cached = cached_places(cache)
-    if cached is not None and cached.places.shape[1] > 1:
-        cached.places = cached.places[:, rows]
 
 
 class _ForwardPass(threading.local):
@@ -229,11 +199,9 @@ class _Hooks:
         output: tuple[Tensor, Tensor],
     ) -> None:
         """After the model made its cosines and sines: those that the ratios add."""
-        named = ("x", "position_ids", "layer_type")
-        given = {**dict(zip(named, args, strict=False)), **kwargs}
-        if given.get("layer_type", FULL) != FULL:
+        at = full_positions(args, kwargs)
+        if at is None:
             return
-        at: Tensor = given["position_ids"]
         inv_freq = self.rotary.inv_freq().to(at.device)
         frequencies = self.shifts.to(at.device)[:, None] * inv_freq  # (R, d / 2)
         angles = at[..., None, None].float() * frequencies
@@ -291,15 +259,10 @@ class _Hooks:
 
     def _places(self, cache: Any, rows: int, hidden: Tensor) -> Tensor:  # noqa: ANN401
         """(layers, B or 1, K), to be filled in this pass where a conversation begins."""
-        begun = cache is not None and int(cache.get_seq_length(self.layers[0].index)) > 0
+        begun = is_begun(cache, self.layers[0].index, self.settings)
         self.now.deciding = not begun and self.fixed is None
-        if begun:
-            cached = cached_places(cache)
-            if cached is None or cached.settings != self.settings:
-                raise InvalidRequest(
-                    "this cache was filled without Ms-PoE, or with other settings of it; "
-                    "start with an empty one"
-                )
+        cached = cached_places(cache) if begun else None
+        if cached is not None and cached.places is not None:
             if cached.places.shape[1] not in {1, rows}:
                 raise InvalidRequest(
                     f"a cache of {cached.places.shape[1]} rows is used for {rows}; take rows out "
@@ -311,7 +274,7 @@ class _Hooks:
             places = hidden.new_zeros(len(self.layers), rows, self.rotary.num_kv_heads).long()
         places = places.to(hidden.device)
         if cache is not None:
-            setattr(cache, _MARK, CachedPlaces(self.settings, places))
+            setattr(cache, MARK, CachedPlaces(self.settings, places))
         return places
 
     def _decide(self, layer: RotaryLayer, queries: Tensor, keys: Tensor) -> Tensor:
@@ -369,7 +332,7 @@ def measure_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, .
     """
     import torch
 
-    inner = model if hasattr(model, "get_decoder") else model.model
+    inner = inner_model(model, "Ms-PoE")
     rotary = recognise(inner)
     watching = MsPoE(r_min=1.0, r_max=1.0, first_layer=0)
     depth = max(layer.index for layer in rotary.layers) + 1
@@ -379,7 +342,7 @@ def measure_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, .
             ids = torch.tensor([prompt], device=inner.device)
             cache = inner.get_decoder()(input_ids=ids, use_cache=True).past_key_values
             cached = cached_places(cache)
-            assert cached is not None
+            assert cached is not None and cached.places is not None
             for layer, places in zip(watching.layers(rotary), cached.places[:, 0], strict=True):
                 total[layer.index] += places.cpu()
     rows: list[list[float]] = (total / len(prompts)).tolist()

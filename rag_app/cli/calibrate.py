@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 @click.option(
     "--part", type=click.Choice(["positions", "answers", "both"]), default="both",
     show_default=True,
-    help="What to calibrate: Ms-PoE (positions), generated answers, or both.",
+    help="What to calibrate: Ms-PoE and LPES (positions), generated answers, or both.",
+)  # fmt: skip
+@click.option(
+    "--method", "methods", type=click.Choice(["ms-poe", "lpes"]), multiple=True,
+    help="How positions may be rescaled: by head or by layer; may be repeated.  [default: both]",
 )  # fmt: skip
 @click.option(
     "--corpus", "folder", type=Folder,
@@ -62,6 +66,7 @@ if TYPE_CHECKING:
 def calibrate(
     name: str | None,
     part: str,
+    methods: tuple[str, ...],
     folder: Path | None,
     lengths: tuple[int, ...] | None,
     tuning_probes: int,
@@ -75,8 +80,9 @@ def calibrate(
 ) -> None:
     """Measure which settings suit a language model; `ask` uses them from then on.
 
-    Two parts: does Ms-PoE help it to find evidence in the middle of a prompt, and are its generated
-    answers faithful enough to be the default? When stopped, the same command resumes.
+    Two parts: does it help to rescale positions, by head (Ms-PoE) or by layer (LPES), to find
+    evidence in the middle of a prompt, and are its generated answers faithful enough to be the
+    default? When stopped, the same command resumes.
     """
     if plot:
         from rag_app.evaluation.heatmap import require_matplotlib
@@ -89,9 +95,11 @@ def calibrate(
     values: dict[str, Any] = {}
     reports: list[Callable[[], None]] = []
     if part != "answers":
+        default = CalibrationSettings()
         settings = CalibrationSettings(
-            lengths or CalibrationSettings().lengths, tuning_probes, test_probes, positions, seed
-        )
+            lengths or default.lengths, tuning_probes, test_probes, positions, seed,
+            methods or default.methods,
+        )  # fmt: skip
         calibration, path = _positions(model, settings, folder, plot)
         values = {**calibration.as_dict(), "kept": str(path)}
         reports.append(lambda: _print_positions(calibration, path))

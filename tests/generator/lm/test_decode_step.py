@@ -21,7 +21,8 @@ from generator.lm.compiled_llama import CompiledLlama, interleave
 from generator.lm.decode_step import DecodeStep, compiled_steps
 from generator.lm.prefix_cache import PrefixCache, crop
 from generator.lm.sampling import Sampling
-from generator.ms_poe.method import MsPoE, keep_rows
+from generator.ms_poe.method import MsPoE
+from generator.ms_poe.position_method import keep_rows
 from indexing.models.quantization import Quantized, save
 from tests.generator.compilers import with_compiler
 from tests.generator.ms_poe_models import build, tokens
