@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from campaign.desk import Desk, content
 from campaign.result import Result
 from indexing.documents import Hit
+from indexing.encoder.encoder import Encoder
 from indexing.errors import RagAppError
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
@@ -23,7 +24,7 @@ def attack(folder: Path, *, trials: int, seed: int, database: bool) -> Result:
     result = Result("damaged databases" if database else "damaged index files")
     desk, corpus = Desk(folder), folder / "damaged"
     shutil.copytree(desk.undisturbed, corpus)
-    expected, truth = _hits(corpus), content(corpus)
+    expected, truth = _hits(corpus, desk.encoder), content(corpus)
     shutil.rmtree(corpus)
     for trial in range(trials):
         shutil.copytree(desk.undisturbed, corpus)
@@ -31,7 +32,7 @@ def attack(folder: Path, *, trials: int, seed: int, database: bool) -> Result:
         victims = sorted(corpus.glob("corpus.sqlite" if database else ".index/**/*"))
         victim = draw.choice([each for each in victims if each.is_file()])
         damage(victim, draw)
-        outcome = _outcome(corpus, expected, truth)
+        outcome = _outcome(desk, corpus, expected, truth)
         if outcome is None:
             what = f"damage, seed {seed}, trial {trial}, {victim.name}: wrong, or a traceback"
             result.fail(what)
@@ -54,11 +55,11 @@ def damage(file: Path, draw: random.Random) -> None:
     file.write_bytes(bytes(data))
 
 
-def _outcome(corpus: Path, expected: list[list[Hit]], truth: object) -> str | None:
+def _outcome(desk: Desk, corpus: Path, expected: list[list[Hit]], truth: object) -> str | None:
     """How it ends; None when something is wrong and nobody says so."""
     noticed = CliRunner().invoke(main, ["verify", "--corpus", str(corpus)]).exit_code != 0
     try:
-        found, now = _hits(corpus), content(corpus, verified=False)
+        found, now = _hits(corpus, desk.encoder), content(corpus, verified=False)
     except RagAppError:
         return "told when opened or searched"
     except Exception:  # a traceback, to a person
@@ -68,6 +69,6 @@ def _outcome(corpus: Path, expected: list[list[Hit]], truth: object) -> str | No
     return "told by verify" if noticed else None
 
 
-def _hits(corpus: Path) -> list[list[Hit]]:
-    with Corpus(corpus) as opened:
+def _hits(corpus: Path, encoder: Encoder) -> list[list[Hit]]:
+    with Corpus(corpus, encoder=encoder) as opened:
         return [opened.search(query, k=20) for query in QUERIES]

@@ -9,10 +9,13 @@ import signal
 import sys
 import time
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
+from indexing.encoder import encoder
 from indexing.encoder.encoder import Encoder
 from indexing.errors import RagAppError
+from indexing.models.files import encoder_weights
 from indexing.store.store import Store
 from indexing.store.verification import verify
 
@@ -28,10 +31,7 @@ class Desk:
     """
 
     def __init__(self, folder: Path) -> None:
-        import torch
-
-        torch.set_num_threads(1)  # threads do not survive a fork
-        Encoder()  # imports what every run needs
+        self.encoder = _loaded_encoder()
         self.files, self.start = folder / "files", folder / "start"
         self.files.mkdir()
         for number in range(12):
@@ -92,6 +92,21 @@ class Desk:
         if status != 0:
             return f"the run after it ended with {status}"
         return None if content(corpus) == self.after else "the run after it ends otherwise"
+
+
+@cache
+def _loaded_encoder() -> Encoder:
+    """An encoder; those that forks make find their weights in memory and do not read them again."""
+    import torch
+
+    from rag_app.cli import main  # noqa: F401 - imported before the forks, with what it needs
+    from rag_app.corpus import corpus  # noqa: F401
+
+    torch.set_num_threads(1)  # threads do not survive a fork
+    loaded, weights = encoder.Encoder(), encoder_weights()
+    model = encoder.load_model(weights, loaded.settings)
+    encoder.load_model = lambda weights, settings: model
+    return loaded
 
 
 def content(corpus: Path, *, verified: bool = True) -> Content:
