@@ -20,6 +20,7 @@ NAMES = (
     "requests",
     "batch-throughput",
     "batch-kills",
+    "soak",
 )
 
 

@@ -1,0 +1,246 @@
+"""An hour of eight users: what the server holds, how long they wait, and that nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+import numpy as np
+
+from benchmarks.soak import plot
+from benchmarks.soak.server import Sample, Server
+from benchmarks.soak.tab import Tab
+from benchmarks.soak.users import Action, Material, User
+from rag_app.cli.options import print_result, with_json
+from rag_app.corpus.corpus import Corpus
+from rag_app.progress import bar
+
+SAMPLES = Path(__file__).resolve().parents[2] / "data" / "samples"
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is done.
+
+    Attributes:
+        seconds: How long.
+        users: How many.
+        think: Mean seconds between two actions of a user.
+        restart: Seconds between two restarts; every second one is a kill.
+        interval: Seconds between two samples.
+        seed: Of what the users do.
+    """
+
+    seconds: float
+    users: int
+    think: float
+    restart: float
+    interval: float = 10.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What was measured.
+
+    Attributes:
+        plan: What was done.
+        samples: What the server held.
+        actions: What users did.
+        restarts: Seconds at which the server was stopped.
+        failures: What went wrong that no restart explains.
+    """
+
+    plan: Plan
+    samples: tuple[Sample, ...]
+    actions: tuple[Action, ...]
+    restarts: tuple[float, ...]
+    failures: tuple[str, ...]
+
+
+def material() -> Material:
+    """The questions and words of the samples."""
+    lines = (SAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    words = (SAMPLES / "the-ferry-book.txt").read_text(encoding="utf-8").split()
+    return Material(tuple(json.loads(line)["question"] for line in lines), tuple(words))
+
+
+def documents() -> list[Path]:
+    """The samples that are no questions."""
+    return [each for each in sorted(SAMPLES.iterdir()) if each.suffix != ".jsonl"]
+
+
+def soak(folder: Path, plan: Plan, files: Sequence[Path]) -> Course:
+    """Serve some files to users for a while, and look at what is there in the end."""
+    with Corpus(folder / "corpus") as corpus:
+        corpus.add(files)
+    server, over = Server(folder / "corpus", folder / "server.log"), threading.Event()
+    server.start()
+    said = material()
+    users = [User(n, server, said, over, plan.think, plan.seed) for n in range(plan.users)]
+    for user in users:
+        user.start()
+    try:
+        samples, restarts = _watch(server, plan)
+    finally:
+        over.set()
+        for user in users:
+            user.join()
+        with closing(Tab(server.address)) as tab:
+            tab.send("watch", [tab.browser])
+        server.stop()
+    actions = sorted((each for user in users for each in user.actions), key=lambda each: each.at)
+    failed = [f"{each.kind}: {each.note}" for each in actions if each.outcome == "failed"]
+    failures = (*failed, *server.complaints(), *_lost(folder / "corpus", users))
+    return Course(plan, tuple(samples), tuple(actions), tuple(restarts), failures)
+
+
+def _watch(server: Server, plan: Plan) -> tuple[list[Sample], list[float]]:
+    """Take samples, and restart the server from time to time."""
+    began, samples, restarts = time.monotonic(), list[Sample](), list[float]()
+    with bar("minutes") as advance:
+        while (at := time.monotonic() - began) < plan.seconds:
+            if at > plan.restart * (len(restarts) + 1):
+                restarts.append(round(at, 1))
+                server.stop(kill=len(restarts) % 2 == 0)
+                server.start()
+            samples.append(server.sample(time.monotonic() - began))
+            advance(round(at / 60, 1), round(plan.seconds / 60, 1), "")
+            time.sleep(plan.interval)
+    return samples, restarts
+
+
+def _lost(folder: Path, users: Sequence[User]) -> list[str]:
+    """Uploads that the server accepted and that are not there, and removals that did not last."""
+    with Corpus(folder) as corpus:
+        names = {Path(each.path).name for each in corpus.documents()}
+        damages = [str(each) for each in corpus.verify().damages]
+    lost = [f"{name} is lost" for user in users for name in user.kept if name not in names]
+    back = [f"{name} is back" for user in users for name in user.removed if name in names]
+    return [*lost, *back, *damages]
+
+
+def report(course: Course) -> Json:
+    """The figures."""
+    times: dict[str, list[float]] = defaultdict(list)
+    for each in course.actions:
+        if each.outcome == "done":
+            times[each.kind].append(each.seconds)
+    outcomes = Counter(each.outcome for each in course.actions)
+    memory = [each.memory for each in course.samples]
+    return {
+        "plan": asdict(course.plan),
+        "restarts": len(course.restarts),
+        "actions": dict(outcomes),
+        "failures": list(course.failures),
+        "memory MB": {"median": _median(memory), "max": max(memory), "last": memory[-1]},
+        "reader MB": max(each.reader for each in course.samples),
+        "handles": _range([each.handles for each in course.samples]),
+        "SQLite handles": _range([each.sqlite for each in course.samples]),
+        "threads": _range([each.threads for each in course.samples]),
+        "seconds": {kind: _percentiles(each) for kind, each in sorted(times.items())},
+    }
+
+
+def _median(values: Sequence[float]) -> float:
+    return round(float(np.median(values)), 1)
+
+
+def _range(values: Sequence[int]) -> Json:
+    return {"median": _median(values), "max": max(values), "last": values[-1]}
+
+
+def _percentiles(seconds: Sequence[float]) -> Json:
+    p50, p95 = np.percentile(np.array(seconds), [50, 95])
+    slowest = round(max(seconds), 2)
+    return {"n": len(seconds), "p50": round(p50, 2), "p95": round(p95, 2), "max": slowest}
+
+
+def picture(course: Course) -> str:
+    """The course as SVG."""
+
+    def curve(name: str, field: str) -> plot.Series:
+        points = [(each.at / 60, float(getattr(each, field))) for each in course.samples]
+        return plot.Series(name, points)
+
+    kinds: dict[str, list[plot.Point]] = defaultdict(list)
+    for each in course.actions:
+        if each.outcome == "done":
+            kinds[each.kind].append((each.at / 60, each.seconds))
+    panels = [
+        plot.Panel("Memory, MB", [curve("server", "memory"), curve("reader of files", "reader")]),
+        plot.Panel(
+            "Open handles and threads",
+            [
+                curve("all handles", "handles"),
+                curve("SQLite", "sqlite"),
+                curve("threads", "threads"),
+            ],
+        ),
+        plot.Panel(
+            "Seconds that users waited (logarithmic)",
+            [plot.Series(kind, points, joined=False) for kind, points in sorted(kinds.items())],
+            logarithmic=True,
+        ),
+    ]
+    restarts = [each / 60 for each in course.restarts]
+    return plot.draw(panels, minutes=course.plan.seconds / 60, marks=restarts)
+
+
+def save(course: Course, out: Path) -> None:
+    """Write `soak.json` and `soak.svg`."""
+    out.mkdir(parents=True, exist_ok=True)
+    fields = list(asdict(course.samples[0]))
+    rows = [list(asdict(each).values()) for each in course.samples]
+    values = {**report(course), "restarts at": course.restarts, "samples": [fields, *rows]}
+    text = re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", _one_line, json.dumps(values, indent=1))
+    (out / "soak.json").write_text(text + "\n", encoding="utf-8")
+    (out / "soak.svg").write_text(picture(course), encoding="utf-8")
+
+
+def _one_line(found: re.Match[str]) -> str:
+    return f"[{' '.join(found[1].split())}]"
+
+
+@click.command
+@click.option("--minutes", type=click.FloatRange(min=0.1), default=60, show_default=True)
+@click.option("--users", type=click.IntRange(min=1), default=8, show_default=True)
+@click.option(
+    "--think", type=float, default=30, show_default=True, help="Mean seconds between two actions."
+)
+@click.option("--restart-minutes", type=float, default=10, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for soak.json and soak.svg.")
+@with_json
+def command(
+    minutes: float,
+    users: int,
+    think: float,
+    restart_minutes: float,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Let users ask, search, upload and remove while a server is restarted from time to time."""
+    plan = Plan(60 * minutes, users, think, 60 * restart_minutes, seed=seed)
+    with TemporaryDirectory() as folder:
+        course = soak(Path(folder), plan, documents())
+    if out is not None:
+        save(course, out)
+    figures = report(course)
+    lines = (f"{name:16} {json.dumps(value)}" for name, value in figures.items())
+    print_result(as_json, figures, lambda: click.echo("\n".join(lines)))
+    if course.failures:
+        raise SystemExit(1)

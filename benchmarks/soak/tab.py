@@ -1,0 +1,92 @@
+"""A tab of a browser with the page open: its requests to the server, without the browser."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from contextlib import suppress
+from typing import Any
+
+import httpx
+
+TIMEOUT = 300.0  # seconds without a byte, heartbeats included
+
+Json = Any
+
+
+class PageFailed(Exception):
+    """The server answered an event of the page with an error."""
+
+
+class Tab:
+    """The page, opened at an address; its events by the names of their handlers.
+
+    Args:
+        address: Of the server.
+        browser: What the browser has stored: its key, and the open conversation.
+
+    Raises:
+        httpx.HTTPError: The server cannot be reached, or refuses. So do all methods.
+        PageFailed: An event failed. So does `send`.
+    """
+
+    def __init__(self, address: str, browser: Json = None) -> None:
+        self.http = httpx.Client(base_url=address, timeout=TIMEOUT)
+        try:
+            config = self.http.get("/config").raise_for_status().json()
+            self._api, self._session = config["api_prefix"], secrets.token_hex(6)
+            self._events: dict[str, Json] = {}
+            for each in config["dependencies"]:
+                self._events.setdefault(each["api_name"], each)
+            threading.Thread(target=self._hold, daemon=True).start()
+            shown = self.send("load", [browser])
+        except BaseException:
+            self.close()
+            raise
+        self.browser, self.documents = shown[5], str(shown[9])
+
+    def close(self) -> None:
+        """Close the tab; the server forgets its session."""
+        self.http.close()
+
+    def send(self, name: str, values: list[Json], *, value: str | None = None) -> list[Json]:
+        """Send an event and wait for its end; the new values of its components.
+
+        Args:
+            name: Of the handler.
+            values: Of the components it reads.
+            value: That of the element which was clicked.
+        """
+        event = self._events[name]
+        body = {
+            "data": values,
+            "fn_index": event["id"],
+            "trigger_id": event["targets"][0][0],
+            "session_hash": self._session,
+            "event_data": {"value": value},
+        }
+        response = self.http.post(f"{self._api}/queue/join", json=body).raise_for_status()
+        return self._result(response.json()["event_id"], name)
+
+    def _result(self, id_: str, name: str) -> list[Json]:
+        query = {"session_hash": self._session}
+        with self.http.stream("GET", f"{self._api}/queue/data", params=query) as stream:
+            for line in stream.raise_for_status().iter_lines():
+                message = json.loads(line[5:]) if line.startswith("data:") else {}
+                if message.get("msg") == "process_completed" and message["event_id"] == id_:
+                    if not message["success"]:
+                        raise PageFailed(f"{name}: {message['output'].get('error')}")
+                    result: list[Json] = message["output"]["data"]
+                    return result
+        raise PageFailed(f"{name}: the stream ended before its answer")
+
+    def _hold(self) -> None:
+        """Keep the session as a page does: by a request that lasts as long as the tab."""
+        address = f"{self._api}/heartbeat/{self._session}"
+        with (
+            suppress(httpx.HTTPError, RuntimeError),  # closed, with or without the server
+            self.http.stream("GET", address, timeout=None) as stream,
+        ):
+            for _ in stream.iter_raw():
+                continue
