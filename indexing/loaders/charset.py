@@ -105,8 +105,11 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """A name in one line, such as a speaker or a title: line breaks become spaces."""
-    return _BREAKS.sub(" ", printable(text))
+    """A name in one line, such as a speaker or a title: line breaks become spaces.
+
+    A leading byte order mark is removed, for a text may begin with the name.
+    """
+    return _BREAKS.sub(" ", printable(text.lstrip("\ufeff")))
 
 
 def _marked(path: Path, data: bytes) -> str | None:

@@ -174,3 +174,12 @@ def test_no_carriage_return_stays_in_a_text(tmp_path: Path) -> None:
         "<pre>one&#13;two&#x2028;</pre><p>three&#13;&#10;four&#13;five</p>"
     )
     assert text_of(tmp_path / "a.html") == "one\ntwo\n\nthree four five"
+
+
+def test_no_byte_order_mark_stays_before_a_speaker(tmp_path: Path) -> None:
+    path = tmp_path / "meeting.json"
+    spoken = [{"speaker": "\ufeff\ufeffAna", "content": "\ufeffThe probe fell."}]
+    path.write_text(json.dumps({"meeting_transcripts": spoken}), encoding="utf-8")
+    (document,) = read(path)
+    assert isinstance(document, Document)
+    assert document.text == clean(document.text) == "Ana: The probe fell."
