@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
+from weakref import finalize
 
 from indexing.errors import (
     CorpusDamaged,
@@ -112,6 +113,9 @@ class Database:
         except BaseException:
             self._connection.close()
             raise
+        # A connection and its statements hold each other: left alone, it would wait for Python's
+        # garbage collection, with its open files, long after the thread that used it has ended.
+        finalize(self, self._connection.close).atexit = False
 
     def close(self) -> None:
         """Let go of the file."""

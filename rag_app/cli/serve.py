@@ -75,6 +75,9 @@ def serve(
 
     Nothing is loaded from or sent to another machine, unless --generator names a server.
     """
+    from indexing.models.runtime import share_memory
+
+    share_memory()
     from rag_app.chat.web import server
 
     options = server.ServerOptions(host=host, port=port, api=api, mcp=mcp, login=_login(auth_file))

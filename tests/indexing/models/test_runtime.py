@@ -36,6 +36,32 @@ del blocks, block
 print((held() - before) / (100 << 20))
 """
 
+ARENAS = """
+import ctypes, tempfile, threading
+from indexing.models.runtime import share_memory
+
+{0}
+barrier = threading.Barrier(6)
+
+def work():
+    barrier.wait()
+    blocks = [bytearray(50_000) for _ in range(100)]
+    barrier.wait()
+
+threads = [threading.Thread(target=work) for _ in range(6)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+library = ctypes.CDLL(None)
+library.fopen.restype = ctypes.c_void_p
+with tempfile.NamedTemporaryFile() as file:
+    told = ctypes.c_void_p(library.fopen(file.name.encode(), b"w"))
+    library.malloc_info(0, told)
+    library.fclose(told)
+    print(file.read().count(b"<heap "))
+"""
+
 
 def printed(code: str, **environment: str) -> float:
     """What a fresh process prints, without the settings of this one."""
@@ -61,6 +87,13 @@ glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc is 
 @glibc
 def test_freed_memory_is_kept() -> None:
     assert printed(HOLDS) > 0.9
+
+
+@glibc
+def test_threads_share_two_arenas() -> None:
+    assert printed(ARENAS.format("")) > 2
+    assert printed(ARENAS.format("share_memory()")) == 2
+    assert printed(ARENAS.format("share_memory()"), MALLOC_ARENA_MAX="4") == 4
 
 
 SAYS = "import os, {0}; print(os.environ.get('OPENBLAS_THREAD_TIMEOUT', -1))"

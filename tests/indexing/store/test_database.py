@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import psutil
 import pytest
 
 from indexing.errors import CorpusDamaged, CorpusError, CorpusNotFound, CorpusReplaced
@@ -147,3 +149,21 @@ def test_a_change_under_a_reader_without_a_log_is_told(
         with pytest.raises(CorpusError, match="while it was read"), store.reading():
             pass
     assert Store(tmp_path).is_current
+
+
+def test_a_connection_that_nobody_uses_is_closed_at_once(tmp_path: Path) -> None:
+    """Without waiting for the garbage collection, which a thread that ends does not set off."""
+    create(tmp_path / FILE_NAME)
+
+    def handles() -> list[str]:
+        files = psutil.Process().open_files()
+        return [each.path for each in files if each.path.startswith(str(tmp_path))]
+
+    gc.disable()
+    try:
+        database = Database(tmp_path / FILE_NAME)
+        assert database.rows("SELECT count(*) FROM documents") == [(0,)] and handles()
+        del database
+        assert handles() == []
+    finally:
+        gc.enable()
