@@ -103,7 +103,7 @@ def soak(folder: Path, plan: Plan, files: Sequence[Path]) -> Course:
         server.stop()
     actions = sorted((each for user in users for each in user.actions), key=lambda each: each.at)
     failed = [f"{each.kind}: {each.note}" for each in actions if each.outcome == "failed"]
-    failures = (*failed, *server.complaints(), *_lost(folder / "corpus", users))
+    failures = (*failed, *server.complaints(), *lost(folder / "corpus", users))
     return Course(plan, tuple(samples), tuple(actions), tuple(restarts), failures)
 
 
@@ -122,7 +122,7 @@ def _watch(server: Server, plan: Plan) -> tuple[list[Sample], list[float]]:
     return samples, restarts
 
 
-def _lost(folder: Path, users: Sequence[User]) -> list[str]:
+def lost(folder: Path, users: Sequence[User]) -> list[str]:
     """Uploads that the server accepted and that are not there, and removals that did not last."""
     with Corpus(folder) as corpus:
         names = {Path(each.path).name for each in corpus.documents()}
@@ -163,9 +163,8 @@ def _range(values: Sequence[int]) -> Json:
 
 
 def _percentiles(seconds: Sequence[float]) -> Json:
-    p50, p95 = np.percentile(np.array(seconds), [50, 95])
-    slowest = round(max(seconds), 2)
-    return {"n": len(seconds), "p50": round(p50, 2), "p95": round(p95, 2), "max": slowest}
+    p50, p95, slowest = (round(float(np.percentile(seconds, p)), 2) for p in (50, 95, 100))
+    return {"n": len(seconds), "p50": p50, "p95": p95, "max": slowest}
 
 
 def picture(course: Course) -> str:

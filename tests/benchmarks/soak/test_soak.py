@@ -1,0 +1,71 @@
+"""A short soak with a restart, and the figures that are made of one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from benchmarks.soak.server import Sample
+from benchmarks.soak.soak import Course, Plan, documents, lost, report, save, soak
+from benchmarks.soak.users import Action, User
+from rag_app.corpus.corpus import Corpus
+
+PLAN = Plan(seconds=60, users=1, think=1, restart=30)
+COURSE = Course(
+    PLAN,
+    samples=(
+        Sample(0, 100, 20, 30, 3, 8),
+        Sample(10, 300, 25, 36, 9, 9),
+        Sample(20, 200, 0, 33, 6, 8),
+    ),
+    actions=(
+        *(Action(n, "search", n / 4) for n in range(21)),
+        Action(21, "question", 40, "interrupted", "ReadError"),
+    ),
+    restarts=(30.0,),
+    failures=("question: ReadError",),
+)
+
+
+def test_figures_of_a_course() -> None:
+    figures = report(COURSE)
+    assert figures["memory MB"] == {"median": 200, "max": 300, "last": 200}
+    assert figures["SQLite handles"] == {"median": 6, "max": 9, "last": 6}
+    assert figures["actions"] == {"done": 21, "interrupted": 1}
+    # What was broken off says nothing about latencies.
+    assert figures["seconds"] == {"search": {"n": 21, "p50": 2.5, "p95": 4.75, "max": 5.0}}
+
+
+def test_a_course_is_saved(tmp_path: Path) -> None:
+    save(COURSE, tmp_path / "new")
+    values = json.loads((tmp_path / "new" / "soak.json").read_text())
+    fields, *rows = values["samples"]
+    assert [dict(zip(fields, row, strict=True))["handles"] for row in rows] == [30, 36, 33]
+    assert (tmp_path / "new" / "soak.svg").read_text().startswith("<svg")
+
+
+def test_what_is_lost_or_back_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("The probe fell into the lake.")
+    with Corpus(tmp_path / "corpus") as corpus:
+        corpus.add([tmp_path / "a.txt"])
+
+    def told(kept: list[str], removed: list[str]) -> list[str]:
+        user: Any = SimpleNamespace(kept=kept, removed=removed)
+        return lost(tmp_path / "corpus", [cast(User, user)])
+
+    assert told(["a.txt"], ["b.txt"]) == []
+    assert told(["b.txt"], ["a.txt"]) == ["b.txt is lost", "a.txt is back"]
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_in_a_short_soak(tmp_path: Path) -> None:
+    plan = Plan(seconds=40, users=3, think=1, restart=20, interval=1)
+    course = soak(tmp_path, plan, documents()[:2])
+    assert course.failures == ()
+    assert course.restarts and len(course.samples) > 2
+    assert any(each.outcome == "done" for each in course.actions)
+    assert all(each.memory > 50 and each.handles > 3 for each in course.samples)
