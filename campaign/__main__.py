@@ -10,13 +10,15 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from campaign import damage, full_disk, fuzz, kills
+from campaign import batches, damage, full_disk, fuzz, kills, uploads
 from campaign.result import Result
 
 # Name: attack, trials of an hour.
 ATTACKS: dict[str, tuple[Callable[..., Result], int]] = {
     "fuzz": (fuzz.attack, 100_000),
     "kills": (kills.attack, 1_000),
+    "batches": (batches.attack, 100),
+    "uploads": (uploads.attack, 200),
     "full-disk": (full_disk.attack, 100),
     "database": (partial(damage.attack, database=True), 500),
     "index": (partial(damage.attack, database=False), 200),
