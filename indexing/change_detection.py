@@ -33,6 +33,7 @@ class Change(Enum):
     RELABEL = auto()  # its content is there, under another part or title of the same file
     MOVE = auto()  # its content is there, from a file that is gone
     COPY = auto()  # its content is there, and the file it came from is, too
+    JOIN = auto()  # its content is in the corpus, in other collections only
     UPDATE = auto()  # its place is there, with another content
     ADD = auto()
 
@@ -69,19 +70,31 @@ class Plan:
 
 @dataclass(slots=True)
 class Catalogue:
-    """The documents of a corpus, while a run changes it."""
+    """The documents of a collection, and what others hold, while a run changes it."""
 
     _by_id: dict[str, DocumentIdentity] = field(default_factory=dict)
     _by_digest: dict[str, dict[str, None]] = field(default_factory=dict)  # ids, in order
     _by_path: dict[str, dict[str, None]] = field(default_factory=dict)
+    _elsewhere: dict[str, str] = field(default_factory=dict)  # ids by digest
     _used: set[str] = field(default_factory=set)  # ids at any time of the run
 
     @classmethod
-    def of(cls, documents: Iterable[DocumentIdentity]) -> Catalogue:
-        """The catalogue of these documents."""
+    def of(
+        cls, documents: Iterable[DocumentIdentity], elsewhere: Iterable[DocumentIdentity] = ()
+    ) -> Catalogue:
+        """The catalogue of these documents.
+
+        Args:
+            documents: Of the collection.
+            elsewhere: Of the corpus; those of other collections only are known by their content.
+        """
         catalogue = cls()
         for one in documents:
             catalogue.put(one)
+        for one in elsewhere:
+            if one.id not in catalogue._by_id:
+                catalogue._elsewhere.setdefault(one.digest, one.id)
+                catalogue._used.add(one.id)
         return catalogue
 
     def at_path(self, path: str) -> list[DocumentIdentity]:
@@ -102,6 +115,12 @@ class Catalogue:
         if old is not None:
             del self._by_digest[old.digest][id_]
             del self._by_path[old.path][id_]
+
+    def leave(self, id_: str) -> None:
+        """Forget a document of the collection that others keep."""
+        old = self._by_id[id_]
+        self.discard(id_)
+        self._elsewhere.setdefault(old.digest, id_)
 
     def unused_id(self, id_: str) -> str:
         """The id, or another where a document that has moved away keeps it."""
@@ -139,7 +158,11 @@ class Catalogue:
                 match.steps[at] = Step(Change.COPY, document, holder)
                 continue
             holder = self._find_copy(document.digest, outdated)
-            if holder is None:
+            if holder is None and (id_ := self._elsewhere.get(document.digest)) is not None:
+                here = identify(document, id_)
+                match.steps[at] = Step(Change.JOIN, document, here)
+                first[document.digest] = here
+            elif holder is None:
                 first[document.digest] = identify(document, document.id)
             else:
                 change = Change.MOVE if is_gone(holder.path) else Change.COPY

@@ -13,7 +13,8 @@ RagAppError
 │   ├── CorpusReplaced        another file lies where it was opened, or none
 │   ├── CorpusTooNew          a later version of this program wrote it
 │   ├── EncoderMismatch       its vectors come from another encoder
-│   └── DocumentNotFound      no document by that id or path
+│   ├── DocumentNotFound      no document by that id or path
+│   └── CollectionNotFound    no collection by that name
 ├── ModelError                something about a model
 │   ├── ModelNotFound         no weights by that name here or on the hub
 │   ├── UnsupportedModel      its architecture or limits do not allow what was asked
@@ -115,6 +116,10 @@ class EncoderMismatch(CorpusError):
 
 class DocumentNotFound(CorpusError):
     """No document by that id or path."""
+
+
+class CollectionNotFound(CorpusError):
+    """No collection by that name."""
 
 
 class ModelError(RagAppError):

@@ -16,6 +16,7 @@ from indexing.change_detection import Catalogue, Change, Plan, Step, identify
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder
 from indexing.files import FileReader
+from indexing.store.collections import DEFAULT
 from indexing.store.store import FileState, Store
 from indexing.text.chunking import split
 from indexing.walk import Failure, is_folder, is_gone, nothing_in, resolved, walk
@@ -45,12 +46,13 @@ class IndexReport:
     """What a run did.
 
     Attributes:
-        added: Ids of new documents.
+        added: Ids of documents that are new to the collection.
+        reused: Those of them that another collection held, so that they were not encoded again.
         updated: Ids of documents whose content had changed.
         unchanged: How many documents were up to date.
         moved: Ids of documents whose file or title is another now.
         removed: Ids of documents that a file no longer holds.
-        duplicates: Files whose content is in the corpus already, and why they were left out.
+        duplicates: Files whose content is in the collection already, and why they were left out.
         failures: Files that gave no document, with reason and remedy.
         unread: What files hold beside the text that was read, such as scanned pages.
         skipped: Files of other kinds in the folders, by suffix.
@@ -58,6 +60,7 @@ class IndexReport:
     """
 
     added: tuple[str, ...] = ()
+    reused: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
     unchanged: int = 0
     moved: tuple[str, ...] = ()
@@ -74,6 +77,7 @@ class _ReportDraft:
     """An IndexReport in the making."""
 
     added: list[str] = field(default_factory=list)
+    reused: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
     unchanged: int = 0
     moved: list[str] = field(default_factory=list)
@@ -89,6 +93,7 @@ class _ReportDraft:
     def report(self) -> IndexReport:
         return IndexReport(
             tuple(self.added),
+            tuple(self.reused),
             tuple(self.updated),
             self.unchanged,
             tuple(self.moved),
@@ -126,6 +131,7 @@ class Indexer:
         reader: Reads the files.
         recheck: Read files again whose size and time are those of the last run: an edit may have
             kept both. What they hold decides.
+        collection: Where documents go; it is made with the first.
     """
 
     store: Store
@@ -133,6 +139,7 @@ class Indexer:
     progress: Callable[[Progress], None] | None = None
     reader: FileReader = field(default_factory=FileReader)
     recheck: bool = False
+    collection: str = DEFAULT
     _draft: _ReportDraft = field(default_factory=_ReportDraft)
     _catalogue: Catalogue = field(default_factory=Catalogue)
     _pending: set[str] = field(default_factory=set)
@@ -166,7 +173,8 @@ class Indexer:
 
     def _reset(self) -> None:
         self._draft = _ReportDraft()
-        self._catalogue = Catalogue.of(self.store.identities())
+        here = self.store.of(self.collection)
+        self._catalogue = Catalogue.of(here.identities(), self.store.identities())
         self._other_kinds = set()
 
     def _files(self, paths: Sequence[Path]) -> Iterator[_SourceFile]:
@@ -187,7 +195,9 @@ class Indexer:
     def _is_unchanged(self, file: _SourceFile) -> bool:
         """Whether a file is as it was when it was last read whole, and its documents are here."""
         known = self._catalogue.at_path(file.path)
-        if self.recheck or not known or self.store.file_state(file.path) != file.state:
+        if self.recheck or not known:
+            return False
+        if self.store.file_state(file.path, collection=self.collection) != file.state:
             return False
         self._draft.unchanged += len(known)
         self._advance(file.state.size)
@@ -217,7 +227,7 @@ class Indexer:
         self._draft.unread += unread
         self._apply(replace(plan, removed=()) if failures else plan, size=file.state.size)
         if not failures:
-            self.store.remember_file(file.path, file.state)
+            self.store.remember_file(file.path, file.state, collection=self.collection)
         return True
 
     def _skip_other_kind(self, file: _SourceFile) -> None:
@@ -247,10 +257,8 @@ class Indexer:
         for step in plan.steps:
             self._apply_step(step, share=size * len(step.document.text) / length)
         if plan.removed:
-            self.store.remove(one.id for one in plan.removed)
             self._draft.removed += [one.id for one in plan.removed]
-            for one in plan.removed:
-                self._catalogue.discard(one.id)
+            self._leave(*(one.id for one in plan.removed))
         self._advance(end - self._draft.done)
 
     def _apply_step(self, step: Step, *, share: float) -> None:
@@ -261,6 +269,12 @@ class Indexer:
             self._draft.added.append(id_)
             return
         assert existing is not None
+        if step.change is Change.UPDATE and self._is_held_elsewhere(existing.id):
+            id_ = self._catalogue.unused_id(document.id)  # the others keep what they hold
+            self._encode(replace(document, id=id_), share)
+            self._leave(existing.id)
+            self._draft.updated.append(id_)
+            return
         if step.change is Change.UPDATE:
             self._encode(replace(document, id=existing.id), share)
             self._draft.updated.append(existing.id)
@@ -269,12 +283,26 @@ class Indexer:
             self._draft.unchanged += 1
         elif step.change is Change.COPY:
             self._draft.duplicates.append(_duplicate(document, existing.path))
+        elif step.change is Change.JOIN:
+            self.store.join(existing, self.collection)
+            self._catalogue.put(existing)
+            self._draft.added.append(existing.id)
+            self._draft.reused.append(existing.id)
         else:
             moved = identify(document, existing.id)
-            self.store.move(moved)
+            self.store.move(moved, collection=self.collection)
             self._catalogue.put(moved)
             self._draft.moved.append(existing.id)
         self._advance(share)
+
+    def _is_held_elsewhere(self, id_: str) -> bool:
+        return self.store.collections.count_holding(id_) > 1
+
+    def _leave(self, *ids: str) -> None:
+        """Take documents out of the collection; what no other holds is removed."""
+        removed = self.store.leave(ids, self.collection)
+        for id_ in ids:
+            (self._catalogue.discard if id_ in removed else self._catalogue.leave)(id_)
 
     def _encode(self, document: Document, share: float) -> None:
         """Encode and commit; `share` is what the document stands for, in bytes."""
@@ -289,7 +317,7 @@ class Indexer:
 
         passages = split(document)
         (vectors,) = self.encoder().encode([(document, passages)], progress=report_tokens)
-        self.store.put(document, passages, vectors, added=_now())
+        self.store.put(document, passages, vectors, added=_now(), collection=self.collection)
         self._catalogue.put(identify(document, document.id))
         self._draft.done = before
         self._advance(share)

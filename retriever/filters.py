@@ -1,4 +1,4 @@
-"""Which passages a search may return: by document, by path pattern, by speaker."""
+"""Which passages a search may return: by collection, document, path pattern, speaker."""
 
 from __future__ import annotations
 
@@ -14,21 +14,27 @@ from indexing.store.store import Store
 def passage_mask(filter_: Filter, store: Store, snapshot: Snapshot) -> npt.NDArray[np.bool_] | None:
     """(passages,) which ones pass; None when all do.
 
+    Args:
+        filter_: By document, path and speaker.
+        store: Limited to the collections of the filter.
+        snapshot: Of the whole store.
+
     Raises:
         DocumentNotFound: The filter names a document that is not there.
     """
-    if not filter_:
+    if not filter_ and store.scope is None:
         return None
     rows = store.document_rows()
     names = {name for _, id_, _, _, title, _ in rows for name in (id_, title)}
     for name in filter_.documents:
         if name not in names:
             raise DocumentNotFound(f"{name}: no document has this id or title; see: rag-app list")
-    documents = np.array(
-        [filter_.admits(id_=id_, title=title, path=path) for _, id_, path, _, title, _ in rows],
-        np.bool_,
-    )
-    mask = documents[snapshot.owner] if len(documents) else np.zeros(0, np.bool_)
+    admitted = [
+        row
+        for row, id_, path, _, title, _ in rows
+        if filter_.admits(id_=id_, title=title, path=path)
+    ]
+    mask = np.isin(snapshot.document_rows, admitted)[snapshot.owner]
     if filter_.speaker:
         speaks = store.passages_spoken_by(filter_.speaker)
         mask &= np.isin(snapshot.passage_rows, speaks)

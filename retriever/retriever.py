@@ -54,7 +54,7 @@ class Retriever:
             return []
         scores = self.score(parsed, where=where, least=k)
         best = _top(scores.documents, k)
-        return self._hits(scores, best, passages)
+        return self._hits(scores, best, passages, self.store.limited(where))
 
     def score(self, query: Query, *, where: Filter | None = None, least: int = 1) -> Scores:
         """Score every document and passage that a filter admits.
@@ -62,7 +62,7 @@ class Retriever:
         In a large corpus (`FaissIndex.is_approximate`) only the best documents and their passages,
         but at least so many as asked for: `retriever.candidates` says what is exact there.
         """
-        mask = passage_mask(where or Filter(), self.store, self.snapshot)
+        mask = passage_mask(where or Filter(), self.store.limited(where), self.snapshot)
         ranking, owner = self.ranking, self.snapshot.owner
         sentences = by_sentence(ranking.documents)
         features = Features(self.snapshot, query, self.embed, mask, by_sentence=sentences)
@@ -84,9 +84,9 @@ class Retriever:
         of_passages["repetition"] = penalty
         return Scores(documents, passages + penalty, of_documents, of_passages)
 
-    def _hits(self, scores: Scores, best: Sequence[int], passages: int) -> list[Hit]:
+    def _hits(self, scores: Scores, best: Sequence[int], passages: int, store: Store) -> list[Hit]:
         snapshot = self.snapshot
-        entries = self.store.documents_at([int(snapshot.document_rows[d]) for d in best])
+        entries = store.documents_at([int(snapshot.document_rows[d]) for d in best])
         hits = []
         for position, entry in zip(best, entries, strict=True):
             first, last = np.searchsorted(snapshot.owner, [position, position + 1])

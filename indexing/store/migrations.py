@@ -67,4 +67,32 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "INSERT INTO meta SELECT 'recipe_checksum', checksum(CAST(value AS BLOB)) FROM meta"
         " WHERE key = 'recipe'",
     ),
+    # collections, and the place of each document in each: what was there belongs to everybody's
+    (
+        "CREATE TABLE collections ("
+        " row INTEGER PRIMARY KEY AUTOINCREMENT,"
+        " name TEXT NOT NULL UNIQUE,"
+        " owner TEXT,"  # login name; NULL for everybody
+        " shared INTEGER NOT NULL,"
+        " checksum INTEGER NOT NULL)",
+        "INSERT INTO collections"
+        " VALUES (1, 'default', NULL, 0, checksum(1, CAST('default' AS BLOB), NULL, 0))",
+        "CREATE TABLE memberships ("
+        " document INTEGER NOT NULL REFERENCES documents (row) ON DELETE CASCADE,"
+        " collection INTEGER NOT NULL REFERENCES collections (row) ON DELETE CASCADE,"
+        " path TEXT NOT NULL, part TEXT NOT NULL, title TEXT NOT NULL,"
+        " checksum INTEGER NOT NULL,"
+        " PRIMARY KEY (document, collection)) WITHOUT ROWID",
+        "CREATE INDEX memberships_by_collection ON memberships (collection)",
+        "INSERT INTO memberships SELECT row, 1, path, part, title,"
+        " checksum(row, 1, CAST(path AS BLOB), CAST(part AS BLOB), CAST(title AS BLOB))"
+        " FROM documents",
+        "CREATE TABLE file_states ("
+        " collection INTEGER NOT NULL REFERENCES collections (row) ON DELETE CASCADE,"
+        " path TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,"
+        " PRIMARY KEY (collection, path)) WITHOUT ROWID",
+        "INSERT INTO file_states SELECT 1, path, size, mtime_ns FROM files",
+        "DROP TABLE files",
+        "INSERT INTO meta VALUES ('collections', '0')",
+    ),
 )

@@ -11,6 +11,14 @@ from pathlib import Path
 
 from indexing.documents import Document
 from indexing.errors import CorpusError
+from indexing.store.collections import (
+    COLLECTION_CHECKSUM,
+    MEMBERSHIP_CHECKSUM,
+    NOBODY,
+    RECOVERED,
+    Collections,
+    Membership,
+)
 from indexing.store.database import Database, create
 from indexing.store.store import DOCUMENT, to_document
 from indexing.store.verification import damaged_parts, document_rows, fingerprint_of
@@ -28,10 +36,12 @@ class SoundRecord:
     Attributes:
         document: As it was stored.
         added: When it was added.
+        memberships: Its places in collections, as far as they are sound.
     """
 
     document: Document
     added: str
+    memberships: tuple[Membership, ...] = ()
 
 
 def salvage(
@@ -54,6 +64,7 @@ def salvage(
     try:
         with new.writing():
             keep = _copy_meta(database, new)
+            _copy_collections(database, new)
             rows = document_rows(database)
             for done, row in enumerate(rows, 1):
                 damaged = damaged_parts(database, row)
@@ -63,6 +74,7 @@ def salvage(
                     encode.append(sound_record(database, row))
                 if progress:
                     progress(done, len(rows))
+            Collections(new).bring_home()
             _copy_files(database, new)
     finally:
         new.close()
@@ -94,7 +106,20 @@ def sound_record(database: Database, row: int) -> SoundRecord:
     """A document by row, if nothing but its passages and vectors is damaged."""
     statement = f"SELECT {DOCUMENT}, added FROM documents WHERE row = ?"  # noqa: S608 - a constant
     ((*values, added),) = database.rows(statement, [row])
-    return SoundRecord(to_document(values), added)
+    return SoundRecord(to_document(values), added, _memberships(database, row))
+
+
+def _memberships(database: Database, row: int) -> tuple[Membership, ...]:
+    """The memberships of a document that are sound, in collections that are."""
+    with suppress(CorpusError):
+        rows = database.rows(
+            "SELECT collection, path, part, title FROM memberships"  # noqa: S608 - constants
+            f" WHERE document = ? AND checksum = {MEMBERSHIP_CHECKSUM} AND collection IN"
+            f" (SELECT row FROM collections WHERE checksum = {COLLECTION_CHECKSUM})",
+            [row],
+        )
+        return tuple(Membership(*one) for one in rows)
+    return ()
 
 
 def _copy_meta(database: Database, new: Database) -> bool:
@@ -114,6 +139,23 @@ def _copy_meta(database: Database, new: Database) -> bool:
     return True
 
 
+def _copy_collections(database: Database, new: Database) -> None:
+    """Copy collections; where one is damaged, documents without any will be nobody's."""
+    sound = False
+    with suppress(CorpusError):
+        (broken,) = database.rows(
+            f"SELECT count(*) FROM collections WHERE checksum != {COLLECTION_CHECKSUM}"  # noqa: S608
+        )
+        for row in database.each(
+            "SELECT row, name, owner, shared, checksum FROM collections"  # noqa: S608
+            f" WHERE checksum = {COLLECTION_CHECKSUM} ORDER BY row"
+        ):
+            new.run("INSERT OR REPLACE INTO collections VALUES (?, ?, ?, ?, ?)", row)
+        sound = broken == (0,)
+    if not sound:
+        Collections(new).ensure(RECOVERED, owner=NOBODY)
+
+
 def _copy(database: Database, new: Database, row: int) -> None:
     for table, key in (
         ("documents", "row"),
@@ -124,14 +166,15 @@ def _copy(database: Database, new: Database, row: int) -> None:
         rows = database.rows(f"SELECT * FROM {table} WHERE {key} = ?", [row])  # noqa: S608
         places = ", ".join("?" * len(rows[0]))
         new.run_all(f"INSERT INTO {table} VALUES ({places})", rows)  # noqa: S608
+    Collections(new).put(row, _memberships(database, row))
 
 
 def _copy_files(database: Database, new: Database) -> None:
     """What files looked like when they were read, for documents that are there."""
     with suppress(CorpusError):
-        for row in database.each("SELECT path, size, mtime_ns FROM files"):
+        for row in database.each("SELECT collection, path, size, mtime_ns FROM file_states"):
             new.run(
-                "INSERT OR IGNORE INTO files SELECT ?, ?, ?"
-                " WHERE EXISTS (SELECT 1 FROM documents WHERE path = ?)",
-                [*row, row[0]],
+                "INSERT OR IGNORE INTO file_states SELECT ?, ?, ?, ?"
+                " WHERE EXISTS (SELECT 1 FROM memberships WHERE collection = ? AND path = ?)",
+                [*row, *row[:2]],
             )

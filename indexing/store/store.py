@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -24,7 +25,9 @@ from indexing.documents import Document, Page, Passage, Utterance
 from indexing.encoder.encoder import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint, check_fingerprint
 from indexing.errors import CorpusNotFound, DocumentNotFound
+from indexing.filter import Filter
 from indexing.store.checksums import checksum
+from indexing.store.collections import DEFAULT, Collections, Membership
 from indexing.store.database import Database, Synchronous, exists, make_folder
 from indexing.store.database import create as make_database
 from indexing.store.verification import fingerprint_of, require_sound_start
@@ -48,6 +51,7 @@ class DocumentEntry:
     tokens: int
     passages: int
     added: str
+    collections: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,11 @@ class FileState:
 class Store:
     """One corpus database.
 
+    Attributes:
+        collections: The collections, and which documents are in them.
+        scope: Row numbers of the collections whose documents are read here, with the names they
+            have there; None for the whole corpus.
+
     Args:
         folder: The corpus folder.
         create: Make it when it does not exist.
@@ -110,6 +119,8 @@ class Store:
             make_folder(folder)
             make_database(self.path)
         self.database = Database(self.path, synchronous=synchronous)
+        self.collections = Collections(self.database)
+        self.scope: tuple[int, ...] | None = None
         try:
             if check:
                 require_sound_start(self.database)
@@ -130,15 +141,57 @@ class Store:
         """Everything read inside sees the corpus at one moment, whatever is written meanwhile."""
         return self.database.reading()
 
+    def limited(self, where: Filter | None) -> Store:
+        """The same store, in which only documents of a filter's collections are there to be read.
+
+        Raises:
+            CollectionNotFound: The filter names one that is not there, or not to be read.
+        """
+        if where is None:
+            return self
+        return self._within(self.collections.scope(where.collections, where.person))
+
+    def of(self, collection: str) -> Store:
+        """The same store with the documents of one collection; with none where there is none."""
+        row = self.collections.row(collection)
+        return self._within(() if row is None else (row,))
+
+    def _within(self, scope: tuple[int, ...] | None) -> Store:
+        if scope is None:
+            return self
+        view = copy(self)
+        view.scope = scope if self.scope is None else tuple({*scope} & {*self.scope})
+        return view
+
+    @property
+    def _documents(self) -> str:
+        """What to read documents from: the table, or those of the scope with their places there."""
+        if self.scope is None:
+            return "documents"
+        return (
+            "(SELECT whole.row, id, here.path, here.part, here.title, format, digest, text, turns,"
+            " pages, breaks, metadata, words, tokens, vector, added FROM documents AS whole"
+            " JOIN memberships AS here ON here.document = whole.row AND here.collection ="
+            " (SELECT min(collection) FROM memberships WHERE document = whole.row"
+            f" AND collection IN ({self._rows}))) AS documents"
+        )
+
+    @property
+    def _rows(self) -> str:
+        return ", ".join(map(str, self.scope or ()))
+
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """One transaction, which raises the generation."""
         with self.database.writing():
             yield
-            self.database.run(
-                "UPDATE meta SET value = CASE key WHEN 'stamp' THEN lower(hex(randomblob(8)))"
-                " ELSE CAST(value AS INTEGER) + 1 END WHERE key IN ('generation', 'stamp')"
-            )
+            self._raise_generation()
+
+    def _raise_generation(self) -> None:
+        self.database.run(
+            "UPDATE meta SET value = CASE key WHEN 'stamp' THEN lower(hex(randomblob(8)))"
+            " ELSE CAST(value AS INTEGER) + 1 END WHERE key IN ('generation', 'stamp')"
+        )
 
     # How vectors are made
 
@@ -151,6 +204,13 @@ class Store:
     def stamp(self) -> str:
         """Drawn again by every commit: no two states share it, not even after a restored backup."""
         return self._meta("stamp") or ""
+
+    @property
+    def revision(self) -> str:
+        """Another one after every change of documents or collections; cheap to ask for."""
+        keys = "('stamp', 'collections')"
+        rows = self.database.rows(f"SELECT value FROM meta WHERE key IN {keys} ORDER BY key")
+        return "-".join(str(value) for (value,) in rows)
 
     def renew(self) -> None:
         """Draw a new stamp: whatever was derived from these documents elsewhere is not of them."""
@@ -187,17 +247,29 @@ class Store:
 
     # Writing
 
-    def put(
+    def put(  # noqa: PLR0913 - three of them optional, by keyword
         self,
         document: Document,
         passages: Sequence[Passage],
         encoded: EncodedDocument,
         *,
         added: str,
+        collection: str | None = DEFAULT,
+        memberships: Sequence[Membership] = (),
     ) -> None:
-        """Add a document with its passages, one at least, or replace the one of the same id."""
+        """Add a document with its passages, one at least, or replace the one of the same id.
+
+        Args:
+            document: With its place in the collection.
+            passages: Its passages.
+            encoded: Their vectors.
+            added: When it was added.
+            collection: Made where there is none; None leaves a document where it is.
+            memberships: Others that it has.
+        """
         assert len(passages) == len(encoded.passages) > 0, "search counts on a passage in each"
         with self._writing():
+            before = [*memberships, *self._memberships(document.id)]
             self.database.run("DELETE FROM documents WHERE id = ?", [document.id])
             row = self.database.run(
                 "INSERT INTO documents (id, path, part, title, format, digest, text, turns, pages,"
@@ -225,7 +297,26 @@ class Store:
             self.database.run(
                 "INSERT INTO passage_vectors VALUES (?, ?)", [row, _blob(encoded.passages)]
             )
+            place = (document.path, document.part, document.title)
+            if collection is not None:
+                before.append(Membership(self.collections.ensure(collection), *place))
+            elif not before:
+                before.append(Membership(self.collections.home(), *place))
+            self.collections.put(row, before)
+            self._take_place(row)
             self._put_checksums(row)
+
+    def _memberships(self, id_: str) -> list[Membership]:
+        rows = self.database.rows("SELECT row FROM documents WHERE id = ?", [id_])
+        return [one for (row,) in rows for one in self.collections.memberships(row)]
+
+    def _take_place(self, row: int) -> None:
+        """Let a document's record have the place of its first membership."""
+        self.database.run(
+            "UPDATE documents SET (path, part, title) = (SELECT path, part, title FROM memberships"
+            " WHERE document = documents.row ORDER BY collection LIMIT 1) WHERE row = ?",
+            [row],
+        )
 
     def _put_checksums(self, row: int) -> None:
         self.database.run(
@@ -234,25 +325,98 @@ class Store:
         )
 
     def remove(self, ids: Iterable[str]) -> int:
-        """Remove documents and all that belongs to them; how many there were."""
+        """Remove documents from all collections; how many there were."""
         with self._writing():
             stored = [id_ for id_ in dict.fromkeys(ids) if self.digest(id_) is not None]
             for id_ in stored:
-                self.database.run(
-                    "DELETE FROM files WHERE path = (SELECT path FROM documents WHERE id = ?)",
-                    [id_],
-                )
-                self.database.run("DELETE FROM documents WHERE id = ?", [id_])
+                self._remove(id_)
         return len(stored)
 
-    def move(self, to: DocumentIdentity) -> None:
-        """Note that a document has another path, part or title now."""
-        with self._writing():
+    def _remove(self, id_: str) -> None:
+        for (row,) in self.database.rows("SELECT row FROM documents WHERE id = ?", [id_]):
             self.database.run(
-                "UPDATE documents SET path = ?, part = ?, title = ? WHERE id = ?",
-                [to.path, to.part, to.title, to.id],
+                "DELETE FROM file_states WHERE (collection, path) IN"
+                " (SELECT collection, path FROM memberships WHERE document = ?)",
+                [row],
             )
+            self.database.run("DELETE FROM documents WHERE row = ?", [row])
+
+    def leave(self, ids: Iterable[str], collection: str) -> list[str]:
+        """Take documents out of a collection; those that are in no other are removed.
+
+        Returns:
+            Ids of the removed.
+
+        Raises:
+            CollectionNotFound: There is none of that name.
+        """
+        row, removed = self.collections.row(self.collections.named(collection).name), []
+        with self.database.writing():
+            for id_ in dict.fromkeys(ids):
+                if {one.collection for one in self._memberships(id_)} == {row}:
+                    self._remove(id_)
+                    removed.append(id_)
+                else:
+                    self._leave(id_, row)
+            self.collections.raise_count()
+            if removed:
+                self._raise_generation()
+        return removed
+
+    def _leave(self, id_: str, collection: int | None) -> None:
+        for (row,) in self.database.rows("SELECT row FROM documents WHERE id = ?", [id_]):
+            self.database.run(
+                "DELETE FROM file_states WHERE (collection, path) IN (SELECT collection, path"
+                " FROM memberships WHERE document = ? AND collection = ?)",
+                [row, collection],
+            )
+            self.database.run(
+                "DELETE FROM memberships WHERE document = ? AND collection = ?", [row, collection]
+            )
+            self._take_place(row)
+            self._put_checksums(row)
+
+    def delete_collection(self, name: str) -> list[str]:
+        """Delete a collection, and the documents that are in no other; ids of these.
+
+        Raises:
+            CollectionNotFound: There is none of that name.
+        """
+        stored = self.collections.named(name).name
+        ids = [one.id for one in self.of(stored).identities()]
+        removed = self.leave(ids, stored)
+        with self.database.writing():
+            self.database.run(
+                "DELETE FROM collections WHERE name = ? AND NOT EXISTS"
+                " (SELECT 1 FROM memberships WHERE collection = collections.row)",
+                [stored],
+            )
+            self.collections.raise_count()
+        return removed
+
+    def join(self, to: DocumentIdentity, collection: str) -> None:
+        """Put a document of the corpus into a collection too, with its place there."""
+        with self.database.writing():
+            row = self.collections.ensure(collection)
+            for (document,) in self.database.rows(
+                "SELECT row FROM documents WHERE id = ?", [to.id]
+            ):
+                self.collections.put(document, [Membership(row, to.path, to.part, to.title)])
+                self._take_place(document)
+                self._put_checksums(document)
+            self.collections.raise_count()
+
+    def move(self, to: DocumentIdentity, *, collection: str | None = None) -> None:
+        """Note that a document has another path, part or title now.
+
+        Args:
+            to: Where it is, by its id.
+            collection: In which it has; None for wherever it is as its record says.
+        """
+        with self._writing():
             for (row,) in self.database.rows("SELECT row FROM documents WHERE id = ?", [to.id]):
+                self.collections.place(row, to, collection=collection)
+                self._take_place(row)
                 self._put_checksums(row)
 
     # Re-encoding: side by side, then all at once
@@ -302,25 +466,30 @@ class Store:
             )
             self._set_fingerprint(fingerprint)
 
-    def remember_file(self, path: str, state: FileState) -> None:
+    def remember_file(self, path: str, state: FileState, *, collection: str = DEFAULT) -> None:
         """Note that a file was read whole in this state, so that it can be skipped next time."""
         with self.database.writing():
+            row = self.collections.ensure(collection)
             self.database.run(
-                "INSERT OR REPLACE INTO files VALUES (?, ?, ?)", [path, state.size, state.mtime_ns]
+                "INSERT OR REPLACE INTO file_states VALUES (?, ?, ?, ?)",
+                [row, path, state.size, state.mtime_ns],
             )
 
     # Reading
 
-    def file_state(self, path: str) -> FileState | None:
-        """The state in which a file was last read whole."""
-        rows = self.database.rows("SELECT size, mtime_ns FROM files WHERE path = ?", [path])
+    def file_state(self, path: str, *, collection: str = DEFAULT) -> FileState | None:
+        """The state in which a file was last read whole for a collection."""
+        rows = self.database.rows(
+            "SELECT size, mtime_ns FROM file_states WHERE path = ? AND collection = ?",
+            [path, self.collections.row(collection)],
+        )
         return FileState(*rows[0]) if rows else None
 
     def passages_of(self, id_: str) -> list[Passage]:
         """The passages of a document, in order."""
         rows = self.database.rows(
             'SELECT start, "end", speakers, passages.time, page FROM passages'
-            " JOIN documents ON documents.row = passages.document"
+            f" JOIN {self._documents} ON documents.row = passages.document"
             " WHERE documents.id = ? ORDER BY start",
             [id_],
         )
@@ -333,7 +502,7 @@ class Store:
             DocumentNotFound: There is none by that id.
         """
         rows = self.database.rows(
-            "SELECT vectors, length(vector) FROM documents"
+            f"SELECT vectors, length(vector) FROM {self._documents}"
             " JOIN passage_vectors ON passage_vectors.document = documents.row WHERE id = ?",
             [id_],
         )
@@ -349,22 +518,35 @@ class Store:
 
     def identities(self) -> list[DocumentIdentity]:
         """Every document as a catalogue knows it, by row."""
-        statement = "SELECT id, path, part, title, digest FROM documents ORDER BY row"
+        statement = f"SELECT id, path, part, title, digest FROM {self._documents} ORDER BY row"
         return [DocumentIdentity(*row) for row in self.database.rows(statement)]
 
     def digests(self) -> dict[str, tuple[str, str]]:
         """For each content digest: the id and path of the document that holds it."""
-        rows = self.database.each("SELECT digest, id, path FROM documents")
+        rows = self.database.each(f"SELECT digest, id, path FROM {self._documents}")
         return {digest: (id_, path) for digest, id_, path in rows}
 
     def entries(self) -> list[DocumentEntry]:
         """All documents, in the order they were added."""
+        here = "" if self.scope is None else f" AND collection IN ({self._rows})"
         rows = self.database.rows(
             "SELECT id, path, part, title, format, length(text), words, tokens,"
-            " (SELECT count(*) FROM passages WHERE document = documents.row), added"
-            " FROM documents ORDER BY row"
+            " (SELECT count(*) FROM passages WHERE document = documents.row), added,"
+            " (SELECT json_group_array(name) FROM (SELECT name FROM memberships JOIN collections"
+            " ON collections.row = memberships.collection"
+            f" WHERE memberships.document = documents.row{here} ORDER BY collections.row))"
+            f" FROM {self._documents} ORDER BY row"
         )
-        return [DocumentEntry(*row) for row in rows]
+        return [
+            replace(DocumentEntry(*row), collections=tuple(json.loads(row[-1]))) for row in rows
+        ]
+
+    def paths(self, id_: str) -> list[str]:
+        """Where a document lies, in each collection that holds it."""
+        memberships = self._memberships(id_)
+        return [
+            one.path for one in memberships if self.scope is None or one.collection in self.scope
+        ]
 
     def document(self, id_: str) -> Document:
         """A whole document.
@@ -373,7 +555,7 @@ class Store:
             DocumentNotFound: There is none by that id.
         """
         rows = self.database.rows(
-            f"SELECT {DOCUMENT} FROM documents WHERE id = ?",  # noqa: S608 - a constant
+            f"SELECT {DOCUMENT} FROM {self._documents} WHERE id = ?",
             [id_],
         )
         if not rows:
@@ -382,16 +564,16 @@ class Store:
 
     def document_rows(self) -> list[tuple[int, str, str, str, str, int]]:
         """(row, id, path, part, title, words) of every document, by row."""
-        statement = "SELECT row, id, path, part, title, words FROM documents ORDER BY row"
+        statement = f"SELECT row, id, path, part, title, words FROM {self._documents} ORDER BY row"
         return self.database.rows(statement)
 
     def metadata(self) -> Iterator[tuple[int, str]]:
         """(row, metadata) of every document, by row."""
-        return self.database.each("SELECT row, metadata FROM documents ORDER BY row")
+        return self.database.each(f"SELECT row, metadata FROM {self._documents} ORDER BY row")
 
     def documents_at(self, rows: Sequence[int]) -> list[DocumentName]:
         """The names of documents by row, in the order asked."""
-        statement = "SELECT id, path, part, title FROM documents WHERE row = ?"
+        statement = f"SELECT id, path, part, title FROM {self._documents} WHERE row = ?"
         return [DocumentName(*self.database.rows(statement, [row])[0]) for row in rows]
 
     def passages_at(self, rows: Sequence[int]) -> list[tuple[Passage, str]]:
@@ -417,14 +599,14 @@ class Store:
     def transcripts(self) -> frozenset[str]:
         """Ids of the documents in which somebody speaks."""
         rows = self.database.each(
-            "SELECT id FROM documents WHERE row IN"
+            f"SELECT id FROM {self._documents} WHERE row IN"
             " (SELECT document FROM passages WHERE speakers != '[]')"
         )
         return frozenset(id_ for (id_,) in rows)
 
     def texts(self) -> Iterator[tuple[int, str]]:
         """(row, text) of every document, by row."""
-        return self.database.each("SELECT row, text FROM documents ORDER BY row")
+        return self.database.each(f"SELECT row, text FROM {self._documents} ORDER BY row")
 
     def passage_rows(self) -> list[PassageRow]:
         """Every passage, by document row and position."""

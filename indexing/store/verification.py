@@ -22,6 +22,7 @@ from indexing.documents import Page, Utterance, content_digest
 from indexing.encoder.fingerprint import FOREIGN, Fingerprint
 from indexing.errors import CorpusDamaged, CorpusError
 from indexing.store.checksums import checksum, register
+from indexing.store.collections import COLLECTION_CHECKSUM, MEMBERSHIP_CHECKSUM
 from indexing.store.database import Database
 from indexing.store.migrations import MIGRATIONS
 
@@ -50,7 +51,8 @@ class Damage:
 
     Attributes:
         what: "database" (pages, schema, indexes), "fingerprint" (how vectors were made),
-            "document", or "index" (files derived from the database).
+            "collections" (whose they are, and what is in them), "document", or "index" (files
+            derived from the database).
         reason: How it was noticed.
         row: Row number of a damaged document; None for the rest.
         document: Its id, "" where unknown.
@@ -113,7 +115,7 @@ def verify(
         progress: Called with documents verified, and their number.
     """
     with database.reading():
-        damages = [*_database(database), *_fingerprint(database)]
+        damages = [*_database(database), *_fingerprint(database), *_collections(database)]
         sound = not any(one.what == "fingerprint" for one in damages)
         fingerprint = fingerprint_of(database) if sound else None
         rows, names = document_rows(database), document_names(database)
@@ -206,6 +208,29 @@ def _fingerprint(database: Database) -> Iterator[Damage]:
         fingerprint_of(database)
     except (CorpusError, ValueError, TypeError):
         yield Damage("fingerprint", "how the vectors were made is not as it was written")
+
+
+def _collections(database: Database) -> Iterator[Damage]:
+    """Collections and memberships that are not as they were written, or that are lost."""
+    faults = {
+        "{} of the collections are not as they were written": (
+            f"SELECT count(*) FROM collections WHERE checksum != {COLLECTION_CHECKSUM}"  # noqa: S608
+        ),
+        "{} of the memberships are not as they were written": (
+            f"SELECT count(*) FROM memberships WHERE checksum != {MEMBERSHIP_CHECKSUM}"  # noqa: S608
+        ),
+        "{} documents are in no collection": (
+            "SELECT count(*) FROM documents WHERE row NOT IN (SELECT document FROM memberships)"
+        ),
+    }
+    for fault, statement in faults.items():
+        try:
+            ((number,),) = database.rows(statement)
+        except CorpusError as error:
+            yield Damage("collections", f"cannot be read ({error.__cause__ or error})")
+            return
+        if number:
+            yield Damage("collections", fault.format(number))
 
 
 def _document(database: Database, row: int, fingerprint: Fingerprint | None) -> dict[str, str]:

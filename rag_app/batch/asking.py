@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,6 @@ from indexing.errors import (
     InvalidRequest,
     RagAppError,
 )
-from indexing.filter import Filter
 from rag_app.batch.options import BatchOptions
 from rag_app.batch.questions import Question
 from rag_app.batch.scope import CurrentDocuments
@@ -114,7 +113,7 @@ def ask_one(
         if question.problem:
             raise InvalidRequest(question.problem)
         scope = current.scope(question)
-        where = Filter(documents=tuple(one.id for one in scope))
+        where = replace(documents.where, documents=tuple(one.id for one in scope))
         request = AskRequest(
             question.text, options.answer, options.k, where, read_as=options.read_as
         )

@@ -28,6 +28,7 @@ class BatchOptions:
             "stop" before asking anything, "keep" them, or "ask" these questions again. Answers
             to questions that are not in the file of questions are kept in any case.
         read_as: As `AskRequest.read_as`.
+        collections: Names of the collections that are asked; none for all.
     """
 
     answer: Mode | None = None
@@ -37,6 +38,7 @@ class BatchOptions:
     retry_failed: bool = False
     changed: Changed = "stop"
     read_as: ReadAs = "auto"
+    collections: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if min(self.k, self.workers) < 1 or (self.limit is not None and self.limit < 1):

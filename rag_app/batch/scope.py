@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from indexing.change_detection import DocumentIdentity
 from indexing.errors import DocumentNotFound
+from indexing.filter import Filter
 from rag_app.corpus.document_names import documents_named
 
 if TYPE_CHECKING:
@@ -60,10 +61,11 @@ class CurrentDocuments:
 
     Args:
         corpus: The corpus.
+        collections: Names of the collections that are asked; none for all.
     """
 
-    def __init__(self, corpus: Corpus) -> None:
-        self.corpus = corpus
+    def __init__(self, corpus: Corpus, collections: tuple[str, ...] = ()) -> None:
+        self.corpus, self.where = corpus, Filter(collections=collections)
         self._latest: tuple[str, Documents] | None = None
 
     def read(self) -> Documents:
@@ -73,9 +75,10 @@ class CurrentDocuments:
             CorpusNotFound: There is no corpus in the folder.
         """
         with self.corpus.reading() as now:
-            stamp, latest = now.store.stamp, self._latest
-            if latest is None or latest[0] != stamp:
-                latest = stamp, Documents({one.id: one for one in now.store.identities()})
+            revision, latest = now.store.revision, self._latest
+            if latest is None or latest[0] != revision:
+                store = now.store.limited(self.where)
+                latest = revision, Documents({one.id: one for one in store.identities()})
         self._latest = latest
         return latest[1]
 

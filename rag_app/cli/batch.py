@@ -13,6 +13,7 @@ from rag_app.cli.options import (
     RenamedOption,
     generator_settings,
     print_result,
+    with_collections,
     with_corpus,
     with_generator,
     with_json,
@@ -33,6 +34,7 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
 @click.command()
 @click.argument("questions", type=click.Path(path_type=Path, exists=True))
 @with_corpus
+@with_collections
 @click.option(
     "--out", type=AnyFile, required=True, help="File of answers, one JSON object per line."
 )
@@ -65,6 +67,7 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
 def batch(
     questions: Path,
     folder: Path,
+    collections: tuple[str, ...],
     out: Path,
     answer: Any,  # noqa: ANN401 - a Mode, whose type lives in a heavy module
     generator: str | None,
@@ -95,7 +98,7 @@ def batch(
     from rag_app.corpus.corpus import Corpus
 
     settings = generator_settings(generator, decoding, quotes, ms_poe, max_tokens, abstain_below)
-    options = BatchOptions(answer, k, workers, limit, retry_failed, changed, read_as)
+    options = BatchOptions(answer, k, workers, limit, retry_failed, changed, read_as, collections)
     queries = read_questions(questions)
     with (
         Corpus(folder, generator=settings, notify=_notify) as corpus,

@@ -26,6 +26,8 @@ from rag_app.cli.options import (
     filters,
     generator_settings,
     print_result,
+    with_collection,
+    with_collections,
     with_corpus,
     with_encoder,
     with_file_limits,
@@ -36,6 +38,7 @@ from rag_app.cli.options import (
     with_read_as,
     with_retriever,
     with_synchronous,
+    with_yes,
 )
 
 if TYPE_CHECKING:
@@ -56,6 +59,7 @@ ELSEWHERE = {
     "evaluate": "rag_app.cli.evaluation.evaluate",
     "calibrate": "rag_app.cli.calibrate",
     "tune": "rag_app.cli.tune",
+    "collections": "rag_app.cli.collections",
     "verify": "rag_app.cli.maintenance.verify",
     "backup": "rag_app.cli.maintenance.backup",
     "restore": "rag_app.cli.maintenance.backup",
@@ -69,7 +73,8 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The order in which people need them."""
-        first = ["index", "search", "ask", "list", "show", "overview", "remove", "info"]
+        first = ["index", "search", "ask", "list", "show", "overview", "remove", "collections"]
+        first.append("info")
         return [*first, *(name for name in ELSEWHERE if name not in first)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -124,6 +129,7 @@ def main(context: click.Context, config: Path | None) -> None:
 @main.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @with_corpus
+@with_collection
 @with_encoder
 @click.option("--reencode", is_flag=True, help="Encode every document again with these settings.")
 @click.option(
@@ -136,6 +142,7 @@ def main(context: click.Context, config: Path | None) -> None:
 def index(
     paths: tuple[Path, ...],
     folder: Path,
+    collection: str,
     encoder: str | None,
     extension: str | None,
     max_length: int | None,
@@ -169,7 +176,7 @@ def index(
             print_result(as_json, {"reencoded": done}, lambda: terminal.say(message))
             return
         with printing.index_progress("Indexing") as advance:
-            report = corpus.add(paths, progress=advance, recheck=recheck)
+            report = corpus.add(paths, progress=advance, recheck=recheck, collection=collection)
         exists = corpus.exists
     print_result(as_json, shapes.report(report), lambda: printing.report(report))
     if report.failures:
@@ -199,6 +206,7 @@ def search(
     passages: int,
     retriever: str,
     explain: bool,
+    collections: tuple[str, ...],
     documents: tuple[str, ...],
     pattern: str | None,
     speaker: str | None,
@@ -209,7 +217,7 @@ def search(
     from rag_app.cli import json_output as shapes
     from rag_app.cli import printing
 
-    where = filters(documents, pattern, speaker)
+    where = filters(collections, documents, pattern, speaker)
     with _corpus(folder) as corpus:
         hits = corpus.search(query, k=k, passages=passages, where=where, ranking=retriever)
     print_result(as_json, shapes.hits(hits, explain=explain), lambda: printing.hits(hits, explain))
@@ -243,6 +251,7 @@ def ask(
     explain: bool,
     check_position: bool,
     read_as: ReadAs,
+    collections: tuple[str, ...],
     documents: tuple[str, ...],
     pattern: str | None,
     speaker: str | None,
@@ -258,7 +267,7 @@ def ask(
 
     generation = generator_settings(generator, decoding, quotes, ms_poe, max_tokens, abstain_below)
     mode: Any = answer
-    where = filters(documents, pattern, speaker)
+    where = filters(collections, documents, pattern, speaker)
     request = AskRequest(question, mode, k, where, read_as=read_as)
     with _corpus(folder, generator=generation) as corpus:
         streamed = not as_json and not _comes_at_once(answer, generation)
@@ -288,14 +297,16 @@ def _comes_at_once(answer: str | None, settings: GeneratorSettings) -> bool:
 
 @main.command("list")
 @with_corpus
+@with_collections
 @with_json
-def list_(folder: Path, as_json: bool) -> None:
+def list_(folder: Path, collections: tuple[str, ...], as_json: bool) -> None:
     """List the documents of a corpus."""
+    from indexing.filter import Filter
     from rag_app.cli import json_output as shapes
     from rag_app.cli import printing
 
     with _corpus(folder) as corpus:
-        documents = corpus.documents()
+        documents = corpus.documents(where=Filter(collections=collections))
     print_result(as_json, shapes.entries(documents), lambda: printing.entries(documents))
 
 
@@ -321,16 +332,32 @@ def show(name: str, start: int, end: int | None, folder: Path, as_json: bool) ->
 @click.argument("names", nargs=-1)
 @click.option("--missing", is_flag=True, help="Remove documents whose file no longer exists.")
 @with_corpus
+@click.option(
+    "--collection", metavar="NAME", help="Only from this collection; others keep what they hold."
+)
+@with_yes
 @with_json
-def remove(names: tuple[str, ...], missing: bool, folder: Path, as_json: bool) -> None:
+def remove(
+    names: tuple[str, ...],
+    missing: bool,
+    folder: Path,
+    collection: str | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
     """Remove documents by id, file, folder or title. Your own files are never touched."""
+    from indexing.filter import Filter
     from rag_app.cli import printing
+    from rag_app.cli.collections import confirm_removal
 
     if bool(names) == missing:
         raise InvalidRequest("name the documents to remove, or --missing, but not both")
+    where = Filter(collections=(collection,) if collection else ())
     with _corpus(folder) as corpus:
-        targets = [entry.id for entry in corpus.missing()] if missing else list(names)
-        removed = corpus.remove(targets) if targets else 0
+        targets = [one.id for one in corpus.missing(where=where)] if missing else list(names)
+        if collection is None and not yes:
+            confirm_removal(corpus, targets)
+        removed = corpus.remove(targets, collection=collection) if targets else 0
     message = f"{printing.count_noun(removed, 'document')} removed"
     print_result(as_json, {"removed": removed}, lambda: terminal.say(message))
 

@@ -126,6 +126,7 @@ with_synchronous = click.option(
 with_k = click.option(
     "-k", type=click.IntRange(min=1), default=5, show_default=True, help="Number of documents."
 )
+with_yes = click.option("--yes", is_flag=True, help="Do not ask.")
 with_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 with_retriever = click.option(
@@ -240,7 +241,24 @@ with_read_as = click.option(
     "the documents that they name; or look everything up as a question.",
 )
 
+with_collection = click.option(
+    "--collection",
+    metavar="NAME",
+    default="default",
+    show_default=True,
+    help="Collection that documents are added to; made if there is none of this name.",
+)
+
+with_collections = click.option(
+    "--collection",
+    "collections",
+    metavar="NAME",
+    multiple=True,
+    help="Only documents of this collection; may be repeated.  [default: all]",
+)
+
 with_filters = together(
+    with_collections,
     click.option(
         "--document",
         "documents",
@@ -297,11 +315,16 @@ def file_limits(megabytes: int, seconds: int, memory: int, characters: int) -> F
     return FileLimits(megabytes * MIB, seconds, memory * MIB, characters)
 
 
-def filters(documents: tuple[str, ...], pattern: str | None, speaker: str | None) -> Filter:
+def filters(
+    collections: tuple[str, ...],
+    documents: tuple[str, ...],
+    pattern: str | None,
+    speaker: str | None,
+) -> Filter:
     """The limits of a search from flags."""
     from indexing.filter import Filter
 
-    return Filter(documents=documents, path=pattern, speaker=speaker)
+    return Filter(documents=documents, path=pattern, speaker=speaker, collections=collections)
 
 
 def print_result(as_json: bool, values: object, print_text: Callable[[], None]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexing.documents import Hit, PassageHit, clock
+from indexing.store.collections import DEFAULT
 from rag_app.cli.bold import filled, in_bold
 from rag_app.cli.terminal import answer_piece, answer_text, document_text, escape, field, flow, say
 from rag_app.progress import bar
@@ -81,6 +82,8 @@ def report(done: IndexReport) -> None:
     }
     summary = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
     say(f"{summary or 'nothing to do'} ({done.tokens:,} tokens encoded)")
+    if done.reused:
+        say(f"{count_noun(len(done.reused), 'document')} held by other collections already")
     if done.skipped:
         kinds = ", ".join(
             f"{count} {suffix or 'no suffix'}" for suffix, count in sorted(done.skipped.items())
@@ -179,11 +182,13 @@ def position_check(check: PositionCheck) -> None:
 
 def entries(documents: Sequence[DocumentEntry]) -> None:
     """One line a document."""
+    named = any(entry.collections != (DEFAULT,) for entry in documents)
     for entry in documents:
         part = f" ({field(entry.part)})" if entry.part else ""
+        within = f"  [{', '.join(map(field, entry.collections))}]" if named else ""
         say(
             f"{entry.id}  {entry.words:>9,} words  {entry.format:<8} {field(entry.title)}  "
-            f"{field(entry.path)}{part}"
+            f"{field(entry.path)}{part}{within}"
         )
     say(count_noun(len(documents), "document"))
 

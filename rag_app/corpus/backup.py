@@ -120,11 +120,12 @@ def read_backup(path: Path, folder: Path, *, replace_: bool) -> Backup:
 def _prepare(draft: Path, folder: Path, former: str) -> None:
     """Look whether it opens, bring it up to date, and let uploads be where they will be."""
     with closing(Store(draft)) as store:
-        for one in store.identities():
-            if former and one.path.startswith(f"{former}/"):
-                path = f"{folder.as_posix()}/{one.path.removeprefix(f'{former}/')}"
-                if path != one.path:
-                    store.move(replace(one, path=path))
+        for collection in store.collections.all():
+            for one in store.of(collection.name).identities():
+                if former and one.path.startswith(f"{former}/"):
+                    path = f"{folder.as_posix()}/{one.path.removeprefix(f'{former}/')}"
+                    if path != one.path:
+                        store.move(replace(one, path=path), collection=collection.name)
         store.renew()
 
 

@@ -22,12 +22,14 @@ from indexing.files import document as text_document
 from indexing.filter import Filter
 from indexing.indexer import Indexer, IndexReport, Progress, nothing_to_read, reencode
 from indexing.limits import FileLimits
+from indexing.store.collections import DEFAULT, collection_name
 from indexing.store.database import Synchronous
 from indexing.store.store import FILE_NAME, DocumentEntry, Store
 from indexing.store.verification import Damage, document_rows, verify
 from indexing.walk import is_gone
 from rag_app.corpus import archive
 from rag_app.corpus.backup import Backup, read_backup, write_backup
+from rag_app.corpus.collections import CorpusCollections
 from rag_app.corpus.document_names import documents_named, removable_documents
 from rag_app.corpus.exchange import FORMAT as EXPORT_FORMAT
 from rag_app.corpus.exchange import ImportReport, import_documents, write_export
@@ -125,6 +127,7 @@ class Corpus:
         *,
         progress: Callable[[Progress], None] | None = None,
         recheck: bool = False,
+        collection: str = DEFAULT,
     ) -> IndexReport:
         """Add or update files and folders; what has not changed is skipped.
 
@@ -136,61 +139,108 @@ class Corpus:
             paths: Files and folders.
             progress: Called as the work goes on.
             recheck: Read every file again, also those whose size and time have not changed.
+            collection: Where documents go; made where there is none. What others hold is not
+                encoded again, and what changes here stays as it is there.
 
         Raises:
             CorpusLocked: Another process is writing.
             EncoderMismatch: The corpus was encoded in another way.
+            InvalidRequest: The collection's name is none.
         """
         if isinstance(paths, str | Path):
             paths = [paths]
-        files = [Path(path) for path in paths]
+        files, collection = [Path(path) for path in paths], collection_name(collection)
         if not self.exists and (nothing := nothing_to_read(files)):
             return nothing
         with self.writing() as store:
-            report = self._indexer(store, progress, recheck=recheck).add(files)
+            indexer = self._indexer(store, progress, recheck=recheck, collection=collection)
+            report = indexer.add(files)
             self._snapshots.refresh(store)
         return report
 
-    def add_text(self, text: str, *, name: str, title: str | None = None) -> IndexReport:
+    def add_text(
+        self, text: str, *, name: str, title: str | None = None, collection: str = DEFAULT
+    ) -> IndexReport:
         """Add or update a text that is no file, under a name.
 
         Raises:
             InvalidRequest: The text is empty.
         """
-        return self.add_documents([text_document(text, name=name, title=title)])
+        document = text_document(text, name=name, title=title)
+        return self.add_documents([document], collection=collection)
 
-    def add_documents(self, documents: Iterable[Document]) -> IndexReport:
+    def add_documents(
+        self, documents: Iterable[Document], *, collection: str = DEFAULT
+    ) -> IndexReport:
         """Add or update documents that somebody else has read or made; those known are skipped.
 
         Args:
             documents: Taken one by one, a little ahead of the encoding, so that a generator of them
                 can count how far it has come.
+            collection: Where they go; made where there is none.
         """
+        collection = collection_name(collection)
         with self.writing() as store:
-            report = self._indexer(store, None).add_documents(documents)
+            indexer = self._indexer(store, None, collection=collection)
+            report = indexer.add_documents(documents)
             self._snapshots.refresh(store)
         return report
 
-    def remove(self, names: Iterable[str | Path]) -> int:
+    def remove(self, names: Iterable[str | Path], *, collection: str | None = None) -> int:
         """Remove documents by id or title, or all documents of a file or folder; how many.
+
+        Args:
+            names: What they are called.
+            collection: From which; what others hold too stays there. None removes from all.
 
         Raises:
             DocumentNotFound: A name fits no document; nothing is removed then.
             InvalidRequest: A title fits several; nothing is removed then.
+            CollectionNotFound: There is no collection of that name.
         """
         if isinstance(names, str | Path):
             names = [names]
         self._stores.connection()  # an absent corpus is an error, not an empty one
         with self.writing() as store:
-            entries = store.entries()
-            ids = [id_ for name in names for id_ in removable_documents(str(name), entries)]
-            removed = store.remove(ids)
+            limits = None if collection is None else Filter(collections=(collection,))
+            entries = store.limited(limits).entries()
+            ids = dict.fromkeys(
+                id_ for name in names for id_ in removable_documents(str(name), entries)
+            )
+            if collection is None:
+                store.remove(ids)
+            else:
+                store.leave(ids, collection)
             self._snapshots.refresh(store)
-        return removed
+        return len(ids)
 
-    def missing(self) -> list[DocumentEntry]:
-        """Documents whose file is no longer where it was."""
-        return [entry for entry in self.documents() if is_gone(entry.path)]
+    def missing(self, *, where: Filter | None = None) -> list[DocumentEntry]:
+        """Documents whose file is no longer where it was, in any collection that has them.
+
+        Args:
+            where: Limits by collection.
+        """
+        store = self._stores.connection()
+        with store.reading():
+            limited = store.limited(where)
+            return [
+                entry
+                for entry in limited.entries()
+                if all(map(is_gone, {entry.path, *limited.paths(entry.id)}))
+            ]
+
+    @property
+    def collections(self) -> CorpusCollections:
+        """The collections, to be listed, made, changed and deleted."""
+        return CorpusCollections(self.reading, self.writing, self._snapshots.refresh)
+
+    @property
+    def revision(self) -> str:
+        """Another one after every change of documents or collections; "" where there is no corpus.
+
+        To be compared only. It takes no time, so it can be asked for every second.
+        """
+        return self._stores.connection().revision if self.exists else ""
 
     def reencode(self, *, progress: Callable[[Progress], None] | None = None) -> int:
         """Encode every document again with the settings of this object; how many in this run."""
@@ -347,7 +397,7 @@ class Corpus:
             query: A question or a description, of any length.
             k: Documents at most.
             passages: Passages of each document at most.
-            where: Limits by document, path and speaker.
+            where: Limits by collection, document, path and speaker.
             ranking: A name from `retriever.fusion.RANKINGS`.
 
         Raises:
@@ -402,7 +452,7 @@ class Corpus:
             answer: "quote" for verbatim sentences only, "free" for a generated answer; None takes
                 the settings' choice.
             k: Documents to take evidence from, at most.
-            where: Limits by document, path and speaker.
+            where: Limits by collection, document, path and speaker.
             history: The conversation so far, oldest turn first. A question that leans on it ("And
                 who disagreed?") is completed from it before evidence is retrieved.
             read_as: "auto" to answer requests such as "Who attended meeting-2?" from the store,
@@ -470,24 +520,39 @@ class Corpus:
         usual = usual or generator.answer(request, retrieval)
         return check(generator, request, retrieval, usual, progress=progress)
 
-    def documents(self) -> list[DocumentEntry]:
-        """All documents, in the order they were added."""
-        return self._stores.connection().entries()
+    def documents(self, *, where: Filter | None = None) -> list[DocumentEntry]:
+        """All documents, in the order they were added.
 
-    def document(self, name: str) -> Document:
+        Args:
+            where: Limits by collection, document and path.
+
+        Raises:
+            CollectionNotFound: The filter names one that is not there.
+        """
+        store, where = self._stores.connection(), where or Filter()
+        with store.reading():
+            entries = store.limited(where).entries()
+        return [one for one in entries if where.admits(id_=one.id, title=one.title, path=one.path)]
+
+    def document(self, name: str, *, where: Filter | None = None) -> Document:
         """A whole document with its text, by id, path or title.
+
+        Args:
+            name: Its name.
+            where: Limits by collection.
 
         Raises:
             DocumentNotFound: The name fits no document, or several.
         """
         store = self._stores.connection()
         with store.reading():
-            return store.document(_one_document(name, store))
+            limited = store.limited(where)
+            return limited.document(_one_document(name, limited))
 
-    def overview(self, name: str) -> Overview:
+    def overview(self, name: str, *, where: Filter | None = None) -> Overview:
         """A document's length, speakers, topics, decisions and actions, all of it in its own words.
 
-        Loads no model. Names as in `document`.
+        Loads no model. Names and limits as in `document`.
 
         Raises:
             DocumentNotFound: The name fits no document, or several.
@@ -496,8 +561,9 @@ class Corpus:
 
         store = self._stores.connection()
         with store.reading():
-            id_ = _one_document(name, store)
-            document, passages = store.document(id_), store.passages_of(id_)
+            limited = store.limited(where)
+            id_ = _one_document(name, limited)
+            document, passages = limited.document(id_), store.passages_of(id_)
             vectors = store.passage_vectors_of(id_)
         return overview(document, passages, vectors)
 
@@ -554,6 +620,7 @@ class Corpus:
         progress: Callable[[Progress], None] | None,
         *,
         recheck: bool = False,
+        collection: str = DEFAULT,
     ) -> Indexer:
         self._models.check(store.fingerprint())
 
@@ -563,13 +630,13 @@ class Corpus:
             store.set_fingerprint(loaded.fingerprint)
             return loaded
 
-        return Indexer(store, encoder, progress, self._reader, recheck)
+        return Indexer(store, encoder, progress, self._reader, recheck, collection)
 
     def _route(self, request: AskRequest) -> Route:
         """How a request is answered: from the store, or by a search of the documents it names."""
         store = self._stores.connection()
         with store.reading():
-            return self._router.route(request, store)
+            return self._router.route(request, store.limited(request.where))
 
     def _retrieve(self, request: AskRequest) -> Retrieval:
         """The hits for a request's query, and their documents, as they are at one moment."""
@@ -578,7 +645,8 @@ class Corpus:
             hits = self.search(
                 request.query, k=request.k, passages=EVIDENCE_PASSAGES, where=request.where
             )
-            documents = {hit.document: store.document(hit.document) for hit in hits}
+            limited = store.limited(request.where)
+            documents = {hit.document: limited.document(hit.document) for hit in hits}
         return Retrieval(hits, documents.__getitem__)
 
     def _generator(self) -> AnswerGenerator:

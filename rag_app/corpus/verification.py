@@ -10,6 +10,7 @@ from pathlib import Path
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CorpusDamaged
+from indexing.store.collections import Membership
 from indexing.store.database import swap
 from indexing.store.salvage import SoundRecord, lengthen, salvage, sound_record
 from indexing.store.store import FILE_NAME, Store
@@ -96,6 +97,8 @@ def salvage_database(
     if not any(one.what in {"database", "fingerprint"} for one in damages):
         rows = [one.row for one in damages if one.row is not None and "record" not in one.parts]
         records = [sound_record(store.database, row) for row in rows]
+        if any(one.what == "collections" for one in damages):
+            store.collections.repair()
         store.close()
         return Salvage(records)
     draft = store.folder / f".{FILE_NAME}.salvage"
@@ -132,7 +135,7 @@ class DocumentRepair:
         paths = {one.path for one in damaged if "record" in one.parts and one.path}
         total = len(records) + len(paths)
         for done, record in enumerate(records, 1):
-            self._put(record.document, record.added)
+            self._put(record.document, record.added, record.memberships)
             if progress:
                 progress(done, total)
         lost = [one for one in damaged if "record" in one.parts and not one.path]
@@ -158,12 +161,14 @@ class DocumentRepair:
             gone.discard(id_)
         return [one for one in damages if one.document in gone]
 
-    def _put(self, document: Document, added: str) -> None:
+    def _put(self, document: Document, added: str, memberships: Sequence[Membership] = ()) -> None:
         encoder = self.encoder()
         self.store.set_fingerprint(encoder.fingerprint)
         passages = split(document)
         (vectors,) = encoder.encode([(document, passages)])
-        self.store.put(document, passages, vectors, added=added)
+        self.store.put(
+            document, passages, vectors, added=added, collection=None, memberships=memberships
+        )
         self._repaired.append(document.id)
 
 

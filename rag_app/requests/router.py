@@ -97,24 +97,30 @@ class Router:
     """Routes requests to a corpus; remembers the names of its documents."""
 
     def __init__(self) -> None:
-        self._latest: tuple[str, Catalogue] | None = None
+        self._latest: tuple[tuple[str, tuple[int, ...] | None], Catalogue] | None = None
 
     def route(self, request: AskRequest, store: Store) -> Route:
-        """How a request is answered from a store, which is read at one moment."""
-        found = route(request, self._catalogue(store))
+        """How a request is answered from a store, which is read at one moment.
+
+        Args:
+            request: What is asked.
+            store: Limited to the collections of the request.
+        """
+        catalogue = self._catalogue(store)
+        found = route(request, catalogue)
         kind = KINDS.get(found.target.kind)
         if kind is None:
             return found
         lines = tuple(kind.lines(found.target, store))
         if not lines:  # there is nothing to list: looked up after all
-            text = _completed(request.question, request.history, self._catalogue(store))
-            return _as_question(request, text, self._catalogue(store))
+            text = _completed(request.question, request.history, catalogue)
+            return _as_question(request, text, catalogue)
         return replace(found, lines=lines)
 
     def _catalogue(self, store: Store) -> Catalogue:
-        latest = self._latest
-        if latest is None or latest[0] != store.stamp:
-            latest = self._latest = store.stamp, Catalogue(store.entries(), store.transcripts())
+        state, latest = (store.revision, store.scope), self._latest
+        if latest is None or latest[0] != state:
+            latest = self._latest = state, Catalogue(store.entries(), store.transcripts())
         return latest[1]
 
 

@@ -1,0 +1,98 @@
+"""Which documents and collections a person may see, and which they may change.
+
+A person is a login name. None stands for whoever runs the command line, who may do everything.
+
+- A collection is read by its owner, by everybody if it is shared, and by everybody if it has no
+  owner. It is changed by its owner, or by everybody if it has none.
+- A document is seen by whoever may read a collection that holds it.
+- It is changed, which means removed from a collection, by whoever may change that collection; the
+  others keep it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from indexing.errors import CollectionNotFound, CorpusNotFound
+from indexing.filter import Filter
+from indexing.store.collections import Collection
+from rag_app.corpus.corpus import Corpus
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What a person can do when they want a document gone.
+
+    Attributes:
+        leaves: The collections that they may take it out of.
+        keeps: The names of those that they may read, and that hold it all the same.
+        others: How many more hold it, which they may not know of.
+    """
+
+    leaves: tuple[Collection, ...]
+    keeps: tuple[Collection, ...]
+    others: int
+
+    @property
+    def removes(self) -> bool:
+        """Whether the document leaves the corpus by it."""
+        return bool(self.leaves) and not self.keeps and not self.others
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What one person may see and change in a corpus.
+
+    Attributes:
+        corpus: The documents and collections.
+        person: A login name; None may do everything.
+    """
+
+    corpus: Corpus
+    person: str | None = None
+
+    @property
+    def limits(self) -> Filter:
+        """The filter that lets a search, an answer or a list have what they may see, no more."""
+        return Filter(person=self.person)
+
+    def collections(self) -> list[Collection]:
+        """The collections that they may read; none if there is no corpus yet."""
+        try:
+            return self.corpus.collections.all(person=self.person)
+        except CorpusNotFound:
+            return []
+
+    def visible(self) -> frozenset[str]:
+        """Ids of the documents that they may see; none if there is no corpus yet."""
+        try:
+            return frozenset(one.id for one in self.corpus.documents(where=self.limits))
+        except CorpusNotFound:
+            return frozenset()
+
+    def may_change(self, document: str) -> bool:
+        """Whether they may take a document, by id, out of a collection that holds it."""
+        holding = self.corpus.collections.holding(document)
+        return any(one.changeable_by(self.person) for one in holding)
+
+    def may_change_collection(self, name: str) -> bool:
+        """Whether they may add to a collection, and remove, rename, share and delete it."""
+        try:
+            return self.corpus.collections.named(name).changeable_by(self.person)
+        except CollectionNotFound:
+            return False
+
+    def removal(self, document: str) -> Removal:
+        """Whom it concerns if they want a document, by id, gone."""
+        holding = self.corpus.collections.holding(document)
+        leaves = [one for one in holding if one.changeable_by(self.person)]
+        rest = [one for one in holding if one not in leaves]
+        keeps = [one for one in rest if one.readable_by(self.person)]
+        return Removal(tuple(leaves), tuple(keeps), len(rest) - len(keeps))
+
+    def remove(self, document: str) -> Removal:
+        """Take a document, by id, out of every collection that they may change."""
+        removal = self.removal(document)
+        for one in removal.leaves:
+            self.corpus.remove([document], collection=one.name)
+        return removal
