@@ -17,6 +17,7 @@ from indexing.encoder.encoder import Encoder, EncoderSettings
 from indexing.files import document
 from indexing.indexer import Indexer, IndexReport, Progress, reencode
 from indexing.store.store import Store
+from indexing.store.verification import verify
 from tests.reading import read
 
 A, B, C = ("The lake is deep.", "The price is low.", "Ana asked for a rubber case.")
@@ -44,9 +45,9 @@ class Desk:
         ]
         return self.write(name, "\n".join(lines))
 
-    def index(self, *names: str) -> IndexReport:
+    def index(self, *names: str, collection: str = "default") -> IndexReport:
         """Index the whole folder, or some of it."""
-        indexer = Indexer(self.store, lambda: self.encoder)
+        indexer = Indexer(self.store, lambda: self.encoder, collection=collection)
         return indexer.add([self.files / name for name in names] or [self.files])
 
     def held(self) -> dict[tuple[str, str], str]:
@@ -398,6 +399,71 @@ def test_one_run_always_settles_it(seed: int, desk: Desk) -> None:
         assert set(there.values()) == set(files.values()), (round_, files, held)
         assert len(set(there.values())) == len(there), (round_, files, held)
         assert desk.settled()
+
+
+# ---- collections ----
+
+
+def places(store: Store) -> set[tuple[str, str, str, str]]:
+    """File, part, title and text of every document of a store."""
+    documents = [store.document(one.id) for one in store.identities()]
+    return {(Path(one.path).name, one.part, one.title, one.text) for one in documents}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_collections_are_like_corpora_of_their_own(
+    seed: int, tmp_path: Path, encoder: Encoder
+) -> None:
+    """Each holds what a corpus holds that was indexed at the same times, whatever others hold."""
+    draw, texts = random.Random(seed), [f"Number {number} fell." for number in range(4)]
+    desk = Desk(tmp_path, encoder)
+    alone: dict[str, Desk] = {}
+    for name in ("one", "two", "default"):
+        (tmp_path / name).mkdir()
+        alone[name] = Desk(tmp_path / name, encoder)
+        alone[name].files = desk.files
+    for _ in range(8):
+        for _ in range(draw.randint(1, 3)):
+            _shuffle(desk, draw, texts)
+        for name in draw.sample([*alone], draw.randint(1, 3)):
+            if any(desk.files.iterdir()):
+                desk.index(collection=name)
+                alone[name].index()
+        for name, other in alone.items():
+            assert places(desk.store.of(name)) == places(other.store)
+        identities = desk.store.identities()
+        assert len({one.digest for one in identities}) == len(identities), "each is encoded once"
+        here = {one.id for name in alone for one in desk.store.of(name).identities()}
+        assert here == {one.id for one in identities}, "none is left that nobody holds"
+    assert verify(desk.store.database) == []
+
+
+def test_the_same_file_in_two_collections_is_encoded_once(desk: Desk) -> None:
+    desk.write("a.txt", A)
+    (id_,) = desk.index(collection="one").added
+    report = desk.index(collection="two")
+    assert (report.added, report.reused, report.tokens) == ((id_,), (id_,), 0)
+    assert desk.index(collection="two").unchanged == 1
+    desk.write("a.txt", B)
+    assert desk.index(collection="one").updated != (id_,)
+    assert places(desk.store.of("one")) == {("a.txt", "", "a", B)}
+    assert places(desk.store.of("two")) == {("a.txt", "", "a", A)}, "as it was when it was indexed"
+    report = desk.index(collection="two")
+    assert (len(report.reused), report.removed, report.tokens) == (1, (id_,), 0)
+    assert len(desk.store.identities()) == 1
+
+
+def test_each_collection_calls_a_document_by_its_own_file(desk: Desk) -> None:
+    desk.write("a.txt", A)
+    desk.write("b.txt", A)
+    desk.index("a.txt", collection="one")
+    desk.index("b.txt", collection="two")
+    assert [one.title for one in desk.store.entries()] == ["a"]
+    assert places(desk.store.of("two")) == {("b.txt", "", "b", A)}
+    desk.write("b.txt", C)
+    desk.index("b.txt", collection="two")
+    assert places(desk.store.of("two")) == {("b.txt", "", "b", C)}
+    assert places(desk.store.of("one")) == {("a.txt", "", "a", A)}
 
 
 # ---- documents that are no files ----

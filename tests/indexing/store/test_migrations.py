@@ -65,6 +65,7 @@ def test_a_later_format_is_left_alone(tmp_path: Path) -> None:
 
 
 CORPORA = Path(__file__).parent / "corpora"
+FIRST_WITH_COLLECTIONS = 5
 NOTE = "The café opens at nine. 東京 \U0001f600"
 
 
@@ -85,6 +86,16 @@ def test_a_corpus_of_back_then_opens(number: int, tmp_path: Path) -> None:
     assert [one.speaker for one in documents[0].utterances] == ["Ana", "Bob", "Ana"]
     assert [(whole.tobytes(),) for _, whole, _ in store.vectors()] == blobs
     assert verify(store.database) == []
+    held = {
+        one.name: [each.title for each in store.of(one.name).identities()]
+        for one in store.collections.all()
+    }
+    if number < FIRST_WITH_COLLECTIONS:
+        assert held == {"default": ["kickoff", "review", "note"]}
+        assert all(store.file_state(one.path) for one in documents[:2])
+    else:
+        assert held == {"default": ["kickoff", "review"], "Ana's": ["kickoff", "note"]}
+        assert store.collections.named("Ana's").owner == "ana"
     fingerprint = store.fingerprint()
     assert fingerprint is not None and fingerprint.dimension == 384
     vectors = np.eye(384, dtype=np.float32)
