@@ -17,7 +17,7 @@ from campaign.result import Result
 ATTACKS: dict[str, tuple[Callable[..., Result], int]] = {
     "fuzz": (fuzz.attack, 100_000),
     "kills": (kills.attack, 1_000),
-    "batches": (batches.attack, 100),
+    "batches": (batches.attack, 30),
     "uploads": (uploads.attack, 200),
     "full-disk": (full_disk.attack, 100),
     "database": (partial(damage.attack, database=True), 500),

@@ -31,9 +31,9 @@ def attack(folder: Path, *, trials: int, seed: int) -> Result:
         for start in range(0, len(names), FILES):
             process = serve(corpus, names[start : start + FILES], accepted)
             killed += desk.kill(process, draw.uniform(0, seconds / ROUNDS))
-            complaint = complaint or _wrong(corpus, truth)
+            complaint = complaint or wrong(corpus, truth)
         status = desk.wait(serve(corpus, [], accepted))
-        complaint = complaint or _lost(corpus, accepted.read_text().split(), truth, status)
+        complaint = complaint or lost(corpus, accepted.read_text().split(), truth, status)
         if complaint is not None:
             result.fail(f"uploads, seed {seed}, trial {result.trials}: {complaint}")
         for number in range(ROUNDS - (complaint is not None)):
@@ -88,20 +88,21 @@ def _truth(desk: Desk, corpus: Path, names: list[str]) -> tuple[Content, float]:
     return content(corpus), time.monotonic() - began
 
 
-def _wrong(corpus: Path, truth: Content) -> str | None:
+def wrong(corpus: Path, truth: Content) -> str | None:
     """What is wrong with the documents that are there."""
     try:
         now = content(corpus)
     except RagAppError as error:
         return f"cannot be opened: {error}"
-    wrong = [name for name, each in now.items() if each != truth[name]]
-    return f"wrong {sorted(wrong)}" if wrong else None
+    changed = [name for name, each in now.items() if each != truth.get(name)]
+    return f"wrong {sorted(changed)}" if changed else None
 
 
-def _lost(corpus: Path, accepted: list[str], truth: Content, status: int) -> str | None:
+def lost(corpus: Path, accepted: list[str], truth: Content, status: int) -> str | None:
     """What is wrong after a run that nothing disturbs."""
     if status != 0:
         return f"the run after it ended with {status}"
     now = content(corpus)
-    lost = {*accepted, *(name for name in truth if not name.startswith("upload"))} - now.keys()
-    return f"lost {sorted(lost)}" if lost else _wrong(corpus, truth)
+    before = (name for name in truth if not name.startswith("upload"))
+    missing = {*accepted, *before} - now.keys()
+    return f"lost {sorted(missing)}" if missing else wrong(corpus, truth)

@@ -171,7 +171,9 @@ class Database:
     def each(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
         """The rows of a query, one at a time."""
         with _errors(self.path):
-            yield from self._connection.execute(statement, values)
+            # `yield from` would close the cursor, which fails once the connection is closed.
+            for row in self._connection.execute(statement, values):  # noqa: UP028
+                yield row
 
     def run(self, statement: str, values: Sequence[object] = ()) -> int:
         """Execute a statement; the row number of the last insert."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,22 @@ from click.testing import CliRunner
 
 from campaign.__main__ import ATTACKS, HEADER, main
 from campaign.result import Result
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.slow
+def test_a_trial_of_each_attack() -> None:
+    """In a process of its own, as this one has loaded libraries that do not survive a fork."""
+    command = [sys.executable, "-m", "campaign", "--share", "0.001"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, env=environment, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    rows = done.stdout.splitlines()[2:]
+    assert len(rows) == len(ATTACKS)
+    assert all("| 0 |" in row for row in rows)
 
 
 def test_the_table_and_the_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -167,3 +168,13 @@ def test_a_connection_that_nobody_uses_is_closed_at_once(tmp_path: Path) -> None
         assert handles() == []
     finally:
         gc.enable()
+
+
+def test_rows_that_nobody_reads_to_the_end_may_outlive_the_connection(tmp_path: Path) -> None:
+    create(tmp_path / FILE_NAME)
+    database = Database(tmp_path / FILE_NAME)
+    rows = database.each("SELECT 1 UNION SELECT 2")
+    assert next(rows) == (1,)
+    database.close()
+    assert isinstance(rows, Generator)
+    rows.close()  # as an error's traceback does when it is forgotten
