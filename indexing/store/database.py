@@ -168,6 +168,17 @@ class Database:
         with _errors(self.path):
             return self._connection.execute(statement, values).fetchall()
 
+    def row(self, statement: str, values: Sequence[object] = ()) -> Any:  # noqa: ANN401 - a tuple
+        """The one row of a query for what must be there.
+
+        Raises:
+            CorpusDamaged: It is not: damage to an index of SQLite hides rows without an error.
+        """
+        rows = self.rows(statement, values)
+        if len(rows) != 1:
+            raise _damaged(self.path, "a row is missing")
+        return rows[0]
+
     def each(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
         """The rows of a query, one at a time."""
         with _errors(self.path):

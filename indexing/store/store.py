@@ -572,18 +572,22 @@ class Store:
         return self.database.each(f"SELECT row, metadata FROM {self._documents} ORDER BY row")
 
     def documents_at(self, rows: Sequence[int]) -> list[DocumentName]:
-        """The names of documents by row, in the order asked."""
+        """The names of documents by row, in the order asked.
+
+        Raises:
+            CorpusDamaged: There is no such row.
+        """
         statement = f"SELECT id, path, part, title FROM {self._documents} WHERE row = ?"
-        return [DocumentName(*self.database.rows(statement, [row])[0]) for row in rows]
+        return [DocumentName(*self.database.row(statement, [row])) for row in rows]
 
     def passages_at(self, rows: Sequence[int]) -> list[tuple[Passage, str]]:
-        """Passages by row with their text, in the order asked."""
+        """Passages by row with their text, in the order asked. Errors as in `documents_at`."""
         statement = (
             'SELECT start, "end", speakers, time, page, substr(text, start + 1, "end" - start)'
             " FROM passages JOIN documents ON documents.row = passages.document"
             " WHERE passages.row = ?"
         )
-        rows_found = [self.database.rows(statement, [row])[0] for row in rows]
+        rows_found = [self.database.row(statement, [row]) for row in rows]
         return [
             (Passage(start, end, tuple(json.loads(who)), time, page), text)
             for start, end, who, time, page, text in rows_found

@@ -103,6 +103,13 @@ def test_passages_are_cut_by_characters(store: Store) -> None:
     assert [passage for passage, _ in found] == passages()[::-1]
 
 
+def test_a_row_that_an_index_names_and_that_is_not_there_is_damage(store: Store) -> None:
+    put(store, "a" * 12)
+    for rows_at in (store.documents_at, store.passages_at):
+        with pytest.raises(CorpusDamaged, match="verify --repair"):
+            rows_at([1, 99])
+
+
 def test_speakers_are_found_by_part_of_a_name(store: Store) -> None:
     put(store, "a" * 12)
     first = store.passage_rows()[0].row
