@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from indexing.errors import RagAppError
 from indexing.models.files import DEFAULT_GENERATOR
 from rag_app.chat.answer_jobs import AnswerJobs
+from rag_app.chat.changes import Changes
 from rag_app.chat.conversation_store import ConversationStore
 from rag_app.chat.document_list import DocumentList
 from rag_app.chat.ingest_queue import IngestQueue
@@ -36,6 +37,7 @@ class Application:
         uploads: Uploaded files.
         ingest_queue: Uploaded files on their way into the corpus.
         document_list: The documents that the page lists.
+        changes: Whether anything of what a page shows has changed.
     """
 
     corpus: Corpus
@@ -47,6 +49,7 @@ class Application:
     uploads: Uploads
     ingest_queue: IngestQueue
     document_list: DocumentList
+    changes: Changes
 
     @classmethod
     def over(
@@ -59,6 +62,7 @@ class Application:
         """The parts over a corpus; whatever they store lies in the corpus's folder."""
         questions, conversations = QuestionQueue(corpus), ConversationStore(corpus.folder / CHATS)
         uploads = Uploads(corpus.folder / UPLOADS, max_bytes=corpus.limits.bytes)
+        ingest_queue = IngestQueue(corpus, uploads)
         return cls(
             corpus=corpus,
             answer=answer,
@@ -67,8 +71,9 @@ class Application:
             conversations=conversations,
             jobs=AnswerJobs(questions, conversations),
             uploads=uploads,
-            ingest_queue=IngestQueue(corpus, uploads),
+            ingest_queue=ingest_queue,
             document_list=DocumentList(corpus, uploads),
+            changes=Changes(corpus, ingest_queue, conversations),
         )
 
     def warm(self) -> None:

@@ -1,6 +1,7 @@
 """Conversations on the server's disk, each person's in a folder that only their key opens.
 
-The key is created here, stored by the browser, and never on disk: a folder is named by its hash.
+With logins, the key is that of the login. Without, it is created here and stored by the browser.
+It is never on disk: a folder is named by its hash.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from indexing.errors import CorpusError, InvalidRequest
 from rag_app.chat.conversation import Conversation, from_json, to_json
 
 _KEY = re.compile(r"[\w-]{22,64}", re.ASCII)
+_LOGIN = "login:"  # what the key of a login begins with, and no browser's does
+_NAME = re.compile(r"[0-9a-f]{32}")
 _ID = re.compile(r"[0-9a-f]{16}")
 
 MAX_CONVERSATIONS = 200  # of one person; the oldest are deleted
@@ -28,6 +31,11 @@ def new_key() -> str:
 def is_key(value: object) -> bool:
     """Whether a value sent by a browser has the form of a key."""
     return isinstance(value, str) and _KEY.fullmatch(value) is not None
+
+
+def login_key(user: str) -> str:
+    """The key of somebody who has logged in."""
+    return _LOGIN + user
 
 
 class ConversationStore:
@@ -67,24 +75,60 @@ class ConversationStore:
             partial.write_text(to_json(conversation), encoding="utf-8")
             partial.replace(file)
         except OSError as error:
-            raise CorpusError(
-                f"{file.parent}: the conversation cannot be saved "
-                f"({error.strerror or error}); free disk space, or check the folder's permissions"
-            ) from error
+            raise _not_saved(file.parent, error) from error
 
     def delete(self, key: str, id_: str) -> None:
         """Delete a conversation."""
         self._file(key, id_).unlink(missing_ok=True)
 
-    def _folder(self, key: str) -> Path:
-        if not is_key(key):
+    def name(self, key: str) -> str:
+        """The name of the folder that a key opens; the key cannot be found out from it.
+
+        Raises:
+            InvalidRequest: It is no key.
+        """
+        if not is_key(key) and not str(key).startswith(_LOGIN):
             raise InvalidRequest("not a valid browser key; reload the page")
-        return self.folder / hashlib.sha256(key.encode()).hexdigest()[:32]
+        return hashlib.sha256(key.encode()).hexdigest()[:32]
+
+    def changed(self, name: str) -> int:
+        """When the folder of that name last changed, ns since the epoch; 0 if there is none."""
+        try:
+            return (self.folder / name).stat().st_mtime_ns if _NAME.fullmatch(name) else 0
+        except OSError:
+            return 0
+
+    def take_over(self, old: str, new: str) -> None:
+        """Move the conversations of one key to another, as when a browser's person logs in.
+
+        Raises:
+            CorpusError: The folder cannot be written to.
+        """
+        source, target = self._folder(old), self._folder(new)
+        if not source.is_dir():
+            return
+        try:
+            target.mkdir(mode=0o700, exist_ok=True)
+            for file in source.glob("*.json"):
+                file.replace(target / file.name)  # ids are random: none meets another
+            source.rmdir()
+        except OSError as error:
+            raise _not_saved(target, error) from error
+
+    def _folder(self, key: str) -> Path:
+        return self.folder / self.name(key)
 
     def _file(self, key: str, id_: str) -> Path:
         if not _ID.fullmatch(id_):
             raise InvalidRequest("no such conversation; choose one from the list")
         return self._folder(key) / f"{id_}.json"
+
+
+def _not_saved(folder: Path, error: OSError) -> CorpusError:
+    return CorpusError(
+        f"{folder}: the conversation cannot be saved "
+        f"({error.strerror or error}); free disk space, or check the folder's permissions"
+    )
 
 
 def _latest_first(folder: Path) -> list[Path]:

@@ -21,6 +21,7 @@ from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
     from indexing.store.database import Synchronous
+    from rag_app.chat.web.logins import Logins
 
 LOGIN = "RAG_APP_AUTH"
 
@@ -40,7 +41,7 @@ LOGIN = "RAG_APP_AUTH"
 @click.option(
     "--auth-file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help=f"File that holds user:password.  [default: ${LOGIN}, else no login]",
+    help=f"File that holds user:password, one person a line.  [default: ${LOGIN}, else no login]",
 )
 @click.option(
     "--answer", type=click.Choice(["quote", "free"]), default="quote", show_default=True,
@@ -80,7 +81,9 @@ def serve(
     share_memory()
     from rag_app.chat.web import server
 
-    options = server.ServerOptions(host=host, port=port, api=api, mcp=mcp, login=_login(auth_file))
+    options = server.ServerOptions(
+        host=host, port=port, api=api, mcp=mcp, logins=_logins(auth_file)
+    )
     server.require_gradio()
 
     from generator.settings import GeneratorSettings
@@ -115,16 +118,19 @@ def _ready(address: str, options: object) -> None:
             say(f"{name} at {address}{path}")
 
 
-def _login(file: Path | None) -> str | None:
-    """The login from a file or the environment; never from the command line, where others see it.
+def _logins(file: Path | None) -> Logins | None:
+    """The logins of a file or the environment; never of the command line, where others see them.
 
     Raises:
-        InvalidRequest: The file cannot be read.
+        InvalidRequest: The file cannot be read, or holds no logins.
     """
+    from rag_app.chat.web.logins import Logins
+
     if file is None:
-        return os.environ.get(LOGIN)
+        text = os.environ.get(LOGIN)
+        return None if text is None else Logins.parse(text)
     try:
-        return file.read_text(encoding="utf-8").strip()
+        return Logins.parse(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidRequest(
             f"{file}: cannot be read ({error}); write user:password into it"

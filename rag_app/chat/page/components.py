@@ -23,6 +23,7 @@ ACTS = (
     "keep_upload",
     "cancel_upload",
     "retry_upload",
+    "refresh",
 )
 ON_LOAD = f"ragApp.acts(element, trigger, {json.dumps(ACTS)})"
 

@@ -90,6 +90,11 @@ def conversations(all_: Sequence[Conversation], open_: str) -> str:
     return _render("conversations.html", conversations=all_, open=open_)
 
 
+def changes(mark: str, chats: str) -> str:
+    """The mark of what is shown, and the folder of the conversations; nobody sees them."""
+    return _render("changes.html", mark=mark, chats=chats)
+
+
 def documents(entries: Sequence[DocumentEntry], selection: Sequence[str]) -> str:
     """The list of documents, with the selected ones marked."""
     latest = list(reversed(entries))

@@ -50,6 +50,7 @@ class Layout:
     """The components that handlers read and write."""
 
     browser: gr.BrowserState
+    changes: gr.HTML
     editing: gr.State
     side: Sidebar
     talk: Talk
@@ -59,6 +60,7 @@ class Layout:
 def build(app: Application, blocks: gr.Blocks) -> Layout:
     """Build the page within `blocks`."""
     browser = gr.BrowserState({}, storage_key="rag-app", secret="rag-app")  # noqa: S106
+    changes = html(acts=True, elem_id="changes")
     with gr.Sidebar(width=320, elem_id="side"):
         side = _sidebar(app.uploads.max_bytes)
     with gr.Tabs(elem_id="views"):
@@ -70,7 +72,7 @@ def build(app: Application, blocks: gr.Blocks) -> Layout:
             search(app, browser)
         with gr.Tab("Evaluate", id="evaluate"):
             evaluate(app, blocks)
-    return Layout(browser, gr.State(None), side, talk, sources)
+    return Layout(browser, changes, gr.State(None), side, talk, sources)
 
 
 def _sidebar(max_bytes: int) -> Sidebar:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
@@ -69,7 +68,7 @@ def _connect(blocks: gr.Blocks, page: Layout, handlers: _Handlers) -> None:
     def on(event: Callable[..., Any], fn: Any, inputs: Any, outputs: Any, **more: Any) -> Any:  # noqa: ANN401
         return event(fn, inputs, outputs, **PRIVATE, **more)
 
-    loaded = on(blocks.load, handlers.load, [browser], [*whole, *files])
+    loaded = on(blocks.load, handlers.load, [browser], [*whole, *files, page.changes])
     questions = [
         on(talk.box.submit, handlers.ask, [talk.box, talk.mode, browser, page.editing], whole),
         on(talk.history.again, handlers.ask_again, [talk.mode, browser], whole),
@@ -77,9 +76,11 @@ def _connect(blocks: gr.Blocks, page: Layout, handlers: _Handlers) -> None:
         loaded,
     ]
     follows = [on(each.then, handlers.follow, [browser], flow) for each in questions]
+    # Cancelling what follows an answer does not stop the answer.
+    refreshed = on(page.changes.refresh, handlers.refresh, [browser], [*flow, *files, page.changes])
+    follows.append(refreshed)
     on(talk.box.stop, handlers.stop, [browser], None)
     on(talk.history.revise, handlers.revise, [browser], [talk.box, page.editing, talk.hint])
-    # Cancelling `follow` does not stop the answer.
     opened = on(side.conversations.open_chat, handlers.open, [browser], whole, cancels=follows)
     on(opened.then, handlers.follow, [browser], flow)
     on(side.conversations.forget_chat, handlers.delete, [browser], whole, cancels=follows)
@@ -96,12 +97,13 @@ def _connect(blocks: gr.Blocks, page: Layout, handlers: _Handlers) -> None:
     ):
         changed = on(act, handlers.upload_change(change), [browser], files)
         on(changed.then, handlers.watch, [browser], files, trigger_mode="multiple")
-    on(side.documents.choose, handlers.select, [browser], [browser, side.documents])
+    chosen = [browser, side.documents]
+    on(side.documents.choose, handlers.select, [browser], chosen, cancels=[refreshed])
     removed = on(side.documents.remove_document, handlers.remove, [browser], [browser, *files])
     on(removed.then, handlers.sources, [browser], [page.sources])
     on(side.documents.overview, handlers.overview, None, [side.overview, side.notice])
     for suffix, button in talk.save.items():
-        saved = on(button.click, partial(handlers.save, suffix), [browser], talk.download)
+        saved = on(button.click, handlers.save(suffix), [browser], talk.download)
         saved.then(None, [talk.download], None, js="(file) => ragApp.save(file)", **PRIVATE)
 
 
@@ -111,22 +113,55 @@ class _Handlers:
     def __init__(self, app: Application) -> None:
         self.app = app
 
+    def _own(self, browser: Browser | None, request: gr.Request) -> Browser:
+        """What a browser has stored, with the key of whoever is logged in.
+
+        Without logins its own key, or a new one where it has none, as before its first load event.
+        """
+        known = browser if isinstance(browser, dict) else {}
+        key, user = known.get("key"), request.username
+        if user is None:
+            return known if keys.is_key(key) else {"key": keys.new_key()}
+        if isinstance(key, str) and keys.is_key(key):  # from before there were logins
+            self.app.conversations.take_over(key, keys.login_key(user))
+        return {**known, "key": keys.login_key(user)}
+
     # Conversations
 
     def _conversation(self, browser: Browser) -> Conversation:
         """The open conversation, or a new one."""
-        id_ = browser.get("chat") if _has_key(browser) else None
+        id_ = browser.get("chat")
         if isinstance(id_, str) and id_:
             return self.app.conversations.get(browser["key"], id_) or Conversation.new()
         return Conversation.new()
 
-    def load(self, browser: Browser | None) -> Updates:
-        browser = _with_key(browser)
+    def load(self, browser: Browser | None, request: gr.Request) -> Updates:
+        browser = self._own(browser, request)
+        changes = self._changes(browser)
         try:
             conversation = self._conversation(browser)
         except RagAppError:
             browser, conversation = {"key": browser["key"]}, Conversation.new()
-        return (*self._talk(browser, conversation), *self._files(browser))
+        return (*self._talk(browser, conversation), *self._files(browser), changes)
+
+    def _changes(self, browser: Browser) -> str:
+        """The mark of what is shown next; taken before it is read, so that nothing is missed."""
+        chats = self.app.conversations.name(browser["key"])
+        return view.changes(self.app.changes.mark(chats), chats)
+
+    async def refresh(self, browser: Browser, request: gr.Request) -> AsyncIterator[Updates]:
+        """What may have changed elsewhere; then the answer that is asked for in another window."""
+        browser = self._own(browser, request)
+
+        def now() -> Updates:
+            changes = self._changes(browser)
+            talk = self._talk(browser, self._conversation(browser))
+            return (*talk[:5], *self._files(browser)[:2], gr.skip(), changes)
+
+        yield await asyncio.to_thread(now)
+        if self.app.jobs.of(await asyncio.to_thread(self._conversation, browser)) is not None:
+            async for flow in self.follow(browser, request):
+                yield (*flow, *(gr.skip(),) * 4)
 
     def _talk(self, browser: Browser, conversation: Conversation, **box: Any) -> Updates:  # noqa: ANN401
         """The whole talk: as it is stored, and the answer in progress."""
@@ -143,17 +178,27 @@ class _Handlers:
             "",
         )
 
-    def ask(self, question: str, mode: str, browser: Browser, editing: int | None) -> Updates:
+    def ask(
+        self,
+        question: str,
+        mode: str,
+        browser: Browser,
+        editing: int | None,
+        request: gr.Request,
+    ) -> Updates:
         if not question.strip():
             return (gr.skip(),) * 8
         if len(question) > MAX_QUESTION:  # which the box of the page does not allow
             return _only_hint(InvalidRequest(f"a question has at most {MAX_QUESTION:,} characters"))
-        browser = _with_key(browser)
+        browser = self._own(browser, request)
         conversation = self._conversation(browser)
         before = conversation if editing is None else conversation.upto(editing)
         return self._start(browser, before, question.strip(), mode, value="")
 
-    def ask_again(self, mode: str, browser: Browser, event: gr.EventData) -> Updates:
+    def ask_again(
+        self, mode: str, browser: Browser, event: gr.EventData, request: gr.Request
+    ) -> Updates:
+        browser = self._own(browser, request)
         conversation = self._conversation(browser)
         number = _number(event, len(conversation.exchanges))
         question = conversation.exchanges[number].question
@@ -176,7 +221,8 @@ class _Handlers:
             return _only_hint(error)
         return self._talk(browser, before, **box)
 
-    def check(self, browser: Browser, event: gr.EventData) -> Updates:
+    def check(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
+        browser = self._own(browser, request)
         conversation = self._conversation(browser)
         number = _number(event, len(conversation.exchanges))
         try:
@@ -185,14 +231,12 @@ class _Handlers:
             return _only_hint(error)
         return self._talk(browser, conversation)
 
-    async def follow(self, browser: Browser) -> AsyncIterator[Updates]:
+    async def follow(self, browser: Browser, request: gr.Request) -> AsyncIterator[Updates]:
         """Show the answer in progress in the open conversation, if there is one.
 
         Never writes the browser's state: other documents may have been selected meanwhile.
         """
-        if not _has_key(browser):  # the page has not loaded yet
-            yield (gr.skip(),) * 5
-            return
+        browser = self._own(browser, request)
         conversation = await asyncio.to_thread(self._conversation, browser)
         job = self.app.jobs.of(conversation)
         if job is None:  # there was none, or it is over already
@@ -207,10 +251,11 @@ class _Handlers:
         conversation = Conversation.new() if job.deleted else job.result(exchange)
         yield await asyncio.to_thread(lambda: self._talk(browser, conversation)[:5])
 
-    def stop(self, browser: Browser) -> None:
-        self.app.jobs.stop(self._conversation(browser))
+    def stop(self, browser: Browser, request: gr.Request) -> None:
+        self.app.jobs.stop(self._conversation(self._own(browser, request)))
 
-    def revise(self, browser: Browser, event: gr.EventData) -> Updates:
+    def revise(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
+        browser = self._own(browser, request)
         conversation = self._conversation(browser)
         number = _number(event, len(conversation.exchanges))
         later = len(conversation.exchanges) - number - 1
@@ -220,26 +265,32 @@ class _Handlers:
         hint = view.notice(f"Sending this replaces question {number + 1}{others}.")
         return conversation.exchanges[number].question, number, hint
 
-    def open(self, browser: Browser, event: gr.EventData) -> Updates:
+    def open(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
+        browser = self._own(browser, request)
         browser = {**browser, "chat": str(_value(event))}
         return self._talk(browser, self._conversation(browser))
 
-    def delete(self, browser: Browser, event: gr.EventData) -> Updates:
+    def delete(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
+        browser = self._own(browser, request)
         id_ = str(_value(event))
         self.app.jobs.delete(browser["key"], id_)
         if browser.get("chat") == id_:
             browser = {**browser, "chat": ""}
         return self._talk(browser, self._conversation(browser))
 
-    def new(self, browser: Browser) -> Updates:
-        return self._talk(_with_key(browser), Conversation.new(), value="")
+    def new(self, browser: Browser, request: gr.Request) -> Updates:
+        return self._talk(self._own(browser, request), Conversation.new(), value="")
 
-    def save(self, suffix: str, browser: Browser) -> str:
-        """The file that the browser saves, as JSON with its name."""
-        conversation = self._conversation(browser)
+    def save(self, suffix: str) -> Callable[..., str]:
+        """A handler that returns the file that the browser saves, as JSON with its name."""
         write = export.markdown if suffix == "md" else export.as_text
-        name = f"conversation-{conversation.id}.{suffix}"
-        return json.dumps({"name": name, "text": write(conversation)})
+
+        def handle(browser: Browser, request: gr.Request) -> str:
+            conversation = self._conversation(self._own(browser, request))
+            name = f"conversation-{conversation.id}.{suffix}"
+            return json.dumps({"name": name, "text": write(conversation)})
+
+        return handle
 
     # Documents
 
@@ -282,7 +333,8 @@ class _Handlers:
         self.app.ingest_queue.clear()
         return self._files(browser)
 
-    def select(self, browser: Browser, event: gr.EventData) -> Updates:
+    def select(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
+        browser = self._own(browser, request)
         value = _value(event)
         ids = [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
         browser = {**browser, "chosen": ids}
@@ -295,7 +347,8 @@ class _Handlers:
         except RagAppError as error:
             return gr.skip(), view.notice(str(error), kind="error")
 
-    def remove(self, browser: Browser, event: gr.EventData) -> Updates:
+    def remove(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
+        browser = self._own(browser, request)
         notice = ""
         try:
             self.app.document_list.remove(str(_value(event)))
@@ -303,22 +356,12 @@ class _Handlers:
             notice = view.notice(str(error), kind="error")
         return browser, *self._files(browser, notice)
 
-    def sources(self, browser: Browser) -> str:
+    def sources(self, browser: Browser, request: gr.Request) -> str:
         """The sources of the open conversation as they are now: documents may be gone."""
+        browser = self._own(browser, request)
         conversation = self._conversation(browser)
         job = self.app.jobs.of(conversation)
         return view.sources(self.app.corpus, job.conversation if job else conversation)
-
-
-def _has_key(browser: Browser | None) -> bool:
-    return isinstance(browser, dict) and keys.is_key(browser.get("key"))
-
-
-def _with_key(browser: Browser | None) -> Browser:
-    """What a browser has stored; a new key where it has none, as before its first load event."""
-    if isinstance(browser, dict) and _has_key(browser):
-        return browser
-    return {"key": keys.new_key()}
 
 
 def _only_hint(error: RagAppError) -> Updates:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from rag_app.chat.application import Application
+    from rag_app.chat.web.logins import Logins
 
 STATIC = Path(__file__).parents[1] / "page" / "static"
 
@@ -33,19 +34,17 @@ class ServerOptions:
         port: Port; 0 takes a free one.
         api: Whether the OpenAI-compatible API is served at /v1.
         mcp: Whether MCP tools are served at /mcp.
-        login: "user:password", or None.
+        logins: Who may log in; None where nobody has to.
     """
 
     host: str = "127.0.0.1"
     port: int = 7860
     api: bool = False
     mcp: bool = False
-    login: str | None = None
+    logins: Logins | None = None
 
     def __post_init__(self) -> None:
-        if self.login is not None and not all(self.login.partition(":")[::2]):
-            raise InvalidRequest("the login must be user:password; neither part may be empty")
-        if self.login is None and not self.private:
+        if self.logins is None and not self.private:
             raise InvalidRequest(
                 f"at {self.host} everybody on the network could read and remove documents; set "
                 "RAG_APP_AUTH to user:password, or name a file that holds it with --auth-file"
@@ -80,13 +79,14 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
     from fastapi.staticfiles import StaticFiles
 
     from rag_app.chat.page import page
-    from rag_app.chat.web import upload_route
-    from rag_app.chat.web.auth import LOOPBACK, AccessControl
+    from rag_app.chat.web import changes_route, upload_route
+    from rag_app.chat.web.auth import LOOPBACK, AccessControl, user_of
     from rag_app.chat.web.body_limit import BodyLimit
 
     web = FastAPI(title="rag-app", docs_url=None, redoc_url=None, openapi_url=None)
     web.mount("/static", StaticFiles(directory=STATIC))
     upload_route.add(web, app)
+    changes_route.add(web, app)
     if options.api:
         from rag_app.chat.web import openai_api
 
@@ -109,11 +109,12 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
         mcp_server=False,
         theme=page.theme(),
         head=page.head(),
+        auth_dependency=(lambda request: user_of(request.scope)) if options.logins else None,
         app_kwargs={"openapi_url": None},
     )
     hosts = {*LOOPBACK, options.host} if options.private else None
     limited = BodyLimit(web, limit=MAX_BODY, apart=[upload_route.PATH])
-    return AccessControl(limited, hosts=hosts, login=options.login)
+    return AccessControl(limited, hosts=hosts, logins=options.logins)
 
 
 def listen(options: ServerOptions) -> socket.socket:

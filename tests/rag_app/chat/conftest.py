@@ -1,21 +1,30 @@
-"""One served corpus for all tests of serving: small, but every part of it real."""
+"""One served corpus for all tests of serving: small, but every part of it real; and a Chromium."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 from rag_app.corpus.corpus import Corpus
-from tests.rag_app.chat.served_corpus import Served
-from tests.waiting import PATIENCE
+from tests.rag_app.chat.served_corpus import Served, serve
 
 SAMPLES = Path(__file__).resolve().parents[3] / "data" / "samples"
 SERVED = ("heron-5-field-trial.vtt", "heron-6-last-of-the-year.txt")
+
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 @pytest.fixture(scope="session")
@@ -24,20 +33,18 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("served") / "corpus"
     with Corpus(folder) as corpus:
         corpus.add(SAMPLES / name for name in SERVED)
-    command = [sys.executable, "-m", "rag_app", "serve", "--api", "--mcp", "--port", "0"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    environment.pop("RAG_APP_AUTH", None)
-    with subprocess.Popen(
-        [*command, "--corpus", str(folder), "--max-file-mb", "1"],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as process:
-        assert process.stdout is not None
-        try:
-            line = process.stdout.readline()
-            assert line.startswith("rag-app is at http://127.0.0.1:"), line
-            yield Served(line.split()[-1], folder)
-        finally:
-            process.terminate()
-            process.wait(PATIENCE)
+    with serve(folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A real Chromium for the tests of the page."""
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        said = "no Chromium here; install one, on Debian and Ubuntu: apt-get install chromium"
+        pytest.fail(said) if os.environ.get("CI") else pytest.skip(said)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=QUIET)
+        yield browser
+        browser.close()

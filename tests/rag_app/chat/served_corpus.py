@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.waiting import PATIENCE
 
 # A document that would do harm wherever its text became HTML, a template, Markdown or a link.
 HOSTILE = (
@@ -20,3 +27,25 @@ class Served:
 
     address: str
     folder: Path
+
+
+@contextmanager
+def serve(folder: Path, *options: str) -> Iterator[Served]:
+    """`rag-app serve --api --mcp` over a corpus."""
+    command = [sys.executable, "-m", "rag_app", "serve", "--api", "--mcp", "--port", "0"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    environment.pop("RAG_APP_AUTH", None)
+    with subprocess.Popen(
+        [*command, "--corpus", str(folder), "--max-file-mb", "1", *options],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            line = process.stdout.readline()
+            assert line.startswith("rag-app is at http://127.0.0.1:"), line
+            yield Served(line.split()[-1], folder)
+        finally:
+            process.terminate()
+            process.wait(PATIENCE)

@@ -15,7 +15,7 @@ from generator.answer import NOT_SAID, Answer, Citation, ContextEntry, SentenceS
 from indexing.errors import CorpusError, InvalidRequest
 from rag_app.chat import export
 from rag_app.chat.conversation import Conversation, Exchange, from_json, to_json
-from rag_app.chat.conversation_store import ConversationStore, is_key, new_key
+from rag_app.chat.conversation_store import ConversationStore, is_key, login_key, new_key
 
 CITATION = Citation(1, "d1", "/a/b.vtt", "B", "", 3, 9, "quoted", "Ann", 61.5, None, True, 1.0, 0.9)
 ANSWER = Answer(
@@ -216,3 +216,23 @@ def test_markdown_export_sets_its_markers_apart_from_a_document_s_own() -> None:
     text = export.markdown(chat)
     assert "Ann: as \\[2\\] shows \\[1\\] **\\[1\\]**\n" in text
     assert "> \\[1\\] B" in text
+
+
+def test_a_login_has_conversations_of_its_own_and_takes_over_those_of_a_browser(
+    tmp_path: Path,
+) -> None:
+    store, key = ConversationStore(tmp_path), new_key()
+    ann, bob = login_key("ann"), login_key("bob")
+    assert not is_key(ann)  # so that no browser can send it
+    store.save(key, CONVERSATION)
+    before = store.changed(store.name(ann))
+    store.take_over(key, ann)
+    assert store.all(ann) == [CONVERSATION] and not store.all(key) and not store.all(bob)
+    assert store.changed(store.name(ann)) != before
+    store.take_over(key, bob)  # there is nothing left
+    assert store.all(ann) == [CONVERSATION] and not store.all(bob)
+    other = Conversation.new().followed_by(CONVERSATION.exchanges[0])
+    store.save(key, other)
+    store.take_over(key, ann)
+    assert {each.id for each in store.all(ann)} == {CONVERSATION.id, other.id}
+    assert store.changed("../secret") == store.changed("0" * 32) == 0

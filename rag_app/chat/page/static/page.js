@@ -23,6 +23,11 @@ const ragApp = (() => {
       if (event.target.matches("[data-filter]")) filter(element, event.target.value);
     });
     if (element.querySelector("[data-dropzone]")) files(element, trigger);
+    if (element.closest("#changes")) watch(element, trigger);
+    new MutationObserver(() => { // a list that was rendered again is filtered as before
+      const input = element.querySelector("[data-filter]");
+      if (input?.value) filter(element, input.value);
+    }).observe(element, { childList: true, characterData: true, subtree: true });
   }
 
   // A second click within four seconds confirms.
@@ -43,6 +48,34 @@ const ragApp = (() => {
     for (const row of all("li[data-name]", element)) {
       row.hidden = !words.every((word) => row.dataset.name.includes(word));
     }
+  }
+
+  // ---- what other windows and programs change is shown without a reload ----
+
+  const LOOK_EVERY = 3000; // milliseconds
+
+  function watch(element, trigger) {
+    let next;
+    const busy = () => document.querySelector("#box .stop-button"); // it follows an answer
+    async function look() {
+      clearTimeout(next);
+      if (document.hidden || !navigator.onLine) return; // until it is visible, or online, again
+      const shown = element.querySelector("[data-mark]")?.dataset; // none before it has loaded
+      try {
+        if (shown && !busy()) await compare(shown);
+      } catch {
+        // the server is away
+      }
+      clearTimeout(next);
+      next = setTimeout(look, LOOK_EVERY);
+    }
+    async function compare({ mark, chats }) {
+      const response = await fetch(`changes?chats=${chats}`, { cache: "no-store" });
+      if (response.ok && (await response.text()) !== mark) trigger("refresh", {});
+    }
+    for (const event of ["online", "offline"]) window.addEventListener(event, look);
+    document.addEventListener("visibilitychange", look);
+    look();
   }
 
   // ---- sources ----

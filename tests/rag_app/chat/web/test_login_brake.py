@@ -16,6 +16,7 @@ from rag_app.chat.web.login_brake import (
     MOST_ADDRESSES,
     LoginBrake,
 )
+from rag_app.chat.web.logins import Logins
 
 
 class Clock:
@@ -65,7 +66,9 @@ def test_many_addresses_take_no_memory_without_end() -> None:
 def test_a_browser_that_asks_first_is_not_counted_and_guesses_are() -> None:
     clock = Clock()
     app = PlainTextResponse("hello")
-    control = AccessControl(app, hosts=None, login="ann:right", brake=LoginBrake(clock))
+    control = AccessControl(
+        app, hosts=None, logins=Logins.parse("ann:right"), brake=LoginBrake(clock)
+    )
     visitor = TestClient(control)
 
     def get(password: str | None, path: str = "/") -> tuple[int, str]:

@@ -1,0 +1,44 @@
+"""Whether anything has changed of what a page shows, also by other windows and other processes."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from indexing.errors import RagAppError
+
+if TYPE_CHECKING:
+    from rag_app.chat.conversation_store import ConversationStore
+    from rag_app.chat.ingest_queue import IngestQueue
+    from rag_app.corpus.corpus import Corpus
+
+
+class Changes:
+    """Marks of what pages show.
+
+    Args:
+        corpus: The documents.
+        ingest_queue: Uploaded files.
+        conversations: Stored conversations.
+    """
+
+    def __init__(
+        self, corpus: Corpus, ingest_queue: IngestQueue, conversations: ConversationStore
+    ) -> None:
+        self._corpus, self._queue, self._conversations = corpus, ingest_queue, conversations
+
+    def mark(self, chats: str) -> str:
+        """A mark that differs from an earlier one if what a person sees has changed since.
+
+        Args:
+            chats: The name of the folder with their conversations (`ConversationStore.name`).
+        """
+        parts = (self._revision(), self._queue.uploads, self._conversations.changed(chats))
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+    def _revision(self) -> str:
+        """That of the documents; "" where they cannot be read, which whoever asks is told."""
+        try:
+            return self._corpus.revision
+        except RagAppError:
+            return ""
