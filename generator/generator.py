@@ -24,6 +24,7 @@ from generator.evidence import (
     evidence_sentences,
     gather_evidence,
 )
+from generator.evidence_budget import EvidenceUnit, choose_budget
 from generator.extractive.abstention import answer_probability
 from generator.extractive.constrained_decoding import decode_quotes
 from generator.extractive.features import SentenceFeatures, WordVectors
@@ -43,11 +44,12 @@ from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.lm.openai_server import RemoteModel
 from generator.lm.writer import ADAPTERS
 from generator.prompt.builder import count_words, ledger
+from generator.prompt.document_cut import describe_parts
 from generator.prompt.follow_up import Turn
 from generator.reader.reading import Reader
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
-from indexing.errors import MissingDependency
+from indexing.errors import InvalidRequest, MissingDependency
 from indexing.models.files import DEFAULT_GENERATOR
 from indexing.notify import Notify
 
@@ -181,7 +183,7 @@ class Generator:
         Raises:
             InvalidRequest: The question is too long for the model.
         """
-        draft = Draft(request, self._mode(request.mode), retrieval.seconds)
+        draft = Draft(request, self._mode(request), retrieval.seconds)
         evidence = gather_evidence(retrieval.hits, retrieval.document)
         sentences = evidence_sentences(evidence.passages[: self.settings.passages])
         features = SentenceFeatures.of(
@@ -200,9 +202,16 @@ class Generator:
             draft.closest = closest_quotes(features)
         yield AnswerReady(draft.finish())
 
-    def _mode(self, mode: Mode | None) -> AnswerMode:
-        mode = mode or self.settings.answer
-        return AnswerMode(mode, "as asked") if mode else usual(self.settings.model)
+    def _mode(self, request: AskRequest) -> AnswerMode:
+        mode: Mode | None = request.mode or self.settings.answer
+        if mode:
+            return AnswerMode(mode, "as asked")
+        if self._unit(request) == "documents":
+            return AnswerMode("free", "whole documents are read by a language model")
+        return usual(self.settings.model)
+
+    def _unit(self, request: AskRequest) -> EvidenceUnit:
+        return request.evidence or self.settings.evidence
 
     def _abstain_below(self, request: AskRequest) -> float:
         """The probability of an answer below which there is none."""
@@ -235,6 +244,9 @@ class Generator:
         passages = evidence.passages[: self.settings.passages]
         draft.made["quotes"] = self.settings.quotes
         draft.made["Ms-PoE"] = "off (no language model is asked)"
+        if self._unit(draft.request) == "documents":
+            draft.made["shown"] = "passages, as quotes are selected from them; --answer free reads "
+            draft.made["shown"] += "whole documents"
         yield draft.context(ledger(evidence.whole, passages, count_words))
         if self.settings.quotes == "decoded":
             quotes = self._decode_quotes(draft, evidence, features, stop)
@@ -275,7 +287,7 @@ class Generator:
             evidence,
             rank_sentences(features),
             length=self.settings.length,
-            room=min(self.settings.budget_tokens, model.window - _ROOM_FOR_QUOTES),
+            room=min(self.settings.passage_tokens, model.window - _ROOM_FOR_QUOTES),
             arrangement=self.settings.arrangement,
             stop=stop,
         )
@@ -288,16 +300,18 @@ class Generator:
         features: SentenceFeatures,
         stop: threading.Event | None,
     ) -> Iterator[Event]:
-        if self.settings.usual_decoding == "quotes":
+        unit = self._unit(draft.request)
+        decoding = self.settings.decoding_of(unit)
+        if decoding == "quotes":
             evidence = self._only_quotes(evidence, features)
         model = self.model
         self._note_model(draft, model)
         draft.made["temperature"] = str(self.settings.sampling)
-        draft.made["decoding"] = draft.decoding = self.settings.usual_decoding
-        if self.settings.usual_decoding in {"concat", "quotes"}:
+        draft.made["decoding"] = draft.decoding = decoding
+        if decoding in {"concat", "quotes"}:
             draft.made["evidence"] = self.settings.arrangement
         draft.lap("load")
-        run = self._decode(model, draft.request, evidence, stop)
+        run = self._decode(draft, decoding, evidence, stop)
         citer = Citer(run.spans, self._embed, question=draft.request.query, verifier=self._verifier)
         yield draft.context(run.context)
         with closing(run.pieces) as pieces:
@@ -312,16 +326,28 @@ class Generator:
         draft.lap("write")
 
     def _decode(
-        self,
-        model: AnyModel,
-        request: AskRequest,
-        evidence: Evidence,
-        stop: threading.Event | None,
+        self, draft: Draft, decoding: str, evidence: Evidence, stop: threading.Event | None
     ) -> DecodingRun:
-        limits = self.settings.limits
+        """Begin to answer, with whole documents or passages, and say which."""
+        settings, model, request = self.settings, self.model, draft.request
+        unit = self._unit(request)
+        if decoding != "concat":
+            if unit == "documents":
+                raise InvalidRequest(f"{decoding} reads no whole documents; use --decoding concat")
+            unit = "passages"
+        budget = choose_budget(
+            unit, model, answer=settings.max_new_tokens, most=settings.budget_tokens
+        )
+        limits = settings.limits(budget)
         if isinstance(model, RemoteModel):
-            return ask_server(model, request, evidence, limits, stop)
-        return DECODINGS[self.settings.usual_decoding](model, request, evidence, limits, stop)
+            run = ask_server(model, request, evidence, limits, stop)
+        else:
+            run = DECODINGS[decoding](model, request, evidence, limits, stop)
+        if decoding == "concat":
+            draft.made["budget"] = str(budget)
+        if budget.documents:
+            draft.made["shown"] = describe_parts(run.context)
+        return run
 
     def _note_model(self, draft: Draft, model: AnyModel) -> None:
         draft.model = draft.made["model"] = model.name

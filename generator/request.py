@@ -8,6 +8,7 @@ from typing import Literal
 
 from generator.answer import Mode
 from generator.evidence import Lookup
+from generator.evidence_budget import UNITS, EvidenceUnit
 from generator.prompt.follow_up import Turn, standalone_question
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest
@@ -34,13 +35,16 @@ class AskRequest:
             is that they do not say; 0 for always an answer, None for the settings' threshold.
         read_as: "auto" to answer requests such as "Who attended meeting-2?" from the store, and to
             limit a question to the documents that it names; "question" to look it up as it is.
+        evidence: Whether a language model reads whole documents or passages; None for the
+            settings' choice.
         subject: The question without the documents that it names; "" for itself.
         abstain: Whether evidence below the threshold is answered by "The documents do not say."
         query: The standalone question: its subject, or completed from the history where it leans on
             it ("And who disagreed?"). This is what is searched for and what a model is asked.
 
     Raises:
-        InvalidRequest: The question is empty, k is below 1, or `abstain_below` no probability.
+        InvalidRequest: The question is empty, k is below 1, `abstain_below` no probability, or
+            `evidence` none of `UNITS`.
     """
 
     question: str
@@ -51,6 +55,7 @@ class AskRequest:
     abstain: bool = True
     abstain_below: float | None = None
     read_as: ReadAs = "auto"
+    evidence: EvidenceUnit | None = None
     subject: str = ""
     query: str = field(init=False)
 
@@ -63,6 +68,8 @@ class AskRequest:
             raise InvalidRequest(
                 f"{self.abstain_below} is no probability; abstain below a number from 0 to 1"
             )
+        if self.evidence not in {None, *UNITS}:
+            raise InvalidRequest(f"no evidence {self.evidence!r}; use {', '.join(UNITS)}")
         object.__setattr__(self, "question", self.question.strip())
         subject = self.subject.strip() or self.question
         object.__setattr__(self, "query", standalone_question(subject, self.history))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from generator.answer import Mode
 from generator.decoding import DECODINGS
 from generator.decoding.base import DecodingLimits, MarginalSettings
+from generator.evidence_budget import PASSAGE_TOKENS, UNITS, EvidenceBudget, EvidenceUnit
 from generator.extractive.selector import QuoteLength
 from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.ms_poe_policy import MS_POE
@@ -33,7 +34,11 @@ class GeneratorSettings:
         decoding: A key of `DECODINGS`; None for what suits the model (`usual_decoding`).
         quotes: One of `QUOTES`.
         max_new_tokens: Most tokens of a free answer.
-        budget_tokens: Most tokens of a prompt; the model's window may allow fewer.
+        evidence: One of `evidence_budget.UNITS`: whole documents, passages, or what suits the
+            model. Whole documents are read by a language model, so a generated answer is given
+            unless quotes are asked for.
+        budget_tokens: Most tokens of a prompt; the model's window may allow fewer. None for 3,000
+            of passages, and for whole documents as many as window and memory hold.
         history_tokens: Most tokens that earlier turns of a conversation add to a prompt.
         passages: How many of the best passages a quote answer chooses from.
         length: How long a quote answer may be.
@@ -50,7 +55,8 @@ class GeneratorSettings:
     decoding: str | None = None
     quotes: str = "ranked"
     max_new_tokens: int = 200
-    budget_tokens: int = 3000
+    evidence: EvidenceUnit = "auto"
+    budget_tokens: int | None = None
     history_tokens: int = 1000
     passages: int = 16
     length: QuoteLength = field(default_factory=QuoteLength)
@@ -65,6 +71,13 @@ class GeneratorSettings:
             raise InvalidRequest(f"no answer mode {self.answer!r}; use quote or free")
         if self.decoding not in {None, *DECODINGS}:
             raise InvalidRequest(f"no decoding {self.decoding!r}; use {', '.join(DECODINGS)}")
+        if self.evidence not in UNITS:
+            raise InvalidRequest(f"no evidence {self.evidence!r}; use {', '.join(UNITS)}")
+        if self.evidence == "documents" and self.decoding not in {None, "concat"}:
+            raise InvalidRequest(
+                f"{self.decoding} reads no whole documents; use --decoding concat, or "
+                "--evidence passages"
+            )
         if self.quotes not in QUOTES:
             raise InvalidRequest(
                 f"no way to choose quotes {self.quotes!r}; use {', '.join(QUOTES)}"
@@ -75,34 +88,52 @@ class GeneratorSettings:
             raise InvalidRequest(
                 f"no arrangement {self.arrangement!r}; use {', '.join(ARRANGEMENTS)}"
             )
-        if is_remote(self.model) and self.ms_poe == "on":
-            raise needs_internals("Ms-PoE", self.model, "--ms-poe off")
-        if is_remote(self.model) and self.decoding not in {None, "concat"}:
-            raise needs_internals(str(self.decoding), self.model, "--decoding concat")
-        if is_remote(self.model) and self.quotes == "decoded":
-            raise needs_internals("decoding quotes", self.model, "--quotes ranked")
+        if is_remote(self.model):
+            self._refuse_internals()
         if self.answerable is not None and not 0 <= self.answerable <= 1:
             raise InvalidRequest(
                 f"{self.answerable} is no probability; abstain below a number from 0 to 1"
             )
         if self.history_tokens < 0:
             raise InvalidRequest("history_tokens must be at least 0")
-        if min(self.max_new_tokens, self.budget_tokens, self.passages) < 1:
+        if min(self.max_new_tokens, self.passage_tokens, self.passages) < 1:
             raise InvalidRequest("max_new_tokens, budget_tokens and passages must be at least 1")
+
+    def _refuse_internals(self) -> None:
+        """Raises InvalidRequest where a server's model would have to show its inside."""
+        if self.ms_poe == "on":
+            raise needs_internals("Ms-PoE", self.model, "--ms-poe off")
+        if self.decoding not in {None, "concat"}:
+            raise needs_internals(str(self.decoding), self.model, "--decoding concat")
+        if self.quotes == "decoded":
+            raise needs_internals("decoding quotes", self.model, "--quotes ranked")
 
     @property
     def usual_decoding(self) -> str:
-        """The decoding asked for, else the packaged model's "quotes", or one prompt."""
-        return self.decoding or ("quotes" if self.model == DEFAULT_GENERATOR else "concat")
+        """The decoding asked for, else what suits the model and the evidence."""
+        return self.decoding_of(self.evidence)
+
+    def decoding_of(self, evidence: EvidenceUnit) -> str:
+        """The decoding asked for, else "quotes" for the packaged model, which reads no more.
+
+        Whole documents, and other models' evidence, are read in one prompt.
+        """
+        short = self.model == DEFAULT_GENERATOR and evidence != "documents"
+        return self.decoding or ("quotes" if short else "concat")
 
     @property
-    def limits(self) -> DecodingLimits:
+    def passage_tokens(self) -> int:
+        """Most tokens of a prompt with passages."""
+        return PASSAGE_TOKENS if self.budget_tokens is None else self.budget_tokens
+
+    def limits(self, budget: EvidenceBudget) -> DecodingLimits:
         """How much a model reads and writes."""
         return DecodingLimits(
-            self.budget_tokens,
+            budget.tokens,
             self.max_new_tokens,
             self.sampling,
             self.marginal,
             self.history_tokens,
             self.arrangement,
+            budget.documents,
         )

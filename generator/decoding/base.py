@@ -54,6 +54,8 @@ class DecodingLimits:
         marginal: How several passages make one answer.
         history: Most tokens that earlier turns of a conversation add to a prompt.
         arrangement: The order of the evidence in one prompt, a key of `ARRANGEMENTS`.
+        documents: Whether one prompt has the best documents whole, as many as fit, instead of the
+            best passages.
     """
 
     prompt: int
@@ -62,6 +64,7 @@ class DecodingLimits:
     marginal: MarginalSettings = field(default_factory=MarginalSettings)
     history: int = 1000
     arrangement: str = "ends"
+    documents: bool = False
 
 
 @dataclass(frozen=True, slots=True)

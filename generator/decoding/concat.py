@@ -60,8 +60,9 @@ def _prompt(
     room = prompt_room(model, limits)
     if not history:
         return build_prompt(
-            question, evidence, chat=model.chat, room=room, arrangement=limits.arrangement
-        ), ()
+            question, evidence, chat=model.chat, room=room, arrangement=limits.arrangement,
+            documents=limits.documents,
+        ), ()  # fmt: skip
     usual = limits.arrangement == "ends"
     state = model.conversations.get(history) if usual else None
     longest = prompt_room(model, replace(limits, prompt=limits.prompt + limits.history))
@@ -75,7 +76,7 @@ def _prompt(
     longest = min(longest, room + entry.kept)
     return build_prompt(
         question, evidence, chat=model.chat, room=longest, earlier=earlier,
-        arrangement=limits.arrangement,
+        arrangement=limits.arrangement, documents=limits.documents,
     ), (entry,)  # fmt: skip
 
 

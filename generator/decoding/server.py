@@ -26,10 +26,10 @@ def ask_server(
     history = request.history
     turns = [(each.question, each.answer) for each in history]
     earlier, entry = quote_history(turns, count=model.count, room=limits.history)
-    room = limits.prompt + entry.kept
+    room = limits.prompt + (0 if limits.documents else entry.kept)
     prompt = build_prompt(
         request.query, evidence, chat=model.chat, room=room, earlier=earlier,
-        arrangement=limits.arrangement,
+        arrangement=limits.arrangement, documents=limits.documents,
     )  # fmt: skip
     pieces = model.stream(
         prompt.message, max_new_tokens=limits.answer, sampling=limits.sampling, stop=stop

@@ -18,6 +18,7 @@ import threading
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from generator.lm.model_name import parse_server_name
@@ -68,6 +69,22 @@ class RemoteModel:
         self._patience = patience or Patience()
         self.chat = ServerChat()
         self._client().close()  # says now what is wrong with the address, or missing
+
+    @cached_property
+    def window(self) -> int | None:
+        """Most tokens of prompt and answer, as vLLM, SGLang and llama.cpp state it, else None.
+
+        Asked once. A server that cannot be reached says why when it is asked the question.
+        """
+        from openai import APIError
+
+        try:
+            with self._client() as client:
+                quick = client.with_options(timeout=self._patience.connect, max_retries=0)
+                models = quick.models.list().data
+            return next((_stated_window(one) for one in models if one.id == self.model), None)
+        except (APIError, ValueError, TypeError, AttributeError):
+            return None
 
     def count(self, text: str) -> int:
         """An estimate of how many tokens a text takes."""
@@ -206,6 +223,14 @@ class RemoteModel:
                     f"{self.url} answered {error.status_code} ({reason}); look at the server's log"
                 )
         return f"{self.url} broke off ({reason}); look at the server's log"
+
+
+def _stated_window(model: Any) -> int | None:  # noqa: ANN401 - a line of the server's list
+    """The length of context that a server states for a model."""
+    more = model.model_extra or {}
+    meta = more.get("meta")
+    stated = more.get("max_model_len") or (meta.get("n_ctx") if isinstance(meta, dict) else None)
+    return stated if isinstance(stated, int) and stated > 0 else None
 
 
 def _key(url: str) -> str | None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from generator.answer import NOT_SAID, ContextEntry
 from generator.evidence import Evidence, Span
 from generator.prompt.chat_template import Chat, Frame
+from generator.prompt.document_cut import best_passage, cut_document
 from generator.prompt.follow_up import PromptState
 from indexing.documents import Document, clock
 from indexing.errors import InvalidRequest
@@ -138,7 +139,7 @@ def question_too_long(tokens: int, room: int) -> InvalidRequest:
     )
 
 
-def build_prompt(  # noqa: PLR0913 - four keyword options
+def build_prompt(  # noqa: PLR0913 - five keyword options
     question: str,
     evidence: Evidence,
     *,
@@ -146,10 +147,12 @@ def build_prompt(  # noqa: PLR0913 - four keyword options
     room: int,
     earlier: str = "",
     arrangement: str = "ends",
+    documents: bool = False,
 ) -> Prompt:
     """The prompt with as much evidence as `room` tokens hold, never longer.
 
-    Whole documents go in when all of them fit, else the best passages.
+    Whole documents go in when all of them fit, else the best passages; or, with `documents`, the
+    best documents whole, as many as fit, and the next one cut at a sentence.
 
     Args:
         question: As asked.
@@ -158,6 +161,7 @@ def build_prompt(  # noqa: PLR0913 - four keyword options
         room: Most tokens of the prompt.
         earlier: What was said before, quoted between evidence and question.
         arrangement: The order of the evidence, a key of `ARRANGEMENTS`.
+        documents: Whether whole documents go in, however many passages would fit.
 
     Raises:
         InvalidRequest: Not even the question fits.
@@ -165,8 +169,10 @@ def build_prompt(  # noqa: PLR0913 - four keyword options
     draft = _PromptDraft(question, chat, earlier)
     if draft.length([]) > room:
         raise question_too_long(draft.length([]), room)
-    complete = draft.fits(evidence.whole, room)
-    spans = evidence.whole if complete else draft.fill(evidence.passages, room)
+    spans: Sequence[Span] = evidence.whole
+    if not draft.fits(spans, room):
+        fitting = draft.fill_documents(evidence, room) if documents else []
+        spans = fitting or draft.fill(evidence.passages, room)
     return draft.prompt(ARRANGEMENTS[arrangement](arrange(spans)))
 
 
@@ -281,6 +287,19 @@ class _PromptDraft:
                 fitting.append(span)
         if not fitting and spans:
             fitting = self._cut(spans[0], room)
+        return fitting
+
+    def fill_documents(self, evidence: Evidence, room: int) -> list[Span]:
+        """The best documents whole, as many as fit, and of the next one what has room."""
+        fitting: list[Span] = []
+        for span in evidence.whole:
+            if not self.fits([*fitting, span], room):
+                best = best_passage(evidence, span.document)
+                part = cut_document(
+                    span, best, lambda one: self.fits([*fitting, one], room), 8 * room
+                )
+                return [*fitting, part] if part else fitting
+            fitting.append(span)
         return fitting
 
     def _cut(self, span: Span, room: int) -> list[Span]:

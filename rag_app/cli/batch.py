@@ -72,6 +72,8 @@ def batch(
     answer: Any,  # noqa: ANN401 - a Mode, whose type lives in a heavy module
     generator: str | None,
     decoding: str | None,
+    evidence: str | None,
+    prompt_tokens: int | None,
     quotes: str | None,
     ms_poe: str | None,
     max_tokens: int | None,
@@ -97,7 +99,9 @@ def batch(
     from rag_app.batch.questions import read_questions
     from rag_app.corpus.corpus import Corpus
 
-    settings = generator_settings(generator, decoding, quotes, ms_poe, max_tokens, abstain_below)
+    settings = generator_settings(
+        generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens, abstain_below
+    )
     options = BatchOptions(answer, k, workers, limit, retry_failed, changed, read_as, collections)
     queries = read_questions(questions)
     with (

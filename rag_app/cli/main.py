@@ -243,6 +243,8 @@ def ask(
     answer: str | None,
     generator: str | None,
     decoding: str | None,
+    evidence: str | None,
+    prompt_tokens: int | None,
     quotes: str | None,
     ms_poe: str | None,
     max_tokens: int | None,
@@ -265,7 +267,9 @@ def ask(
     from rag_app.cli import printing
     from rag_app.progress import steps
 
-    generation = generator_settings(generator, decoding, quotes, ms_poe, max_tokens, abstain_below)
+    generation = generator_settings(
+        generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens, abstain_below
+    )
     mode: Any = answer
     where = filters(collections, documents, pattern, speaker)
     request = AskRequest(question, mode, k, where, read_as=read_as)
@@ -292,7 +296,9 @@ def _comes_at_once(answer: str | None, settings: GeneratorSettings) -> bool:
     """Whether all of an answer is there before its first line: ranked quotes, no language model."""
     from generator.answer_mode import usual
 
-    return settings.quotes == "ranked" and (answer or usual(settings.model).mode) == "quote"
+    if settings.quotes != "ranked" or (settings.evidence == "documents" and not answer):
+        return False
+    return (answer or usual(settings.model).mode) == "quote"
 
 
 @main.command("list")

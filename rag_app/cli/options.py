@@ -213,6 +213,18 @@ with_generator = together(
         "only the best quotes.  [default: quotes for the packaged model, else concat]",
     ),
     click.option(
+        "--evidence",
+        type=click.Choice(["auto", "documents", "passages"]),
+        help="What a language model reads: whole documents, best first, as many as fit; passages; "
+        "or whole documents where its window has 32,000 tokens and it runs on no CPU.  "
+        "[default: auto]",
+    ),
+    click.option(
+        "--prompt-tokens",
+        type=click.IntRange(min=1),
+        help="Maximum length of a prompt.  [default: 3000; the model's window for documents]",
+    ),
+    click.option(
         "--quotes",
         type=click.Choice(["ranked", "decoded"]),
         help="How quotes are selected: by rank, or by constrained decoding with the language "
@@ -290,6 +302,8 @@ def encoder_settings(
 def generator_settings(
     model: str | None,
     decoding: str | None,
+    evidence: str | None,
+    prompt_tokens: int | None,
     quotes: str | None,
     ms_poe: str | None,
     max_tokens: int | None,
@@ -299,10 +313,13 @@ def generator_settings(
     from generator.settings import GeneratorSettings
 
     default = GeneratorSettings()
+    unit: Any = evidence or default.evidence
     return replace(
         default,
         model=model or default.model,
         decoding=decoding or default.decoding,
+        evidence=unit,
+        budget_tokens=prompt_tokens,
         quotes=quotes or default.quotes,
         ms_poe=ms_poe or default.ms_poe,
         max_new_tokens=max_tokens or default.max_new_tokens,

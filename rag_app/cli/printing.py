@@ -131,6 +131,8 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
     say("")
     for entry in answer.context:
         say(f"read {entry.kept:,} of {entry.tokens:,} tokens of {field(entry.title)}")
+    if (shown := answer.made.get("shown")) and not explain:
+        say(flow(shown))
     if explain:
         how(answer)
     spent = ", ".join(f"{name} {value:.2f} s" for name, value in answer.seconds.items())

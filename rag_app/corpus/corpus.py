@@ -50,6 +50,7 @@ from retriever.retriever import Retriever
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Event, Mode
+    from generator.evidence_budget import EvidenceUnit
     from generator.generator import Generator as AnswerGenerator
     from generator.overview.overview import Overview
     from generator.position_check import PositionCheck
@@ -421,7 +422,7 @@ class Corpus:
             encoder = self._models.encoder(now.store.fingerprint())
             yield Retriever(now.store, now.snapshot, encoder.encode_queries, RANKINGS[ranking])
 
-    def ask(  # noqa: PLR0913 - five of them optional, by keyword
+    def ask(  # noqa: PLR0913 - six of them optional, by keyword
         self,
         question: str,
         *,
@@ -430,12 +431,17 @@ class Corpus:
         where: Filter | None = None,
         history: Sequence[Turn] = (),
         read_as: ReadAs = "auto",
+        evidence: EvidenceUnit | None = None,
     ) -> Answer:
         """Answer a question; arguments and errors as in `stream`."""
         limits = where or Filter()
-        return self.answer(AskRequest(question, answer, k, limits, tuple(history), read_as=read_as))
+        return self.answer(
+            AskRequest(
+                question, answer, k, limits, tuple(history), read_as=read_as, evidence=evidence
+            )
+        )
 
-    def stream(  # noqa: PLR0913 - five of them optional, by keyword
+    def stream(  # noqa: PLR0913 - six of them optional, by keyword
         self,
         question: str,
         *,
@@ -444,6 +450,7 @@ class Corpus:
         where: Filter | None = None,
         history: Sequence[Turn] = (),
         read_as: ReadAs = "auto",
+        evidence: EvidenceUnit | None = None,
     ) -> Iterator[Event]:
         """Answer a question, event by event: ContextReady, TextDelta (many), AnswerReady.
 
@@ -458,13 +465,20 @@ class Corpus:
             read_as: "auto" to answer requests such as "Who attended meeting-2?" from the store,
                 and to limit a question to the documents that it names; "question" to look it up as
                 it is. How it was read is in the answer's `kind` and `read_as`.
+            evidence: "documents" to let a language model read the best documents whole, as many as
+                its window holds, "passages" for their best passages, "auto" for what suits the
+                model; None takes the settings' choice. What was read of each is in `context`.
 
         Raises:
             InvalidRequest: An empty question, or an impossible number.
             CorpusNotFound: There is no corpus in the folder.
         """
         limits = where or Filter()
-        return self.events(AskRequest(question, answer, k, limits, tuple(history), read_as=read_as))
+        return self.events(
+            AskRequest(
+                question, answer, k, limits, tuple(history), read_as=read_as, evidence=evidence
+            )
+        )
 
     def answer(self, request: AskRequest) -> Answer:
         """Answer a request; errors as in `stream`."""

@@ -22,6 +22,7 @@ from rag_app.datasets.probes import Probe, places
 from rag_app.evaluation import bootstrap
 from rag_app.evaluation.answer_likelihood import score_answer
 from rag_app.evaluation.bootstrap import Outcomes
+from rag_app.evaluation.key_values import score_lists
 from rag_app.progress import track
 
 METHODS = ("off", "calibrated", "tried", "ms-poe", "lpes")
@@ -71,7 +72,8 @@ class PositionReport:
         model: Its name.
         revision: Of its files.
         probe: The kind of questions.
-        scoring: "forced" (teacher forcing), "written" (generated), or a decoding.
+        scoring: "forced" (teacher forcing), that after one reading, "written" (generated), or a
+            decoding.
         places: Where the evidence stood, 0 first, 1 last.
         curves: By length, then method.
     """
@@ -96,6 +98,7 @@ def evaluate(  # noqa: PLR0913 - how to ask, and how to score
     positions: int,
     written: bool = False,
     decoding: str = "concat",
+    read_once: bool = False,
 ) -> PositionReport:
     """Ask every probe at every position, under every method.
 
@@ -108,10 +111,14 @@ def evaluate(  # noqa: PLR0913 - how to ask, and how to score
             its lead (`answer_likelihood`).
         decoding: Of generated text, one of `DECODINGS`; those over single passages get a uniform
             prior.
+        read_once: Ask for key-value pairs at all positions after one reading (`key_values`).
 
     Raises:
-        InvalidRequest: Fewer positions than two, or a decoding other than "concat" that is scored.
+        InvalidRequest: Fewer positions than two, a decoding other than "concat" that is scored, or
+            one reading of what cannot be read once.
     """
+    if read_once and written:
+        raise InvalidRequest("after one reading answers are scored, not written; leave out one")
     if decoding != "concat" and not written:
         raise InvalidRequest(
             f"{decoding} has no single prompt to score an answer in; use --written"
@@ -120,13 +127,15 @@ def evaluate(  # noqa: PLR0913 - how to ask, and how to score
         raise InvalidRequest(f"positions go from the first to the last: 2 or more, not {positions}")
     at = places(positions)
     score = partial(_score_written, decoding=decoding) if written else _score_forced
+    measure = score_lists if read_once else partial(score_probes, score=score)
     curves = [
-        curve(name, length, score_probes(model, listed, at, method, score=score))
+        curve(name, length, measure(model, listed, at, method))
         for length, listed in probes.items()
         for name, method in methods.items()
     ]
     kind = next(iter(probes.values()))[0].kind
     scoring = ("written" if decoding == "concat" else decoding) if written else "forced"
+    scoring = "forced, after one reading" if read_once else scoring
     return PositionReport(model.name, model.revision, kind, scoring, at, tuple(curves))
 
 

@@ -37,6 +37,18 @@ class Handler(BaseHTTPRequestHandler):
         )
         getattr(self, f"as_{name}", self.as_unknown)()
 
+    def do_GET(self) -> None:
+        """What models there are, as vLLM and llama.cpp list them."""
+        if self.path.endswith("/models"):
+            listed = [
+                {"id": "good", "object": "model", "max_model_len": 40_960},
+                {"id": "whole", "object": "model", "meta": {"n_ctx": 4096}},
+                {"id": "slow", "object": "model", "max_model_len": "long"},
+            ]
+            self.send(200, {"object": "list", "data": listed})
+        else:
+            self.send(404, {"error": {"message": "no such page"}})
+
     def as_good(self) -> None:
         self.stream(ANSWER.split(" "), between=" ")
 

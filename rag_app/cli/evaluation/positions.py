@@ -35,6 +35,11 @@ LENGTHS = (500, 1000, 2000)
     show_default=True, help="Decoding over the documents; all but concat need --written.",
 )  # fmt: skip
 @click.option(
+    "--read-once", is_flag=True,
+    help="Read each list of key-value pairs once for all positions, the question after it only.",
+)  # fmt: skip
+@click.option("--writer", is_flag=True, help="The packaged model as tuned to write from quotes.")
+@click.option(
     "--corpus", "folder", type=Folder,
     help="Take the text from this corpus.  [default: the sample documents]",
 )  # fmt: skip
@@ -51,6 +56,8 @@ def lost_in_the_middle(
     methods: tuple[str, ...],
     written: bool,
     decoding: str,
+    read_once: bool,
+    writer: bool,
     folder: Path | None,
     data: Path | None,
     seed: int,
@@ -65,17 +72,22 @@ def lost_in_the_middle(
 
         require_matplotlib()
     from generator.lm.causal_lm import CausalModel
+    from generator.lm.writer import ADAPTERS
     from indexing.models.files import DEFAULT_GENERATOR
     from rag_app.evaluation import positions as measuring
 
-    model = CausalModel.load(generator or DEFAULT_GENERATOR, notify=_notify)
+    name = generator or DEFAULT_GENERATOR
+    if writer and name != DEFAULT_GENERATOR:
+        raise InvalidRequest("the writer is the packaged model; leave out --generator")
+    model = CausalModel.load(name, notify=_notify, adapters=ADAPTERS if writer else None)
     settings = {
         name: measuring.parse_method(name, model) for name in methods or ("off", "calibrated")
     }
     probes = _probes(model, probe, lengths or LENGTHS, questions, folder, data, seed)
     report = measuring.evaluate(
-        model, probes, methods=settings, positions=positions, written=written, decoding=decoding
-    )
+        model, probes, methods=settings, positions=positions, written=written, decoding=decoding,
+        read_once=read_once,
+    )  # fmt: skip
     if plot:
         from rag_app.evaluation.position_plot import draw
 

@@ -17,6 +17,7 @@ from generator.generator import Generator
 from generator.lm import calibration_record
 from generator.lm.calibration_record import CalibrationRecord, find_record, save_record
 from generator.lm.ms_poe_policy import choose_policy
+from generator.request import AskRequest
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
 from rag_app.calibration.faithfulness import Faithfulness, decide, measure
@@ -141,11 +142,11 @@ def test_every_question_is_asked_once(
 
 def test_without_an_answer_asked_for_the_verdict_counts() -> None:
     generator = Generator(GeneratorSettings(model=SERVER), embed=lambda _: pytest.fail("asked"))
-    assert generator._mode(None).mode == "quote"
+    assert generator._mode(AskRequest("Why?")).mode == "quote"
     save_record(CalibrationRecord(SERVER, "", answer="free", answer_reason="true"))
-    assert generator._mode(None).mode == "free"
-    assert str(generator._mode("quote")) == "quote (as asked)"
+    assert generator._mode(AskRequest("Why?")).mode == "free"
+    assert str(generator._mode(AskRequest("Why?", "quote"))) == "quote (as asked)"
     quoting = Generator(GeneratorSettings(SERVER, answer="quote"), embed=lambda _: pytest.fail(""))
-    assert str(quoting._mode(None)) == "quote (as asked)"
+    assert str(quoting._mode(AskRequest("Why?"))) == "quote (as asked)"
     with pytest.raises(InvalidRequest, match="quote or free"):
         GeneratorSettings(answer="both")  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ import pytest
 
 from generator.answer import Mode
 from generator.decoding import DECODINGS
+from generator.evidence_budget import UNITS
 from generator.lm.ms_poe_policy import MS_POE
 from generator.settings import QUOTES
 from indexing.extension import METHODS
@@ -26,6 +27,7 @@ TABLES = {
     "--decoding": set(DECODINGS),
     "--quotes": set(QUOTES),
     "--ms-poe": set(MS_POE),
+    "--evidence": set(UNITS),
     "--answer": set(typing.get_args(Mode)),
     "--extension": set(METHODS),
     "--retriever": set(RANKINGS),

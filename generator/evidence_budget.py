@@ -1,0 +1,109 @@
+"""What a language model is shown of the documents: whole documents or passages, and how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from indexing.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from generator.lm.causal_lm import CausalModel
+    from generator.lm.openai_server import RemoteModel
+
+EvidenceUnit = Literal["auto", "documents", "passages"]
+
+UNITS: tuple[EvidenceUnit, ...] = ("auto", "documents", "passages")
+"""Whole documents where the model's window is long and the device can carry it, else passages; the
+best documents whole, as many as fit; the best passages."""
+
+LONG_WINDOW = 32_000
+"""Tokens of a window in which several whole documents fit."""
+
+PASSAGE_TOKENS = 3000
+"""Most tokens of a prompt with passages, unless somebody says otherwise."""
+
+_CACHE_SHARE = 0.5  # of the memory that is free; the rest is for the pass itself
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceBudget:
+    """What one model is shown, and why.
+
+    Attributes:
+        documents: Whether whole documents are shown.
+        tokens: Most tokens of a prompt.
+        reason: For a person to read.
+    """
+
+    documents: bool
+    tokens: int
+    reason: str
+
+    def __str__(self) -> str:
+        """In one line."""
+        unit = "whole documents" if self.documents else "passages"
+        return f"{unit}, at most {self.tokens:,} tokens of a prompt ({self.reason})"
+
+
+def choose_budget(
+    unit: EvidenceUnit,
+    model: CausalModel | RemoteModel,
+    *,
+    answer: int,
+    most: int | None = None,
+) -> EvidenceBudget:
+    """What a model is shown.
+
+    Args:
+        unit: One of `UNITS`.
+        model: The model, whose window counts.
+        answer: Tokens that its answer may take.
+        most: Most tokens of a prompt; None for `PASSAGE_TOKENS` of passages, and for whole
+            documents as many as window and memory hold.
+
+    Raises:
+        InvalidRequest: Whole documents were asked for, and nobody knows how many tokens fit.
+    """
+    window = model.window
+    if unit == "passages":
+        return EvidenceBudget(False, most or PASSAGE_TOKENS, "as asked")
+    if unit == "auto" and (reason := _against_documents(model, window)):
+        return EvidenceBudget(False, most or PASSAGE_TOKENS, reason)
+    if window is None and most is None:
+        raise InvalidRequest(
+            f"the server does not say how much {model.name} reads; say it yourself with "
+            "--prompt-tokens, or use --evidence passages"
+        )
+    room = None if window is None else window - min(answer, window // 2)
+    limits = [each for each in (most, room, _memory_room(model)) if each is not None]
+    stated = "as the budget says" if window is None else f"its window has {window:,}"
+    return EvidenceBudget(True, min(limits), "as asked" if unit == "documents" else stated)
+
+
+def _against_documents(model: CausalModel | RemoteModel, window: int | None) -> str:
+    """Why whole documents do not suit a model; "" where they do."""
+    if window is None:
+        return "the server does not say how much its model reads"
+    if window < LONG_WINDOW:
+        return f"its window has {window:,} tokens, and whole documents need {LONG_WINDOW:,}"
+    device = getattr(model, "device", None)
+    if device is None:
+        return ""  # a server's: it carries what it says
+    if device.type == "cpu":
+        return "on a CPU so long a prompt takes minutes; --evidence documents takes them"
+    room = _memory_room(model)
+    if room is not None and room < LONG_WINDOW:
+        return f"the memory of the device holds {room:,} tokens"
+    return ""
+
+
+def _memory_room(model: CausalModel | RemoteModel) -> int | None:
+    """How many tokens of keys and values fit into memory; None where that is not known."""
+    from generator.lm.cache_size import bytes_per_token, free_memory
+    from generator.lm.causal_lm import CausalModel
+
+    if not isinstance(model, CausalModel):
+        return None
+    free, each = free_memory(model.device), bytes_per_token(model.model)
+    return None if free is None or each is None else int(_CACHE_SHARE * free) // each
