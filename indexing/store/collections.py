@@ -196,6 +196,11 @@ class Collections:
             self.ensure(name, owner=owner, shared=shared)
         return Collection(name, owner, shared)
 
+    def create_as(self, name: str, like: Collection) -> None:
+        """Make an empty collection with the owner of another, who may be nobody."""
+        with self._writing():
+            self.ensure(name, owner=like.owner, shared=like.shared)
+
     def rename(self, name: str, to: str) -> None:
         """Give a collection another name.
 

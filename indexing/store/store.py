@@ -541,6 +541,15 @@ class Store:
             replace(DocumentEntry(*row), collections=tuple(json.loads(row[-1]))) for row in rows
         ]
 
+    def places(self, id_: str) -> list[tuple[str, str, str, str]]:
+        """(collection, path, part, title) of a document in each collection that holds it."""
+        statement = (
+            "SELECT name, path, part, title FROM memberships JOIN collections"
+            " ON collections.row = collection"
+            " WHERE document = (SELECT row FROM documents WHERE id = ?) ORDER BY collection"
+        )
+        return self.database.rows(statement, [id_])
+
     def paths(self, id_: str) -> list[str]:
         """Where a document lies, in each collection that holds it."""
         memberships = self._memberships(id_)

@@ -360,7 +360,8 @@ class Corpus:
     ) -> ImportReport:
         """Add the documents of an export; those whose content is here already are left out.
 
-        They are encoded again where the vectors here are made in another way.
+        They go into the collections that they were in, which are made where there are none. They
+        are encoded again where the vectors here are made in another way.
 
         Args:
             path: A file that `export_archive` wrote, on any machine.
@@ -376,8 +377,7 @@ class Corpus:
             self.writing() as store,
         ):
             encoder = self._models.encoder(store.fingerprint())
-            indexer = self._indexer(store, None)
-            result = import_documents(store, export, indexer, encoder, progress=progress)
+            result = import_documents(store, export, encoder, progress=progress)
             self._snapshots.refresh(store)
         return result
 

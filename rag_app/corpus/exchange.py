@@ -10,18 +10,29 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from indexing.change_detection import Catalogue, identify
+from indexing.change_detection import Catalogue, DocumentIdentity, identify
 from indexing.documents import Document, Page, Passage, Utterance, content_digest
 from indexing.encoder.encoder import EncodedDocument, Encoder
-from indexing.indexer import Indexer
+from indexing.errors import InvalidRequest
 from indexing.loaders.charset import printable
+from indexing.store.collections import (
+    DEFAULT,
+    MAX_NAME,
+    NOBODY,
+    Collection,
+    Membership,
+    collection_name,
+    owner_name,
+)
 from indexing.store.store import Store
+from indexing.text.chunking import split
 from rag_app.corpus.archive import Archive, writing
 
 FORMAT = 1
@@ -29,6 +40,7 @@ DOCUMENTS = "documents.jsonl"
 VECTORS = ("document_vectors.npy", "passage_vectors.npy")
 MAX_LINE = 1 << 30  # bytes of one document
 MAX_DIMENSION = 1 << 16
+MAX_COLLECTIONS = 100_000
 FloatArray = npt.NDArray[np.float32]
 Steps = Callable[[int, int], None]
 
@@ -49,6 +61,23 @@ class ImportReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a document in a collection of an export.
+
+    Attributes:
+        collection: Its name.
+        path: Of the file that it came from there.
+        part: Which document of the file.
+        title: What it is called there.
+    """
+
+    collection: str
+    path: str
+    part: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class StoredDocument:
     """A document with what a corpus stores beside it."""
 
@@ -56,6 +85,7 @@ class StoredDocument:
     passages: list[Passage]
     encoded: EncodedDocument
     added: str
+    places: tuple[Place, ...]
 
 
 def write_export(store: Store, path: Path, *, version: str, progress: Steps | None = None) -> int:
@@ -77,6 +107,10 @@ def write_export(store: Store, path: Path, *, version: str, progress: Steps | No
             "documents": shapes[0],
             "passages": shapes[1],
             "fingerprint": fingerprint.as_dict() if fingerprint else None,
+            "collections": [
+                {"name": one.name, "owner": one.owner, "shared": one.shared}
+                for one in store.collections.all()
+            ],
         }
         dimension = fingerprint.dimension if fingerprint else 0
         with writing(path, kind="export", format_=FORMAT, version=version, facts=facts) as archive:
@@ -117,6 +151,7 @@ def stored_documents(archive: Archive, dimension: int) -> Iterator[StoredDocumen
             try:
                 values = json.loads(line)
                 document, passages = _document(values), _passages(values)
+                places = tuple(_places(values, document))
                 vector = _rows(wholes, 1, dimension)
                 own = _rows(parts, len(passages), dimension)
                 _check(document, passages, np.vstack([vector, own]))
@@ -126,15 +161,18 @@ def stored_documents(archive: Archive, dimension: int) -> Iterator[StoredDocumen
             except (KeyError, ValueError, TypeError, RecursionError) as error:
                 said = " ".join(str(error).split())[:200]
                 raise archive.unreadable(f"is damaged: document {number}: {said}") from error
-            yield StoredDocument(document, passages, encoded, added)
+            yield StoredDocument(document, passages, encoded, added, places)
         if (number, parts.read(1)) != (facts.get("documents"), b""):
             raise archive.unreadable("is damaged: documents are not as many as it says")
 
 
 def import_documents(
-    store: Store, archive: Archive, indexer: Indexer, encoder: Encoder, *, progress: Steps | None
+    store: Store, archive: Archive, encoder: Encoder, *, progress: Steps | None
 ) -> ImportReport:
     """Add the documents of an export to a store; those whose content is there are left out.
+
+    They go into the collections that they were in. One that somebody else has here under the same
+    name gets a number: nobody reads by an import what was not theirs to read.
 
     Vectors are taken as they are if they were made as the encoder makes them; else the texts are
     encoded again: what an archive names is never loaded.
@@ -142,7 +180,6 @@ def import_documents(
     Args:
         store: Where they go; its write lock is held.
         archive: An export.
-        indexer: Of the store.
         encoder: Of the store.
         progress: Called with documents done, and their number.
 
@@ -153,28 +190,90 @@ def import_documents(
     facts = archive.manifest.facts
     same = facts.get("fingerprint") == fingerprint.as_dict()
     dimension, total = _facts(archive)
-    if same:
-        store.set_fingerprint(fingerprint)
-    catalogue, digests = Catalogue.of(store.identities()), set(store.digests())
+    collections = _collections(archive)
+    store.set_fingerprint(fingerprint)
+    names = {one.name: _name_here(one, store) for one in collections}
+    catalogue = Catalogue.of(store.identities())
+    digests = {digest: id_ for digest, (id_, _) in store.digests().items()}
     added: list[str] = []
     encoded = known = 0
     for done, one in enumerate(stored_documents(archive, dimension), 1):
-        if one.document.digest in digests:
+        if any(at.collection not in names for at in one.places):
+            raise archive.unreadable("is damaged: a document is in a collection that it has not")
+        places = [replace(at, collection=names[at.collection]) for at in one.places]
+        if (id_ := digests.get(one.document.digest)) is not None:
             known += 1
+            _join(id_, places, store)
         else:
             document = replace(one.document, id=catalogue.unused_id(one.document.id))
-            if same:
-                store.put(document, one.passages, one.encoded, added=one.added)
-                ids = [document.id]
-            else:
-                ids = list(indexer.add_documents([document]).added)
-                encoded += len(ids)
-            added += ids
-            digests.add(document.digest)
+            stored = one if same else _encoded(one, encoder)
+            encoded += not same
+            memberships = [
+                Membership(store.collections.ensure(at.collection), at.path, at.part, at.title)
+                for at in places
+            ]
+            store.put(
+                document,
+                stored.passages,
+                stored.encoded,
+                added=one.added,
+                collection=None,
+                memberships=memberships,
+            )
+            added.append(document.id)
+            digests[document.digest] = document.id
             catalogue.put(identify(document, document.id))
         if progress:
             progress(done, total)
     return ImportReport(tuple(added), known, encoded)
+
+
+def _join(id_: str, places: list[Place], store: Store) -> None:
+    """Put a document of the corpus into those of the collections that do not hold it yet."""
+    holding = {one.name for one in store.collections.holding(id_)}
+    for at in places:
+        if at.collection not in holding:
+            store.join(DocumentIdentity(id_, at.path, at.part, at.title, ""), at.collection)
+
+
+def _encoded(one: StoredDocument, encoder: Encoder) -> StoredDocument:
+    """The document with passages and vectors of this corpus."""
+    passages = split(one.document)
+    (vectors,) = encoder.encode([(one.document, passages)])
+    return replace(one, passages=passages, encoded=vectors)
+
+
+def _collections(archive: Archive) -> list[Collection]:
+    """The collections that an export names, checked; the default one where it is older."""
+    values = archive.manifest.facts.get("collections", [{"name": DEFAULT}])
+    try:
+        if len(values) > MAX_COLLECTIONS:
+            raise ValueError("too many")
+        return [
+            Collection(
+                _name(one["name"]),
+                None if one.get("owner") is None else _owner(one["owner"]),
+                bool(one.get("shared", False)),
+            )
+            for one in values
+        ]
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise archive.unreadable(f"is damaged: its collections cannot be ({error})") from error
+
+
+def _name_here(one: Collection, store: Store) -> str:
+    """The name of a collection in the corpus, which is made where it has none of that owner."""
+    here = {other.name: other.owner for other in store.collections.all()}
+    for number in count(1):
+        name = one.name if number == 1 else f"{one.name[: MAX_NAME - 8]} ({number})"
+        if name == DEFAULT and one.owner is not None:  # which belongs to everybody
+            continue
+        if name not in here:
+            store.collections.create_as(name, one)
+            return name
+        if here[name] == one.owner:
+            return name
+    raise AssertionError("there are more numbers than collections")
 
 
 def _facts(archive: Archive) -> tuple[int, int]:
@@ -202,7 +301,7 @@ def _line(store: Store, id_: str, tokens: int, added: str) -> bytes:
     values["passages"] = [
         [one.start, one.end, one.speakers, one.time, one.page] for one in store.passages_of(id_)
     ]
-    values |= {"tokens": tokens, "added": added}
+    values |= {"tokens": tokens, "added": added, "collections": store.places(id_)}
     return json.dumps(values, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
 
 
@@ -284,6 +383,35 @@ def _check(document: Document, passages: list[Passage], vectors: FloatArray) -> 
     digest = content_digest(document.text, document.utterances, document.pages)
     if not document.metadata and document.digest != digest:
         raise ValueError("its text is not that of its digest")
+
+
+def _places(values: dict[str, Any], document: Document) -> Iterator[Place]:
+    """Where a document is; in the default collection if the export is older than collections."""
+    if "collections" not in values:
+        yield Place(DEFAULT, document.path, document.part, document.title)
+        return
+    seen = set()
+    for name, path, part, title in values["collections"]:
+        yield Place(_name(name), _text(path), _text(part), _text(title))
+        seen.add(name)
+    if not seen or len(seen) != len(values["collections"]):
+        raise ValueError("not once in each of one collection or more")
+
+
+def _name(value: object) -> str:
+    try:
+        if collection_name(_text(value)) == value:
+            return _text(value)
+    except InvalidRequest:
+        pass
+    raise ValueError(f"no name of a collection: {str(value)[:40]!r}")
+
+
+def _owner(value: object) -> str:
+    try:
+        return NOBODY if value == NOBODY else owner_name(_text(value))
+    except InvalidRequest as error:
+        raise ValueError(f"no owner: {str(value)[:40]!r}") from error
 
 
 def _text(value: object) -> str:

@@ -53,6 +53,78 @@ def test_everything_comes_back(corpus: Corpus, tmp_path: Path, encoder: Encoder)
         assert new.search("new mast")[0].title == "meeting"
 
 
+def places(corpus: Corpus) -> set[tuple[str, str | None, bool, str, str]]:
+    """Collection, owner, shared, title and text of each membership."""
+    with corpus.reading() as now:
+        return {
+            (one.name, one.owner, one.shared, each.title, now.store.document(each.id).text)
+            for one in now.store.collections.all()
+            for each in now.store.of(one.name).identities()
+        }
+
+
+@pytest.fixture(scope="module")
+def owned(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Corpus:
+    corpus = Corpus(tmp_path_factory.mktemp("owned") / "corpus", encoder=encoder)
+    corpus.collections.create("Ana's", owner="ana")
+    corpus.collections.create("club", owner="bob", shared=True)
+    corpus.collections.create("empty")
+    corpus.add_text(MEETING, name="meeting")
+    corpus.add_text(MEETING, name="mast", collection="Ana's")
+    corpus.add_text("The diary says it.", name="diary", collection="Ana's")
+    corpus.add_text("The diary says it.", name="proof", collection="club")
+    return corpus
+
+
+@pytest.mark.parametrize("max_length", [None, 32])
+def test_collections_come_back(owned: Corpus, max_length: int | None, tmp_path: Path) -> None:
+    """Whether vectors are taken as they are or made again, once and a second time."""
+    owned.export_archive(tmp_path / "export.zip")
+    settings = EncoderSettings(max_length=max_length)
+    with Corpus(tmp_path / "new", encoder=settings) as new:
+        for _ in range(2):
+            new.import_archive(tmp_path / "export.zip")
+            assert places(new) == places(owned)
+            every = new.collections.all()
+            assert {one.name for one in every} == {"default", "Ana's", "club", "empty"}
+        assert new.verify().sound
+
+
+def test_nobody_reads_by_an_import_what_was_not_theirs(
+    owned: Corpus, tmp_path: Path, encoder: Encoder
+) -> None:
+    owned.export_archive(tmp_path / "export.zip")
+    with Corpus(tmp_path / "new", encoder=encoder) as new:
+        new.collections.create("Ana's")  # everybody's
+        new.collections.create("club", owner="eve")
+        new.add_text("The diary says it.", name="copy", collection="club")
+        report = new.import_archive(tmp_path / "export.zip")
+        assert (len(report.added), report.known) == (1, 1)
+        changed = {"Ana's": "Ana's (2)", "club": "club (2)"}
+        came = {(changed.get(name, name), *rest) for name, *rest in places(owned)}
+        before = ("club", "eve", False, "copy", "The diary says it.")
+        assert places(new) == {*came, before}
+        assert new.import_archive(tmp_path / "export.zip").added == ()
+        assert places(new) == {*came, before}
+
+
+def test_an_export_from_before_collections_goes_into_the_default_one(
+    corpus: Corpus, tmp_path: Path, encoder: Encoder
+) -> None:
+    def older(entries: dict[str, bytes], manifest: dict[str, Any]) -> None:
+        del manifest["collections"]
+        lines = [json.loads(line) for line in entries[DOCUMENTS].splitlines()]
+        old = [{n: v for n, v in one.items() if n != "collections"} for one in lines]
+        entries[DOCUMENTS] = b"\n".join(json.dumps(one).encode() for one in old)
+
+    corpus.export_archive(tmp_path / "export.zip")
+    changed(tmp_path / "export.zip", older)
+    with Corpus(tmp_path / "new", encoder=encoder) as new:
+        new.import_archive(tmp_path / "export.zip")
+        assert content(new) == content(corpus)
+        assert {one.collections for one in new.documents()} == {("default",)}
+
+
 def test_it_is_plain_json_and_numpy(corpus: Corpus, tmp_path: Path) -> None:
     corpus.export_archive(tmp_path / "export.zip")
     with zipfile.ZipFile(tmp_path / "export.zip") as archive:
@@ -124,6 +196,15 @@ def facts(**values: object) -> Callable[[dict[str, bytes], dict[str, Any]], None
         line(added="yesterday"),
         line(metadata="{"),
         line(id=""),
+        line(collections=[]),
+        line(collections=[["default", "/a", "", "A"], ["default", "/b", "", "B"]]),
+        line(collections=[["elsewhere", "/a", "", "A"]]),
+        line(collections=[["default", 7, "", "A"]]),
+        line(collections="default"),
+        facts(collections=[{"name": "a\x1b"}, {"name": "default"}]),
+        facts(collections=[{"name": "a", "owner": "a:b"}, {"name": "default"}]),
+        facts(collections=[{}]),
+        facts(collections=7),
         entry(DOCUMENTS, b"[" * 100_000),
         entry(DOCUMENTS, b""),
         entry(VECTORS[0], b"\x80\x04pickled"),
