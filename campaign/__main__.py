@@ -12,6 +12,7 @@ import click
 
 from campaign import batches, damage, full_disk, fuzz, kills, uploads
 from campaign.result import Result
+from rag_app.progress import steps
 
 # Name: attack, trials of an hour.
 ATTACKS: dict[str, tuple[Callable[..., Result], int]] = {
@@ -37,8 +38,9 @@ def main(names: tuple[str, ...], share: float, seed: int) -> None:
     for name in names or tuple(ATTACKS):
         run, trials = ATTACKS[name]
         began = time.monotonic()
-        with TemporaryDirectory() as folder:
-            result = run(Path(folder), trials=max(1, round(share * trials)), seed=seed)
+        planned = max(1, round(share * trials))
+        with TemporaryDirectory() as folder, steps(name) as advance:
+            result = run(Path(folder), trials=planned, seed=seed, progress=advance)
         failures += result.failures
         click.echo(result.row())
         click.echo(f"{name}: {time.monotonic() - began:,.0f} s", err=True)

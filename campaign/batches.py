@@ -6,15 +6,15 @@ from pathlib import Path
 
 from benchmarks import batch_kills
 from campaign.desk import Desk
-from campaign.result import Result
+from campaign.result import Progress, Result
 from rag_app.batch.questions import Question
 
 QUESTIONS = 12
 
 
-def attack(folder: Path, *, trials: int, seed: int) -> Result:
+def attack(folder: Path, *, trials: int, seed: int, progress: Progress | None = None) -> Result:
     """Kill so many runs of a batch; a run that breaks a promise ends the attack."""
-    result, desk = Result("kills of batches"), Desk(folder)
+    result, desk = Result("kills of batches", trials, progress), Desk(folder)
     questions = [
         Question(f"q{number}", f"Which probe fell into lake {number}?")
         for number in range(QUESTIONS)

@@ -9,7 +9,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from campaign.desk import Desk, content
-from campaign.result import Result
+from campaign.result import Progress, Result
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.errors import RagAppError
@@ -19,9 +19,11 @@ from rag_app.corpus.corpus import Corpus
 QUERIES = ("Which probe fell into the lake?", "number 7")
 
 
-def attack(folder: Path, *, trials: int, seed: int, database: bool) -> Result:
+def attack(
+    folder: Path, *, trials: int, seed: int, database: bool, progress: Progress | None = None
+) -> Result:
     """Damage the database, or files of the index, and ask again."""
-    result = Result("damaged databases" if database else "damaged index files")
+    result = Result("damaged databases" if database else "damaged index files", trials, progress)
     desk, corpus = Desk(folder), folder / "damaged"
     shutil.copytree(desk.undisturbed, corpus)
     expected, truth = _hits(corpus, desk.encoder), content(corpus)

@@ -7,12 +7,12 @@ import shutil
 from pathlib import Path
 
 from campaign.desk import Desk
-from campaign.result import Result
+from campaign.result import Progress, Result
 
 
-def attack(folder: Path, *, trials: int, seed: int) -> Result:
+def attack(folder: Path, *, trials: int, seed: int, progress: Progress | None = None) -> Result:
     """So many runs in which no file may grow beyond a size, which a full disk looks like."""
-    result, desk = Result("full disks"), Desk(folder)
+    result, desk = Result("full disks", trials, progress), Desk(folder)
     draw = random.Random(seed)
     largest = max(file.stat().st_size for file in desk.undisturbed.rglob("*") if file.is_file())
     for trial in range(trials):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from campaign.result import Result
+from campaign.result import Progress, Result
 from indexing.documents import Document
 from indexing.files import FileReader
 from indexing.limits import MIB, FileLimits
@@ -151,9 +151,9 @@ def _unsound(document: Document) -> Iterator[str]:
         yield "a passage too long"
 
 
-def attack(folder: Path, *, trials: int, seed: int) -> Result:
+def attack(folder: Path, *, trials: int, seed: int, progress: Progress | None = None) -> Result:
     """Read so many mutated files, each in turn of the formats."""
-    result = Result("mutated files")
+    result = Result("mutated files", trials, progress)
     originals = list(seeds().items())
     with FileReader(LIMITS) as reader:
         for trial in range(trials):

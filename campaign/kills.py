@@ -7,14 +7,14 @@ import shutil
 from pathlib import Path
 
 from campaign.desk import Desk
-from campaign.result import Result
+from campaign.result import Progress, Result
 
 ROUNDS = 5  # kills of one corpus before a run to the end
 
 
-def attack(folder: Path, *, trials: int, seed: int) -> Result:
+def attack(folder: Path, *, trials: int, seed: int, progress: Progress | None = None) -> Result:
     """Kill so many runs, however many end before."""
-    result, desk = Result("kills while indexing"), Desk(folder)
+    result, desk = Result("kills while indexing", trials, progress), Desk(folder)
     draw, rounds, kills, longest = random.Random(seed), 0, 0, desk.seconds
     corpus = desk.copy(folder / "killed")
     while kills < trials:

@@ -11,16 +11,16 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from campaign.desk import Content, Desk, content
-from campaign.result import Result
+from campaign.result import Progress, Result
 from indexing.errors import RagAppError
 
 ROUNDS = 4  # kills of one queue before it is let to its end
 FILES = 5  # that come in between two kills
 
 
-def attack(folder: Path, *, trials: int, seed: int) -> Result:
+def attack(folder: Path, *, trials: int, seed: int, progress: Progress | None = None) -> Result:
     """Kill so many runs, each while files come in and are indexed."""
-    result, desk = Result("kills with uploads waiting"), Desk(folder)
+    result, desk = Result("kills with uploads waiting", trials, progress), Desk(folder)
     draw = random.Random(seed)
     names = [f"upload-{number:02}.txt" for number in range(ROUNDS * FILES)]
     truth, seconds = _truth(desk, folder / "whole", names)

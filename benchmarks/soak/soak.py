@@ -41,6 +41,7 @@ class Plan:
         restart: Seconds between two restarts; every second one is a kill.
         interval: Seconds between two samples.
         seed: Of what the users do.
+        word: Characters of the one word that somebody else uploads at the beginning; 0 for none.
     """
 
     seconds: float
@@ -49,6 +50,7 @@ class Plan:
     restart: float
     interval: float = 10.0
     seed: int = 0
+    word: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ def soak(folder: Path, plan: Plan, files: Sequence[Path]) -> Course:
     users = [User(n, server, said, over, plan.think, plan.seed) for n in range(plan.users)]
     for user in users:
         user.start()
+    actions = [upload_word(server, plan.word)] if plan.word else []
     try:
         samples, restarts = _watch(server, plan)
     finally:
@@ -101,10 +104,20 @@ def soak(folder: Path, plan: Plan, files: Sequence[Path]) -> Course:
         with closing(Tab(server.address)) as tab:
             tab.send("watch", [tab.browser])
         server.stop()
-    actions = sorted((each for user in users for each in user.actions), key=lambda each: each.at)
+    actions += [each for user in users for each in user.actions]
+    actions.sort(key=lambda each: each.at)
     failed = [f"{each.kind}: {each.note}" for each in actions if each.outcome == "failed"]
     failures = (*failed, *server.complaints(), *lost(folder / "corpus", users))
     return Course(plan, tuple(samples), tuple(actions), tuple(restarts), failures)
+
+
+def upload_word(server: Server, characters: int) -> Action:
+    """Upload a file of one long word."""
+    began = time.monotonic()
+    with closing(Tab(server.address)) as tab:
+        sent = tab.http.post("/files", content=b"a" * characters, headers={"x-name": "word.txt"})
+        sent.raise_for_status()
+    return Action(0, "upload of a word", round(time.monotonic() - began, 2))
 
 
 def _watch(server: Server, plan: Plan) -> tuple[list[Sample], list[float]]:
@@ -215,11 +228,14 @@ def _one_line(found: re.Match[str]) -> str:
 
 @click.command
 @click.option("--minutes", type=click.FloatRange(min=0.1), default=60, show_default=True)
-@click.option("--users", type=click.IntRange(min=1), default=8, show_default=True)
+@click.option("--users", type=click.IntRange(min=0), default=8, show_default=True)
 @click.option(
     "--think", type=float, default=30, show_default=True, help="Mean seconds between two actions."
 )
 @click.option("--restart-minutes", type=float, default=10, show_default=True)
+@click.option(
+    "--word-mb", type=float, default=0.0, show_default=True, help="Upload one word of that size."
+)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for soak.json and soak.svg.")
 @with_json
@@ -228,12 +244,15 @@ def command(
     users: int,
     think: float,
     restart_minutes: float,
+    word_mb: float,
     seed: int,
     out: Path | None,
     as_json: bool,
 ) -> None:
     """Let users ask, search, upload and remove while a server is restarted from time to time."""
-    plan = Plan(60 * minutes, users, think, 60 * restart_minutes, seed=seed)
+    plan = Plan(
+        60 * minutes, users, think, 60 * restart_minutes, seed=seed, word=int(1e6 * word_mb)
+    )
     with TemporaryDirectory() as folder:
         course = soak(Path(folder), plan, documents())
     if out is not None:

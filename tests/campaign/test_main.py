@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from campaign.__main__ import ATTACKS, HEADER, main
-from campaign.result import Result
+from campaign.result import Progress, Result
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,8 +31,14 @@ def test_a_trial_of_each_attack() -> None:
 
 
 def test_the_table_and_the_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
-    def attack(_: Path, *, trials: int, seed: int) -> Result:
-        result = Result("short attack")
+    told: list[tuple[int, int]] = []
+
+    def attack(_: Path, *, trials: int, seed: int, progress: Progress) -> Result:
+        def both(done: int, planned: int) -> None:
+            progress(done, planned)
+            told.append((done, planned))
+
+        result = Result("short attack", trials, both)
         for _trial in range(trials):
             result.note("as promised")
         if seed:
@@ -43,5 +49,6 @@ def test_the_table_and_the_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
     done = CliRunner().invoke(main, ["kills", "--share", "0.5"])
     assert done.exit_code == 0, done.output
     assert done.stdout == f"{HEADER}\n| short attack | 500 | 0 | as promised: 500 |\n"
+    assert (told[0], told[-1]) == ((1, 500), (500, 500))
     broken = CliRunner().invoke(main, ["kills", "--seed", "7"])
     assert broken.exit_code == 1 and "broken, seed 7" in broken.stderr
