@@ -9,9 +9,10 @@ print(corpus.ask("Why was the budget cut?").text)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # importing `typing` takes long enough for Ctrl-C to come meanwhile
 if TYPE_CHECKING:
+    from typing import Any
+
     from generator.answer import (
         Answer,
         AnswerReady,

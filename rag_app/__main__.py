@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import signal
+# `signal` imports `enum`, and Ctrl-C would interrupt that with a traceback.
+import _signal as signal  # type: ignore[import-not-found]
 
 
 def run() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -404,6 +405,9 @@ def _errors(path: Path) -> Iterator[None]:
             raise CorpusLocked(reason) from error
         raise (_unusable if code.startswith(_OUTSIDE) else _damaged)(path, str(error)) from error
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            reason = f"{path.parent}: no corpus can lie there ({error.strerror})"
+            raise CorpusError(f"{reason}; name another folder with --corpus") from error
         raise _unusable(path, error.strerror or str(error)) from error
 
 

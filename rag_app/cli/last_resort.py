@@ -24,6 +24,7 @@ STOPPED = 130  # as shells call the end by Ctrl-C
 UNEXPECTED = 70  # EX_SOFTWARE of sysexits.h
 LOG_NAME = "errors.log"
 MAX_LOG = 1 << 20  # bytes, after which a log begins again
+SHOWN = 2000  # characters of a message
 
 
 @contextmanager
@@ -127,6 +128,8 @@ def _system_error(error: OSError) -> str:
 
 def _end(message: str, status: int) -> NoReturn:
     """Say it, and end. What cannot be said any more is not."""
+    if len(message) > SHOWN:  # a very long name within it
+        message = f"{message[: SHOWN // 2]}...{message[-SHOWN // 2 :]}"
     with suppress(OSError, ValueError):
         say(f"rag-app: {message}", error=True)
     _discard_output()

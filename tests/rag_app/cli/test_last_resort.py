@@ -124,6 +124,17 @@ sys.meta_path.insert(0, Finder())
     assert "Traceback" not in done.stderr
 
 
+def test_nothing_is_loaded_before_ctrl_c_is_provided_for() -> None:
+    """What is left is the start of Python itself, where no program has a say."""
+    code = "import sys; before = set(sys.modules); import rag_app.__main__; "
+    code += "print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True, text=True
+    )
+    loaded = set(done.stdout.split()) - set(sys.builtin_module_names)
+    assert loaded == {"__future__", "rag_app", "rag_app.__main__"}
+
+
 def test_ctrl_c_at_work_is_status_130(folder: Path) -> None:
     before = """
 import os, signal
@@ -205,3 +216,13 @@ def test_every_error_has_its_status(
         raise error
     assert end.value.code == status
     assert said in one_line(capsys.readouterr().err)
+
+
+def test_a_name_of_5000_characters_leaves_the_remedy_in_sight(folder: Path) -> None:
+    long = "/" + "/".join(["x" * 200] * 25)
+    done = command("show", long, "--corpus", str(folder))
+    line = one_line(done.stderr)
+    assert done.returncode == FAILED and len(line) < 2100 and line.endswith("see: rag-app list")
+    done = command("list", "--corpus", long)
+    line = one_line(done.stderr)
+    assert done.returncode == FAILED and len(line) < 2100 and line.endswith("with --corpus")
