@@ -195,6 +195,14 @@ with_abstain_below = click.option(
     "0 always answers.  [default: as calibrated]",
 )
 
+with_evidence = click.option(
+    "--evidence",
+    type=click.Choice(["auto", "documents", "passages"]),
+    help="What a language model reads: whole documents, best first, as many as fit; passages; "
+    "or whole documents where its window has 32,000 tokens and it runs on no CPU.  "
+    "[default: auto]",
+)
+
 with_generator = together(
     click.option(
         "--answer",
@@ -212,13 +220,7 @@ with_generator = together(
         help="How a generated answer reads the evidence: in one prompt, one prompt per passage, or "
         "only the best quotes.  [default: quotes for the packaged model, else concat]",
     ),
-    click.option(
-        "--evidence",
-        type=click.Choice(["auto", "documents", "passages"]),
-        help="What a language model reads: whole documents, best first, as many as fit; passages; "
-        "or whole documents where its window has 32,000 tokens and it runs on no CPU.  "
-        "[default: auto]",
-    ),
+    with_evidence,
     click.option(
         "--prompt-tokens",
         type=click.IntRange(min=1),

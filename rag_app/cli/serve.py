@@ -14,12 +14,14 @@ from rag_app.cli.options import (
     with_abstain_below,
     with_corpus,
     with_encoder,
+    with_evidence,
     with_file_limits,
     with_synchronous,
 )
 from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
+    from generator.evidence_budget import EvidenceUnit
     from indexing.store.database import Synchronous
     from rag_app.chat.web.logins import Logins
 
@@ -48,6 +50,7 @@ LOGIN = "RAG_APP_AUTH"
     help="Default answers: verbatim quotes or generated; the page offers both.",
 )  # fmt: skip
 @click.option("--generator", help="Language model, as in `rag-app ask`.")
+@with_evidence
 @with_abstain_below
 @with_encoder
 @with_file_limits
@@ -61,6 +64,7 @@ def serve(
     auth_file: Path | None,
     answer: str,
     generator: str | None,
+    evidence: EvidenceUnit | None,
     abstain_below: float | None,
     encoder: str | None,
     extension: str | None,
@@ -92,7 +96,11 @@ def serve(
     from rag_app.cli.options import encoder_settings
     from rag_app.corpus.corpus import Corpus
 
-    settings = GeneratorSettings(model=generator or DEFAULT_GENERATOR, answerable=abstain_below)
+    settings = GeneratorSettings(
+        model=generator or DEFAULT_GENERATOR,
+        evidence=evidence or "auto",
+        answerable=abstain_below,
+    )
     encoding = encoder_settings(encoder, extension, max_length, dtype)
     limits = file_limits(max_file_mb, max_file_seconds, max_file_memory_mb, max_file_characters)
     with Corpus(
