@@ -25,6 +25,7 @@ MANIFEST = "manifest.json"
 MAX_MANIFEST = 64 << 20  # bytes
 MAX_RATIO = 100  # bytes out of one byte of archive; ours hold vectors, which hardly compress
 FREE = 16 << 20  # bytes out of any archive
+MODES = {"backup": 0o600}  # of archives that hold conversations: their owner's only
 BLOCK = 1 << 20
 DAMAGED = "make it again, or take another copy of it"
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -91,7 +92,8 @@ def writing(
         raise CorpusError(f"{path}: is there, and no archive of rag-app; give another name")
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with zipfile.ZipFile(draft, "x", compresslevel=1) as archive:
+        draft.touch(mode=MODES.get(kind, 0o666), exist_ok=False)
+        with zipfile.ZipFile(draft, "w", compresslevel=1) as archive:
             writer = ArchiveWriter(archive)
             yield writer
             created = datetime.now(UTC).isoformat(timespec="seconds")

@@ -19,7 +19,12 @@ from indexing.store.store import FILE_NAME, Store
 from rag_app.corpus.archive import BLOCK, Archive, reading, safe_name, writing
 
 FORMAT = 1
-BESIDE = (".chats", "uploads")  # folders of a served corpus
+CHATS = ".chats"
+BESIDE = (CHATS, "uploads")  # folders of a served corpus
+PRIVATE, PRIVATE_FOLDER = 0o600, 0o700  # modes of conversations, and of what holds them
+UNFINISHED = frozenset(
+    {".part", ".new", ".lock"}
+)  # of uploads on their way, worth nothing elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,7 @@ def read_backup(path: Path, folder: Path, *, replace_: bool) -> Backup:
     make_folder(folder)
     draft = folder / f".restore-{secrets.token_hex(4)}"
     try:
+        draft.mkdir(mode=PRIVATE_FOLDER)
         with reading(path, kind="backup", format_=FORMAT) as archive:
             names = [*archive.manifest.files]
             if FILE_NAME not in names or not all(safe_name(one, folders=BESIDE) for one in names):
@@ -106,8 +112,7 @@ def read_backup(path: Path, folder: Path, *, replace_: bool) -> Backup:
         _install(draft / FILE_NAME, target)
         for name in names:
             if name != FILE_NAME:
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (draft / name).replace(folder / name)
+                _install_beside(draft, folder, name)
     except OSError as error:
         raise CorpusError(
             f"{folder}: cannot be written to ({error.strerror or error}); make room there"
@@ -145,6 +150,17 @@ def _install(draft: Path, target: Path) -> None:
             database.copy(target)
 
 
+def _install_beside(draft: Path, folder: Path, name: str) -> None:
+    """Give a file beside the database its place; conversations are their owner's only."""
+    target = folder / name
+    if Path(name).parts[0] == CHATS:
+        (draft / name).chmod(PRIVATE)
+        for each in (folder / CHATS, target.parent):
+            each.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    (draft / name).replace(target)
+
+
 def _about(archive: Archive) -> Backup:
     manifest = archive.manifest
     return Backup(
@@ -162,6 +178,7 @@ def _beside(folder: Path) -> Iterator[str]:
         for file in sorted((folder / each).rglob("*")):
             name = file.relative_to(folder).as_posix()
             hidden = file.name.startswith(".") or file.is_symlink()
+            hidden = hidden or file.suffix in UNFINISHED
             if file.is_file() and not hidden and safe_name(name, folders=BESIDE):
                 yield name
 

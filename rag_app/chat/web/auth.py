@@ -39,7 +39,14 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
 }
 # Files are uploaded at /files only, and nobody needs a description of the page's own requests.
-BLOCKED = ("/gradio_api/upload", "/gradio_api/proxy=", "/openapi.json", "/docs", "/redoc")
+BLOCKED = (
+    "/gradio_api/upload",
+    "/gradio_api/proxy=",
+    "/gradio_api/openapi.json",
+    "/openapi.json",
+    "/docs",
+    "/redoc",
+)
 
 
 _USER = "rag_app.user"  # in the scope of a request

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import threading
 import zipfile
 from pathlib import Path
@@ -51,6 +52,27 @@ def test_restored_elsewhere(corpus: Corpus, tmp_path: Path, encoder: Encoder) ->
         assert (new.folder / ".chats" / "me" / "0.json").read_text() == "{}"
         with pytest.raises(InvalidRequest, match="--replace"):
             new.restore(tmp_path / "backup.zip")
+
+
+def test_conversations_stay_their_owners_only(
+    corpus: Corpus, tmp_path: Path, encoder: Encoder
+) -> None:
+    before = os.umask(0)
+    try:
+        waiting = corpus.folder / "uploads" / ".waiting"
+        waiting.mkdir()
+        for name in ("1-a-b.json", "1-a-b.data", "2-a-c.part", "a.lock"):
+            (waiting / name).write_text("{}")
+        corpus.backup(tmp_path / "backup.zip")
+        with Corpus(tmp_path / "new", encoder=encoder) as new:
+            new.restore(tmp_path / "backup.zip")
+    finally:
+        os.umask(before)
+    chats = tmp_path / "new" / ".chats"
+    paths = (tmp_path / "backup.zip", chats, chats / "me", chats / "me" / "0.json")
+    assert [path.stat().st_mode & 0o777 for path in paths] == [0o600, 0o700, 0o700, 0o600]
+    kept = tmp_path / "new" / "uploads" / ".waiting"
+    assert sorted(each.name for each in kept.iterdir()) == ["1-a-b.data", "1-a-b.json"]
 
 
 def test_those_who_have_it_open_see_what_was_restored(

@@ -15,5 +15,5 @@ def test_nothing_that_changes_the_corpus_has_a_public_name(served: Served) -> No
 
 
 def test_the_page_describes_its_requests_to_nobody(served: Served) -> None:
-    for path in ("/openapi.json", "/docs", "/redoc"):
+    for path in ("/openapi.json", "/gradio_api/openapi.json", "/docs", "/redoc"):
         assert httpx.get(f"{served.address}{path}").status_code == 404, path
