@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,6 +69,8 @@ class ConversationStore:
         try:
             for folder in (self.folder, file.parent):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with suppress(PermissionError):  # earlier versions left it open; it may be another's
+                self.folder.chmod(0o700)
             for old in _latest_first(file.parent)[MAX_CONVERSATIONS:]:
                 old.unlink(missing_ok=True)
             partial = file.with_suffix(f".{secrets.token_hex(4)}")

@@ -59,6 +59,9 @@ def test_only_its_owner_on_this_machine_reads_a_conversation(tmp_path: Path) -> 
         os.umask(before)
     paths = [store.folder, *store.folder.rglob("*")]
     assert [path.stat().st_mode & 0o777 for path in paths] == [0o700, 0o700, 0o600]
+    store.folder.chmod(0o755)  # as an earlier version left it
+    store.save(new_key(), CONVERSATION)
+    assert store.folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_what_was_under_way_when_the_server_ended_is_stopped(tmp_path: Path) -> None:
