@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from indexing.filter import Filter
     from indexing.indexer import IndexReport, Progress
     from indexing.limits import FileLimits
+    from indexing.store.collections import Collection
     from indexing.store.store import DocumentEntry
     from indexing.store.verification import Damage
+    from rag_app.corpus.access import Access
     from rag_app.corpus.backup import Backup
     from rag_app.corpus.corpus import Corpus
     from rag_app.corpus.event_loop import stream_async
@@ -45,12 +47,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Access",
     "Action",
     "Answer",
     "AnswerReady",
     "AskRequest",
     "Backup",
     "Citation",
+    "Collection",
     "ContextEntry",
     "ContextReady",
     "Corpus",
@@ -83,11 +87,13 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Access": "rag_app.corpus.access",
     "Action": "generator.overview.overview",
     "Answer": "generator.answer",
     "AskRequest": "generator.request",
     "AnswerReady": "generator.answer",
     "Citation": "generator.answer",
+    "Collection": "indexing.store.collections",
     "ContextEntry": "generator.answer",
     "ContextReady": "generator.answer",
     "Corpus": "rag_app.corpus.corpus",

@@ -214,7 +214,7 @@ class Collections:
                 self._require_free(to)
             self._update(before.name, "name = ?", to)
 
-    def share(self, name: str, shared: bool = True) -> None:
+    def share(self, name: str, *, shared: bool = True) -> None:
         """Let others than the owner read a collection, or no more.
 
         Raises:

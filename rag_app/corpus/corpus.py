@@ -227,7 +227,7 @@ class Corpus:
             return [
                 entry
                 for entry in limited.entries()
-                if all(map(is_gone, {entry.path, *limited.paths(entry.id)}))
+                if is_gone(entry.path) and all(map(is_gone, limited.paths(entry.id)))
             ]
 
     @property

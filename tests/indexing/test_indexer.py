@@ -453,6 +453,30 @@ def test_the_same_file_in_two_collections_is_encoded_once(desk: Desk) -> None:
     assert len(desk.store.identities()) == 1
 
 
+@pytest.mark.parametrize("step", ["put", "leave", "remember_file"])
+def test_a_run_that_breaks_off_harms_no_other_collection(
+    step: str, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of two collections has changed; the run for one ends before any of its commits."""
+    desk.write("a.txt", A)
+    for name in ("one", "two"):
+        desk.index(collection=name)
+    desk.write("a.txt", B)
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Store, step, interrupt)
+        desk.index(collection="one")
+    assert places(desk.store.of("two")) == {("a.txt", "", "a", A)}
+    assert verify(desk.store.database) == []
+    desk.index(collection="one")
+    assert places(desk.store.of("one")) == {("a.txt", "", "a", B)}
+    assert places(desk.store.of("two")) == {("a.txt", "", "a", A)}
+    assert len(desk.store.identities()) == 2
+
+
 def test_each_collection_calls_a_document_by_its_own_file(desk: Desk) -> None:
     desk.write("a.txt", A)
     desk.write("b.txt", A)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import FastAPI
-from mcp.server.mcpserver import MCPServer
+from fastapi import FastAPI, Request
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
@@ -22,6 +22,7 @@ from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
 from rag_app import __version__
 from rag_app.chat.request_limits import MAX_QUESTION
+from rag_app.chat.web.auth import user_of
 from rag_app.chat.web.file_names import file_name, without_folder
 
 if TYPE_CHECKING:
@@ -37,6 +38,13 @@ Name = Annotated[str, Field(max_length=1000)]
 Documents = Annotated[
     list[Name],
     Field(max_length=1000, description="Limit to these documents, by id or title; empty for all."),
+]
+Collections = Annotated[
+    list[Name],
+    Field(
+        max_length=1000,
+        description="Limit to these collections of documents, by name; empty for all.",
+    ),
 ]
 Path = Annotated[
     str, Field(max_length=1000, description='Limit to files that match, for example "*.vtt".')
@@ -195,7 +203,8 @@ def server(app: Application) -> MCPServer[None]:
     )
 
     @tools.tool(title="Search documents", annotations=read_only)
-    async def search_documents(
+    async def search_documents(  # noqa: PLR0913, PLR0917 - the fields of its schema
+        context: Context[Any, Any],
         query: Annotated[
             str, Field(max_length=MAX_QUESTION, description="A question or a description.")
         ],
@@ -203,14 +212,16 @@ def server(app: Application) -> MCPServer[None]:
         documents: Documents = [],  # noqa: B006 - a schema needs the default itself
         path: Path = "",
         speaker: Speaker = "",
+        collections: Collections = [],  # noqa: B006 - as above
     ) -> SearchResult:
         """Find the documents that a query is about, each with its best passages."""
-        where = Filter(tuple(documents), path or None, speaker or None)
+        where = _filter(context, documents, path, speaker, collections)
         with tool_errors(app.corpus):
             return await asyncio.to_thread(_search, app.corpus, query, k, where)
 
     @tools.tool(title="Ask documents", annotations=read_only)
     async def ask_documents(  # noqa: PLR0913, PLR0917 - the fields of its schema
+        context: Context[Any, Any],
         question: Annotated[
             str,
             Field(max_length=MAX_QUESTION, description="A question about what the documents say."),
@@ -238,9 +249,10 @@ def server(app: Application) -> MCPServer[None]:
                 'documents that are named; "question" looks everything up.'
             ),
         ] = "auto",
+        collections: Collections = [],  # noqa: B006 - as above
     ) -> AnswerResult:
         """Answer a question from the documents, with citations that are exact spans of them."""
-        where = Filter(tuple(documents), path or None, speaker or None)
+        where = _filter(context, documents, path, speaker, collections)
         with tool_errors(app.corpus):
             request = AskRequest(
                 question, answer, where=where, abstain_below=abstain_below, read_as=read_as
@@ -249,23 +261,42 @@ def server(app: Application) -> MCPServer[None]:
 
     @tools.tool(title="Read a passage", annotations=read_only)
     async def read_passage(
+        context: Context[Any, Any],
         document: Annotated[str, Field(max_length=1000, description="Id or title of a document.")],
         start: Annotated[int, Field(ge=0, description="Offset of the first character.")] = 0,
         end: Annotated[int, Field(ge=0, description="Offset after the last character.")] = 4000,
     ) -> Span:
         """Read a document's text from one character to another, 20,000 at most."""
         with tool_errors(app.corpus):
-            return await asyncio.to_thread(_read, app.corpus, document, start, end)
+            where = _filter(context)
+            return await asyncio.to_thread(_read, app.corpus, document, start, end, where)
 
     @tools.tool(title="Overview of a document", annotations=read_only)
     async def document_overview(
+        context: Context[Any, Any],
         document: Annotated[str, Field(description="Id, path or title of a document.")],
     ) -> OverviewResult:
         """What a document is about: speakers, topics, decisions, actions, as exact quotes."""
         with tool_errors(app.corpus):
-            return _overview_result(await asyncio.to_thread(app.corpus.overview, document))
+            where = _filter(context)
+            about = await asyncio.to_thread(app.corpus.overview, document, where=where)
+            return _overview_result(about)
 
     return tools
+
+
+def _filter(
+    context: Context[Any, Any],
+    documents: Sequence[str] = (),
+    path: str = "",
+    speaker: str = "",
+    collections: Sequence[str] = (),
+) -> Filter:
+    """What a tool is limited to: what is asked for, and what the caller may read."""
+    request = context.request_context.request
+    assert isinstance(request, Request), "the tools are served over HTTP only"
+    person = user_of(request.scope)
+    return Filter(tuple(documents), path or None, speaker or None, tuple(collections), person)
 
 
 @contextmanager
@@ -371,8 +402,8 @@ def _overview_result(about: Overview) -> OverviewResult:
     )
 
 
-def _read(corpus: Corpus, name: str, start: int, end: int) -> Span:
-    document = corpus.document(name)
+def _read(corpus: Corpus, name: str, start: int, end: int, where: Filter) -> Span:
+    document = corpus.document(name, where=where)
     length = len(document.text)
     if not start < end or start >= length:
         raise InvalidRequest(f"{name}: no characters {start} to {end}; it has {length}")

@@ -25,10 +25,11 @@ from generator.answer import Answer, AnswerReady, TextDelta, as_json
 from generator.prompt.builder import count_words
 from generator.prompt.follow_up import Turn
 from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs
-from indexing.errors import Busy, DocumentNotFound, InputError, RagAppError
+from indexing.errors import Busy, CollectionNotFound, DocumentNotFound, InputError, RagAppError
 from indexing.filter import Filter
 from rag_app.chat.question_queue import QuestionQueue
 from rag_app.chat.request_limits import MAX_HISTORY, MAX_QUESTION
+from rag_app.chat.web.auth import user_of
 from rag_app.chat.web.file_names import file_name, model_name, without_folder
 from rag_app.chat.web.openai_errors import API, error_response, error_values
 
@@ -89,6 +90,7 @@ class Completion(BaseModel):
     user: Name = ""
     k: int = Field(EVIDENCE_DOCUMENTS, ge=1, le=100)
     abstain_below: float | None = Field(None, ge=0, le=1)
+    collections: list[Name] = Field([], max_length=1000)
     documents: list[Name] = Field([], max_length=1000)
     path: Name | None = None
     speaker: Name | None = None
@@ -116,7 +118,8 @@ def add(web: FastAPI, app: Application) -> None:
             return refusal
         who = body.user or (request.client.host if request.client else "")
         try:
-            ask = _ask_request(body, MODELS[body.model] or app.answer)
+            person = user_of(request.scope)
+            ask = _ask_request(body, MODELS[body.model] or app.answer, person)
             reply = _Reply(body, app.questions, ask, f"api {who}")
             return await (reply.stream() if body.stream else reply.complete())
         except RagAppError as error:
@@ -182,8 +185,10 @@ def _no_model(name: str) -> JSONResponse:
     return error_response(message, 404, code="model_not_found", param="model")
 
 
-def _ask_request(body: Completion, mode: Mode | None) -> AskRequest:
-    where = Filter(tuple(body.documents), body.path, body.speaker)
+def _ask_request(body: Completion, mode: Mode | None, person: str | None) -> AskRequest:
+    """What is asked; whoever has logged in is answered from what they may read."""
+    documents, collections = tuple(body.documents), tuple(body.collections)
+    where = Filter(documents, body.path, body.speaker, collections, person)
     *before, last = body.messages
     history = tuple(_turns(before))
     return AskRequest(
@@ -307,5 +312,5 @@ def _error_of(error: RagAppError, corpus: Corpus) -> JSONResponse:
     if isinstance(error, Busy):
         code, retry = "rate_limit_exceeded", {"Retry-After": "10"}
         return error_response(message, 429, code=code, headers=retry)
-    status = 400 if isinstance(error, InputError | DocumentNotFound) else 500
+    status = 400 if isinstance(error, InputError | DocumentNotFound | CollectionNotFound) else 500
     return error_response(message, status)

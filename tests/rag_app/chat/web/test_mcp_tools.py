@@ -13,7 +13,7 @@ from rag_app import __version__
 from rag_app.chat.web import mcp_tools
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import Served
-from tests.rag_app.chat.web.programs import OFF_TOPIC, QUESTION, WITH_SHORT
+from tests.rag_app.chat.web.programs import OFF_TOPIC, PASSWORDS, QUESTION, WITH_SHORT
 
 TOOLS = {"search_documents", "ask_documents", "read_passage", "document_overview"}
 
@@ -127,3 +127,32 @@ def test_a_question_of_a_tool_has_a_limit(served: Served) -> None:
     long = "word " * 2000
     assert use(served, "ask_documents", question=long).is_error
     assert use(served, "search_documents", query=long).is_error
+
+
+def test_each_login_reads_what_it_may_read(shared_server: Served) -> None:
+    def of(user: str, tool: str, **arguments: object) -> Any:
+        host = shared_server.address.removeprefix("http://")
+        address = f"http://{user}:{PASSWORDS[user]}@{host}"
+        return use(Served(address, shared_server.folder), tool, **arguments)
+
+    def titles(user: str, **limits: object) -> set[str]:
+        found = of(user, "search_documents", query="ghost, mast, soup", **limits)
+        return {each["title"] for each in found.structured_content["documents"]}
+
+    assert titles("ann") == {"menu", "diary", "mine"}
+    assert titles("eve") == {"menu", "plan"}
+    assert titles("ann", collections=["plans"]) == {"plan"}
+    assert of("eve", "search_documents", query="ghost", collections=["ann"]).is_error
+    ghost = "When did the ghost walk?"
+    for limits, abstains in (({}, False), ({"collections": ["plans"]}, True)):
+        answer = of("ann", "ask_documents", question=ghost, **limits).structured_content
+        assert answer["abstained"] is abstains
+    assert of("eve", "ask_documents", question=ghost).structured_content["abstained"]
+    assert of("ann", "read_passage", document="diary").structured_content["title"] == "diary"
+    assert of("bob", "read_passage", document="plan").structured_content["title"] == "plan"
+    with Corpus(shared_server.folder) as corpus:
+        (diary,) = (one.id for one in corpus.documents() if one.title == "diary")
+    for tool in ("read_passage", "document_overview"):
+        assert not of("ann", tool, document=diary).is_error
+        for name in (diary, "diary"):
+            assert of("eve", tool, document=name).is_error

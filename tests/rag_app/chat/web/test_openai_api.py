@@ -15,7 +15,7 @@ from generator.prompt.builder import count_words
 from rag_app.chat.web import openai_api
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import Served
-from tests.rag_app.chat.web.programs import OFF_TOPIC, QUESTION, WITH_SHORT
+from tests.rag_app.chat.web.programs import OFF_TOPIC, PASSWORDS, QUESTION, WITH_SHORT
 from tests.waiting import PATIENCE
 
 
@@ -221,3 +221,31 @@ def test_json_that_is_none_is_an_error_of_the_api(served: Served) -> None:
     reply = httpx.post(url, json={"messages": [{"role": "user", "content": "?"}]})
     assert reply.json()["error"]["code"] == "missing_required_parameter"
     assert reply.json()["error"]["param"] == "model"
+
+
+def test_each_login_is_answered_from_what_it_may_read(shared_server: Served) -> None:
+    def text(user: str, question: str, **limits: object) -> str:
+        client = openai.OpenAI(
+            base_url=f"{shared_server.address}/v1",
+            api_key=f"{user}:{PASSWORDS[user]}",
+            max_retries=0,
+        )
+        answer: str = ask(client, question, extra_body=limits).choices[0].message.content
+        return answer
+
+    ghost, listing = "When did the ghost walk?", "What documents do you have?"
+    assert "midnight" in text("ann", ghost)
+    assert text("bob", ghost) == text("eve", ghost) == NOT_SAID
+    assert text("ann", ghost, collections=["ann"]) == text("ann", ghost)
+    assert text("ann", ghost, collections=["plans", "default"]) == NOT_SAID
+    lines = {user: text(user, listing).splitlines()[1:] for user in PASSWORDS}
+    names = {user: [line.split(" ")[0] for line in of] for user, of in lines.items()}
+    assert names == {
+        "ann": ["menu", "diary", "mine"],
+        "bob": ["menu", "plan"],
+        "eve": ["menu", "plan"],
+    }
+    for named in ({"collections": ["ann"]}, {"documents": ["diary"]}):
+        with pytest.raises(openai.BadRequestError) as refused:
+            text("eve", ghost, **named)
+        assert "no such collection" in str(refused.value) or "no document" in str(refused.value)
