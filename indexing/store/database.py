@@ -248,8 +248,12 @@ class Database:
         return FileIdentity.of(self.path, content=self._immutable)
 
     def _end(self, statement: str) -> None:
-        """End the transaction, unless an error has ended it already."""
-        if self._connection.in_transaction:
+        """End the transaction, unless an error or another thread has ended it already."""
+        try:
+            open_still = self._connection.in_transaction
+        except sqlite3.ProgrammingError:  # the connection was closed
+            return
+        if open_still:
             self.run(statement)
 
     def _migrate(self) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import logging
 import os
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from rag_app.chat.application import Application
     from rag_app.chat.web.logins import Logins
 
+LONGEST_END = 3  # seconds that a server waits for its threads when it is stopped
+WORKERS = ("warm", "answer", "ingest")  # names of threads that compute
 STATIC = Path(__file__).parents[1] / "page" / "static"
 
 
@@ -161,14 +165,37 @@ def serve(
         logging.getLogger("uvicorn.error").addFilter(_is_worth_logging)
         listener.listen()
         app.ingest_queue.resume()
-        threading.Thread(target=app.warm, name="warm", daemon=True).start()
         host = f"[{options.host}]" if ":" in options.host else options.host
-        if ready is not None:
-            ready(f"http://{host}:{listener.getsockname()[1]}")
         try:
+            threading.Thread(target=app.warm, name="warm", daemon=True).start()
+            if ready is not None:
+                ready(f"http://{host}:{listener.getsockname()[1]}")
             uvicorn.Server(config).run(sockets=[listener])
         finally:
             app.ingest_queue.close()
+            _wait_for_threads()
+
+
+def _wait_for_threads() -> None:
+    """Let threads end that use models and the corpus, for a moment.
+
+    One that is still within a library when Python ends makes that library abort the process, so
+    the process ends without Python's own end then.
+    """
+    deadline = time.monotonic() + LONGEST_END
+    working = [each for each in threading.enumerate() if each.daemon and each.name in WORKERS]
+    for thread in working:
+        thread.join(max(deadline - time.monotonic(), 0))
+    if any(thread.is_alive() for thread in working):
+        atexit.register(_end_at_once)
+
+
+def _end_at_once() -> None:
+    from rag_app.cli.last_resort import STOPPED  # after Ctrl-C, which is what ends a server
+
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(STOPPED)
 
 
 def _is_worth_logging(record: logging.LogRecord) -> bool:

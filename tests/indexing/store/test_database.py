@@ -178,3 +178,11 @@ def test_rows_that_nobody_reads_to_the_end_may_outlive_the_connection(tmp_path: 
     database.close()
     assert isinstance(rows, Generator)
     rows.close()  # as an error's traceback does when it is forgotten
+
+
+def test_a_connection_that_is_closed_while_it_reads_hides_no_error(tmp_path: Path) -> None:
+    create(tmp_path / FILE_NAME)
+    database = Database(tmp_path / FILE_NAME)
+    with pytest.raises(CorpusError, match="the first"), database.reading():
+        database.close()
+        raise CorpusError("the first")

@@ -151,3 +151,22 @@ def test_every_writer_keeps_the_checksums(store: Store) -> None:
     store.adopt_reencoded(other)
     assert verify(store.database) == []
     assert store.fingerprint() == other
+
+
+def test_a_text_is_not_measured_again_for_each_passage(tmp_path: Path) -> None:
+    """A text of 100 MB has tens of thousands of passages: verifying it took hours."""
+    store, measured = Store(tmp_path, create=True), list[int]()
+    store.set_fingerprint(FP)
+    text = "Why? " * 200
+    document = Document("a" * 12, "/notes/a", "", "a", "txt", content_digest(text, (), ()), text)
+    passages = [Passage(5 * number, 5 * number + 4) for number in range(200)]
+    vectors = np.repeat(UNIT[:1], 200, axis=0)
+    store.put(document, passages, EncodedDocument(UNIT[0], vectors, 9, 9), added="now")
+
+    def length(value: str | bytes | None) -> int | None:
+        measured.append(len(value or ""))
+        return None if value is None else len(value)
+
+    store.database._connection.create_function("length", 1, length)
+    assert verify(store.database) == []
+    assert 1 <= sum(size == len(text) for size in measured) < 10
