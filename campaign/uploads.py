@@ -71,7 +71,7 @@ def _run(corpus: Path, names: list[str], accepted: Path) -> None:
         app.ingest_queue.add(asyncio.run(app.uploads.receive(name, _content(name))))
         with accepted.open("a") as file:
             file.write(f"{name}\n")
-    while app.ingest_queue.busy:
+    while app.ingest_queue.is_busy():
         time.sleep(0.005)
 
 

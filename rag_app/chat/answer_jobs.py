@@ -19,6 +19,8 @@ class AnswerJob:
     """One answer in progress.
 
     Attributes:
+        key: Of the conversations that it belongs to.
+        person: Login name of whoever asks; None where nobody logs in.
         conversation: The conversation before it.
         exchange: The question, and the answer so far.
         number: Which exchange of the conversation is checked; None for a new one.
@@ -32,8 +34,10 @@ class AnswerJob:
         conversation: Conversation,
         exchange: Exchange,
         *,
+        person: str | None = None,
         number: int | None = None,
     ) -> None:
+        self.person = person
         self.key, self.conversation, self.exchange = key, conversation, exchange
         self.number = number
         self.stop = threading.Event()
@@ -73,17 +77,28 @@ class AnswerJobs:
         self._jobs: dict[str, AnswerJob] = {}
         self._lock = threading.Lock()
 
-    def start(self, key: str, conversation: Conversation, exchange: Exchange) -> AnswerJob:
-        """Begin to answer.
+    def start(
+        self,
+        key: str,
+        conversation: Conversation,
+        exchange: Exchange,
+        *,
+        person: str | None = None,
+    ) -> AnswerJob:
+        """Begin to answer, from what a person may see (a login name; None may see everything).
 
         Raises:
             InvalidRequest: The conversation waits for an answer already.
         """
-        job = AnswerJob(key, conversation, exchange)
+        job = AnswerJob(key, conversation, exchange, person=person)
         return self._launch(job, self._answer, save=True)
 
-    def check(self, key: str, conversation: Conversation, number: int) -> AnswerJob:
+    def check(
+        self, key: str, conversation: Conversation, number: int, *, person: str | None = None
+    ) -> AnswerJob:
         """Begin to check whether an answer depends on the position of its evidence.
+
+        It is limited to what a person may see, as in `start`.
 
         Raises:
             InvalidRequest: There is no such answer, or the conversation waits for one.
@@ -92,7 +107,7 @@ class AnswerJobs:
         if exchange.answer is None:
             raise InvalidRequest("only a complete answer can be checked; ask again first")
         exchange = replace(exchange, state="checking", note="", check=None)
-        job = AnswerJob(key, conversation, exchange, number=number)
+        job = AnswerJob(key, conversation, exchange, person=person, number=number)
         return self._launch(job, self._check, save=False)
 
     def _launch(
@@ -175,7 +190,7 @@ class AnswerJobs:
 
     def _stream(self, job: AnswerJob) -> Exchange:
         """The exchange at its end; on the way there, `job.exchange` follows it."""
-        request = _request(job.exchange, job.conversation)
+        request = _request(job.exchange, job.conversation, job.person)
         for event in self._questions.stream(request, who=job.key, stop=job.stop):
             if isinstance(event, Waiting):
                 job.advance(replace(job.exchange, note=str(event.ahead)))
@@ -196,18 +211,18 @@ class AnswerJobs:
 
         exchange = job.exchange
         assert exchange.answer is not None and job.number is not None
-        request = _request(exchange, job.conversation.upto(job.number))
+        request = _request(exchange, job.conversation.upto(job.number), job.person)
         check = self._questions.check(
             request, exchange.answer, who=job.key, stop=job.stop, progress=progress
         )
         return PositionCheckRecord.of(check) if check else None
 
 
-def _request(exchange: Exchange, before: Conversation) -> AskRequest:
+def _request(exchange: Exchange, before: Conversation, person: str | None) -> AskRequest:
     """The question of an exchange, after the conversation before it."""
     return AskRequest(
         exchange.question,
         exchange.mode,
-        where=Filter(documents=exchange.documents),
+        where=Filter(documents=exchange.documents, collections=exchange.collections, person=person),
         history=before.turns(),
     )

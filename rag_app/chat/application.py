@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,12 @@ from indexing.errors import RagAppError
 from indexing.models.files import DEFAULT_GENERATOR
 from rag_app.chat.answer_jobs import AnswerJobs
 from rag_app.chat.changes import Changes
+from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.conversation_store import ConversationStore
 from rag_app.chat.document_list import DocumentList
 from rag_app.chat.ingest_queue import IngestQueue
 from rag_app.chat.question_queue import QuestionQueue
+from rag_app.chat.removal_notice import RemovalNotices
 from rag_app.chat.uploads import Uploads
 
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ class Application:
         uploads: Uploaded files.
         ingest_queue: Uploaded files on their way into the corpus.
         document_list: The documents that the page lists.
+        collection_list: The collections that the page lists.
+        removal_notices: Whom it concerns that a document is removed.
         changes: Whether anything of what a page shows has changed.
     """
 
@@ -49,6 +54,8 @@ class Application:
     uploads: Uploads
     ingest_queue: IngestQueue
     document_list: DocumentList
+    collection_list: CollectionList
+    removal_notices: RemovalNotices
     changes: Changes
 
     @classmethod
@@ -58,8 +65,16 @@ class Application:
         *,
         answer: Mode = "quote",
         generator: str = DEFAULT_GENERATOR,
+        people: Sequence[str] = (),
     ) -> Application:
-        """The parts over a corpus; whatever they store lies in the corpus's folder."""
+        """The parts over a corpus; whatever they store lies in the corpus's folder.
+
+        Args:
+            corpus: The documents.
+            answer: Default answer mode.
+            generator: The language model's name.
+            people: Everybody who may log in; nobody where that is not needed.
+        """
         questions, conversations = QuestionQueue(corpus), ConversationStore(corpus.folder / CHATS)
         uploads = Uploads(corpus.folder / UPLOADS, max_bytes=corpus.limits.bytes)
         ingest_queue = IngestQueue(corpus, uploads)
@@ -73,6 +88,8 @@ class Application:
             uploads=uploads,
             ingest_queue=ingest_queue,
             document_list=DocumentList(corpus, uploads),
+            collection_list=CollectionList(corpus),
+            removal_notices=RemovalNotices(corpus, conversations, people),
             changes=Changes(corpus, ingest_queue, conversations),
         )
 

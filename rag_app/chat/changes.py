@@ -27,13 +27,14 @@ class Changes:
     ) -> None:
         self._corpus, self._queue, self._conversations = corpus, ingest_queue, conversations
 
-    def mark(self, chats: str) -> str:
+    def mark(self, chats: str, person: str | None = None) -> str:
         """A mark that differs from an earlier one if what a person sees has changed since.
 
         Args:
             chats: The name of the folder with their conversations (`ConversationStore.name`).
+            person: A login name; None where nobody logs in.
         """
-        parts = (self._revision(), self._queue.uploads, self._conversations.changed(chats))
+        parts = (self._revision(), self._queue.of(person), self._conversations.changed(chats))
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     def _revision(self) -> str:

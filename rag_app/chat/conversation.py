@@ -93,6 +93,7 @@ class Exchange:
         answer: The complete answer, once it is there.
         note: An error, or how many questions are ahead, or the progress of a check.
         check: Its position check, if there was one.
+        collections: Names of the collections it is limited to; none for all.
     """
 
     question: str
@@ -103,6 +104,7 @@ class Exchange:
     answer: Answer | None = None
     note: str = ""
     check: PositionCheckRecord | None = None
+    collections: tuple[str, ...] = ()
 
     @property
     def over(self) -> bool:
@@ -140,6 +142,15 @@ class Conversation:
     def upto(self, number: int) -> Conversation:
         """The conversation before an exchange."""
         return replace(self, exchanges=self.exchanges[:number])
+
+    def quotes(self, document: str) -> bool:
+        """Whether an answer of it quotes a document, by id."""
+        answers = [each.answer for each in self.exchanges if each.answer is not None]
+        return any(
+            document == each.document
+            for answer in answers
+            for each in (*answer.citations, *answer.closest)
+        )
 
     def turns(self) -> tuple[Turn, ...]:
         """The turns so far, for the prompt of the next answer."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -100,6 +101,19 @@ class ConversationStore:
             return (self.folder / name).stat().st_mtime_ns if _NAME.fullmatch(name) else 0
         except OSError:
             return 0
+
+    def quoting(self, document: str) -> dict[str, int]:
+        """How many conversations quote a document, by the name of the folder that they are in."""
+        found: Counter[str] = Counter()
+        for file in self.folder.glob("*/*.json"):
+            try:
+                mentioned = f'"{document}"'.encode() in file.read_bytes()
+            except OSError:
+                continue
+            conversation = _read(file) if mentioned else None
+            if conversation is not None and conversation.quotes(document):
+                found[file.parent.name] += 1
+        return dict(found)
 
     def take_over(self, old: str, new: str) -> None:
         """Move the conversations of one key to another, as when a browser's person logs in.

@@ -1,18 +1,35 @@
-"""The documents that a page lists, selects and removes."""
+"""The documents that a page lists, selects and removes, as each person has them.
+
+A person is a login name; None where nobody logs in.
+"""
 
 from __future__ import annotations
 
-import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.errors import CorpusLocked, CorpusNotFound
+from indexing.errors import CollectionNotFound, CorpusNotFound, InvalidRequest
+from indexing.filter import Filter
+from rag_app.chat.write_lock import patiently
+from rag_app.corpus.access import Access
 
 if TYPE_CHECKING:
     from indexing.store.store import DocumentEntry
     from rag_app.chat.uploads import Uploads
     from rag_app.corpus.corpus import Corpus
 
-LOCK_TIMEOUT = 5  # seconds to wait for another writer
+
+@dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """A document of the list.
+
+    Attributes:
+        entry: Its name, place and size, with its collections that the person may read.
+        removable: Whether the person may remove it.
+    """
+
+    entry: DocumentEntry
+    removable: bool
 
 
 class DocumentList:
@@ -26,38 +43,62 @@ class DocumentList:
     def __init__(self, corpus: Corpus, uploads: Uploads) -> None:
         self._corpus, self._uploads = corpus, uploads
 
-    def entries(self) -> list[DocumentEntry]:
-        """All documents; none if there is no corpus yet."""
-        try:
-            return self._corpus.documents()
-        except CorpusNotFound:
-            return []
+    def entries(
+        self, person: str | None, collections: tuple[str, ...] = ()
+    ) -> list[ListedDocument]:
+        """The documents that a person may see, of some collections or all."""
+        found = self._entries(Filter(collections=collections, person=person))
+        own = {
+            one.name
+            for one in Access(self._corpus, person).collections()
+            if one.changeable_by(person)
+        }
+        return [ListedDocument(one, not own.isdisjoint(one.collections)) for one in found]
 
-    def select(self, value: object) -> tuple[str, ...]:
-        """The ids in a list sent by a browser that are still documents."""
+    def select(
+        self, value: object, person: str | None, collections: tuple[str, ...] = ()
+    ) -> tuple[str, ...]:
+        """The ids in a list sent by a browser that a person may see, of some collections or all."""
         ids = {each for each in value if isinstance(each, str)} if isinstance(value, list) else ()
-        return tuple(entry.id for entry in self.entries() if entry.id in ids)
+        where = Filter(collections=collections, person=person)
+        return tuple(one.id for one in self._entries(where) if one.id in ids)
 
-    def remove(self, id_: str) -> None:
-        """Remove a document, and its file if it was uploaded. Other files stay.
+    def remove(self, id_: str, person: str | None) -> None:
+        """Remove a document from the collections that a person may change, with its uploaded file.
+
+        Other files stay.
 
         Raises:
-            CorpusLocked: Documents are being added, and that takes longer than LOCK_TIMEOUT.
+            CorpusLocked: Documents are being added, and that takes long.
+            InvalidRequest: The person may change none of its collections.
         """
-        entry = next((each for each in self.entries() if each.id == id_), None)
+        entry = next((one for one in self._entries(Filter(person=person)) if one.id == id_), None)
         if entry is None:
             return
-        deadline = time.monotonic() + LOCK_TIMEOUT
-        while True:
-            try:
-                self._corpus.remove([id_])
-                break
-            except CorpusLocked as error:
-                if time.monotonic() > deadline:
-                    raise CorpusLocked(
-                        f"{entry.title}: cannot be removed while documents are being added; "
-                        "try again later"
-                    ) from error
-                time.sleep(0.2)
-        if all(each.path != entry.path for each in self.entries()):
-            self._uploads.delete(entry.path)
+        access = Access(self._corpus, person)
+        leaves = [one.name for one in access.removal(id_).leaves]
+        if not leaves:
+            raise InvalidRequest(f"{entry.title}: is not yours to remove; ask whoever shares it")
+        paths = {
+            one.path
+            for name in leaves
+            for one in self._entries(Filter(collections=(name,)))
+            if one.id == id_
+        }
+        patiently(lambda: access.remove(id_), f"{entry.title}: cannot be removed")
+        for path in paths - self._paths():
+            self._uploads.delete(path)
+
+    def _paths(self) -> set[str]:
+        """Where all documents lie, in every collection."""
+        try:
+            names = [one.name for one in self._corpus.collections.all()]
+        except CorpusNotFound:
+            return set()
+        return {one.path for name in names for one in self._entries(Filter(collections=(name,)))}
+
+    def _entries(self, where: Filter) -> list[DocumentEntry]:
+        try:
+            return self._corpus.documents(where=where)
+        except (CorpusNotFound, CollectionNotFound):
+            return []

@@ -13,7 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexing.errors import CorpusError, CorpusLocked, CorpusNotFound, RagAppError
+from indexing.errors import (
+    CollectionNotFound,
+    CorpusError,
+    CorpusLocked,
+    CorpusNotFound,
+    RagAppError,
+)
+from indexing.filter import Filter
+from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.upload_records import Stage, UploadStatus
 
 if TYPE_CHECKING:
@@ -35,6 +43,9 @@ class _Cancelled(Exception):
 class IngestQueue:
     """Indexes uploaded files one batch after another while questions go on.
 
+    Each goes to the collection of whoever uploaded it. A person is a login name; None, where nobody
+    logs in, has all files.
+
     Args:
         corpus: The corpus to add them to.
         uploads: Their files.
@@ -42,6 +53,7 @@ class IngestQueue:
 
     def __init__(self, corpus: Corpus, uploads: Uploads) -> None:
         self._corpus, self._files = corpus, uploads
+        self._collections = CollectionList(corpus)
         self._records = uploads.records
         self._uploads: dict[str, UploadStatus] = {}
         self._lock = threading.RLock()
@@ -51,14 +63,21 @@ class IngestQueue:
     @property
     def uploads(self) -> tuple[UploadStatus, ...]:
         """The latest files, in order of arrival."""
-        with self._lock:
-            return tuple(self._uploads.values())[-MAX_LISTED:]
+        return self.of(None)
 
-    @property
-    def busy(self) -> bool:
-        """Whether any file is going to be indexed without further ado."""
+    def of(self, person: str | None) -> tuple[UploadStatus, ...]:
+        """The latest files of a person, and those from before there were logins."""
         with self._lock:
-            return any(each.stage in {"waiting", "reading"} for each in self._uploads.values())
+            theirs = [each for each in self._uploads.values() if _is_theirs(each, person)]
+        return tuple(theirs[-MAX_LISTED:])
+
+    def is_busy(self, person: str | None = None) -> bool:
+        """Whether any file of a person is going to be indexed without further ado."""
+        with self._lock:
+            return any(
+                each.stage in {"waiting", "reading"} and _is_theirs(each, person)
+                for each in self._uploads.values()
+            )
 
     def resume(self) -> None:
         """Go on with what other servers left, and from now on with what they will leave."""
@@ -102,7 +121,9 @@ class IngestQueue:
             open_names |= self._records.names_of_others()
             stage: Stage = "exists" if changes or received.name in open_names else "waiting"
             try:
-                status = self._records.keep(received.content, received.name, stage)
+                status = self._records.keep(
+                    received.content, received.name, stage, owner=received.owner
+                )
             except OSError as error:
                 received.content.unlink(missing_ok=True)
                 raise CorpusError(
@@ -113,41 +134,43 @@ class IngestQueue:
             self._work_on()
             return status
 
-    def replace(self, id_: str) -> None:
+    def replace(self, id_: str, person: str | None = None) -> None:
         """Let a file take the place of the document of its name."""
-        self._move_on(id_, {"exists"})
+        self._move_on(id_, {"exists"}, person)
 
-    def keep_both(self, id_: str) -> None:
+    def keep_both(self, id_: str, person: str | None = None) -> None:
         """Give a file another name, so that the document of its name stays."""
         with self._lock:
-            status = self._uploads.get(id_)
+            status = self._get(id_, person)
             if status is not None and status.stage == "exists":
                 used = {each.name for each in self._uploads.values()}
                 used |= self._records.names_of_others()
                 self._uploads[id_] = replace(status, name=self._files.free_name(status.name, used))
-                self._move_on(id_, {"exists"})
+                self._move_on(id_, {"exists"}, person)
 
-    def retry(self, id_: str) -> None:
+    def retry(self, id_: str, person: str | None = None) -> None:
         """Index a file that failed once more."""
-        self._move_on(id_, {"failed", "cancelled"})
+        self._move_on(id_, {"failed", "cancelled"}, person)
 
-    def cancel(self, id_: str) -> None:
+    def cancel(self, id_: str, person: str | None = None) -> None:
         """Index a file no more that waits, asks or is being read."""
         with self._lock:
-            status = self._uploads.get(id_)
+            status = self._get(id_, person)
             if status is None or status.over:
                 return
             self._set(replace(status, stage="cancelled", share=0.0, seconds_left=None))
 
-    def clear(self) -> None:
+    def clear(self, person: str | None = None) -> None:
         """Remove files from the list whose stage is final, and what was kept to try them again."""
-        indexed = self._indexed()
+        indexed = {owner: self._indexed(owner) for owner in {each.owner for each in self.uploads}}
         with self._lock:
-            for status in [each for each in self._uploads.values() if each.over]:
+            over = [each for each in self._uploads.values() if each.over]
+            for status in [each for each in over if _is_theirs(each, person)]:
                 self._forget(status)
                 path = (self._files.folder / status.name).as_posix()
                 is_open = any(each.name == status.name for each in self._uploads.values())
-                if status.stage in UNUSED and path not in indexed and not is_open:
+                used = is_open or path in indexed.get(status.owner, {path})
+                if status.stage in UNUSED and not used:
                     self._files.delete(path)
 
     def _changes_document(self, received: Received) -> bool:
@@ -155,16 +178,30 @@ class IngestQueue:
         path = self._files.path(received.name)
         return (
             path is not None
-            and path.as_posix() in self._indexed()
+            and path.as_posix() in self._indexed(received.owner)
             and not self._files.same(received.content, received.name)
         )
 
-    def _indexed(self) -> set[str]:
-        """The paths of all documents. Not to be called with the lock, which indexing takes too."""
+    def _indexed(self, owner: str) -> set[str]:
+        """The paths of the documents in the collection that uploads of somebody go to.
+
+        Not to be called with the lock, which indexing takes too.
+        """
+        collection = self._collections.for_uploads(owner or None)
+        return set(self._paths(collection).values()) if collection else set()
+
+    def _paths(self, collection: str) -> dict[str, str]:
+        """Where the documents of a collection lie, by id."""
         try:
-            return {entry.path for entry in self._corpus.documents()}
-        except CorpusNotFound:
-            return set()
+            entries = self._corpus.documents(where=Filter(collections=(collection,)))
+        except (CorpusNotFound, CollectionNotFound):
+            return {}
+        return {entry.id: entry.path for entry in entries}
+
+    def _get(self, id_: str, person: str | None) -> UploadStatus | None:
+        """A file by its id, if it is a person's."""
+        status = self._uploads.get(id_)
+        return status if status is not None and _is_theirs(status, person) else None
 
     def _forget(self, status: UploadStatus) -> None:
         del self._uploads[status.id]
@@ -177,10 +214,10 @@ class IngestQueue:
         for status in finished[: max(len(self._uploads) - MAX_LISTED, 0)]:
             self._forget(status)
 
-    def _move_on(self, id_: str, stages: set[Stage]) -> None:
+    def _move_on(self, id_: str, stages: set[Stage], person: str | None) -> None:
         """Let a file at one of these stages wait for its turn, behind all others."""
         with self._lock:
-            status = self._uploads.get(id_)
+            status = self._get(id_, person)
             if status is None or status.stage not in stages:
                 return
             del self._uploads[id_]
@@ -189,7 +226,7 @@ class IngestQueue:
 
     def _work_on(self) -> None:
         """Start the thread where there is work and no thread."""
-        if self._worker is None and self.busy:
+        if self._worker is None and self.is_busy():
             self._worker = threading.Thread(target=self._work, name="ingest", daemon=True)
             self._worker.start()
 
@@ -205,7 +242,7 @@ class IngestQueue:
     def _next(self) -> dict[Path, str]:
         """The ids of the next files, by path; if there are none, the thread ends and says so."""
         batch: dict[Path, str] = {}
-        size = 0
+        size, owner = 0, ""
         with self._lock:
             for status in () if self._closed.is_set() else list(self._uploads.values()):
                 if status.stage != "waiting":
@@ -216,6 +253,9 @@ class IngestQueue:
                     break
                 if self._files.folder / status.name in batch:  # one of the name at a time
                     break
+                if batch and status.owner != owner:
+                    break
+                owner = status.owner
                 try:
                     path = self._files.place(status)
                 except RagAppError as error:
@@ -230,27 +270,32 @@ class IngestQueue:
 
     def _index_batch(self, batch: dict[Path, str]) -> None:
         with suppress(_Cancelled):
-            self._report(batch, self._index(batch))
+            self._report(batch, *self._index(batch))
         for id_ in batch.values():
             status = self._uploads.get(id_)
             if status is not None and status.stage == "reading":  # beside one that was cancelled
                 self.advance(id_, "waiting", 0.0)
 
-    def _index(self, batch: dict[Path, str]) -> IndexReport:
-        """Index a batch; waits while another process writes."""
+    def _index(self, batch: dict[Path, str]) -> tuple[str, IndexReport]:
+        """Index a batch, once nobody else writes; its collection, and what came of it."""
+        with self._lock:
+            statuses = [self._uploads[id_] for id_ in batch.values() if id_ in self._uploads]
+        owner = next((each.owner for each in statuses), "") or None
         deadline = time.monotonic() + LOCK_TIMEOUT
         progress = _FileProgress(self, batch)
         while True:
             try:
-                return self._corpus.add(list(batch), progress=progress)
+                collection = self._collections.make_for_uploads(owner)
+                report = self._corpus.add(list(batch), progress=progress, collection=collection)
+                return collection, report
             except CorpusLocked:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(1)
 
-    def _report(self, batch: dict[Path, str], report: IndexReport) -> None:
+    def _report(self, batch: dict[Path, str], collection: str, report: IndexReport) -> None:
         """Set the stage of each file from the report."""
-        paths = {entry.id: entry.path for entry in self._corpus.documents()}
+        paths = self._paths(collection)
         added = {paths.get(id_) for id_ in report.added}
         updated = {paths.get(id_) for id_ in (*report.updated, *report.moved)}
         for path, id_ in batch.items():
@@ -328,6 +373,10 @@ class _FileProgress:
         left = spent * (1 - share) / share if share else None
         if path in self._batch:
             self._queue.advance(self._batch[path], "reading", share, seconds_left=left)
+
+
+def _is_theirs(status: UploadStatus, person: str | None) -> bool:
+    return person is None or status.owner in {"", person}
 
 
 def _concerns(name: str, path: str) -> bool:

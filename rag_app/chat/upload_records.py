@@ -49,6 +49,7 @@ class UploadStatus:
         share: How much of it is read, 0 to 1.
         note: What is wrong with it, and what to do.
         seconds_left: How long reading it will still take; None while that is not known.
+        owner: Login name of whoever uploaded it; "" where nobody logs in.
     """
 
     id: str
@@ -57,6 +58,12 @@ class UploadStatus:
     share: float = 0.0
     note: str = ""
     seconds_left: float | None = None
+    owner: str = ""
+
+    @property
+    def title(self) -> str:
+        """Its name within the files of its owner."""
+        return self.name.split("/", 2)[2] if self.owner else self.name
 
     @property
     def over(self) -> bool:
@@ -84,9 +91,9 @@ class UploadRecords:
         id_ = f"{time.time_ns():020d}-{self._session}-{secrets.token_hex(4)}"
         return self.folder / f"{id_}.part"
 
-    def keep(self, content: Path, name: str, stage: Stage) -> UploadStatus:
+    def keep(self, content: Path, name: str, stage: Stage, *, owner: str = "") -> UploadStatus:
         """Make a complete content an upload that survives from here on."""
-        status = UploadStatus(content.stem, name, stage)
+        status = UploadStatus(content.stem, name, stage, owner=owner)
         self.save(status)
         content.replace(self.content(status.id))
         return status
@@ -200,4 +207,6 @@ def _is_status(status: UploadStatus) -> bool:
         and status.stage in get_args(Stage)
         and isinstance(status.note, str)
         and isinstance(status.share, int | float)
+        and isinstance(status.owner, str)
+        and (not status.owner or status.name.count("/") > 1)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import filecmp
+import hashlib
 import os
 import re
 import unicodedata
@@ -19,6 +20,7 @@ from indexing.walk import SUPPORTED
 from rag_app.chat.upload_records import UploadRecords, UploadStatus
 
 WAITING = ".waiting"  # folder of files that are still to be indexed
+PEOPLE = "people"  # folder of those that somebody uploaded who was logged in
 
 MAX_DEPTH = 8  # folders within a dropped folder
 MAX_NAME = 120  # characters of one name
@@ -28,10 +30,11 @@ _UNUSABLE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\u200b-\u200f\u202a-\u202e\u2
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A complete file that is no upload yet: its safe name, and its content."""
+    """A complete file that is no upload yet: its safe name, its content, and whose it is."""
 
     name: str
     content: Path
+    owner: str = ""
 
 
 def safe_path(name: str) -> Path:
@@ -49,6 +52,13 @@ def safe_path(name: str) -> Path:
     if path.suffix.lower() not in LOADERS:
         raise UnreadableFile(path.name, "is of an unsupported type", f"upload {SUPPORTED}")
     return path
+
+
+def folder_of(owner: str | None) -> Path:
+    """The folder of a person's uploads within that of all; that itself where nobody logs in."""
+    if owner is None:
+        return Path()
+    return Path(PEOPLE, hashlib.sha256(owner.encode()).hexdigest()[:32])
 
 
 def _short(part: str) -> str:
@@ -69,14 +79,23 @@ class Uploads:
         self.folder, self.max_bytes = folder.resolve(), max_bytes
         self.records = UploadRecords(self.folder / WAITING)
 
-    async def receive(self, name: str, content: AsyncIterable[bytes]) -> Received:
+    async def receive(
+        self, name: str, content: AsyncIterable[bytes], *, owner: str | None = None
+    ) -> Received:
         """Write a file beside the others; nothing of its name is replaced yet.
+
+        Args:
+            name: As a browser sent it.
+            content: Its bytes.
+            owner: The login name of whoever sends it: two people's files never meet.
 
         Raises:
             UnreadableFile: It is too large, or of an unsupported type.
             CorpusError: The folder cannot be written to.
         """
-        path = safe_path(name)
+        path = folder_of(owner) / safe_path(name)
+        if owner is None and path.parts[0] == PEOPLE:  # nobody writes to the folders of others
+            path = Path(f"{PEOPLE}_", *path.parts[1:])
         with self._writable(path):
             self.target(path.as_posix())
             partial = self.records.new_content()
@@ -85,7 +104,7 @@ class Uploads:
             except BaseException:
                 partial.unlink(missing_ok=True)
                 raise
-        return Received(path.as_posix(), partial)
+        return Received(path.as_posix(), partial, owner or "")
 
     async def _write(self, partial: Path, name: str, content: AsyncIterable[bytes]) -> None:
         size = 0

@@ -115,6 +115,7 @@ def serve(
             corpus,
             answer="free" if answer == "free" else "quote",
             generator=settings.model,
+            people=options.logins.users if options.logins else (),
         )
         server.serve(app, options, ready=lambda address: _ready(address, options))
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from indexing.documents import clock
+from indexing.store.collections import DEFAULT
 from indexing.walk import SUPPORTED
 from rag_app.chat.page.quote_context import QuoteContext, citation_context, location, span_context
 from rag_app.chat.page.segments import paragraphs
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from generator.lm.calibration_record import CalibrationRecord
     from generator.overview.overview import Overview
     from indexing.documents import Hit
-    from indexing.store.store import DocumentEntry
+    from indexing.filter import Filter
+    from indexing.store.collections import Collection
     from rag_app.chat.conversation import Conversation, Exchange
+    from rag_app.chat.document_list import ListedDocument
     from rag_app.chat.upload_records import UploadStatus
     from rag_app.corpus.corpus import Corpus
     from rag_app.evaluation.needle import NeedleReport
@@ -68,14 +71,14 @@ def live(exchange: Exchange, number: int) -> str:
     return _render("live.html", exchange=exchange, number=number)
 
 
-def sources(corpus: Corpus, source: Conversation) -> str:
-    """The quotes of every answer, in their context."""
+def sources(corpus: Corpus, source: Conversation, where: Filter | None = None) -> str:
+    """The quotes of every answer, in their context where a filter lets it be seen."""
     answers = [
         (
             number,
             exchange.answer,
             [
-                (each, citation_context(corpus, each, short=exchange.answer.short))
+                (each, citation_context(corpus, each, short=exchange.answer.short, where=where))
                 for each in (*exchange.answer.citations, *exchange.answer.closest)
             ],
         )
@@ -95,15 +98,40 @@ def changes(mark: str, chats: str) -> str:
     return _render("changes.html", mark=mark, chats=chats)
 
 
-def documents(entries: Sequence[DocumentEntry], selection: Sequence[str]) -> str:
-    """The list of documents, with the selected ones marked."""
-    latest = list(reversed(entries))
+def collections(all_: Sequence[Collection], selection: Sequence[str], person: str | None) -> str:
+    """The collections that a person may read, with the selected ones marked.
+
+    Nothing where there is no other than that of everybody, in which all is that names none.
+    """
+    listed = all_ if any(one.name != DEFAULT for one in all_) else ()
+    return _render(
+        "collections.html", collections=listed, selection=frozenset(selection), person=person
+    )
+
+
+def documents(
+    listed: Sequence[ListedDocument],
+    selection: Sequence[str],
+    *,
+    named: bool = False,
+    limited: bool = False,
+) -> str:
+    """The list of documents, with the selected ones marked.
+
+    Args:
+        listed: The documents, oldest first.
+        selection: Ids of the selected ones.
+        named: Whether to say in which collections each is.
+        limited: Whether they are those of the selected collections only.
+    """
+    latest = list(reversed(listed))
     return _render(
         "documents.html",
-        entries=latest[:MAX_LISTED],
-        total=len(entries),
-        words=sum(entry.words for entry in entries),
+        listed=latest[:MAX_LISTED],
+        total=len(listed),
         selection=frozenset(selection),
+        named=named,
+        limited=limited,
     )
 
 
@@ -127,14 +155,14 @@ def dropzone(max_bytes: int) -> str:
     return _render("dropzone.html", kinds=SUPPORTED, limit=f"{max_bytes / (1 << 20):,.0f} MB")
 
 
-def hits(corpus: Corpus, ranking: Sequence[Hit]) -> str:
+def hits(corpus: Corpus, ranking: Sequence[Hit], where: Filter | None = None) -> str:
     """Documents for a query, best first, each with its best passages."""
-    pairs = [(hit, list(_passages(corpus, hit))) for hit in ranking]
+    pairs = [(hit, list(_passages(corpus, hit, where))) for hit in ranking]
     return _render("hits.html", hits=pairs)
 
 
-def _passages(corpus: Corpus, hit: Hit) -> Iterator[QuoteContext]:
-    document = corpus.document(hit.document)
+def _passages(corpus: Corpus, hit: Hit, where: Filter | None) -> Iterator[QuoteContext]:
+    document = corpus.document(hit.document, where=where)
     return (span_context(document, each.start, each.end) for each in hit.passages)
 
 

@@ -28,6 +28,7 @@ class Sidebar:
     drop: gr.HTML
     uploads: gr.HTML
     notice: gr.HTML
+    collections: gr.HTML
     documents: gr.HTML
     overview: gr.HTML
 
@@ -86,6 +87,7 @@ def _sidebar(max_bytes: int) -> Sidebar:
         drop=html(view.dropzone(max_bytes), acts=True, elem_id="drop"),
         uploads=html(acts=True, elem_id="uploads"),
         notice=html(elem_id="notice"),
+        collections=html(acts=True, elem_id="collections"),
         documents=html(acts=True, elem_id="documents"),
         overview=html(elem_id="overview"),
     )

@@ -12,6 +12,7 @@ from rag_app.short_answer import quote_emphasis
 if TYPE_CHECKING:
     from generator.answer import Citation, ShortAnswer
     from indexing.documents import Document
+    from indexing.filter import Filter
     from rag_app.corpus.corpus import Corpus
 
 MARGIN = 260  # characters of context on each side
@@ -65,14 +66,25 @@ def citation_context(
     *,
     short: ShortAnswer | None = None,
     margin: int = MARGIN,
+    where: Filter | None = None,
 ) -> QuoteContext:
-    """A citation's quote in its document as it is now; the short answer apart if it lies there."""
+    """A citation's quote in its document as it is now; the short answer apart if it lies there.
+
+    Args:
+        corpus: The documents.
+        citation: The quote.
+        short: The words that answer.
+        margin: Characters of context on each side.
+        where: Limits of what may be shown; beyond them there is the quote alone.
+    """
     before: tuple[Piece, ...] = ()
     span, after, problem = quote_pieces(citation, short), before, ""
     try:
-        document = corpus.document(citation.document)
+        document = corpus.document(citation.document, where=where)
     except RagAppError:
         problem = "This document is no longer in the corpus."
+        if where is not None and where.person is not None:
+            problem = "This document is no longer in the corpus, or no longer shared with you."
     else:
         if document.text[citation.start : citation.end] == citation.quote:
             before, _, after = _pieces(document, citation.start, citation.end, margin)

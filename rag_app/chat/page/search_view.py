@@ -39,17 +39,20 @@ def search(app: Application, browser: gr.BrowserState) -> None:
             )
         results = html(elem_id="results")
 
-    def run(values: dict[gr.Component, Any]) -> str:
+    def run(values: dict[gr.Component, Any], request: gr.Request) -> str:
+        person, state = request.username, values[browser]
         where = Filter(
-            app.document_list.select(values[browser].get("chosen")),
+            app.document_list.select(state.get("chosen"), person),
             values[pattern].strip() or None,
             values[speaker].strip() or None,
+            app.collection_list.select(state.get("collections"), person),
+            person,
         )
         try:
             hits = app.corpus.search(
                 values[query], k=values[k], passages=values[passages], where=where
             )
-            return view.hits(app.corpus, hits)
+            return view.hits(app.corpus, hits, where)
         except RagAppError as error:
             return view.notice(str(error), kind="error")
 

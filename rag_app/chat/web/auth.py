@@ -53,8 +53,8 @@ _USER = "rag_app.user"  # in the scope of a request
 
 
 def user_of(scope: Mapping[str, Any]) -> str | None:
-    """Who sent a request, by its ASGI scope; None where nobody has to log in."""
-    user = scope.get(_USER)
+    """Who sent a request that passed `AccessControl`, by its scope; None without logins."""
+    user = scope[_USER]
     assert user is None or isinstance(user, str)
     return user
 

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
 
+from rag_app.chat.conversation_store import login_key
+from rag_app.chat.web.auth import user_of
+
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
 
@@ -18,8 +21,12 @@ def add(web: FastAPI, app: Application) -> None:
     """Answer what a page asks every few seconds; nothing stays open in between."""
 
     async def changes(request: Request) -> PlainTextResponse:
-        chats = request.query_params.get("chats", "")
-        mark = await asyncio.to_thread(app.changes.mark, chats)
+        person = user_of(request.scope)
+        if person is None:
+            chats = request.query_params.get("chats", "")
+        else:  # whatever the page says
+            chats = app.conversations.name(login_key(person))
+        mark = await asyncio.to_thread(app.changes.mark, chats, person)
         return PlainTextResponse(mark, headers={"Cache-Control": "no-store"})
 
     web.add_api_route(PATH, changes, methods=["GET"], response_model=None)

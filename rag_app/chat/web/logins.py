@@ -36,10 +36,11 @@ class Logins:
                 raise InvalidRequest(
                     f"login {number} must be user:password; neither part may be empty"
                 )
-            if len(name) > LONGEST_NAME or not name.isprintable():
+            plain = name.isprintable() and name == name.strip()
+            if len(name) > LONGEST_NAME or not plain:
                 raise InvalidRequest(
                     f"login {number}: the user must have at most {LONGEST_NAME} characters, "
-                    "all of them printable"
+                    "all of them printable, and no space before the colon"
                 )
             if name in names:
                 raise InvalidRequest(f"two logins have the user {name}; remove one of them")
@@ -47,6 +48,11 @@ class Logins:
         if not lines:
             raise InvalidRequest("there is no login; write user:password, one person a line")
         return cls(lines)
+
+    @property
+    def users(self) -> tuple[str, ...]:
+        """The names of all."""
+        return tuple(line.partition(":")[0] for line in self.lines)
 
     def user(self, credentials: bytes) -> str | None:
         """Whose credentials, "user:password" in UTF-8, these are; None if they are nobody's.

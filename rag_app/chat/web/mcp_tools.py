@@ -257,7 +257,8 @@ def server(app: Application) -> MCPServer[None]:
             request = AskRequest(
                 question, answer, where=where, abstain_below=abstain_below, read_as=read_as
             )
-            return _answer_result(await app.questions.answer(request, who="mcp"))
+            who = f"mcp {where.person or ''}"
+            return _answer_result(await app.questions.answer(request, who=who))
 
     @tools.tool(title="Read a passage", annotations=read_only)
     async def read_passage(

@@ -116,9 +116,9 @@ def add(web: FastAPI, app: Application) -> None:
             return _no_model(body.model)
         if (refusal := _refusal(body)) is not None:
             return refusal
-        who = body.user or (request.client.host if request.client else "")
+        person = user_of(request.scope)
+        who = person or body.user or (request.client.host if request.client else "")
         try:
-            person = user_of(request.scope)
             ask = _ask_request(body, MODELS[body.model] or app.answer, person)
             reply = _Reply(body, app.questions, ask, f"api {who}")
             return await (reply.stream() if body.stream else reply.complete())

@@ -19,6 +19,7 @@ from indexing.errors import InvalidRequest, MissingDependency
 from rag_app.chat.request_limits import MAX_BODY
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
     from starlette.types import ASGIApp
 
     from rag_app.chat.application import Application
@@ -84,7 +85,7 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
 
     from rag_app.chat.page import page
     from rag_app.chat.web import changes_route, upload_route
-    from rag_app.chat.web.auth import LOOPBACK, AccessControl, user_of
+    from rag_app.chat.web.auth import LOOPBACK, AccessControl
     from rag_app.chat.web.body_limit import BodyLimit
 
     web = FastAPI(title="rag-app", docs_url=None, redoc_url=None, openapi_url=None)
@@ -113,12 +114,19 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
         mcp_server=False,
         theme=page.theme(),
         head=page.head(),
-        auth_dependency=(lambda request: user_of(request.scope)) if options.logins else None,
+        auth_dependency=_gradio_user if options.logins else None,
         app_kwargs={"openapi_url": None},
     )
     hosts = {*LOOPBACK, options.host} if options.private else None
     limited = BodyLimit(web, limit=MAX_BODY, apart=[upload_route.PATH])
     return AccessControl(limited, hosts=hosts, logins=options.logins)
+
+
+def _gradio_user(request: Request) -> str | None:
+    """What handlers of the page have as `Request.username`."""
+    from rag_app.chat.web.auth import user_of
+
+    return user_of(request.scope)
 
 
 def listen(options: ServerOptions) -> socket.socket:

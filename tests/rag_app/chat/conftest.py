@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import Served, serve
+from tests.rag_app.chat.web.programs import PASSWORDS
 
 SAMPLES = Path(__file__).resolve().parents[3] / "data" / "samples"
 SERVED = ("heron-5-field-trial.vtt", "heron-6-last-of-the-year.txt")
@@ -34,6 +35,18 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with Corpus(folder) as corpus:
         corpus.add(SAMPLES / name for name in SERVED)
     with serve(folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def team_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server with logins, over a document that is everybody's."""
+    folder = tmp_path_factory.mktemp("people") / "corpus"
+    with Corpus(folder) as corpus:
+        corpus.add_text("The heron report is due on Friday the ninth.", name="heron")
+    logins = folder.parent / "logins"
+    logins.write_text("".join(f"{user}:{word}\n" for user, word in PASSWORDS.items()))
+    with serve(folder, "--auth-file", str(logins)) as running:
         yield running
 
 

@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
-from rag_app.corpus.corpus import Corpus
-from tests.rag_app.chat.served_corpus import Served, serve
+from tests.rag_app.chat.served_corpus import Served
+from tests.rag_app.chat.web.programs import PASSWORDS
 
 PATIENCE = 300_000  # milliseconds
-PASSWORDS = {"ann": "one", "bob": "two"}
 
 LogIn = Callable[..., Page]
 
 
-@pytest.fixture(scope="module")
-def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server with logins, over a document that is everybody's."""
-    folder = tmp_path_factory.mktemp("people") / "corpus"
-    with Corpus(folder) as corpus:
-        corpus.add_text("The heron report is due on Friday the ninth.", name="heron")
-    logins = folder.parent / "logins"
-    logins.write_text("".join(f"{user}:{word}\n" for user, word in PASSWORDS.items()))
-    with serve(folder, "--auth-file", str(logins)) as running:
-        yield running
-
-
 @pytest.fixture
-def log_in(browser: Browser, shared_server: Served) -> Iterator[LogIn]:
+def log_in(browser: Browser, team_server: Served) -> Iterator[LogIn]:
     """Opens the page as somebody, in a browser of their own or in one that somebody has used."""
     contexts: list[BrowserContext] = []
     expect.set_options(timeout=PATIENCE)
@@ -43,7 +31,7 @@ def log_in(browser: Browser, shared_server: Served) -> Iterator[LogIn]:
         context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
-        page.goto(shared_server.address)
+        page.goto(team_server.address)
         expect(page.locator("#changes [data-mark]")).to_be_attached()
         return page
 
@@ -71,3 +59,43 @@ def test_conversations_belong_to_the_login_and_not_to_the_browser(log_in: LogIn)
     ask(bob, "What is due on Friday?")
     expect(same_browser.locator("#chats .name span")).to_have_text("What is due on Friday?")
     expect(elsewhere.locator("#chats li")).to_have_count(1)
+
+
+def test_a_document_is_ones_own_until_it_is_shared_and_its_removal_says_whom_it_concerns(
+    log_in: LogIn, tmp_path: Path
+) -> None:
+    file = tmp_path / "owls.txt"
+    file.write_text("The owls are counted on the third Sunday of March.")
+    ann, bob = log_in("ann"), log_in("bob")
+    ann.locator("input[data-picked=files]").set_input_files(file)
+    mine = ann.locator("#documents li", has_text="owls")
+    expect(mine).to_contain_text("ann")
+    expect(bob.locator("#documents li", has_text="heron")).to_be_visible()
+    theirs = bob.locator("#documents li", has_text="owls")
+    expect(theirs).to_have_count(0)
+    expect(bob.locator("#uploads li", has_text="owls")).to_have_count(0)
+
+    # Shared, it is there for bob to be asked, and not to be removed.
+    ann.get_by_role("button", name="Share ann").click()
+    expect(theirs).to_be_visible()
+    expect(theirs.get_by_role("button", name="Remove")).to_have_count(0)
+    shelf = bob.locator("#collections li", has_text="shared by ann")
+    shelf.get_by_role("checkbox").check()
+    expect(bob.locator("#documents li", has_text="heron")).to_have_count(0)
+    ask(bob, "When are the owls counted?")
+    expect(bob.locator("#history .answer")).to_contain_text("third Sunday of March")
+    expect(bob.locator("#history .scope").first).to_have_text("limited to ann")
+    expect(bob.locator("#panel .lost")).to_have_count(0)
+
+    # The first press says whom it concerns, the second one removes it.
+    mine.get_by_role("button", name="Remove").click()
+    notice = ann.locator("#notice")
+    expect(notice).to_contain_text("owls: bob and eve can read it now, and then no longer.")
+    expect(notice).to_contain_text("1 of bob")
+    expect(mine).to_be_visible()
+    mine.get_by_role("button", name="Remove").click()
+    expect(mine).to_have_count(0)
+    expect(theirs).to_have_count(0)
+    expect(bob.locator("#panel .lost").first).to_contain_text("no longer shared with you")
+    ann.get_by_role("button", name="Stop sharing ann").click()
+    expect(shelf).to_have_count(0)

@@ -30,7 +30,7 @@ SENTENCES = " ".join(f"Sentence number {n} is." for n in range(2_500))
 
 
 def wait(queue: IngestQueue) -> dict[str, UploadStatus]:
-    wait_until(lambda: not queue.busy)
+    wait_until(lambda: not queue.is_busy())
     return {each.name: each for each in queue.uploads}
 
 
@@ -105,7 +105,7 @@ def test_another_file_of_the_name_replaces_nothing_in_silence(corpus: Corpus) ->
     send(queue, "a.txt", "A heron stands.")
     wait(queue)
     second = send(queue, "a.txt", "Two egrets stand here.")
-    assert second.stage == "exists" and not queue.busy
+    assert second.stage == "exists" and not queue.is_busy()
     assert "Keep both" in view.uploads(queue.uploads)
     (document,) = corpus.documents()
     assert corpus.document(document.id).text == "A heron stands."
@@ -201,7 +201,7 @@ def test_the_queue_waits_for_another_writer(corpus: Corpus) -> None:
     with lock:
         send(queue, "b.txt", "An egret stands.")
         wait_until(lambda: not queue._records.content(queue.uploads[0].id).exists())
-        assert queue.busy
+        assert queue.is_busy()
     assert wait(queue)["b.txt"].stage == "added"
 
 
@@ -284,7 +284,7 @@ def test_a_kill_at_any_moment_loses_no_file(
     close(queue)
     again = make_queue(corpus)
     again.resume()  # what is over stays so, and is listed until it is cleared
-    assert {each.name: each.stage for each in again.uploads} == stages and not again.busy
+    assert {each.name: each.stage for each in again.uploads} == stages and not again.is_busy()
 
 
 def test_of_two_servers_one_has_a_file_and_the_other_takes_it_when_that_one_is_killed(

@@ -11,13 +11,17 @@ const ragApp = (() => {
     element.addEventListener("click", (event) => {
       const button = event.target.closest("[data-act]");
       if (!button || !names.includes(button.dataset.act)) return;
-      if ("sure" in button.dataset && !sure(button)) return;
+      if ("sure" in button.dataset && !sure(button)) {
+        const { sure: first, value } = button.dataset; // an event that tells whom it concerns
+        if (first) trigger(first, { value });
+        return;
+      }
       trigger(button.dataset.act, { value: button.dataset.value });
     });
     element.addEventListener("change", (event) => {
       if (!event.target.matches("[data-choose]")) return;
       const chosen = all("[data-choose]:checked", element).map((box) => box.value);
-      trigger("choose", { value: chosen });
+      trigger(event.target.dataset.choose, { value: chosen });
     });
     element.addEventListener("input", (event) => {
       if (event.target.matches("[data-filter]")) filter(element, event.target.value);
@@ -30,7 +34,7 @@ const ragApp = (() => {
     }).observe(element, { childList: true, characterData: true, subtree: true });
   }
 
-  // A second click within four seconds confirms.
+  // A second click confirms: within four seconds, or longer where there is something to read.
   function sure(button) {
     if (button.classList.contains("asked")) return true;
     const label = button.getAttribute("aria-label");
@@ -39,7 +43,7 @@ const ragApp = (() => {
     setTimeout(() => {
       button.classList.remove("asked");
       button.setAttribute("aria-label", label);
-    }, 4000);
+    }, button.dataset.sure ? 20000 : 4000);
     return false;
   }
 

@@ -1,0 +1,141 @@
+"""What happens when a person uses the lists of uploads, collections and documents."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
+
+import gradio as gr
+
+from indexing.errors import RagAppError
+from indexing.filter import Filter
+from rag_app.chat.page import html as view
+from rag_app.chat.page.browser_state import Browser, Updates, own, value_of
+
+if TYPE_CHECKING:
+    from rag_app.chat.application import Application
+
+POLL_SECONDS = 0.4  # between looks at uploaded files in progress
+
+
+class DocumentHandlers:
+    """Event handlers; each returns new values for the components it is connected to.
+
+    Args:
+        app: The application.
+    """
+
+    def __init__(self, app: Application) -> None:
+        self.app = app
+
+    def selection(self, browser: Browser) -> tuple[str, ...]:
+        """Ids of the documents that are ticked, of those in the collections that are asked."""
+        return self.app.document_list.select(
+            browser.get("chosen"), browser["person"], self.collections(browser)
+        )
+
+    def collections(self, browser: Browser) -> tuple[str, ...]:
+        """Names of the collections that are ticked."""
+        return self.app.collection_list.select(browser.get("collections"), browser["person"])
+
+    def _lists(self, browser: Browser) -> Updates:
+        """The collections, and the documents of those that are ticked."""
+        person, ticked = browser["person"], self.collections(browser)
+        collections = self.app.collection_list.entries(person)
+        listed = self.app.document_list.entries(person, ticked)
+        named = len(collections) > 1
+        return (
+            view.collections(collections, ticked, person),
+            view.documents(listed, self.selection(browser), named=named, limited=bool(ticked)),
+        )
+
+    def files(self, browser: Browser, notice: str = "") -> Updates:
+        """Uploaded files, the lists of collections and documents, and a notice."""
+        uploads = self.app.ingest_queue.of(browser["person"])
+        return (view.uploads(uploads), *self._lists(browser), notice)
+
+    async def watch(self, browser: Browser, request: gr.Request) -> AsyncIterator[Updates]:
+        """Show uploaded files until all are indexed."""
+        browser = own(self.app, browser, request)
+        before: Updates = ()
+        busy = True
+        while busy:
+            busy = self.app.ingest_queue.is_busy(browser["person"])
+            now = await asyncio.to_thread(self.files, browser)
+            yield tuple(
+                each if number >= len(before) or each != before[number] else gr.skip()
+                for number, each in enumerate(now)
+            )
+            before = now
+            if busy:
+                await asyncio.sleep(POLL_SECONDS)
+
+    def upload_change(self, change: Callable[[str, str | None], None]) -> Callable[..., Updates]:
+        """A handler that does something with the upload that an event is about."""
+
+        def handle(browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
+            browser = own(self.app, browser, request)
+            change(str(value_of(event)), browser["person"])
+            return self.files(browser)
+
+        return handle
+
+    def clear(self, browser: Browser, request: gr.Request) -> Updates:
+        """Clear the list of uploads of what is over."""
+        browser = own(self.app, browser, request)
+        self.app.ingest_queue.clear(browser["person"])
+        return self.files(browser)
+
+    def select(self, name: str) -> Callable[..., Updates]:
+        """A handler that keeps what is ticked in the browser, under a name."""
+
+        def handle(browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
+            value = value_of(event)
+            values = value if isinstance(value, list) else []
+            ticked = [one for one in values if isinstance(one, str)]
+            browser = {**own(self.app, browser, request), name: ticked}
+            return browser, *self._lists(browser)
+
+        return handle
+
+    def share(self, shared: bool) -> Callable[..., Updates]:
+        """A handler that lets everybody read a collection, or nobody else."""
+
+        def handle(browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
+            browser, notice = own(self.app, browser, request), ""
+            try:
+                self.app.collection_list.share(
+                    str(value_of(event)), browser["person"], shared=shared
+                )
+            except RagAppError as error:
+                notice = view.notice(str(error), kind="error")
+            return self.files(browser, notice)
+
+        return handle
+
+    def weigh_removal(self, browser: Browser, event: gr.EventData, request: gr.Request) -> str:
+        """Whom it concerns that a document is removed."""
+        browser = own(self.app, browser, request)
+        id_, person = str(value_of(event)), browser["person"]
+        listed = {one.entry.id: one.entry.title for one in self.app.document_list.entries(person)}
+        text = id_ in listed and self.app.removal_notices.text(id_, person, browser["key"])
+        return view.notice(f"{listed[id_]}: {text} Press again to remove it.") if text else ""
+
+    def overview(self, event: gr.EventData, request: gr.Request) -> Updates:
+        """The overview of a document."""
+        where = Filter(person=request.username)
+        try:
+            return view.overview(self.app.corpus.overview(str(value_of(event)), where=where)), ""
+        except RagAppError as error:
+            return gr.skip(), view.notice(str(error), kind="error")
+
+    def remove(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
+        """Remove a document."""
+        browser = own(self.app, browser, request)
+        notice = ""
+        try:
+            self.app.document_list.remove(str(value_of(event)), browser["person"])
+        except RagAppError as error:
+            notice = view.notice(str(error), kind="error")
+        return browser, *self.files(browser, notice)
