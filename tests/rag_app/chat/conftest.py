@@ -38,9 +38,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def team_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server with logins, over a document that is everybody's."""
+    """A server with logins, over a document that is everybody's; one for each module."""
     folder = tmp_path_factory.mktemp("people") / "corpus"
     with Corpus(folder) as corpus:
         corpus.add_text("The heron report is due on Friday the ninth.", name="heron")
