@@ -104,7 +104,7 @@ class Database:
         if before is None:
             raise CorpusNotFound(f"{path}: no such file; check the name given to --corpus")
         if _size(path) == 0:
-            raise _damaged(path, "it is cut to 0 bytes")
+            raise irreparable(_damaged(path, "it is cut to 0 bytes"))
         self._connection = self._open(synchronous)
         try:
             self.identity = self._identify()
@@ -422,11 +422,19 @@ def _unusable(path: Path, reason: str) -> CorpusError:
     )
 
 
+_REPAIR = "try: rag-app verify --repair; or "
+
+
 def _damaged(path: Path, reason: str) -> CorpusDamaged:
     return CorpusDamaged(
-        f"{path}: not a sound database ({reason}); try: rag-app verify --repair; or restore a "
+        f"{path}: not a sound database ({reason}); {_REPAIR}restore a "
         "backup; or move the folder away and run rag-app index again: your own files are untouched"
     )
+
+
+def irreparable(error: CorpusDamaged) -> CorpusDamaged:
+    """The error for a database of which nothing can be read, which no repair helps."""
+    return CorpusDamaged(str(error).replace(_REPAIR, ""))
 
 
 def make_folder(folder: Path) -> None:

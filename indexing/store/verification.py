@@ -137,6 +137,16 @@ def document_rows(database: Database) -> list[int]:
     return sorted(rows)
 
 
+def lists_documents(database: Database) -> bool:
+    """Whether any table or index that has all documents can be read to its end."""
+    for statement in _ROWS:
+        with suppress(CorpusError):
+            for _ in database.each(statement):
+                pass
+            return True
+    return False
+
+
 def document_names(database: Database) -> dict[str, dict[int, str]]:
     """{"id": {row: id}, "path": {row: path}}, from indexes that hold a second copy of them."""
     names: dict[str, dict[int, str]] = {name: {} for name in _NAMES}

@@ -23,7 +23,7 @@ from indexing.filter import Filter
 from indexing.indexer import Indexer, IndexReport, Progress, nothing_to_read, reencode
 from indexing.limits import FileLimits
 from indexing.store.collections import DEFAULT, collection_name
-from indexing.store.database import Synchronous
+from indexing.store.database import Synchronous, irreparable
 from indexing.store.store import FILE_NAME, DocumentEntry, Store
 from indexing.store.verification import Damage, document_rows, verify
 from indexing.walk import is_gone
@@ -292,7 +292,10 @@ class Corpus:
             CorpusLocked: Another process is writing.
         """
         with self._stores.lock():
-            store = open_damaged(self.folder)
+            try:
+                store = open_damaged(self.folder)
+            except CorpusDamaged as error:
+                raise irreparable(error) from error
             with closing(store):
                 damages = verify(store.database, progress=progress)
                 derived = self._snapshots.damage(store) if not damages else ""
@@ -305,7 +308,8 @@ class Corpus:
             if damages or derived:
                 self._snapshots.rebuild(store)
         found = [*damages, *([Damage("index", derived)] if derived else [])]
-        return RepairReport(tuple(found), tuple(repaired), tuple(lost), salvaged.aside)
+        remaining = (*salvaged.lost, *lost)
+        return RepairReport(tuple(found), tuple(repaired), remaining, salvaged.aside)
 
     def backup(self, path: str | Path) -> Backup:
         """Write the corpus as it is now to one file, while others search and write.

@@ -14,7 +14,7 @@ from indexing.store.collections import Membership
 from indexing.store.database import swap
 from indexing.store.salvage import SoundRecord, lengthen, salvage, sound_record
 from indexing.store.store import FILE_NAME, Store
-from indexing.store.verification import Damage
+from indexing.store.verification import Damage, lists_documents
 from indexing.text.chunking import split
 from indexing.walk import Failure
 
@@ -64,10 +64,12 @@ class Salvage:
     Attributes:
         records: Documents to be encoded again.
         aside: Where the damaged database lies now, "" where its pages were sound and it stays.
+        lost: What cannot be brought back, nor named by document.
     """
 
     records: Sequence[SoundRecord] = ()
     aside: str = ""
+    lost: tuple[Damage, ...] = ()
 
 
 def open_damaged(folder: Path) -> Store:
@@ -82,6 +84,9 @@ def open_damaged(folder: Path) -> Store:
         if not lengthen(folder / FILE_NAME):
             raise
         return Store(folder, check=False)
+
+
+UNKNOWN = Damage("database", "which documents it held cannot be read, and some may be lost")
 
 
 def salvage_database(
@@ -104,9 +109,10 @@ def salvage_database(
     draft = store.folder / f".{FILE_NAME}.salvage"
     draft.unlink(missing_ok=True)
     try:
+        known = lists_documents(store.database)
         records = salvage(store.database, draft, progress=progress)
         store.close()
-        return Salvage(records, str(swap(draft, store.path)))
+        return Salvage(records, str(swap(draft, store.path)), () if known else (UNKNOWN,))
     finally:
         store.close()
         draft.unlink(missing_ok=True)

@@ -8,11 +8,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CorpusDamaged, CorpusNotFound, CorpusReplaced
 from indexing.store.checksums import register
 from indexing.store.store import FILE_NAME
+from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
 
 TEXTS = {"heron": "The heron waits for the flood.", "crane": "The crane left in October."}
@@ -102,10 +104,27 @@ def test_nothing_to_read(corpus: Corpus, tmp_path: Path) -> None:
     corpus.close()
     (corpus.folder / FILE_NAME).write_bytes(b"")
     assert [one.what for one in corpus.verify().damages] == ["database"]
-    with pytest.raises(CorpusDamaged, match="restore a backup"):
+    with pytest.raises(CorpusDamaged, match="restore a backup") as caught:
         corpus.repair()
+    assert "--repair" not in str(caught.value)
+    (corpus.folder / FILE_NAME).write_bytes(b"no database " * 100)
+    with pytest.raises(CorpusDamaged, match="restore a backup") as caught:
+        corpus.repair()
+    assert "--repair" not in str(caught.value)
     with pytest.raises(CorpusNotFound):
         Corpus(tmp_path / "none").verify()
+
+
+@pytest.mark.parametrize("pages", [1, 2])
+def test_documents_that_cannot_even_be_counted_are_told_as_lost(pages: int, corpus: Corpus) -> None:
+    corpus.close()
+    file = corpus.folder / FILE_NAME
+    file.write_bytes(file.read_bytes()[: pages * 4096])
+    result = corpus.repair()
+    assert result.lost and "some may be lost" in str(result.lost[0])
+    assert corpus.documents() == [] and result.aside
+    done = CliRunner().invoke(main, ["verify", "--corpus", str(corpus.folder)])
+    assert done.exit_code == 0  # what is there now is sound
 
 
 def test_deleted_while_it_is_open(corpus: Corpus) -> None:
