@@ -14,7 +14,7 @@ import pytest
 
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
-from indexing.errors import DocumentNotFound, InvalidRequest
+from indexing.errors import CollectionNotFound, DocumentNotFound, InvalidRequest
 from indexing.filter import Filter
 from indexing.store.store import Store
 from rag_app.corpus.corpus import Corpus
@@ -153,6 +153,30 @@ def test_only_what_a_filter_admits(
 def test_a_filter_by_id(corpus: Corpus) -> None:
     id_ = corpus.documents()[0].id
     assert [hit.document for hit in corpus.search("soup", where=Filter((id_,)))] == [id_]
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_collections_give_the_hits_of_their_documents(ranking: str, corpus: Corpus) -> None:
+    """Those, with their scores, that a filter gives which names each document."""
+    holding = {"wet": ["lake", "The ferry"], "sold": ["price", "lake"]}
+    for name, held in holding.items():
+        if name not in {one.name for one in corpus.collections.all()}:
+            corpus.collections.create(name, owner=name)
+            corpus.collections.add(name, held)
+    ids = {one.title: one.id for one in corpus.documents()}
+    for names in (("wet",), ("sold",), ("wet", "sold")):
+        documents = tuple(ids[title] for name in names for title in holding[name])
+        for speaker in (None, "Ana"):
+            named = Filter(documents=documents, speaker=speaker)
+            where = Filter(collections=names, speaker=speaker)
+            for question in ("Where did the probe fall?", "the committee"):
+                hits, expected = (
+                    corpus.search(question, k=99, passages=99, where=one, ranking=ranking)
+                    for one in (where, named)
+                )
+                assert hits == expected and hits
+    with pytest.raises(CollectionNotFound, match="default, wet, sold"):
+        corpus.search("soup", where=Filter(collections=("dry",)), ranking=ranking)
 
 
 def test_a_speaker_limits_passages_too(tmp_path: Path, encoder: Encoder) -> None:
