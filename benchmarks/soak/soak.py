@@ -102,7 +102,7 @@ def soak(folder: Path, plan: Plan, files: Sequence[Path]) -> Course:
         for user in users:
             user.join()
         with closing(Tab(server.address)) as tab:
-            tab.send("watch", [tab.browser])
+            tab.watch()
         server.stop()
     actions += [each for user in users for each in user.actions]
     actions.sort(key=lambda each: each.at)

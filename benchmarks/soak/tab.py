@@ -46,6 +46,11 @@ class Tab:
             raise
         self.browser, self.documents = shown[5], str(shown[9])
 
+    def watch(self) -> None:
+        """Wait until all uploaded files are indexed, and list the documents again."""
+        self.send("watch", [self.browser])  # whose last update says only what has changed
+        self.documents = str(self.send("load", [self.browser])[9])
+
     def close(self) -> None:
         """Close the tab; the server forgets its session."""
         self.http.close()

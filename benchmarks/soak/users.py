@@ -184,12 +184,12 @@ class User(threading.Thread):
         sent = tab.http.post("/files", content=text.encode(), headers={"x-name": name})
         sent.raise_for_status()
         self.kept.append(name)
-        tab.documents = str(tab.send("watch", [tab.browser])[1])
+        tab.watch()
         self._note("upload until indexed", began)
 
     def _remove(self, tab: Tab, name: str) -> None:
         """Remove a document."""
-        tab.documents = str(tab.send("watch", [tab.browser])[1])
+        tab.watch()
         found = re.search(rf'{re.escape(name)}">\s*<label>[^>]*value="(\w+)"', tab.documents)
         if found is None:
             raise PageFailed(f"{name} is not listed")
