@@ -14,10 +14,9 @@ import gradio as gr
 
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
-from rag_app.chat import export
 from rag_app.chat.conversation import Conversation, Exchange
+from rag_app.chat.page import export, layout
 from rag_app.chat.page import html as view
-from rag_app.chat.page import layout
 from rag_app.chat.page.browser_state import Browser, Updates, own, value_of
 from rag_app.chat.page.components import PRIVATE
 from rag_app.chat.page.document_handlers import DocumentHandlers

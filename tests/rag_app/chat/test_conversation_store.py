@@ -13,9 +13,9 @@ import pytest
 
 from generator.answer import NOT_SAID, Answer, Citation, ContextEntry, SentenceSupport, ShortAnswer
 from indexing.errors import CorpusError, InvalidRequest
-from rag_app.chat import export
 from rag_app.chat.conversation import Conversation, Exchange, from_json, to_json
 from rag_app.chat.conversation_store import ConversationStore, is_key, login_key, new_key
+from rag_app.chat.page import export
 
 CITATION = Citation(1, "d1", "/a/b.vtt", "B", "", 3, 9, "quoted", "Ann", 61.5, None, True, 1.0, 0.9)
 ANSWER = Answer(
