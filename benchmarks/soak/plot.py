@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP = 860, 190, 62, 190, 34  # pixels; the first two of one panel
-COLOURS = ("#0f766e", "#b45309", "#7c3aed", "#be123c", "#475569", "#0369a1", "#65a30d")
+COLOURS = ("#0f766e", "#b45309", "#7c3aed", "#be123c", "#475569", "#0369a1", "#65a30d", "#db2777")
 
 Point = tuple[float, float]
 
