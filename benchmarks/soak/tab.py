@@ -39,17 +39,22 @@ class Tab:
             self._events: dict[str, Json] = {}
             for each in config["dependencies"]:
                 self._events.setdefault(each["api_name"], each)
+            self._ids = {each["props"].get("elem_id"): each["id"] for each in config["components"]}
             threading.Thread(target=self._hold, daemon=True).start()
             shown = self.send("load", [browser])
         except BaseException:
             self.close()
             raise
-        self.browser, self.documents = shown[5], str(shown[9])
+        self.browser, self.documents = shown[5], self.documents_in("load", shown)
 
     def watch(self) -> None:
         """Wait until all uploaded files are indexed, and list the documents again."""
         self.send("watch", [self.browser])  # whose last update says only what has changed
-        self.documents = str(self.send("load", [self.browser])[9])
+        self.documents = self.documents_in("load", self.send("load", [self.browser]))
+
+    def documents_in(self, name: str, shown: list[Json]) -> str:
+        """The list of documents, as HTML, among what an event shows."""
+        return str(shown[self._events[name]["outputs"].index(self._ids["documents"])])
 
     def close(self) -> None:
         """Close the tab; the server forgets its session."""

@@ -195,7 +195,8 @@ class User(threading.Thread):
             raise PageFailed(f"{name} is not listed")
         self.kept.remove(name)
         self.uncertain.append(name)
-        tab.documents = str(tab.send("remove", [tab.browser], value=found[1])[2])
+        shown = tab.send("remove", [tab.browser], value=found[1])
+        tab.documents = tab.documents_in("remove", shown)
         self.uncertain.remove(name)
         listed = f'{name}">' in tab.documents  # while others were added for too long
         (self.kept if listed else self.removed).append(name)
