@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from generator.evidence import EvidenceUnit
 from indexing.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from generator.lm.causal_lm import CausalModel
     from generator.lm.openai_server import RemoteModel
-
-EvidenceUnit = Literal["auto", "documents", "passages"]
-
-UNITS: tuple[EvidenceUnit, ...] = ("auto", "documents", "passages")
-"""Whole documents where the model's window is long and the device can carry it, else passages; the
-best documents whole, as many as fit; the best passages."""
 
 LONG_WINDOW = 32_000
 """Tokens of a window in which several whole documents fit."""
@@ -56,7 +51,7 @@ def choose_budget(
     """What a model is shown.
 
     Args:
-        unit: One of `UNITS`.
+        unit: One of `evidence.UNITS`.
         model: The model, whose window counts.
         answer: Tokens that its answer may take.
         most: Most tokens of a prompt; None for `PASSAGE_TOKENS` of passages, and for whole

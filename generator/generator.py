@@ -19,12 +19,13 @@ from generator.draft import Draft
 from generator.evidence import (
     Embed,
     Evidence,
+    EvidenceUnit,
     Sentence,
     Span,
     evidence_sentences,
     gather_evidence,
 )
-from generator.evidence_budget import EvidenceUnit, choose_budget
+from generator.evidence_budget import choose_budget
 from generator.extractive.abstention import answer_probability
 from generator.extractive.constrained_decoding import decode_quotes
 from generator.extractive.features import SentenceFeatures, WordVectors

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from generator.answer import Mode
-from generator.evidence import Lookup
-from generator.evidence_budget import UNITS, EvidenceUnit
+from generator.evidence import UNITS, EvidenceUnit, Lookup
 from generator.prompt.follow_up import Turn, standalone_question
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from generator.answer import Mode
 from generator.decoding import DECODINGS
 from generator.decoding.base import DecodingLimits, MarginalSettings
-from generator.evidence_budget import PASSAGE_TOKENS, UNITS, EvidenceBudget, EvidenceUnit
+from generator.evidence import UNITS, EvidenceUnit
+from generator.evidence_budget import PASSAGE_TOKENS, EvidenceBudget
 from generator.extractive.selector import QuoteLength
 from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.ms_poe_policy import MS_POE

@@ -21,7 +21,7 @@ from rag_app.cli.options import (
 from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
-    from generator.evidence_budget import EvidenceUnit
+    from generator.evidence import EvidenceUnit
     from indexing.store.database import Synchronous
     from rag_app.chat.web.logins import Logins
 

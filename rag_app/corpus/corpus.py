@@ -50,7 +50,7 @@ from retriever.retriever import Retriever
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Event, Mode
-    from generator.evidence_budget import EvidenceUnit
+    from generator.evidence import EvidenceUnit
     from generator.generator import Generator as AnswerGenerator
     from generator.overview.overview import Overview
     from generator.position_check import PositionCheck

@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import logging
 import os
+import signal
 import socket
 import sys
 import threading
@@ -199,11 +200,9 @@ def _wait_for_threads() -> None:
 
 
 def _end_at_once() -> None:
-    from rag_app.cli.last_resort import STOPPED  # after Ctrl-C, which is what ends a server
-
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(STOPPED)
+    os._exit(128 + signal.SIGINT)  # Ctrl-C is what ends a server
 
 
 def _is_worth_logging(record: logging.LogRecord) -> bool:

@@ -12,7 +12,7 @@ import pytest
 
 from generator.answer import Mode
 from generator.decoding import DECODINGS
-from generator.evidence_budget import UNITS
+from generator.evidence import UNITS
 from generator.lm.ms_poe_policy import MS_POE
 from generator.settings import QUOTES
 from indexing.extension import METHODS
