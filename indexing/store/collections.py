@@ -196,6 +196,17 @@ class Collections:
             self.ensure(name, owner=owner, shared=shared)
         return Collection(name, owner, shared)
 
+    def claim(self, name: str, owner: str) -> None:
+        """Make an empty collection of an owner, who may have it already.
+
+        Raises:
+            InvalidRequest: It is another owner's, or the name or the owner is none.
+        """
+        if self.row(name) is None:
+            self.create(name, owner=owner)
+        elif self.named(name).owner != owner:
+            raise InvalidRequest(f"{name}: belongs to somebody else; give another name")
+
     def create_as(self, name: str, like: Collection) -> None:
         """Make an empty collection with the owner of another, who may be nobody."""
         with self._writing():

@@ -286,7 +286,9 @@ class IngestQueue:
         while True:
             try:
                 collection = self._collections.make_for_uploads(owner)
-                report = self._corpus.add(list(batch), progress=progress, collection=collection)
+                report = self._corpus.add(
+                    list(batch), progress=progress, collection=collection, owner=owner
+                )
                 return collection, report
             except CorpusLocked:
                 if time.monotonic() > deadline:

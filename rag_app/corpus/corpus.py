@@ -129,6 +129,7 @@ class Corpus:
         progress: Callable[[Progress], None] | None = None,
         recheck: bool = False,
         collection: str = DEFAULT,
+        owner: str | None = None,
     ) -> IndexReport:
         """Add or update files and folders; what has not changed is skipped.
 
@@ -142,11 +143,12 @@ class Corpus:
             recheck: Read every file again, also those whose size and time have not changed.
             collection: Where documents go; made where there is none. What others hold is not
                 encoded again, and what changes here stays as it is there.
+            owner: The login that the collection is to belong to; None for whoever has it.
 
         Raises:
             CorpusLocked: Another process is writing.
             EncoderMismatch: The corpus was encoded in another way.
-            InvalidRequest: The collection's name is none.
+            InvalidRequest: The collection's name is none, or it is another owner's.
         """
         if isinstance(paths, str | Path):
             paths = [paths]
@@ -154,6 +156,8 @@ class Corpus:
         if not self.exists and (nothing := nothing_to_read(files)):
             return nothing
         with self.writing() as store:
+            if owner is not None:
+                store.collections.claim(collection, owner)
             indexer = self._indexer(store, progress, recheck=recheck, collection=collection)
             report = indexer.add(files)
             self._snapshots.refresh(store)

@@ -165,6 +165,17 @@ def test_taken_names_and_owners(store: Store) -> None:
     assert store.collections.named("Ana’s").owner == "ana"  # noqa: RUF001
 
 
+def test_what_is_claimed_is_its_owners_also_after_it_was_deleted(store: Store) -> None:
+    store.collections.claim("Ana's", "ana")
+    with pytest.raises(InvalidRequest, match="belongs to somebody else"):
+        store.collections.claim("Ana's", "bob")
+    with pytest.raises(InvalidRequest, match="belongs to somebody else"):
+        store.collections.claim(DEFAULT, "bob")
+    store.delete_collection("Ana's")
+    store.collections.claim("Ana's", "ana")
+    assert store.collections.named("Ana's") == Collection("Ana's", "ana", False)
+
+
 def test_the_revision_tells_of_every_change(store: Store) -> None:
     seen = [store.revision]
     for change in (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from indexing.encoder.encoder import Encoder
-from indexing.errors import CollectionNotFound, DocumentNotFound
+from indexing.errors import CollectionNotFound, DocumentNotFound, InvalidRequest
 from indexing.filter import Filter
 from rag_app.corpus.access import Access
 from rag_app.corpus.corpus import Corpus
@@ -117,3 +117,15 @@ def test_removing_takes_it_out_of_ones_own(tmp_path: Path, encoder: Encoder) -> 
         assert (left.id, left.title, left.collections) == (entry.id, "bob/log", ("bob",))
         assert Access(corpus, "bob").remove(entry.id).removes
         assert corpus.documents() == []
+
+
+def test_what_is_added_for_somebody_stays_theirs(tmp_path: Path, encoder: Encoder) -> None:
+    """Also where their collection is deleted just before."""
+    file = tmp_path / "letter.txt"
+    file.write_text("The letter is private.")
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add([file], collection="ana", owner="ana")
+        assert corpus.collections.named("ana").owner == "ana"
+        assert Access(corpus, "bob").visible() == frozenset()
+        with pytest.raises(InvalidRequest, match="belongs to somebody else"):
+            corpus.add([file], collection="ana", owner="bob")
