@@ -139,7 +139,7 @@ def test_ctrl_c_at_work_is_status_130(folder: Path) -> None:
     before = """
 import os, signal
 import rag_app.corpus.corpus as module
-module.Corpus.documents = lambda self: os.kill(os.getpid(), signal.SIGINT)
+module.Corpus.documents = lambda self, where: os.kill(os.getpid(), signal.SIGINT)
 """
     done = command("list", "--corpus", str(folder), before=before)
     assert (done.returncode, one_line(done.stderr)) == (STOPPED, "rag-app: stopped")
@@ -150,7 +150,7 @@ def test_a_job_in_the_background_still_ignores_ctrl_c(folder: Path) -> None:
 import os, signal
 import rag_app.corpus.corpus as module
 documents = module.Corpus.documents
-module.Corpus.documents = lambda self: os.kill(os.getpid(), signal.SIGINT) or documents(self)
+module.Corpus.documents = lambda self, where: os.kill(os.getpid(), signal.SIGINT) or documents(self)
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 """
     assert command("list", "--corpus", str(folder), before=before).returncode == 0
@@ -161,7 +161,7 @@ def test_a_defect_is_one_line_and_a_log_that_only_its_owner_reads(
 ) -> None:
     before = """
 import rag_app.corpus.corpus as module
-def documents(self): raise ZeroDivisionError("a\\nb")
+def documents(self, where): raise ZeroDivisionError("a\\nb")
 module.Corpus.documents = documents
 """
     log = tmp_path / "logs" / LOG_NAME

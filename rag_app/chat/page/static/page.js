@@ -352,7 +352,10 @@ const ragApp = (() => {
     // A file picked by itself is sent, and refused with a reason; in folders, such files are skipped.
     const files = picked.filter((one) => !one[0].includes("/") || known(one));
     if (files.length < picked.length) {
-      remark(list, `${picked.length - files.length} files of unsupported types skipped`);
+      const skipped = picked.length - files.length;
+      remark(list, skipped === 1
+        ? "1 file of an unsupported type skipped"
+        : `${skipped} files of unsupported types skipped`);
     }
     let watched = false;
     for (const [name, file] of files) {

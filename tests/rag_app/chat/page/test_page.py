@@ -125,7 +125,7 @@ def test_a_folder_is_added_with_its_names(visit: Visit, tmp_path: Path) -> None:
     page.locator("input[data-picked=folder]").set_input_files(folder)
     row = page.locator("#uploads li", has_text="minutes/may/first.md")
     expect(row).to_contain_text("added")
-    expect(page.locator(".sending li")).to_have_text("1 files of unsupported types skipped")
+    expect(page.locator(".sending li")).to_contain_text("1 file of an unsupported type skipped")
 
 
 def test_a_citation_leads_to_its_quote_in_its_context(visit: Visit, served: Served) -> None:
