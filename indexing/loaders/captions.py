@@ -51,11 +51,12 @@ def transcript(cues: Iterable[Cue], *, title: str) -> Extract:
 
 
 def plain_lines(markup: str) -> tuple[str, ...]:
-    """Lines of a cue without tags, entities and runs of white space."""
+    """Lines of a cue without tags, entities, runs of white space and leading byte order marks."""
     from html import unescape
 
     bare = unescape(re.sub(r"<[^<>\n]*>|\{\\[^{}\n]*\}", "", markup))
-    return tuple(words for line in bare.split("\n") if (words := " ".join(printable(line).split())))
+    lines = (" ".join(printable(line).split()).lstrip("\ufeff ") for line in bare.split("\n"))
+    return tuple(line for line in lines if line)
 
 
 def _new_lines(cues: Sequence[Cue]) -> Iterator[Cue]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from indexing.documents import Document, Extract
 from indexing.loaders.captions import Cue, transcript
+from indexing.loaders.charset import clean
 from tests.reading import read
 
 
@@ -50,6 +53,14 @@ intro
         ("Alice Müller", 5.0, "Because it rains."),
     ]
     assert found.text.split("\n")[1] == "Bob: Why?"
+
+
+@pytest.mark.parametrize("start", ["\ufeffAnn: ", "&#xFEFF;\ufeff Ann: ", "<v \ufeffAnn>"])
+def test_a_byte_order_mark_before_the_first_words_is_no_text(tmp_path: Path, start: str) -> None:
+    bob = "<v Bob>Why?" if start.startswith("<v") else "Bob: Why?"
+    cues = f"00:00.000 --> 00:01.000\n{start}It fell.\n\n00:01.000 --> 00:02.000\n{bob}\n"
+    found = loaded(tmp_path, "a.vtt", f"WEBVTT\n\n{cues}")
+    assert clean(found.text) == found.text == "Ann: It fell.\nBob: Why?"
 
 
 def test_labels_inside_of_subrip(tmp_path: Path) -> None:
