@@ -408,6 +408,8 @@ def _errors(path: Path) -> Iterator[None]:
             reason = f"{path}: held by another program ({error}); try again"
             raise CorpusLocked(reason) from error
         raise (_unusable if code.startswith(_OUTSIDE) else _damaged)(path, str(error)) from error
+    except UnicodeDecodeError as error:  # what SQLite says of damage to a name
+        raise _damaged(path, "a name in it is no text") from error
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             reason = f"{path.parent}: no corpus can lie there ({error.strerror})"

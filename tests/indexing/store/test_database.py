@@ -75,6 +75,22 @@ def test_a_file_cut_to_nothing_is_no_empty_corpus(log: bool, tmp_path: Path) -> 
         Database(tmp_path / "none")
 
 
+def test_a_damaged_name_is_damage(tmp_path: Path) -> None:
+    """SQLite quotes it in its error, which is no UTF-8 then."""
+    Store(tmp_path, create=True).close()
+    file = tmp_path / FILE_NAME
+    sound, told = file.read_bytes(), 0
+    for place in range(sound.index(b"documents"), sound.index(b"documents") + 400, 3):
+        file.write_bytes(sound[:place] + b"\x98" + sound[place + 1 :])
+        try:
+            Store(tmp_path).close()
+        except CorpusDamaged as error:
+            told += "is no text" in str(error)
+        except CorpusError:
+            pass
+    assert told
+
+
 @pytest.mark.parametrize("new", [True, False])
 def test_nothing_is_written_to_a_file_that_is_another(new: bool, tmp_path: Path) -> None:
     store = corpus(tmp_path)
