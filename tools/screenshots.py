@@ -37,7 +37,7 @@ class View:
     dark: bool = False
 
 
-def ask(page: Page, question: str = "What is the final launch date of Heron?") -> None:
+def ask(page: Page, question: str = "Why was the budget cut?") -> None:
     """A question, answered."""
     page.locator("#box textarea").fill(question)
     page.keyboard.press("Enter")
