@@ -176,7 +176,7 @@ const ragApp = (() => {
   function fold() {
     const side = document.getElementById("side");
     if (!side) return setTimeout(fold, 50);
-    if (matchMedia("(max-width: 767px)").matches && side.classList.contains("open")) {
+    if (matchMedia("(max-width: 768px)").matches && side.classList.contains("open")) {
       side.querySelector(".toggle-button").click();
     }
     return undefined;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import threading
@@ -531,6 +532,21 @@ def test_on_a_phone_sources_come_and_go(visit: Visit) -> None:
     expect(panel).not_to_be_in_viewport()
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390
+
+
+@pytest.mark.parametrize("width", [390, 768, 1024])
+def test_nothing_covers_the_choices(visit: Visit, width: int) -> None:
+    page = visit(width=width)
+    ask(page)
+    answered(page)
+    names = ["#mode label:has-text('Generated answer')", ".save-md", ".save-json"]
+    for name in names:
+        page.locator(name).click(trial=True)  # which fails while something lies over its middle
+    boxes = [page.locator(name).bounding_box() for name in names]
+    for one, other in itertools.pairwise(boxes):
+        assert one is not None and other is not None
+        beside = one["x"] + one["width"] <= other["x"]
+        assert beside or one["y"] + one["height"] <= other["y"]
 
 
 def test_a_question_asked_before_the_page_has_loaded_is_answered(
