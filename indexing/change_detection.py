@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from indexing.documents import Document
+from indexing.documents import NO_OCCASION, Document, Occasion
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,14 @@ class DocumentIdentity:
     part: str
     title: str
     digest: str
+    occasion: Occasion = NO_OCCASION
 
 
 class Change(Enum):
     """What to do with a document that was read."""
 
     NOTHING = auto()  # it is there already
-    RELABEL = auto()  # its content is there, under another part or title of the same file
+    RELABEL = auto()  # its content is there, with another part, title or date of the same file
     MOVE = auto()  # its content is there, from a file that is gone
     COPY = auto()  # its content is there, and the file it came from is, too
     JOIN = auto()  # its content is in the corpus, in other collections only
@@ -146,7 +147,7 @@ class Catalogue:
                 is about to go.
         """
         match = _Matcher(documents, existing)
-        match.match_by(Change.NOTHING, lambda one: (one.part, one.title, one.digest))
+        match.match_by(Change.NOTHING, lambda one: (one.part, one.title, one.digest, one.occasion))
         match.match_by(Change.RELABEL, lambda one: (one.part, one.digest))
         match.match_by(Change.RELABEL, lambda one: one.digest)
         first: dict[
@@ -210,4 +211,11 @@ class _Matcher:
 
 def identify(document: Document, id_: str) -> DocumentIdentity:
     """A document as a catalogue knows it."""
-    return DocumentIdentity(id_, document.path, document.part, document.title, document.digest)
+    return DocumentIdentity(
+        id_,
+        document.path,
+        document.part,
+        document.title,
+        document.digest,
+        document.occasion,
+    )

@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,9 @@ class Utterance:
         start: First character, the speaker's label included.
         end: One past the last character.
         text_start: First character of the words themselves, past label and time stamp.
-        speaker: Who speaks, as the file spells it.
+        speaker: Who speaks: as the file spells it, or the name that somebody gave that label.
         time: Seconds from the start of the recording.
+        renamed_from: The label in the file, where the speaker has another name now.
     """
 
     start: int
@@ -30,6 +31,12 @@ class Utterance:
     text_start: int
     speaker: str | None = None
     time: float | None = None
+    renamed_from: str | None = None
+
+    @property
+    def label(self) -> str | None:
+        """Who speaks, as the file spells it."""
+        return self.speaker if self.renamed_from is None else self.renamed_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,37 @@ class Page:
     start: int
     end: int
     number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """When a meeting took place, or a mail was sent, and among whom; as far as the file says so.
+
+    Attributes:
+        date: In ISO 8601, a day ("2026-03-14") or a moment ("2026-03-14T09:30:00+01:00"); "" for an
+            unknown one. Never the time at which the file was changed.
+        date_source: Where the file says so, in plain words such as "file name"; "" without a date.
+        participants: People who took part by what the file says of itself (a list of those present,
+            the sender and the recipients of a mail). Who speaks in it need not be among them.
+        participants_source: Where the file says so; "" without participants.
+    """
+
+    date: str = ""
+    date_source: str = ""
+    participants: tuple[str, ...] = ()
+    participants_source: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.date or self.participants)
+
+    @property
+    def day(self) -> str:
+        """The day of the date, as it was where it took place; "" for an unknown one."""
+        return self.date[:10]
+
+
+NO_OCCASION = Occasion()
+"""That of a document which says nothing of the kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +90,7 @@ class Extract:
         utterances: Utterances in order, without overlaps; empty unless the file is a transcript.
         pages: Pages in order; empty unless the format has pages.
         breaks: Offsets that a passage prefers to start at (headings, paragraphs), ascending.
+        occasion: Date and participants, where the file holds them.
     """
 
     text: str
@@ -60,6 +99,7 @@ class Extract:
     utterances: tuple[Utterance, ...] = ()
     pages: tuple[Page, ...] = ()
     breaks: tuple[int, ...] = ()
+    occasion: Occasion = NO_OCCASION
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +118,7 @@ class Document:
         pages: Pages in order.
         breaks: Offsets that a passage prefers to start at.
         metadata: JSON that whoever handed it in keeps with it; "" for none.
+        occasion: Date and participants, and where they are from.
     """
 
     id: str
@@ -91,6 +132,21 @@ class Document:
     pages: tuple[Page, ...] = ()
     breaks: tuple[int, ...] = ()
     metadata: str = ""
+    occasion: Occasion = NO_OCCASION
+
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """Everybody who speaks, in the order of their first words."""
+        return tuple(dict.fromkeys(one.speaker for one in self.utterances if one.speaker))
+
+    @property
+    def speaker_names(self) -> dict[str, str]:
+        """The names of renamed speakers, by the label that the file has."""
+        return {
+            one.renamed_from: one.speaker
+            for one in self.utterances
+            if one.renamed_from is not None and one.speaker is not None
+        }
 
     def utterance_at(self, offset: int) -> Utterance | None:
         """The utterance that holds a character, or None outside of any."""
@@ -107,6 +163,23 @@ class Document:
         """The page number of a character, or None where the format has no pages."""
         at = bisect_right(self.pages, offset, key=lambda page: page.start) - 1
         return self.pages[at].number if at >= 0 else None
+
+
+def renamed(utterances: Iterable[Utterance], names: Mapping[str, str]) -> tuple[Utterance, ...]:
+    """Utterances with other names of speakers, by the labels that the file has.
+
+    Args:
+        utterances: As they are named now.
+        names: A label that is not there has its own name again.
+    """
+    return tuple(
+        replace(
+            one,
+            speaker=one.label if (name := names.get(one.label or "")) is None else name,
+            renamed_from=None if name is None or name == one.label else one.label,
+        )
+        for one in utterances
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +248,11 @@ def content_digest(
 ) -> str:
     """SHA-256 of text, utterances and pages as canonical JSON, in hexadecimal.
 
-    Not of the title, which is often the file's name: a renamed file is the same document. Only
-    databases of the first format have digests with the title in them.
+    Not of the title, which is often the file's name: a renamed file is the same document, and so is
+    one whose speakers have other names now. Only databases of the first format have digests with
+    the title in them.
     """
-    spoken = [[one.start, one.end, one.text_start, one.speaker, one.time] for one in utterances]
+    spoken = [[one.start, one.end, one.text_start, one.label, one.time] for one in utterances]
     titles = [] if title is None else [title]
     whole = [text, *titles, spoken, [[page.start, page.end, page.number] for page in pages]]
     canonical = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))

@@ -6,13 +6,14 @@ import hashlib
 from pathlib import Path
 from types import TracebackType
 
-from indexing.documents import Document, Extract, content_digest
+from indexing.documents import Document, Extract, Occasion, content_digest
 from indexing.errors import InvalidRequest, OtherKind, PartUnread, UnreadableFile
 from indexing.limits import MIB, FileLimits
 from indexing.loaders import LOADERS
 from indexing.loaders.charset import clean, one_line, printable
 from indexing.loaders.process import LoaderProcess
 from indexing.text import transcripts
+from indexing.text.occasions import date_of_file, occasion_of
 from indexing.walk import Failure, refusal, resolved, shown, unreachable
 
 TITLE = 300  # characters of a title that are kept
@@ -127,4 +128,18 @@ def _document(path: str, kind: str, extract: Extract) -> Document:
         utterances=extract.utterances,
         pages=extract.pages,
         breaks=extract.breaks,
+        occasion=_occasion(path, extract),
     )
+
+
+def _occasion(path: str, extract: Extract) -> Occasion:
+    """What the loader says, else the head of the text, else the names of the file."""
+    said, written = extract.occasion, occasion_of(extract.text, extract.utterances)
+    date, source = said.date, said.date_source
+    if not date:
+        date, source = written.date, written.date_source
+    if not date:
+        date, source = date_of_file(path)
+    if said.participants:
+        return Occasion(date, source, said.participants, said.participants_source)
+    return Occasion(date, source, written.participants, written.participants_source)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from indexing.change_detection import Catalogue, Change, Plan, Step, identify
-from indexing.documents import Document
+from indexing.documents import Document, renamed
 from indexing.encoder.encoder import Encoder
 from indexing.files import FileReader
 from indexing.store.collections import DEFAULT
@@ -269,6 +269,9 @@ class Indexer:
             self._draft.added.append(id_)
             return
         assert existing is not None
+        if step.change is Change.UPDATE:  # names that people gave are for the labels that stay
+            names = self.store.document(existing.id).speaker_names
+            document = replace(document, utterances=renamed(document.utterances, names))
         if step.change is Change.UPDATE and self._is_held_elsewhere(existing.id):
             id_ = self._catalogue.unused_id(document.id)  # the others keep what they hold
             self._encode(replace(document, id=id_), share)

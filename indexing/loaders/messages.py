@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import IO, Any
 
-from indexing.documents import Extract, Page, Utterance
+from indexing.documents import Extract, Occasion, Page, Utterance
 from indexing.errors import OtherKind, PartUnread, UnreadableFile
 
 ERRORS = {each.__name__: each for each in (UnreadableFile, OtherKind, PartUnread)}
@@ -59,6 +60,7 @@ def pack(found: Extract | UnreadableFile) -> dict[str, object]:
         "utterances": utterances,
         "pages": pages,
         "breaks": found.breaks,
+        "occasion": asdict(found.occasion),
     }
 
 
@@ -75,12 +77,20 @@ def unpack(message: Any, path: object) -> Extract | UnreadableFile:  # noqa: ANN
         utterances = tuple(Utterance(*each) for each in message["utterances"])
         pages = tuple(Page(*each) for each in message["pages"])
         breaks = tuple(int(at) for at in message["breaks"])
+        occasion = _occasion(message["occasion"])
         _check([(u.start, u.text_start, u.end) for u in utterances], len(text))
         _check([(page.start, page.end) for page in pages], len(text))
         _check([(at,) for at in breaks], len(text))
     except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"not what a loader gives: {error}") from error
-    return Extract(text, title, part, utterances, pages, breaks)
+    return Extract(text, title, part, utterances, pages, breaks, occasion)
+
+
+def _occasion(values: dict[str, Any]) -> Occasion:
+    date, said, among = (
+        str(values[f"{x}"]) for x in ("date", "date_source", "participants_source")
+    )
+    return Occasion(date, said, tuple(str(one) for one in values["participants"]), among)
 
 
 def _check(spans: Sequence[tuple[int, ...]], length: int) -> None:

@@ -95,4 +95,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "DROP TABLE files",
         "INSERT INTO meta VALUES ('collections', '0')",
     ),
+    # what is kept of a document beside its text, such as its date; files are read again by the next
+    # run of `index`, as only they say what that is
+    (
+        "CREATE TABLE facts ("
+        "document INTEGER REFERENCES documents (row) ON DELETE CASCADE,"
+        " name TEXT,"
+        " value TEXT NOT NULL,"  # JSON
+        " checksum INTEGER NOT NULL,"
+        " PRIMARY KEY (document, name)) WITHOUT ROWID",
+        "DELETE FROM file_states",
+    ),
 )

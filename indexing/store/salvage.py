@@ -20,6 +20,7 @@ from indexing.store.collections import (
     Membership,
 )
 from indexing.store.database import Database, create
+from indexing.store.facts import Facts
 from indexing.store.store import DOCUMENT, to_document
 from indexing.store.verification import damaged_parts, document_rows, fingerprint_of
 
@@ -167,6 +168,8 @@ def _copy(database: Database, new: Database, row: int) -> None:
         places = ", ".join("?" * len(rows[0]))
         new.run_all(f"INSERT INTO {table} VALUES ({places})", rows)  # noqa: S608
     Collections(new).put(row, _memberships(database, row))
+    with suppress(CorpusError):
+        Facts(database).copy(new, row)
 
 
 def _copy_files(database: Database, new: Database) -> None:

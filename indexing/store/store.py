@@ -8,7 +8,7 @@ and draws a new `stamp`, by which derived indexes know whether they are current.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.change_detection import DocumentIdentity
-from indexing.documents import Document, Page, Passage, Utterance
+from indexing.documents import NO_OCCASION, Document, Occasion, Page, Passage, Utterance, renamed
 from indexing.encoder.encoder import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint, check_fingerprint
 from indexing.errors import CorpusNotFound, DocumentNotFound
@@ -30,10 +30,15 @@ from indexing.store.checksums import checksum
 from indexing.store.collections import DEFAULT, Collections, Membership
 from indexing.store.database import Database, Synchronous, exists, make_folder
 from indexing.store.database import create as make_database
+from indexing.store.facts import OCCASION, SPEAKER_NAMES, Facts, column, to_occasion
 from indexing.store.verification import fingerprint_of, require_sound_start
+from indexing.text.chunking import speakers_of
 
 FILE_NAME = "corpus.sqlite"
-DOCUMENT = "id, path, part, title, format, digest, text, turns, pages, breaks, metadata"
+DOCUMENT = (
+    "id, path, part, title, format, digest, text, turns, pages, breaks, metadata,"
+    f" {column(OCCASION)}, {column(SPEAKER_NAMES)}"
+)
 """The columns that `to_document` takes."""
 
 
@@ -52,6 +57,7 @@ class DocumentEntry:
     passages: int
     added: str
     collections: tuple[str, ...] = ()
+    occasion: Occasion = NO_OCCASION
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +92,7 @@ class Store:
 
     Attributes:
         collections: The collections, and which documents are in them.
+        facts: What is kept of documents beside their texts.
         scope: Row numbers of the collections whose documents are read here, with the names they
             have there; None for the whole corpus.
 
@@ -120,6 +127,7 @@ class Store:
             make_database(self.path)
         self.database = Database(self.path, synchronous=synchronous)
         self.collections = Collections(self.database)
+        self.facts = Facts(self.database)
         self.scope: tuple[int, ...] | None = None
         try:
             if check:
@@ -280,7 +288,7 @@ class Store:
                     *(document.format, document.digest, document.text),
                     json.dumps(
                         [
-                            [t.start, t.end, t.text_start, t.speaker, t.time]
+                            [t.start, t.end, t.text_start, t.label, t.time]
                             for t in document.utterances
                         ]
                     ),
@@ -297,6 +305,8 @@ class Store:
             self.database.run(
                 "INSERT INTO passage_vectors VALUES (?, ?)", [row, _blob(encoded.passages)]
             )
+            self.facts.put_occasion(row, document.occasion)
+            self.facts.put(row, SPEAKER_NAMES, document.speaker_names)
             place = (document.path, document.part, document.title)
             if collection is not None:
                 before.append(Membership(self.collections.ensure(collection), *place))
@@ -416,8 +426,49 @@ class Store:
         with self._writing():
             for (row,) in self.database.rows("SELECT row FROM documents WHERE id = ?", [to.id]):
                 self.collections.place(row, to, collection=collection)
+                self.facts.put_occasion(row, to.occasion)
                 self._take_place(row)
                 self._put_checksums(row)
+
+    def name_speakers(self, names: Mapping[str, Mapping[str, str]]) -> None:
+        """Give speakers other names, in one transaction; nothing is encoded again.
+
+        Args:
+            names: By id of the document, names by label; a label that is not there has its own
+                name again.
+
+        Raises:
+            DocumentNotFound: There is none by one of the ids.
+        """
+        with self._writing():
+            for id_, named in names.items():
+                document = self.document(id_)
+                utterances = renamed(document.utterances, named)
+                ((row,),) = self.database.rows("SELECT row FROM documents WHERE id = ?", [id_])
+                document = replace(document, utterances=utterances)
+                self.facts.put(row, SPEAKER_NAMES, document.speaker_names)
+                self._put_speakers(row, document)
+                self._put_checksums(row)
+
+    def _put_speakers(self, row: int, document: Document) -> None:
+        """Let the passages of a document say who speaks in them as its utterances do."""
+        spans = self.database.rows(
+            'SELECT row, start, "end" FROM passages WHERE document = ?', [row]
+        )
+        self.database.run_all(
+            "UPDATE passages SET speakers = ? WHERE row = ?",
+            [(json.dumps(speakers_of(document, a, b)), passage) for passage, a, b in spans],
+        )
+
+    def repair_facts(self) -> None:
+        """Drop facts that are not as they were written; labels stand for lost names."""
+        with self._writing():
+            for row in self.facts.drop_damaged():
+                for values in self.database.rows(
+                    f"SELECT {DOCUMENT} FROM documents WHERE row = ?", [row]
+                ):
+                    self._put_speakers(row, to_document(values))
+                    self._put_checksums(row)
 
     # Re-encoding: side by side, then all at once
 
@@ -518,8 +569,12 @@ class Store:
 
     def identities(self) -> list[DocumentIdentity]:
         """Every document as a catalogue knows it, by row."""
-        statement = f"SELECT id, path, part, title, digest FROM {self._documents} ORDER BY row"
-        return [DocumentIdentity(*row) for row in self.database.rows(statement)]
+        columns = f"id, path, part, title, digest, {column(OCCASION)}"
+        statement = f"SELECT {columns} FROM {self._documents} ORDER BY row"
+        return [
+            DocumentIdentity(id_, path, part, title, digest, to_occasion(occasion))
+            for id_, path, part, title, digest, occasion in self.database.rows(statement)
+        ]
 
     def digests(self) -> dict[str, tuple[str, str]]:
         """For each content digest: the id and path of the document that holds it."""
@@ -534,11 +589,16 @@ class Store:
             " (SELECT count(*) FROM passages WHERE document = documents.row), added,"
             " (SELECT json_group_array(name) FROM (SELECT name FROM memberships JOIN collections"
             " ON collections.row = memberships.collection"
-            f" WHERE memberships.document = documents.row{here} ORDER BY collections.row))"
-            f" FROM {self._documents} ORDER BY row"
+            f" WHERE memberships.document = documents.row{here} ORDER BY collections.row)),"
+            f" {column(OCCASION)} FROM {self._documents} ORDER BY row"
         )
         return [
-            replace(DocumentEntry(*row), collections=tuple(json.loads(row[-1]))) for row in rows
+            replace(
+                DocumentEntry(*row[:10]),
+                collections=tuple(json.loads(row[10])),
+                occasion=to_occasion(row[11]),
+            )
+            for row in rows
         ]
 
     def places(self, id_: str) -> list[tuple[str, str, str, str]]:
@@ -575,6 +635,19 @@ class Store:
         """(row, id, path, part, title, words) of every document, by row."""
         statement = f"SELECT row, id, path, part, title, words FROM {self._documents} ORDER BY row"
         return self.database.rows(statement)
+
+    def days(self) -> dict[int, str]:
+        """The day of every document that has one, by row."""
+        return {row: one.day for row, one in self.facts.occasions().items() if one.day}
+
+    def people(self) -> dict[int, frozenset[str]]:
+        """Everybody who takes part in or speaks in each document, by row."""
+        occasions = self.facts.occasions().items()
+        people = {row: {*one.participants} for row, one in occasions}
+        rows = "SELECT DISTINCT document, speakers FROM passages WHERE speakers != '[]'"
+        for row, names in self.database.each(rows):
+            people.setdefault(row, set()).update(json.loads(names))
+        return {row: frozenset(names) for row, names in people.items()}
 
     def metadata(self) -> Iterator[tuple[int, str]]:
         """(row, metadata) of every document, by row."""
@@ -658,7 +731,7 @@ class Store:
 
 def to_document(values: Sequence[Any]) -> Document:
     """A document from the values of the columns `DOCUMENT`."""
-    *names, text, utterances, pages, breaks, metadata = values
+    *names, text, utterances, pages, breaks, metadata, occasion, speakers = values
     id_, path, part, title, format_, digest = names
     return Document(
         id=id_,
@@ -668,10 +741,14 @@ def to_document(values: Sequence[Any]) -> Document:
         format=format_,
         digest=digest,
         text=text,
-        utterances=tuple(Utterance(*utterance) for utterance in json.loads(utterances)),
+        utterances=renamed(
+            (Utterance(*utterance) for utterance in json.loads(utterances)),
+            json.loads(speakers or "{}"),
+        ),
         pages=tuple(Page(*page) for page in json.loads(pages)),
         breaks=tuple(json.loads(breaks)),
         metadata=metadata,
+        occasion=to_occasion(occasion),
     )
 
 

@@ -24,6 +24,7 @@ from indexing.errors import CorpusDamaged, CorpusError
 from indexing.store.checksums import checksum, register
 from indexing.store.collections import COLLECTION_CHECKSUM, MEMBERSHIP_CHECKSUM
 from indexing.store.database import Database
+from indexing.store.facts import FACT_CHECKSUM
 from indexing.store.migrations import MIGRATIONS
 
 UNIT = 1e-2  # how far from 1 the length of a vector may be, in the coarsest dtype
@@ -51,8 +52,8 @@ class Damage:
 
     Attributes:
         what: "database" (pages, schema, indexes), "fingerprint" (how vectors were made),
-            "collections" (whose they are, and what is in them), "document", or "index" (files
-            derived from the database).
+            "collections" (whose they are, and what is in them), "facts" (dates, participants,
+            names of speakers), "document", or "index" (files derived from the database).
         reason: How it was noticed.
         row: Row number of a damaged document; None for the rest.
         document: Its id, "" where unknown.
@@ -115,7 +116,8 @@ def verify(
         progress: Called with documents verified, and their number.
     """
     with database.reading():
-        damages = [*_database(database), *_fingerprint(database), *_collections(database)]
+        damages = [*_database(database), *_fingerprint(database)]
+        damages += [*_collections(database), *_facts(database)]
         sound = not any(one.what == "fingerprint" for one in damages)
         fingerprint = fingerprint_of(database) if sound else None
         rows, names = document_rows(database), document_names(database)
@@ -233,14 +235,26 @@ def _collections(database: Database) -> Iterator[Damage]:
             "SELECT count(*) FROM documents WHERE row NOT IN (SELECT document FROM memberships)"
         ),
     }
+    yield from _counted("collections", faults, database)
+
+
+def _counted(what: str, faults: dict[str, str], database: Database) -> Iterator[Damage]:
+    """A damage for each statement that counts any."""
     for fault, statement in faults.items():
         try:
             ((number,),) = database.rows(statement)
         except CorpusError as error:
-            yield Damage("collections", f"cannot be read ({error.__cause__ or error})")
+            yield Damage(what, f"cannot be read ({error.__cause__ or error})")
             return
         if number:
-            yield Damage("collections", fault.format(number))
+            yield Damage(what, fault.format(number))
+
+
+def _facts(database: Database) -> Iterator[Damage]:
+    """Dates, participants and names of speakers that are not as they were written."""
+    fault = "{} of the facts (dates, speakers' names) are not as they were written"
+    statement = f"SELECT count(*) FROM facts WHERE checksum != {FACT_CHECKSUM}"  # noqa: S608
+    yield from _counted("facts", {fault: statement}, database)
 
 
 def _document(database: Database, row: int, fingerprint: Fingerprint | None) -> dict[str, str]:

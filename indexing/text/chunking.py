@@ -242,19 +242,24 @@ def _misfits(words: int, longest: int) -> list[float]:
 
 def _passage(document: Document, start: int, end: int) -> Passage:
     """A span with who speaks in it, when, and on which page it begins."""
-    utterances = list(_utterances_within(document, start, end))
-    words_by_speaker: Counter[str] = Counter()
-    for utterance in utterances:
-        if utterance.speaker is not None:
-            words = document.text[max(start, utterance.text_start) : min(end, utterance.end)]
-            words_by_speaker[utterance.speaker] += count_words(words)
+    utterances = _utterances_within(document, start, end)
     return Passage(
         start,
         end,
-        speakers=tuple(speaker for speaker, count in words_by_speaker.most_common() if count),
+        speakers=speakers_of(document, start, end),
         time=next((utterance.time for utterance in utterances if utterance.time is not None), None),
         page=document.page_at(start),
     )
+
+
+def speakers_of(document: Document, start: int, end: int) -> tuple[str, ...]:
+    """Everyone who speaks within a span, most words first."""
+    words_by_speaker: Counter[str] = Counter()
+    for utterance in _utterances_within(document, start, end):
+        if utterance.speaker is not None:
+            words = document.text[max(start, utterance.text_start) : min(end, utterance.end)]
+            words_by_speaker[utterance.speaker] += count_words(words)
+    return tuple(speaker for speaker, count in words_by_speaker.most_common() if count)
 
 
 def _utterances_within(document: Document, start: int, end: int) -> Iterator[Utterance]:

@@ -18,7 +18,16 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.change_detection import Catalogue, DocumentIdentity, identify
-from indexing.documents import Document, Page, Passage, Utterance, content_digest
+from indexing.documents import (
+    NO_OCCASION,
+    Document,
+    Occasion,
+    Page,
+    Passage,
+    Utterance,
+    content_digest,
+    renamed,
+)
 from indexing.encoder.encoder import EncodedDocument, Encoder
 from indexing.errors import InvalidRequest
 from indexing.loaders.charset import printable
@@ -158,7 +167,7 @@ def stored_documents(archive: Archive, dimension: int) -> Iterator[StoredDocumen
                 tokens = _whole(values["tokens"])
                 encoded = EncodedDocument(vector[0], own, tokens, tokens)
                 added = str(datetime.fromisoformat(_text(values["added"])).isoformat())
-            except (KeyError, ValueError, TypeError, RecursionError) as error:
+            except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
                 said = " ".join(str(error).split())[:200]
                 raise archive.unreadable(f"is damaged: document {number}: {said}") from error
             yield StoredDocument(document, passages, encoded, added, places)
@@ -295,8 +304,9 @@ def _line(store: Store, id_: str, tokens: int, added: str) -> bytes:
     if not document.metadata:  # the first format had another digest
         values["digest"] = content_digest(document.text, document.utterances, document.pages)
     values["utterances"] = [
-        [one.start, one.end, one.text_start, one.speaker, one.time] for one in document.utterances
+        [one.start, one.end, one.text_start, one.label, one.time] for one in document.utterances
     ]
+    values["speaker_names"] = document.speaker_names
     values["pages"] = [[one.start, one.end, one.number] for one in document.pages]
     values["passages"] = [
         [one.start, one.end, one.speakers, one.time, one.page] for one in store.passages_of(id_)
@@ -339,14 +349,29 @@ def _document(values: dict[str, Any]) -> Document:
     named = {name: _text(values[name]) for name in texts}
     if values["metadata"]:
         json.loads(values["metadata"])
+    names = {_text(label): _text(name) for label, name in values.get("speaker_names", {}).items()}
+    utterances = (
+        Utterance(_whole(a), _whole(b), _whole(c), _text_or_none(who), _number_or_none(time))
+        for a, b, c, who, time in values["utterances"]
+    )
     return Document(
         **named,
-        utterances=tuple(
-            Utterance(_whole(a), _whole(b), _whole(c), _text_or_none(who), _number_or_none(time))
-            for a, b, c, who, time in values["utterances"]
-        ),
+        utterances=renamed(utterances, names),
         pages=tuple(Page(_whole(a), _whole(b), _whole(c)) for a, b, c in values["pages"]),
         breaks=tuple(map(_whole, values["breaks"])),
+        occasion=_occasion(values.get("occasion", asdict(NO_OCCASION))),
+    )
+
+
+def _occasion(values: dict[str, Any]) -> Occasion:
+    date = _text(values["date"])
+    if date:
+        datetime.fromisoformat(date)
+    return Occasion(
+        date,
+        _text(values["date_source"]),
+        tuple(map(_text, values["participants"])),
+        _text(values["participants_source"]),
     )
 
 

@@ -104,6 +104,8 @@ def salvage_database(
         records = [sound_record(store.database, row) for row in rows]
         if any(one.what == "collections" for one in damages):
             store.collections.repair()
+        if any(one.what == "facts" for one in damages):
+            store.repair_facts()
         store.close()
         return Salvage(records)
     draft = store.folder / f".{FILE_NAME}.salvage"

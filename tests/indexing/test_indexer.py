@@ -7,12 +7,13 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from indexing.documents import Document
+from indexing.documents import NO_OCCASION, Document, Occasion
 from indexing.encoder.encoder import Encoder, EncoderSettings
 from indexing.files import document
 from indexing.indexer import Indexer, IndexReport, Progress, reencode
@@ -126,6 +127,29 @@ def test_a_new_title_alone_encodes_nothing(desk: Desk) -> None:
     report = desk.index()
     assert counts(report) == {"moved": 1} and report.tokens == 0
     assert [entry.title for entry in desk.store.entries()] == ["Deep lakes"]
+
+
+def test_a_date_alone_encodes_nothing(desk: Desk) -> None:
+    """Dates of files that were indexed before there were any come with the next run."""
+    desk.write("2026-03-14_standup.txt", A)
+    (id_,) = desk.index().added
+    desk.store.move(replace(desk.store.identities()[0], occasion=NO_OCCASION))
+    os.utime(desk.files / "2026-03-14_standup.txt", (1, 1))
+    last = desk.index()
+    assert (last.moved, last.tokens) == ((id_,), 0)
+    assert desk.store.document(id_).occasion == Occasion("2026-03-14", "file name")
+    assert desk.settled()
+
+
+def test_names_of_speakers_survive_an_edit(desk: Desk) -> None:
+    lines = ["S1: The lake is deep.", "S2: The price is low.", "S1: It is.", "S2: So it is."]
+    desk.write("meeting.txt", "\n".join(lines))
+    (id_,) = desk.index().added
+    desk.store.name_speakers({id_: {"S1": "Ada Park", "S2": "Bob"}})
+    desk.write("meeting.txt", "\n".join([*lines, "S1: Now it is over.", "S3: Bye."]))
+    assert desk.index().updated == (id_,)
+    assert desk.store.document(id_).speakers == ("Ada Park", "Bob", "S3")
+    assert desk.settled()
 
 
 def test_what_cannot_be_read_any_more_keeps_its_last_version(desk: Desk) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from indexing.documents import NO_OCCASION
 from indexing.encoder.encoder import EncodedDocument
 from indexing.errors import CorpusTooNew
 from indexing.store.checksums import register
@@ -66,6 +67,7 @@ def test_a_later_format_is_left_alone(tmp_path: Path) -> None:
 
 CORPORA = Path(__file__).parent / "corpora"
 FIRST_WITH_COLLECTIONS = 5
+FIRST_WITH_OCCASIONS = 6
 NOTE = "The café opens at nine. 東京 \U0001f600"
 
 
@@ -83,7 +85,7 @@ def test_a_corpus_of_back_then_opens(number: int, tmp_path: Path) -> None:
     assert [(one.text,) for one in documents] == texts
     assert [one.title for one in documents] == ["kickoff", "review", "note"]
     assert documents[2].text == NOTE
-    assert [one.speaker for one in documents[0].utterances] == ["Ana", "Bob", "Ana"]
+    assert [one.label for one in documents[0].utterances] == ["Ana", "Bob", "Ana"]
     assert [(whole.tobytes(),) for _, whole, _ in store.vectors()] == blobs
     assert verify(store.database) == []
     held = {
@@ -92,10 +94,17 @@ def test_a_corpus_of_back_then_opens(number: int, tmp_path: Path) -> None:
     }
     if number < FIRST_WITH_COLLECTIONS:
         assert held == {"default": ["kickoff", "review", "note"]}
-        assert all(store.file_state(one.path) for one in documents[:2])
     else:
         assert held == {"default": ["kickoff", "review"], "Ana's": ["kickoff", "note"]}
         assert store.collections.named("Ana's").owner == "ana"
+    seen = [bool(store.file_state(one.path)) for one in documents[:2]]
+    if number < FIRST_WITH_OCCASIONS:  # files are read again, for only they have dates
+        assert seen == [False, False]
+        assert [one.occasion for one in documents] == [NO_OCCASION] * 3
+    else:
+        assert seen == [True, False]
+        assert [one.occasion.day for one in documents] == ["2026-03-14", "", ""]
+        assert documents[0].speaker_names == {"Bob": "Bob Stone"}
     fingerprint = store.fingerprint()
     assert fingerprint is not None and fingerprint.dimension == 384
     vectors = np.eye(384, dtype=np.float32)

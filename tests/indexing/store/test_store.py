@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from indexing.change_detection import DocumentIdentity
-from indexing.documents import Document, Page, Passage, Utterance
+from indexing.documents import Document, Occasion, Page, Passage, Utterance, content_digest
 from indexing.encoder.encoder import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import (
@@ -26,6 +26,7 @@ from indexing.errors import (
     EncoderMismatch,
 )
 from indexing.store.store import FILE_NAME, FileState, Store
+from indexing.store.verification import damaged_parts
 from tests.waiting import PATIENCE
 
 FP = Fingerprint("model", "r1", "pcw", 64, "mean", "float32", 4)
@@ -45,6 +46,7 @@ def document(id_: str = "a" * 12, *, text: str = TEXT) -> Document:
         utterances=(Utterance(0, 25, 5, "Ana", 1.5), Utterance(26, len(text), 31, None, None)),
         pages=(Page(0, 25, 1), Page(26, len(text), 3)),
         breaks=(0, 26),
+        occasion=Occasion("2026-03-14T09:30:00", "file name", ("Ana", "Łukasz"), "first lines"),
     )
 
 
@@ -89,9 +91,11 @@ def test_everything_comes_back(store: Store) -> None:
     assert reopened.fingerprint() == FP
     assert reopened.identities() == [
         DocumentIdentity(
-            *(getattr(document(), name) for name in ("id", "path", "part", "title", "digest"))
+            *(getattr(document(), name) for name in DocumentIdentity.__dataclass_fields__)
         )
     ]
+    assert reopened.days() == {row: "2026-03-14"}
+    assert reopened.people() == {row: {"Ana", "Łukasz"}}
 
 
 def test_passages_are_cut_by_characters(store: Store) -> None:
@@ -108,6 +112,38 @@ def test_a_row_that_an_index_names_and_that_is_not_there_is_damage(store: Store)
     for rows_at in (store.documents_at, store.passages_at):
         with pytest.raises(CorpusDamaged, match="verify --repair"):
             rows_at([1, 99])
+
+
+def test_a_speaker_gets_another_name_and_nothing_else_changes(store: Store) -> None:
+    """Text, spans, rows, vectors and digest stay; the label is kept, and is there again later."""
+    text = "S1: One two.\nS2: Three four five.\nS1: Six.\nBob: Seven eight nine ten."
+    starts = [text.index(line) for line in text.split("\n")]
+    ends = [*(at - 1 for at in starts[1:]), len(text)]
+    labels = ("S1", "S2", "S1", "Bob")
+    said = tuple(
+        Utterance(a, b, a + len(label) + 2, label)
+        for a, b, label in zip(starts, ends, labels, strict=True)
+    )
+    whole = replace(document(text=text), utterances=said, digest=content_digest(text, said, ()))
+    spans = [Passage(0, ends[1], ("S2", "S1")), Passage(starts[2], len(text), ("Bob", "S1"))]
+    store.put(replace(whole, pages=()), spans, encoded(0), added="now")
+    before, rows = store.document("a" * 12), store.passage_rows()
+    stamp = store.stamp
+    store.name_speakers({"a" * 12: {"S1": "Bob", "S2": "Ada Park"}})
+    after = store.document("a" * 12)
+    assert [one.speaker for one in after.utterances] == ["Bob", "Ada Park", "Bob", "Bob"]
+    assert [one.label for one in after.utterances] == list(labels)
+    assert [one.passage.speakers for one in store.passage_rows()] == [("Ada Park", "Bob"), ("Bob",)]
+    assert [one.row for one in store.passage_rows()] == [one.row for one in rows]
+    assert content_digest(after.text, after.utterances, after.pages) == after.digest
+    assert (after.text, after.breaks, after.digest) == (before.text, before.breaks, before.digest)
+    assert store.stamp != stamp  # or search would go on with the old names
+    assert damaged_parts(store.database, rows[0].document) == {}
+    store.name_speakers({"a" * 12: {}})
+    assert store.document("a" * 12) == before
+    assert store.passage_rows() == rows
+    with pytest.raises(DocumentNotFound):
+        store.name_speakers({"b" * 12: {}})
 
 
 def test_speakers_are_found_by_part_of_a_name(store: Store) -> None:
@@ -155,7 +191,8 @@ def test_removing_removes_all_of_it(store: Store) -> None:
 
 def test_moving_keeps_everything_else(store: Store) -> None:
     put(store, "a" * 12)
-    store.move(DocumentIdentity("a" * 12, "/else/where.vtt", "three", "New", document().digest))
+    (old,) = store.identities()
+    store.move(replace(old, path="/else/where.vtt", part="three", title="New"))
     moved = store.document("a" * 12)
     assert moved == replace(document(), path="/else/where.vtt", part="three", title="New")
     assert store.passages_of("a" * 12) == passages()

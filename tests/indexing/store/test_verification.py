@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexing.documents import Document, Passage, Utterance, content_digest
+from indexing.documents import NO_OCCASION, Document, Occasion, Passage, Utterance, content_digest
 from indexing.encoder.encoder import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import CorpusDamaged
@@ -80,6 +80,21 @@ def test_a_change_is_noticed(statement: str, parts: tuple[str, ...], store: Stor
     assert damage.parts == parts
 
 
+def test_a_damaged_date_or_name_is_noticed_and_takes_no_document_away(store: Store) -> None:
+    store.move(replace(store.identities()[0], occasion=Occasion("2026-03-14", "file name")))
+    store.name_speakers({"b" * 12: {"Bob": "Rob", "Ana": "Anne"}})
+    sound = store.document("c" * 12)
+    store.database.run("UPDATE facts SET value = replace(replace(value, '14', '15'), 'Rob', 'Rod')")
+    (damage,) = verify(store.database)
+    assert str(damage).startswith("facts: 2 of the facts")
+    store.repair_facts()
+    assert verify(store.database) == []
+    assert store.document("a" * 12).occasion == NO_OCCASION
+    assert store.document("b" * 12).speakers == ("Ana", "Bob")
+    assert [one.speakers for one in store.passages_of("b" * 12)] == [("Ana",), ("Bob",)]
+    assert store.document("c" * 12) == sound
+
+
 @pytest.mark.parametrize(
     ("statement", "reason"),
     [
@@ -139,6 +154,7 @@ def test_every_writer_keeps_the_checksums(store: Store) -> None:
     """Moved, removed and encoded again: still as it was written."""
     identity = store.identities()[0]
     store.move(replace(identity, path="/elsewhere", title="moved"))
+    store.name_speakers({"b" * 12: {"Ana": "Anne"}})
     store.remove(["c" * 12])
     assert verify(store.database) == []
     other = replace(FP, revision="r2")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from indexing.documents import Occasion
 from indexing.encoder.encoder import Encoder, EncoderSettings
 from indexing.errors import UnreadableFile
 from rag_app.corpus.archive import MANIFEST
@@ -24,10 +25,12 @@ MEETING = "Ana: The mast fell.\nBob: It was old.\nAna: ZoÃ« orders a new one. æ
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Corpus:
     tmp_path = tmp_path_factory.mktemp("exchange")
-    (tmp_path / "meeting.txt").write_text(MEETING)
+    (tmp_path / "meeting 2026-03-14.txt").write_text(MEETING)
     (tmp_path / "long.md").write_text("# Ridge\n\n" + "The probe fell on the ridge. " * 90)
     corpus = Corpus(tmp_path / "corpus", encoder=encoder)
-    corpus.add([tmp_path / "meeting.txt", tmp_path / "long.md"])
+    corpus.add([tmp_path / "meeting 2026-03-14.txt", tmp_path / "long.md"])
+    with corpus.writing() as store:
+        store.name_speakers({corpus.documents()[0].id: {"Bob": "Rob"}})
     return corpus
 
 
@@ -50,7 +53,10 @@ def test_everything_comes_back(corpus: Corpus, tmp_path: Path, encoder: Encoder)
         assert (again.added, again.known) == ((), 2)
         assert content(new) == content(corpus)
         assert new.verify().sound
-        assert new.search("new mast")[0].title == "meeting"
+        hit = new.search("new mast")[0]
+        document = new.document(hit.document)
+        assert document.occasion == Occasion("2026-03-14", "file name")
+        assert document.speakers == ("Ana", "Rob")
 
 
 def places(corpus: Corpus) -> set[tuple[str, str | None, bool, str, str]]:

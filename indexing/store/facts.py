@@ -1,0 +1,88 @@
+"""Facts: what is kept of a document beside its text, by name, as JSON.
+
+Its occasion, and the names that people gave to its speakers. They belong to the document, in
+whatever collections it is. One table holds them all, so that a further one needs no migration; and
+so that the schema stays within the first page of the file, from which a database that was cut short
+is repaired.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from indexing.documents import NO_OCCASION, Occasion
+from indexing.store.database import Database
+
+OCCASION = "occasion"  # an object of its fields
+SPEAKER_NAMES = "speakers"  # {label in the file: name}
+
+FACT_CHECKSUM = "checksum(document, CAST(name AS BLOB), CAST(value AS BLOB))"
+
+
+def column(name: str) -> str:
+    """A column of a document: the JSON of a fact, or NULL."""
+    return f"(SELECT value FROM facts WHERE facts.document = documents.row AND name = '{name}')"
+
+
+class Facts:
+    """The facts in a database, by the row of their document.
+
+    Args:
+        database: Where they are; whoever writes has a transaction open.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, row: int, name: str, value: object) -> None:
+        """Keep a fact in place of the one of that name; an empty one is none."""
+        self._database.run("DELETE FROM facts WHERE document = ? AND name = ?", [row, name])
+        if value:
+            text = json.dumps(value, ensure_ascii=False)
+            self._database.run("INSERT INTO facts VALUES (?, ?, ?, 0)", [row, name, text])
+            self._database.run(
+                f"UPDATE facts SET checksum = {FACT_CHECKSUM} WHERE document = ? AND name = ?",
+                [row, name],
+            )
+
+    def put_occasion(self, row: int, occasion: Occasion) -> None:
+        """Keep the occasion of a document."""
+        self.put(row, OCCASION, asdict(occasion) if occasion else None)
+
+    def occasions(self) -> dict[int, Occasion]:
+        """The occasion of every document that has one, by row."""
+        rows = self._database.each("SELECT document, value FROM facts WHERE name = ?", [OCCASION])
+        return {row: to_occasion(value) for row, value in rows}
+
+    def copy(self, to: Database, row: int) -> None:
+        """Copy the sound facts of a document to another database."""
+        rows = self._database.rows(
+            f"SELECT document, name, value, checksum FROM facts"
+            f" WHERE document = ? AND checksum = {FACT_CHECKSUM}",
+            [row],
+        )
+        to.run_all("INSERT INTO facts VALUES (?, ?, ?, ?)", rows)
+
+    def drop_damaged(self) -> list[int]:
+        """Drop what is not as it was written; rows of the documents that lost something.
+
+        Their files are read again by the next run of `index`, for their dates.
+        """
+        damaged = f"FROM facts WHERE checksum != {FACT_CHECKSUM}"
+        rows = self._database.rows(f"SELECT DISTINCT document {damaged}")
+        self._database.run_all(
+            "DELETE FROM file_states WHERE (collection, path) IN"
+            " (SELECT collection, path FROM memberships WHERE document = ?)",
+            rows,
+        )
+        self._database.run(f"DELETE {damaged}")
+        return [row for (row,) in rows]
+
+
+def to_occasion(value: str | None) -> Occasion:
+    """An occasion from its JSON."""
+    if value is None:
+        return NO_OCCASION
+    fields = json.loads(value)
+    return Occasion(**{**fields, "participants": tuple(fields["participants"])})
