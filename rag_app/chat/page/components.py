@@ -7,6 +7,8 @@ from typing import Any
 
 import gradio as gr
 
+from indexing.errors import InvalidRequest
+
 # Events that elements with `data-act` trigger; Gradio needs each name in the code of the element.
 ACTS = (
     "again",
@@ -37,6 +39,25 @@ PRIVATE: dict[str, Any] = {
     "show_progress": "hidden",
     "concurrency_limit": None,
 }
+
+
+def number(value: int, label: str, most: int) -> gr.Number:
+    """A component for a whole number from 1; its label says up to where.
+
+    Gradio's own limits would answer another number with "Error"; `whole_number` says what is wrong.
+    """
+    return gr.Number(value, label=f"{label} (1 to {most})", step=1)
+
+
+def whole_number(value: object, label: str, most: int) -> int:
+    """The value of such a component.
+
+    Raises:
+        InvalidRequest: It is none of these numbers.
+    """
+    if not isinstance(value, int | float) or not 1 <= value <= most or value % 1:
+        raise InvalidRequest(f"{label}: give a whole number from 1 to {most}")
+    return int(value)
 
 
 def html(value: str = "", *, elem_id: str | None = None, acts: bool = False) -> gr.HTML:

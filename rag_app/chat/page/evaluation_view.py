@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import gradio as gr
 
+from indexing.errors import InvalidRequest
 from rag_app.chat.page import html as view
-from rag_app.chat.page.components import PRIVATE, html
+from rag_app.chat.page.components import PRIVATE, html, number, whole_number
 from rag_app.chat.page.measurements import (
     LENGTHS,
     MAX_QUESTIONS,
@@ -22,6 +23,9 @@ from rag_app.chat.page.measurements import (
 
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
+
+FACTS = ("Facts per depth and length", 8)
+QUESTIONS = ("Questions", MAX_QUESTIONS)
 
 
 def evaluate(app: Application, blocks: gr.Blocks) -> None:
@@ -37,7 +41,7 @@ def evaluate(app: Application, blocks: gr.Blocks) -> None:
 def _needle_panel(app: Application, measurement: Measurement) -> gr.HTML:
     html(view.intro("needles"))
     with gr.Row(elem_classes="filters"):
-        each = gr.Number(2, label="Facts per depth and length", minimum=1, maximum=8, precision=0)
+        each = number(2, *FACTS)
         extensions = gr.CheckboxGroup(
             [("parallel context windows (pcw)", "pcw"), ("truncated to one window", "none")],
             value=["pcw"],
@@ -46,8 +50,12 @@ def _needle_panel(app: Application, measurement: Measurement) -> gr.HTML:
     start = gr.Button("Measure", variant="primary", elem_classes="measure")
     results = html(elem_id="measured")
 
-    async def run(each: int, extensions: list[str]) -> AsyncIterator[str]:
-        work = partial(needles, app.corpus.folder, each or 1, extensions)
+    async def run(each: float | None, extensions: list[str]) -> AsyncIterator[str]:
+        try:
+            work = partial(needles, app.corpus.folder, whole_number(each, *FACTS), extensions)
+        except InvalidRequest as error:
+            yield view.notice(str(error), kind="error")
+            return
         async for report in measurement.run(work):
             yield report
 
@@ -68,7 +76,7 @@ def _position_panel(app: Application, measurement: Measurement) -> gr.HTML:
             label="Task",
             filterable=False,
         )
-        count = gr.Number(4, label="Questions", minimum=1, maximum=MAX_QUESTIONS, precision=0)
+        count = number(4, *QUESTIONS)
         lengths = gr.CheckboxGroup(
             [(f"{length:,}", length) for length in LENGTHS],
             value=[LENGTHS[0]],
@@ -77,8 +85,12 @@ def _position_panel(app: Application, measurement: Measurement) -> gr.HTML:
     start = gr.Button("Measure positions", variant="primary", elem_classes="measure")
     results = html(elem_id="positions")
 
-    async def run(probe: str, count: int, lengths: list[int]) -> AsyncIterator[str]:
-        settings = PositionSettings(probe, count or 1, tuple(lengths))
+    async def run(probe: str, count: float | None, lengths: list[int]) -> AsyncIterator[str]:
+        try:
+            settings = PositionSettings(probe, whole_number(count, *QUESTIONS), tuple(lengths))
+        except InvalidRequest as error:
+            yield view.notice(str(error), kind="error")
+            return
         work = partial(positions, app.corpus.folder, app.generator, settings)
         async for report in measurement.run(work):
             yield report

@@ -6,6 +6,7 @@ markup.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -147,7 +148,18 @@ def overview(about: Overview) -> str:
 
 def uploads(all_: Sequence[UploadStatus]) -> str:
     """Uploaded files on their way into the corpus."""
-    return _render("uploads.html", uploads=all_)
+    return _render("uploads.html", uploads=sorted(all_, key=_needs_nobody), sums=_sums(all_))
+
+
+def _needs_nobody(upload: UploadStatus) -> bool:
+    """False for one that failed or asks something: it is listed first."""
+    return upload.stage not in {"failed", "exists"}
+
+
+def _sums(all_: Sequence[UploadStatus]) -> list[tuple[str, int]]:
+    """How many uploads are at each stage, where there are several."""
+    counts = Counter(each.stage for each in sorted(all_, key=_needs_nobody))
+    return list(counts.items()) if len(all_) > 1 else []
 
 
 def dropzone(max_bytes: int) -> str:
@@ -163,7 +175,8 @@ def hits(corpus: Corpus, ranking: Sequence[Hit], where: Filter | None = None) ->
 
 def _passages(corpus: Corpus, hit: Hit, where: Filter | None) -> Iterator[QuoteContext]:
     document = corpus.document(hit.document, where=where)
-    return (span_context(document, each.start, each.end) for each in hit.passages)
+    speaker = where.speaker if where else None
+    return (span_context(document, each.start, each.end, speaker=speaker) for each in hit.passages)
 
 
 def needles(report: NeedleReport) -> str:

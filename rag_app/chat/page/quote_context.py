@@ -117,9 +117,30 @@ def quote_pieces(
     return tuple(pieces)
 
 
-def span_context(document: Document, start: int, end: int, *, margin: int = MARGIN) -> QuoteContext:
-    """Any span of a document; its location is that of the first character."""
+def span_context(
+    document: Document,
+    start: int,
+    end: int,
+    *,
+    margin: int = MARGIN,
+    speaker: str | None = None,
+) -> QuoteContext:
+    """Any span of a document; its location is that of the first character.
+
+    Args:
+        document: The document.
+        start: Offset of the span's first character.
+        end: Offset after its last.
+        margin: Characters of context on each side.
+        speaker: Part of a name, in any case: the location is that of what they say first in the
+            span.
+    """
     utterance = document.utterance_at(start)
+    if speaker:
+        wanted = speaker.strip().casefold()
+        within = document.utterances_within(start, end)
+        theirs = (each for each in within if wanted in (each.speaker or "").casefold())
+        utterance = next(theirs, utterance)
     before, span, after = _pieces(document, start, end, margin)
     return QuoteContext(
         title=document.title,

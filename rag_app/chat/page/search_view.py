@@ -9,11 +9,14 @@ import gradio as gr
 from indexing.errors import RagAppError
 from indexing.filter import Filter
 from rag_app.chat.page import html as view
-from rag_app.chat.page.components import PRIVATE, html
+from rag_app.chat.page.components import PRIVATE, html, number, whole_number
 from rag_app.chat.request_limits import MAX_QUESTION
 
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
+
+DOCUMENTS = ("Documents", 50)
+PASSAGES = ("Passages per document", 20)
 
 
 def search(app: Application, browser: gr.BrowserState) -> None:
@@ -33,10 +36,8 @@ def search(app: Application, browser: gr.BrowserState) -> None:
         with gr.Row(elem_classes="filters"):
             speaker = gr.Textbox(label="Speaker", placeholder="anyone", max_length=200)
             pattern = gr.Textbox(label="File", placeholder="*.vtt", max_length=400)
-            k = gr.Number(5, label="Documents", minimum=1, maximum=50, precision=0)
-            passages = gr.Number(
-                2, label="Passages per document", minimum=1, maximum=20, precision=0
-            )
+            k = number(5, *DOCUMENTS)
+            passages = number(2, *PASSAGES)
         results = html(elem_id="results")
 
     def run(values: dict[gr.Component, Any], request: gr.Request) -> str:
@@ -50,7 +51,10 @@ def search(app: Application, browser: gr.BrowserState) -> None:
         )
         try:
             hits = app.corpus.search(
-                values[query], k=values[k], passages=values[passages], where=where
+                values[query],
+                k=whole_number(values[k], *DOCUMENTS),
+                passages=whole_number(values[passages], *PASSAGES),
+                where=where,
             )
             return view.hits(app.corpus, hits, where)
         except RagAppError as error:

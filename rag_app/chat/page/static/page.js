@@ -28,9 +28,13 @@ const ragApp = (() => {
     });
     if (element.querySelector("[data-dropzone]")) files(element, trigger);
     if (element.closest("#changes")) watch(element, trigger);
-    new MutationObserver(() => { // a list that was rendered again is filtered as before
+    let failures = 0;
+    new MutationObserver(() => { // a new reason for a failure comes into view; a list that was rendered again is filtered as before
       const input = element.querySelector("[data-filter]");
       if (input?.value) filter(element, input.value);
+      const failed = all(".uploads :is(.failed, .exists)", element).length;
+      if (failed > failures) element.querySelector(".uploads")?.scrollIntoView({ block: "nearest" });
+      failures = failed;
     }).observe(element, { childList: true, characterData: true, subtree: true });
   }
 
@@ -149,6 +153,31 @@ const ragApp = (() => {
   document.addEventListener("click", (event) => {
     if (event.target.matches?.("#overview dialog")) event.target.close(); // beside it
   });
+
+  // ---- the way past the sidebar, for whoever has no mouse ----
+
+  const skip = Object.assign(document.createElement("a"), {
+    className: "skip", href: "#box", textContent: "Skip to the question",
+  });
+  skip.addEventListener("click", (event) => {
+    event.preventDefault();
+    document.querySelector('#views [role="tab"]')?.click(); // "Ask", the first
+    requestAnimationFrame(() => document.querySelector("#box textarea")?.focus());
+  });
+  const first = () => document.body.prepend(skip);
+  if (document.body) first();
+  else document.addEventListener("DOMContentLoaded", first);
+
+  // ---- what opens is shown above the box for the question, which lies over the conversation ----
+
+  document.addEventListener("toggle", (event) => {
+    const talk = document.getElementById("talk");
+    if (!event.target.open || !talk?.contains(event.target)) return;
+    const box = document.getElementById("composer").offsetHeight;
+    talk.style.setProperty("--composer", `${box}px`);
+    const block = event.target.offsetHeight > talk.clientHeight - box ? "start" : "nearest";
+    event.target.scrollIntoView({ block, behavior: "smooth" });
+  }, true);
 
   // ---- scroll with the conversation, unless the reader has scrolled up ----
 
@@ -308,23 +337,34 @@ const ragApp = (() => {
     element.addEventListener("change", async (event) => {
       const input = event.target.closest("[data-picked]");
       if (!input) return;
-      const picked = [...input.files].map((file) => [file.webkitRelativePath || file.name, file]);
+      const picked = [...input.files]
+        .map((file) => [file.webkitRelativePath || file.name, file])
+        .filter(([name]) => !isHidden(name));
       input.value = "";
       await send(element, picked, trigger);
     });
+    // A file may be dropped anywhere: beside the zone, a browser would leave the page to show it.
     for (const name of ["dragover", "dragleave", "drop"]) {
-      zone.addEventListener(name, (event) => {
+      document.addEventListener(name, (event) => {
+        if (!event.dataTransfer?.types.includes("Files")) return;
         event.preventDefault();
-        zone.classList.toggle("over", name === "dragover");
+        document.body.classList.toggle("dropping", name === "dragover");
+        zone.classList.toggle("over", name === "dragover" && zone.contains(event.target));
       });
     }
-    zone.addEventListener("drop", async (event) => {
-      const entries = [...event.dataTransfer.items]
-        .map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
-      const dropped = (await Promise.all(entries.map((entry) => within(entry)))).flat();
+    document.addEventListener("drop", async (event) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      const items = [...event.dataTransfer.items].filter((item) => item.kind === "file")
+        .map((item) => [item.webkitGetAsEntry?.(), item.getAsFile()]);
+      const dropped = (await Promise.all(items.map(([entry, file]) => (
+        entry ? within(entry) : [[file.name, file]]
+      )))).flat();
       await send(element, dropped, trigger);
     });
   }
+
+  // Whether a file lies in a folder that was picked, and there under a hidden name.
+  const isHidden = (path) => path.split("/").slice(1).some((part) => part.startsWith("."));
 
   // The files below a dropped entry, with their paths; hidden ones are skipped.
   async function within(entry, before = "") {
@@ -388,7 +428,9 @@ const ragApp = (() => {
     button.setAttribute("aria-label", `Dismiss: ${text}`);
     button.addEventListener("click", () => row.remove());
     row.append(" ", button);
-    return list.appendChild(row);
+    list.appendChild(row);
+    row.scrollIntoView({ block: "nearest" });
+    return row;
   }
 
   document.addEventListener("click", (event) => {

@@ -2,75 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Route, expect
 
 from generator.answer import NOT_SAID, Answer, Citation, ShortAnswer
 from rag_app.chat.conversation import from_json, to_json
 from rag_app.corpus.corpus import Corpus
+from tests.rag_app.chat.page.visits import PATIENCE, QUESTION, Visit, add, answered, ask
 from tests.rag_app.chat.served_corpus import HOSTILE, Served
 
-QUESTION = "What is the final launch date of Heron?"
-PATIENCE = 300_000  # milliseconds; no test depends on the speed of the machine
 MEASURING = 3_600_000  # a measurement ends with a report or an error, however slow the machine
-
-Visit = Callable[..., Page]
-
-
-@pytest.fixture
-def visit(browser: Browser, served: Served) -> Iterator[Visit]:
-    """Opens the page as a person who has never been here; what went wrong is told at the end."""
-    wrong: list[str] = []
-    contexts = []
-
-    def watch(page: Page) -> None:
-        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.startswith((served.address, "data:", "blob:"))
-                else wrong.append(f"loaded from elsewhere: {request.url}")
-            ),
-        )
-
-    def opened(width: int = 1280, height: int = 800) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": height})
-        context.set_default_timeout(PATIENCE)
-        contexts.append(context)
-        page = context.new_page()
-        watch(page)
-        page.goto(served.address)
-        expect(page.locator("#documents .documents")).to_be_attached(timeout=PATIENCE)
-        return page
-
-    expect.set_options(timeout=PATIENCE)
-    yield opened
-    for context in contexts:
-        context.close()
-    assert not wrong
-
-
-def ask(page: Page, question: str = QUESTION) -> None:
-    page.locator("#box textarea").fill(question)
-    page.keyboard.press("Enter")
-
-
-def answered(page: Page, count: int = 1) -> None:
-    expect(page.locator("#history .exchange")).to_have_count(count)
-    expect(page.locator("#live .exchange")).to_have_count(0)
-
-
-def add(page: Page, *files: Path) -> None:
-    page.locator("input[data-picked=files]").set_input_files(files)
 
 
 def test_files_are_added_and_what_is_wrong_with_one_stops_no_other(
@@ -532,21 +479,6 @@ def test_on_a_phone_sources_come_and_go(visit: Visit) -> None:
     expect(panel).not_to_be_in_viewport()
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390
-
-
-@pytest.mark.parametrize("width", [390, 768, 1024])
-def test_nothing_covers_the_choices(visit: Visit, width: int) -> None:
-    page = visit(width=width)
-    ask(page)
-    answered(page)
-    names = ["#mode label:has-text('Generated answer')", ".save-md", ".save-json"]
-    for name in names:
-        page.locator(name).click(trial=True)  # which fails while something lies over its middle
-    boxes = [page.locator(name).bounding_box() for name in names]
-    for one, other in itertools.pairwise(boxes):
-        assert one is not None and other is not None
-        beside = one["x"] + one["width"] <= other["x"]
-        assert beside or one["y"] + one["height"] <= other["y"]
 
 
 def test_a_question_asked_before_the_page_has_loaded_is_answered(
