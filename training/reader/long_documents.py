@@ -51,26 +51,36 @@ class LongQuestion:
     words: bool
 
 
-def build(data: Path, qmsum: Path, folder: Path) -> dict[str, list[LongQuestion]]:
-    """Make a corpus for each source, `FOLDER/SOURCE.corpus`, and its held-out questions."""
+def build(
+    data: Path, qmsum: Path, folder: Path, *, training: bool = False
+) -> dict[str, list[LongQuestion]]:
+    """Make a corpus for each source, `FOLDER/SOURCE.corpus`, and its questions.
+
+    Args:
+        data: Questions on passages.
+        qmsum: Meetings with questions.
+        folder: Where the corpora go.
+        training: All questions that are not held out, instead of some that are.
+    """
     with gzip.open(data, "rt", encoding="utf-8") as file:
         records = [json.loads(line) for line in file]
     held = held_out(records)
-    found: dict[str, list[LongQuestion]] = {"qmsum": list(_of_meetings(qmsum))}
+    found: dict[str, list[LongQuestion]] = {"qmsum": list(_of_meetings(qmsum, training))}
     for source in sorted({record["source"] for record in records}):
         own = [record for record in records if record["source"] == source]
         files = folder / source
         files.mkdir(parents=True, exist_ok=True)
         found[source] = []
         for title, passages in _documents(source, own):
-            text, questions = _joined(title, passages, held)
+            asked = [one for one in passages if (article(one) in held) != training]
+            text, questions = _joined(title, passages, asked)
             (files / f"{title}.txt").write_text(text, encoding="utf-8")
             found[source] += questions
     for source, questions in found.items():
         with Corpus(folder / f"{source}.corpus") as corpus:
             corpus.add([qmsum if source == "qmsum" else folder / source])
         random.Random(source).shuffle(questions)
-        found[source] = questions[: QUESTIONS[source]]
+        found[source] = questions if training else questions[: QUESTIONS[source]]
     return found
 
 
@@ -91,22 +101,22 @@ def _documents(
 
 
 def _joined(
-    title: str, passages: Iterable[dict[str, Any]], held: set[tuple[str, str]]
+    title: str, passages: Iterable[dict[str, Any]], asked: Sequence[dict[str, Any]]
 ) -> tuple[str, list[LongQuestion]]:
-    """The text of a document, and its questions that are held out."""
+    """The text of a document, and the questions of some of its passages."""
     text, questions = "", []
     for passage in passages:
         text += "\n\n" if text else ""
-        for each in passage["questions"] if article(passage) in held else ():
+        for each in passage["questions"] if passage in asked else ():
             golds = tuple((len(text) + start, len(text) + end) for start, end in each["answers"])
             questions.append(LongQuestion(each["question"], title, golds, words=True))
         text += passage["text"]
     return text, questions
 
 
-def _of_meetings(path: Path) -> Iterator[LongQuestion]:
+def _of_meetings(path: Path, training: bool) -> Iterator[LongQuestion]:
     for number, meeting in enumerate(meetings(path)):
-        if number % MEETINGS != MEETINGS - 1:
+        if (number % MEETINGS == MEETINGS - 1) == training:
             continue
         for question in meeting.specific:
             turns = [meeting.document.utterances[each] for each in question.utterances]

@@ -1,37 +1,28 @@
-"""A rotary encoder as changes to the packaged one: small enough to ship beside it.
-
-A matrix is kept as what is added to the packaged one, in steps of a scale of its row: `NAME.steps`
-(out, in) int8 and `NAME.scale` (out,). Queries and keys are in other coordinates than the packaged
-ones, so theirs are kept whole, in float16; vectors are kept whole in float32. The embeddings and
-the pooler are those of the packaged encoder (`rotary.renamed`).
-"""
+"""A rotary encoder as changes to the packaged one, in the form of `rotary_minilm.safetensors`."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 import click
-import rotary
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from indexing.models.files import encoder_weights
+from indexing.models.rotary_minilm import changed, renamed, write_rotary
 
 FORMAT = "rag-app changes 1"
 _WHOLE = ("q_proj.weight", "k_proj.weight")
 _KEPT = ("embeddings.", "pooler.")
-_COPIED = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
-_COPIED_TOO = ("modules.json", "sentence_bert_config.json", "1_Pooling")
 
 
 def packaged() -> dict[str, Tensor]:
     """The packaged encoder's weights under the names of a rotary one."""
-    return rotary.renamed(load_file(encoder_weights().folder / "model.safetensors"))
+    return renamed(load_file(encoder_weights().folder / "model.safetensors"))
 
 
 def packed_changes(weights: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -50,29 +41,6 @@ def packed_changes(weights: Mapping[str, Tensor], base: Mapping[str, Tensor]) ->
             found[f"{name}.steps"] = (change / scale[:, None]).round().to(torch.int8)
             found[f"{name}.scale"] = scale
     return {name: tensor.contiguous() for name, tensor in found.items()}
-
-
-def unpacked(changes: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The packaged weights with changes, float32, for `rotary.student`."""
-    found = dict(base)
-    for name, tensor in changes.items():
-        if name.endswith(".steps"):
-            owner = name.removesuffix(".steps")
-            found[owner] = base[owner] + tensor.float() * changes[f"{owner}.scale"][:, None]
-        elif not name.endswith(".scale"):
-            found[name] = tensor.float()
-    return found
-
-
-def write_folder(weights: Mapping[str, Tensor], folder: Path) -> None:
-    """A folder that sentence-transformers loads, and so `rag-app index --encoder FOLDER`."""
-    source = encoder_weights().folder
-    rotary.student(weights).save_pretrained(folder)
-    for name in (*_COPIED, *_COPIED_TOO):
-        if (source / name).is_dir():
-            shutil.copytree(source / name, folder / name, dirs_exist_ok=True)
-        elif (source / name).exists():
-            shutil.copy(source / name, folder / name)
 
 
 def of_checkpoint(path: Path) -> tuple[dict[str, Tensor], str]:
@@ -98,7 +66,8 @@ def main(checkpoint: Path, out: Path, folder: Path | None, resume: Path | None) 
     save_file(packed_changes(weights, base), out, {"format": FORMAT, "run": run})
     click.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
     if folder:
-        write_folder(unpacked(load_file(out), base), folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_rotary(changed(load_file(out), base), encoder_weights().folder, folder)
     if resume:
         save_file(_compact(weights, base), resume, {"run": run, "deltas": json.dumps(FORMAT)})
         click.echo(f"{resume}: {resume.stat().st_size / 1e6:.1f} MB")

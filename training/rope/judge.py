@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from texts import read_texts
 
 from indexing.models.files import encoder_weights
+from indexing.models.rotary_minilm import changed
 
 
 @click.command()
@@ -28,7 +29,7 @@ def main(data: Path, model: Path, out: Path, note: str) -> None:
     with safe_open(model, framework="pt") as file:
         said = file.metadata()
     if said.get("format") == changes.FORMAT:
-        weights = changes.unpacked(load_file(model), changes.packaged())
+        weights = changed(load_file(model), changes.packaged())
     else:
         weights, _ = changes.of_checkpoint(model)
     progress = json.loads(said["run"])["progress"]

@@ -1,18 +1,10 @@
-"""MiniLM with rotary instead of absolute positions, as an architecture that transformers knows.
+"""A rotary encoder before any training: what can be done in closed form.
 
-MiniLM is a BERT: layer norms after each block, biases everywhere, exact GELU. The one architecture
-of transformers that is this with rotary positions (RoFormer, Su et al., arXiv 2104.09864) in
-queries and keys, and no table of positions, is Jina Embeddings v3 (arXiv 2409.10173). Every weight
-of the packaged encoder has its place there but for the table of positions.
-
-What changes before any training:
-
-- The mean of the first 256 rows of the table is added to the token type rows, which are added to
-  every token. So embeddings keep the mean that the layers are used to.
-- Attention scores do not change when queries of a head are multiplied by T and keys by T^-T. T is
-  chosen so that queries and keys have the same diagonal second moments (balanced coordinates:
-  Moore 1981), and the coordinates with the largest moments are given to the slowest rotary pairs.
-  So rotation disturbs the scores least, and the quick pairs are left free to learn positions.
+The architecture is that of `indexing/models/rotary_minilm.py`. Attention scores do not change when
+queries of a head are multiplied by T and keys by T^-T. T is chosen so that queries and keys have
+the same diagonal second moments (balanced coordinates: Moore 1981), and the coordinates with the
+largest moments are given to the slowest rotary pairs. So rotation disturbs the scores least, and
+the quick pairs are left free to learn positions.
 """
 
 from __future__ import annotations
@@ -24,23 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-WINDOW = 256
-BASE = 10_000.0
-HEADS = 12
-LAYERS = 6
-
-_TABLE = "embeddings.position_embeddings.weight"
-_TYPES = "embeddings.token_type_embeddings.weight"
-_NAMES = {
-    "attention.self.query": "self_attn.q_proj",
-    "attention.self.key": "self_attn.k_proj",
-    "attention.self.value": "self_attn.v_proj",
-    "attention.output.dense": "self_attn.o_proj",
-    "attention.output.LayerNorm": "post_attention_layernorm",
-    "intermediate.dense": "mlp.fc1",
-    "output.dense": "mlp.fc2",
-    "output.LayerNorm": "post_mlp_layernorm",
-}
+from indexing.models.rotary_minilm import HEADS, LAYERS, configuration
 
 
 def teacher(folder: Path, dtype: torch.dtype = torch.float32) -> Any:  # noqa: ANN401
@@ -51,30 +27,6 @@ def teacher(folder: Path, dtype: torch.dtype = torch.float32) -> Any:  # noqa: A
     return model.eval().requires_grad_(requires_grad=False)
 
 
-def configuration() -> Any:  # noqa: ANN401
-    """The configuration of a rotary MiniLM, without dropout."""
-    from transformers import JinaEmbeddingsV3Config
-
-    return JinaEmbeddingsV3Config(
-        architectures=["JinaEmbeddingsV3Model"],
-        vocab_size=30_522,
-        hidden_size=384,
-        num_hidden_layers=LAYERS,
-        num_attention_heads=HEADS,
-        intermediate_size=1536,
-        hidden_act="gelu",
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-        max_position_embeddings=WINDOW,
-        type_vocab_size=2,
-        layer_norm_eps=1e-12,
-        pad_token_id=0,
-        bos_token_id=None,
-        eos_token_id=None,
-        rope_parameters={"rope_type": "default", "rope_theta": BASE},
-    )
-
-
 def student(weights: Mapping[str, Tensor]) -> Any:  # noqa: ANN401
     """A rotary encoder with given weights."""
     from transformers import JinaEmbeddingsV3Model
@@ -82,21 +34,6 @@ def student(weights: Mapping[str, Tensor]) -> Any:  # noqa: ANN401
     model = JinaEmbeddingsV3Model(configuration(), add_pooling_layer=True)
     model.load_state_dict(dict(weights), strict=True)
     return model.eval()
-
-
-def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """BERT's weights under the rotary architecture's names, the table folded into the types."""
-    found = {}
-    for name, tensor in weights.items():
-        new = name
-        if name.startswith("encoder.layer."):
-            _, _, number, rest = name.split(".", 3)
-            module, _, kind = rest.rpartition(".")
-            new = f"layers.{number}.{_NAMES[module]}.{kind}"
-        if new not in {_TABLE, "embeddings.position_ids"}:
-            found[new] = tensor.detach().float().clone()
-    found[_TYPES] += weights[_TABLE][:WINDOW].float().mean(dim=0)
-    return found
 
 
 def balanced(queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:

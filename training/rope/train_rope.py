@@ -1,6 +1,6 @@
 """Distils the packaged encoder into one with rotary positions.
 
-    python tools/train_rope.py DATA --out FOLDER
+    python training/rope/train_rope.py DATA --out FOLDER
 
 DATA holds `qmsum/train.jsonl` and `reading/train.jsonl.gz`. The teacher is the packaged encoder as
 it is; the student has its weights, without the table of positions and with rotary positions in
@@ -44,6 +44,7 @@ from torch.nn.functional import cosine_similarity, kl_div, log_softmax, normaliz
 
 from indexing.encoder.packed import packed
 from indexing.models.files import encoder_weights
+from indexing.models.rotary_minilm import WINDOW, renamed
 
 _MEASURED = 8  # batches from which mean states and balanced coordinates come
 _SOLVED = 24  # batches from which output layers are solved
@@ -114,7 +115,7 @@ class Run:
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path, exists=True))
 @click.option("--out", type=click.Path(path_type=Path), required=True)
-@click.option("--rate", default=5e-4, show_default=True)
+@click.option("--rate", default=1e-4, show_default=True)
 @click.option("--warmup", default=100, show_default=True, help="Steps.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--tokens", default=1024, show_default=True, help="Of a step, about.")
@@ -239,7 +240,7 @@ def prepared(texts: Texts, settings: Settings, path: Path) -> Run:
     """A run as the checkpoint left it, or a new one."""
     original = rotary.teacher(encoder_weights().folder)
     torch.manual_seed(settings.seed)
-    weights = rotary.renamed(original.state_dict())
+    weights = renamed(original.state_dict())
     if path.exists():
         student = rotary.student(weights)
     else:
@@ -265,7 +266,7 @@ def started(weights: dict[str, Tensor], original: Any, texts: Texts, seed: int) 
     rows = [texts.windows(seed, number, 32, 264) for number in range(_MEASURED)]
     weights = rotary.rebalanced(weights, original, [each[:, :128] for each in rows[:2]])
     means = position_kernels.position_means(original, rows)
-    few = texts.windows(seed, _MEASURED, 4, rotary.WINDOW)
+    few = texts.windows(seed, _MEASURED, 4, WINDOW)
     weights = position_kernels.positioned(weights, original, means, few)
     student = rotary.student(weights).requires_grad_(requires_grad=False)
     batches = [texts.batch(seed + 1, number, 1024) for number in range(_SOLVED)]

@@ -22,7 +22,15 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import nn
-from verifier_data import Claim, MeetingClaims, PassageClaims, groups, load_meetings, load_passages
+from verifier_data import (
+    Claim,
+    MeetingClaims,
+    PassageClaims,
+    groups,
+    load_answers,
+    load_meetings,
+    load_passages,
+)
 from verifier_model import Batch, VerifierModel, export, loss, start_from
 
 from generator.reader.cross_encoder import READER_WEIGHTS
@@ -88,9 +96,10 @@ class Trainer:
             self.progress = json.loads(file.metadata()["progress"])
             for name, each in self.weights.items():
                 each.data.copy_(file.get_tensor(f"weight:{name}"))
-                self.optimizer.state[each] = {
-                    key: file.get_tensor(f"{key}:{name}") for key in _MOMENTS
-                }
+                if each.requires_grad:
+                    self.optimizer.state[each] = {
+                        key: file.get_tensor(f"{key}:{name}") for key in _MOMENTS
+                    }
 
 
 def batches(source: Iterator[tuple[str, list[Claim]]], seed: int) -> Iterator[list[Claim]]:
@@ -111,10 +120,13 @@ def batches(source: Iterator[tuple[str, list[Claim]]], seed: int) -> Iterator[li
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path, exists=True))
 @click.option("--meetings", type=click.Path(path_type=Path, exists=True), required=True)
+@click.option("--answers", type=click.Path(path_type=Path, exists=True), help="Of read_answers.py.")
 @click.option("--folder", type=click.Path(path_type=Path), required=True)
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--minutes", type=float, default=45.0, show_default=True, help="Of training, in all.")
-def main(data: Path, meetings: Path, folder: Path, threads: int, minutes: float) -> None:
+def main(
+    data: Path, meetings: Path, answers: Path | None, folder: Path, threads: int, minutes: float
+) -> None:
     """Train, or go on training, and write the verifier's file."""
     from transformers import AutoTokenizer
 
@@ -122,7 +134,7 @@ def main(data: Path, meetings: Path, folder: Path, threads: int, minutes: float)
     torch.manual_seed(0)
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = AutoTokenizer.from_pretrained(encoder_weights().folder, local_files_only=True)
-    passages = PassageClaims(load_passages(data)[0])
+    passages = PassageClaims(load_passages(data)[0], load_answers(answers) if answers else ())
     talks = MeetingClaims(load_meetings(meetings, held=False))
     trainer = Trainer(folder)
     seed = int(trainer.progress["step"])  # 0, unless it resumes

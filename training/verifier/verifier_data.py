@@ -28,6 +28,8 @@ from rag_app.datasets.qmsum import Meeting, meetings
 
 HELD_OUT = 0.06  # share of each source's passages that is kept for judging
 MEETINGS = 5  # every so many meetings, one is kept for judging
+KINDS = ("reference", "asked", "said", "speech", "read")
+SHARES = (0.4, 0.34, 0.12, 0.14, 0.35)  # of the groups, beside each other
 NOISY = 0.5  # weight of "not said" where unmarked turns may say it after all
 
 _WORD = re.compile(r"[a-z0-9]{4,}")
@@ -65,6 +67,25 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAnswer:
+    """What the reader takes for the answer in a passage.
+
+    Attributes:
+        question: What is asked.
+        text: The passage.
+        start: First character of the words.
+        end: One past the last.
+        right: Whether they answer.
+    """
+
+    question: str
+    text: str
+    start: int
+    end: int
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Reference:
     """A sentence of a reference answer.
 
@@ -98,25 +119,33 @@ def load_passages(path: Path) -> tuple[list[Passage], list[Passage]]:
     """Those to train on, those to judge on; titles are divided as for the reader."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         records = [json.loads(line) for line in file]
-    kept = _held_titles(records)
+    kept = held_titles(records)
     parts: tuple[list[Passage], list[Passage]] = ([], [])
     for record in records:
         asked = tuple(
             (one["question"], *one["answers"][0]) for one in record["questions"] if one["answers"]
         )
         words = frozenset(_WORD.findall(record["text"].lower()))
-        group = _group(record)
+        group = passage_group(record)
         parts[group in kept].append(Passage(group, record["text"], asked, words))
     return parts
 
 
-def _group(record: dict[str, Any]) -> tuple[str, str]:
+def load_answers(path: Path) -> list[ReadAnswer]:
+    """What `read_answers.py` wrote."""
+    with path.open(encoding="utf-8") as file:
+        return [ReadAnswer(**json.loads(line)) for line in file]
+
+
+def passage_group(record: dict[str, Any]) -> tuple[str, str]:
+    """Source and title of a passage; where titles say nothing, its beginning."""
     same = record["source"] == "squadshifts-reddit"
     return record["source"], record["text"][:80] if same else record["title"]
 
 
-def _held_titles(records: Sequence[dict[str, Any]]) -> set[tuple[str, str]]:
-    sizes = Counter(_group(record) for record in records)
+def held_titles(records: Sequence[dict[str, Any]]) -> set[tuple[str, str]]:
+    """The titles to judge on, by `passage_group`."""
+    sizes = Counter(passage_group(record) for record in records)
     kept: set[tuple[str, str]] = set()
     for source in sorted({source for source, _ in sizes}):
         groups = sorted(group for group in sizes if group[0] == source)
@@ -130,10 +159,15 @@ def _held_titles(records: Sequence[dict[str, Any]]) -> set[tuple[str, str]]:
 
 
 class PassageClaims:
-    """Groups of claims from passages."""
+    """Groups of claims from passages, and from what the reader takes for answers in them."""
 
-    def __init__(self, passages: Sequence[Passage]) -> None:
+    def __init__(self, passages: Sequence[Passage], answers: Sequence[ReadAnswer] = ()) -> None:
         self.passages = passages
+        self._right: dict[str, list[ReadAnswer]] = defaultdict(list)
+        for one in answers:
+            if one.right:
+                self._right[one.text].append(one)
+        self._wrong = [one for one in answers if not one.right and self._right[one.text]]
         self._near: dict[str, list[int]] = defaultdict(list)
         for number, passage in enumerate(passages):
             self._near[self._key(passage)].append(number)
@@ -141,6 +175,11 @@ class PassageClaims:
             key: [name for number in numbers for name in sorted(self._names_of(number))]
             for key, numbers in self._near.items()
         }
+
+    @property
+    def has_read(self) -> bool:
+        """Whether there are words that the reader chose."""
+        return bool(self._wrong)
 
     def _key(self, passage: Passage) -> str:
         source, title = passage.group
@@ -161,6 +200,20 @@ class PassageClaims:
         crop = _crop(passage.text, start, end, rng)
         false = self._other_answer(passage, question, answer, rng) if kind != "statement" else None
         return self._group(text, crop, passage, answer, kind, rng, false)
+
+    def read(self, rng: random.Random) -> list[Claim]:
+        """A question with the words that the reader chose: right ones, then wrong ones."""
+        wrong = rng.choice(self._wrong)
+        return [
+            self._of_reader(rng.choice(self._right[wrong.text]), rng),
+            self._of_reader(wrong, rng),
+        ]
+
+    @staticmethod
+    def _of_reader(one: ReadAnswer, rng: random.Random) -> Claim:
+        text = f"{one.question} {one.text[one.start : one.end]}"
+        crop = _crop(one.text, one.start, one.end, rng)
+        return Claim(text, (crop,), one.right, () if one.right else None, 1.0, "reader's words")
 
     def _other_answer(
         self, passage: Passage, question: str, answer: str, rng: random.Random
@@ -399,10 +452,14 @@ def groups(
 ) -> Iterator[tuple[str, list[Claim]]]:
     """Groups without end: references, questions, sentences, speech."""
     rng = random.Random(seed)
+    shares = [
+        share if kind != "read" or passages.has_read else 0.0
+        for kind, share in zip(KINDS, SHARES, strict=True)
+    ]
     turn = 0
     source = held.references(seed)
     while True:
-        kind = rng.choices(("reference", "asked", "said", "speech"), (0.4, 0.34, 0.12, 0.14))[0]
+        kind = rng.choices(KINDS, shares)[0]
         if kind == "reference":
             group = next(source, None)
             if group is None:
@@ -411,6 +468,8 @@ def groups(
                 continue
         elif kind == "asked":
             group = passages.asked(rng)
+        elif kind == "read":
+            group = passages.read(rng)
         elif kind == "said":
             group = passages.said(rng)
         else:

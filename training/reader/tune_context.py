@@ -1,11 +1,12 @@
 """Tunes the late-chunking encoder of evidence sentences by LoRA (Hu et al., arXiv 2106.09685).
 
-    python tools/tune_context.py train.jsonl --corpus FOLDER --out late_chunking.safetensors
+    python training/reader/tune_context.py DATA --meetings train.jsonl --folder build/reader/fit \
+        --out late_chunking.safetensors
 
-For every question of QMSum with gold utterances: eight of the 24 best passages of its meeting, half
-of them gold where there are as many. Loss: binary cross-entropy of sentences in gold utterances
-against the others, and a listwise softmax over all. With `--fold` the questions of every third
-meeting are held out, and their ranking is printed before and after.
+For questions of articles, reviews and meetings that are not held out, asked of the collections of
+`long_documents` (a meeting's of their own meeting): eight of the 24 best passages, half of them
+with the answer where there are as many. Loss: binary cross-entropy of sentences that answer against
+the others, and a listwise softmax over all.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import click
 import torch
+from evidence import answers
+from long_documents import LongQuestion, build
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
@@ -29,11 +31,10 @@ from generator.extractive.late_chunking import LORA_LAYERS, cosine_similarities
 from indexing.filter import Filter
 from indexing.models.files import encoder_weights
 from rag_app.corpus.corpus import Corpus
-from rag_app.datasets.qmsum import meetings
-from rag_app.evaluation.answers import Gold, in_gold
 from rag_app.progress import track
 
-FOLDS = 3
+QUESTIONS = 500  # of each source but the meetings, whose are all taken
+
 _RETRIEVED, _SAMPLED = 24, 8  # passages
 _BATCH = 2  # questions per step
 _LISTWISE = 0.5  # weight of the softmax
@@ -43,18 +44,16 @@ _FULL_WEIGHT = 120  # characters from which a sentence has weight 1
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with retrieved passages, by whether they are gold."""
+    """A question with retrieved passages, by whether they hold an answer."""
 
-    text: str
-    meeting: int
-    golds: tuple[Gold, ...]
+    asked: LongQuestion
     positive: tuple[Span, ...]
     negative: tuple[Span, ...]
 
     def sentences(self, spans: Sequence[Span]) -> tuple[list[Sentence], Tensor]:
-        """Sentences of passages, and labels: 1 in a gold utterance, else 0."""
+        """Sentences of passages, and labels: 1 where it answers, else 0."""
         sentences = evidence_sentences(spans)
-        labels = [in_gold(self.golds, s.document.id, s.start, s.end) for s in sentences]
+        labels = [answers(one, self.asked) for one in sentences]
         return sentences, torch.tensor(labels, dtype=torch.float32)
 
 
@@ -92,28 +91,30 @@ class Tuned:
 
     def cosines(self, one: Question, sentences: Sequence[Sentence]) -> Tensor:
         """(n,) cosines of the question and each sentence."""
-        return cosine_similarities(self.model, self.tokenizer, one.text, sentences)
+        return cosine_similarities(self.model, self.tokenizer, one.asked.text, sentences)
 
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path, exists=True))
-@click.option("--corpus", "folder", type=click.Path(path_type=Path), required=True)
+@click.option("--meetings", type=click.Path(path_type=Path, exists=True), required=True)
+@click.option("--folder", type=click.Path(path_type=Path), required=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 @click.option("--rank", default=16, show_default=True)
 @click.option("--rate", default=5e-4, show_default=True)
-@click.option("--fold", type=click.IntRange(0, FOLDS - 1), help="Leave these meetings out.")
-@click.option("--most", type=click.IntRange(min=1), help="At most so many questions of each part.")
-def main(  # noqa: PLR0913, PLR0917 - one argument for each flag
-    data: Path, folder: Path, out: Path, rank: int, rate: float, fold: int | None, most: int | None
+@click.option("--most", default=QUESTIONS, show_default=True, help="Questions of each source.")
+def main(
+    data: Path, meetings: Path, folder: Path, out: Path, rank: int, rate: float, most: int
 ) -> None:
     """One pass over the questions."""
     from transformers import AutoModel, AutoTokenizer
 
     torch.manual_seed(0)
     random.seed(0)
-    questions = list(_questions(data, folder))
-    training = [q for q in questions if fold is None or q.meeting % FOLDS != fold][:most]
-    held_out = [q for q in questions if fold is not None and q.meeting % FOLDS == fold][:most]
+    questions: list[Question] = []
+    for source, asked in build(data, meetings, folder, training=True).items():
+        answerable = [one for one in asked if one.golds]
+        drawn = answerable if source == "qmsum" else answerable[:most]
+        questions += _retrieved(folder / f"{source}.corpus", drawn)
     weights = encoder_weights().folder
     tokenizer = AutoTokenizer.from_pretrained(weights, local_files_only=True)
     model = AutoModel.from_pretrained(
@@ -121,49 +122,27 @@ def main(  # noqa: PLR0913, PLR0917 - one argument for each flag
     )
     layers = _add_lora(model, rank)
     scale, shift = (nn.Parameter(torch.tensor(value)) for value in (12.0, -5.0))
-    tuned = Tuned(model, tokenizer, scale, shift)
-    if held_out:
-        click.echo(_evaluate(tuned, held_out))
-    _tune(tuned, training, rate)
+    _tune(Tuned(model, tokenizer, scale, shift), questions, rate)
     tensors = {"scale": scale.detach()}
     for name, each in layers.items():
         tensors[f"{name}.a"] = (_SCALE * each.a).detach().contiguous()
         tensors[f"{name}.b"] = each.b.detach().contiguous()
     save_file(tensors, out)
-    if held_out:
-        click.echo(_evaluate(tuned, held_out))
 
 
-def _questions(data: Path, folder: Path) -> Iterator[Question]:
-    with Corpus(folder) as corpus:
-        corpus.add([data])
-        pairs = [
-            (number, meeting.document, question)
-            for number, meeting in enumerate(meetings(data))
-            for question in meeting.specific
-            if question.utterances
-        ]
-        with track(pairs, doing="Searching") as steps:
-            for number, document, question in steps:
-                where = Filter(documents=(document.id,))
-                hits = corpus.search(question.text, k=1, passages=_RETRIEVED, where=where)
-                golds = tuple(
-                    Gold(
-                        document.id,
-                        document.utterances[utterance].start,
-                        document.utterances[utterance].end,
-                    )
-                    for utterance in question.utterances
-                )
-                passages = gather_evidence(hits, corpus.document).passages
-                positive = tuple(span for span in passages if _is_gold(span, golds))
-                negative = tuple(span for span in passages if not _is_gold(span, golds))
-                yield Question(question.text, number, golds, positive, negative)
-
-
-def _is_gold(span: Span, golds: Sequence[Gold]) -> bool:
-    """Whether it shares over a hundred characters with a gold utterance."""
-    return any(min(span.end, gold.end) - max(span.start, gold.start) > 100 for gold in golds)
+def _retrieved(folder: Path, asked: Sequence[LongQuestion]) -> Iterator[Question]:
+    """Those with a passage that answers among the best."""
+    with Corpus(folder) as corpus, track(asked, doing=f"Searching ({folder.stem})") as steps:
+        ids = {entry.title: entry.id for entry in corpus.documents()}
+        for one in steps:
+            where = Filter() if one.words else Filter(documents=(ids[one.document],))
+            hits = corpus.search(one.text, k=5, passages=_RETRIEVED, where=where)
+            passages = gather_evidence(hits, corpus.document).passages
+            holds = [any(answers(each, one) for each in evidence_sentences([p])) for p in passages]
+            positive = tuple(p for p, held in zip(passages, holds, strict=True) if held)
+            negative = tuple(p for p, held in zip(passages, holds, strict=True) if not held)
+            if positive:
+                yield Question(one, positive, negative)
 
 
 def _add_lora(model: nn.Module, rank: int) -> dict[str, LoraLinear]:
@@ -219,23 +198,6 @@ def _loss(tuned: Tuned, one: Question) -> Tensor:
         weighted = logits + weight.clamp(min=1e-3).log()
         loss = loss + _LISTWISE * (weighted.logsumexp(0) - weighted[labels > 0].logsumexp(0))
     return loss
-
-
-def _evaluate(tuned: Tuned, questions: Sequence[Question]) -> str:
-    """Precision at 1 and at 5 of the sentences of the 16 best passages."""
-    first, five = [], []
-    tuned.model.eval()
-    with torch.inference_mode(), track(questions, doing="Evaluating") as steps:
-        for one in steps:
-            spans = sorted((*one.positive, *one.negative), key=lambda span: -span.score)[:16]
-            sentences, labels = one.sentences(spans)
-            long = torch.tensor([each.end - each.start > 25 for each in sentences])
-            if labels.any() and long.any():
-                cosines = tuned.cosines(one, sentences)[long]
-                ranked = labels[long][cosines.argsort(descending=True)]
-                first.append(float(ranked[0]))
-                five.append(float(ranked[:5].mean()))
-    return f"{len(first)} questions: first in evidence {fmean(first):.3f}, five {fmean(five):.3f}"
 
 
 if __name__ == "__main__":

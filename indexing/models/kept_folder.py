@@ -1,0 +1,86 @@
+"""A folder that is made once, whole or not at all, and kept.
+
+Many processes may ask for the same folder at once: one makes it while the others wait. A run killed
+half-way leaves a `.part` folder that the next one throws away; a finished folder appears by one
+rename, after its files were flushed to the disk.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexing.notify import Notify
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+log = logging.getLogger(__name__)
+
+
+def kept_folder(
+    target: Path, make: Callable[[Path], None], *, doing: str, notify: Notify | None = None
+) -> Path:
+    """The folder, made now if it is not there.
+
+    Args:
+        target: Where it lies; its name says what it was made from.
+        make: Writes into an empty folder. What it raises is passed on, and nothing stays behind.
+        doing: What takes long, for `notify`: "converting model.gguf".
+        notify: Told before it is made, and when another process is making it.
+    """
+    from filelock import FileLock
+
+    if target.is_dir():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(f"{target}.lock")
+    if _held_elsewhere(lock):
+        _tell(f"waiting for another process to make {target}", notify)
+    with lock:
+        if not target.is_dir():
+            _tell(f"{doing} once, into {target}", notify)
+            _make_whole(target, make)
+    return target
+
+
+def _held_elsewhere(lock: BaseFileLock) -> bool:
+    from filelock import Timeout
+
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    lock.release()
+    return False
+
+
+def _tell(line: str, notify: Notify | None) -> None:
+    log.info(line)
+    if notify:
+        notify(line)
+
+
+def _make_whole(target: Path, make: Callable[[Path], None]) -> None:
+    """Write beside `target`, flush to disk, rename. The caller holds the lock."""
+    part = target.with_name(target.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir()
+    try:
+        make(part)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    for file in part.rglob("*"):
+        if file.is_file():
+            _flush(file)
+    part.rename(target)
+
+
+def _flush(file: Path) -> None:
+    with file.open("r+b") as handle:
+        os.fsync(handle.fileno())
