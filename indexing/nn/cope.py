@@ -24,6 +24,7 @@ with n x n_pos + block x n, not with n x n.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -118,7 +119,7 @@ class ContextualAttention(nn.Module):
         block: Queries computed at once.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what makes a layer
         self,
         width: int,
         heads: int,
@@ -145,41 +146,43 @@ class ContextualAttention(nn.Module):
             self._split(layer(states)) for layer in (self.query, self.key, self.value)
         )
         gate_key = key if self.gate_key is None else self._split(self.gate_key(states))
+        read = _Keys(key, gate_key, value, real)
         parts = []
         for first in range(0, states.shape[1], self.block):
             some = query[:, :, first : first + self.block]
-            part = checkpoint(
-                self._attend, some, key, gate_key, value, real, first, use_reentrant=False
-            )
-            parts.append(part)
+            parts.append(checkpoint(self._attend, some, read, first, use_reentrant=False))
         attended = torch.cat(parts, dim=2).transpose(1, 2).flatten(2)
         result: Tensor = self.out(attended)
         return result
 
     def _split(self, states: Tensor) -> Tensor:
         """(B, n, h) to (B, heads, n, d)."""
-        return states.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        return states.reshape(*states.shape[:2], self.heads, -1).transpose(1, 2)
 
-    def _attend(
-        self,
-        query: Tensor,
-        key: Tensor,
-        gate_key: Tensor,
-        value: Tensor,
-        real: Tensor | None,
-        first: int,
-    ) -> Tensor:
+    def _attend(self, query: Tensor, read: _Keys, first: int) -> Tensor:
         """A block of queries, the first of which is token `first`."""
-        size, count = query.shape[2], key.shape[2]
+        size, count = query.shape[2], read.key.shape[2]
         seen = torch.ones(size, count, dtype=torch.bool, device=query.device)
         if self.causal:
             seen = seen.tril(diagonal=first)
-        if real is not None:
-            seen = seen & real[:, None, None, :]
+        if read.real is not None:
+            seen = seen & read.real[:, None, None, :]
         root = math.sqrt(query.shape[-1])
-        products = query @ key.transpose(-1, -2)
-        opening = products if gate_key is key else query @ gate_key.transpose(-1, -2)
+        products = query @ read.key.transpose(-1, -2)
+        own = read.gate_key is not read.key
+        opening = query @ read.gate_key.transpose(-1, -2) if own else products
         counted = gates(opening / root, seen)
         logits = (products + self.contextual(query, counted, first)) / root
         shares = logits.masked_fill(~seen, torch.finfo(logits.dtype).min).softmax(dim=-1)
-        return shares @ value
+        attended: Tensor = shares @ read.value
+        return attended
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Keys:
+    """What queries attend to: keys, keys of gates, values (B, heads, n, d), and no padding."""
+
+    key: Tensor
+    gate_key: Tensor
+    value: Tensor
+    real: Tensor | None
