@@ -91,6 +91,7 @@ class Extract:
         pages: Pages in order; empty unless the format has pages.
         breaks: Offsets that a passage prefers to start at (headings, paragraphs), ascending.
         occasion: Date and participants, where the file holds them.
+        format: The format's name, where the file's ending stands for several; else "".
     """
 
     text: str
@@ -100,6 +101,7 @@ class Extract:
     pages: tuple[Page, ...] = ()
     breaks: tuple[int, ...] = ()
     occasion: Occasion = NO_OCCASION
+    format: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,8 @@ def _document_or_failure(file: Path, extract: Extract | UnreadableFile) -> Docum
     if not extract.text.strip():
         part = f" in {extract.part}" if extract.part else ""
         return Failure(shown(file), f"holds no text{part}", "remove it, or fetch it again")
-    return _document(file.as_posix(), LOADERS[file.suffix.lower()].format, extract)
+    kind = extract.format or LOADERS[file.suffix.lower()].format
+    return _document(file.as_posix(), kind, extract)
 
 
 def _document(path: str, kind: str, extract: Extract) -> Document:

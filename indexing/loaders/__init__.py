@@ -12,7 +12,19 @@ from pathlib import Path
 
 from indexing.documents import Extract
 from indexing.errors import UnreadableFile
-from indexing.loaders import docx, html, markdown, pdf, qmsum, srt, text, vtt
+from indexing.loaders import (
+    docx,
+    eaf,
+    html,
+    json_transcript,
+    markdown,
+    nxt,
+    pdf,
+    qmsum,
+    srt,
+    text,
+    vtt,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +52,10 @@ LOADERS: dict[str, Loader] = {
     ".htm": Loader("html", html.load),
     ".vtt": Loader("vtt", vtt.load),
     ".srt": Loader("srt", srt.load),
-    ".json": Loader("qmsum", qmsum.load_meeting),
+    ".json": Loader("json", json_transcript.load),
     ".jsonl": Loader("qmsum", qmsum.load_meetings),
+    ".eaf": Loader("eaf", eaf.load),
+    ".xml": Loader("nxt", nxt.load),
 }
 
 __all__ = ["LOADERS", "Loader"]

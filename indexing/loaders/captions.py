@@ -36,15 +36,25 @@ class Cue:
 def transcript(cues: Iterable[Cue], *, title: str) -> Extract:
     """A document of cues: labels inside them read, repetitions dropped, utterances put together."""
     shown = sorted(cues, key=lambda cue: cue.start)
+    return spoken(list(_labelled(_new_lines(shown))), title=title)
+
+
+def spoken(cues: Iterable[Cue], *, title: str, timed: bool = True) -> Extract:
+    """A document of cues as they are, those of one voice put together up to a sentence's end.
+
+    Args:
+        cues: In order; two may overlap.
+        title: Of the document.
+        timed: Whether their times are known.
+    """
     texts: list[str] = []
     utterances: list[Utterance] = []
     at = 0
-    for cue in _utterances(list(_labelled(_new_lines(shown)))):
+    for cue in _utterances(cues):
         words = " ".join(cue.lines)
         lead = f"{cue.speaker}: " if cue.speaker else ""
-        utterances.append(
-            Utterance(at, at + len(lead + words), at + len(lead), cue.speaker, cue.start)
-        )
+        time = cue.start if timed else None
+        utterances.append(Utterance(at, at + len(lead + words), at + len(lead), cue.speaker, time))
         texts.append(lead + words)
         at += len(lead + words) + 1
     return Extract("\n".join(texts), title=title, utterances=tuple(utterances))

@@ -13,6 +13,7 @@ from indexing.documents import Extract
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.charset import clean
 from indexing.loaders.magic import advice, signature
+from indexing.text.transcripts import find_utterances
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -213,7 +214,8 @@ def _extract(blocks: list[_Block], title: str) -> Extract:
         words = clean(block.words)
         pieces.append(words)
         at += len(words)
-    return Extract("".join(pieces), title=title, breaks=tuple(breaks))
+    text = "".join(pieces)
+    return Extract(text, title, utterances=find_utterances(text), breaks=tuple(breaks))
 
 
 def _title(document: WordDocument, blocks: list[_Block]) -> str:

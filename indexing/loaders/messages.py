@@ -61,6 +61,7 @@ def pack(found: Extract | UnreadableFile) -> dict[str, object]:
         "pages": pages,
         "breaks": found.breaks,
         "occasion": asdict(found.occasion),
+        "format": found.format,
     }
 
 
@@ -73,7 +74,8 @@ def unpack(message: Any, path: object) -> Extract | UnreadableFile:  # noqa: ANN
     try:
         if "error" in message:
             return ERRORS[message["error"]](path, str(message["reason"]), str(message["remedy"]))
-        text, title, part = (str(message[name]) for name in ("text", "title", "part"))
+        names = ("text", "title", "part", "format")
+        text, title, part, format_ = (str(message[name]) for name in names)
         utterances = tuple(Utterance(*each) for each in message["utterances"])
         pages = tuple(Page(*each) for each in message["pages"])
         breaks = tuple(int(at) for at in message["breaks"])
@@ -83,7 +85,7 @@ def unpack(message: Any, path: object) -> Extract | UnreadableFile:  # noqa: ANN
         _check([(at,) for at in breaks], len(text))
     except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"not what a loader gives: {error}") from error
-    return Extract(text, title, part, utterances, pages, breaks, occasion)
+    return Extract(text, title, part, utterances, pages, breaks, occasion, format_)
 
 
 def _occasion(values: dict[str, Any]) -> Occasion:

@@ -1,4 +1,4 @@
-"""QMSum meetings: `.json` holds one, `.jsonl` one a line.
+"""QMSum meetings: `.json` holds one (`json_transcript.py`), `.jsonl` one a line.
 
 Zhong et al., "QMSum: A New Benchmark for Query-based Multi-domain Meeting Summarization",
 NAACL 2021. The text is every utterance of `meeting_transcripts` as "speaker: content", one a line,
@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeGuard
 
 from indexing.documents import Extract, Utterance
 from indexing.errors import OtherKind, UnreadableFile
@@ -22,7 +23,6 @@ from indexing.loaders.charset import (
     decode,
     one_line,
     printable,
-    remarks,
     utf8,
 )
 from indexing.loaders.magic import refuse_other_kind
@@ -34,19 +34,14 @@ UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 REMEDY = "fix it, or fetch the file again"
 
 
-def load_meeting(path: Path) -> Iterator[Extract | UnreadableFile]:
-    """One meeting in a file.
+def extract_meeting(path: Path, meeting: dict[str, object]) -> Extract:
+    """The one meeting in a file.
 
     Raises:
-        OtherKind: The file is JSON of another kind.
-        UnreadableFile: The file is not JSON, or a meeting that is damaged.
+        UnreadableFile: It is damaged.
     """
-    data = path.read_bytes()
-    refuse_other_kind(path, data, "JSON")
-    meeting = _parsed(path, decode(path, data).removeprefix("\ufeff"))
     name = _name(meeting)
-    yield _extract(path, meeting, title=name or printable(path.stem), part=name)
-    yield from remarks(path)
+    return _extract(path, meeting, title=name or printable(path.stem), part=name)
 
 
 def load_meetings(path: Path) -> Iterator[Extract | UnreadableFile]:
@@ -62,7 +57,7 @@ def load_meetings(path: Path) -> Iterator[Extract | UnreadableFile]:
     waiting: list[UnreadableFile] = []  # errors before the first meeting
     for number, line in _lines(path, data):
         try:
-            meeting = _parsed(path, _decoded(path, line))
+            meeting = _meeting(path, parsed(path, _decoded(path, line)))
             name = _name(meeting) or f"line-{number}"
             extract = _extract(path, meeting, title=name, part=name)
         except UnreadableFile as error:
@@ -111,20 +106,32 @@ def _decoded(path: Path, line: bytes | str) -> str:
     return text
 
 
-def _parsed(path: Path, text: str) -> dict[str, object]:
-    """A JSON object that has a list of utterances.
+def parsed(path: Path, text: str) -> object:
+    """A JSON value.
 
     Raises:
-        OtherKind: It is JSON of another kind.
         UnreadableFile: It is not JSON.
     """
     try:
-        found = json.loads(text)
+        return json.loads(text)
     except RecursionError:
         raise UnreadableFile(path, "is JSON nested too deeply", EXPECTED) from None
     except ValueError as error:
         raise UnreadableFile(path, f"is not valid JSON ({error})", REMEDY) from None
-    if not isinstance(found, dict) or not isinstance(found.get("meeting_transcripts"), list):
+
+
+def is_meeting(found: object) -> TypeGuard[dict[str, object]]:
+    """Whether a JSON value is an object with a list of utterances."""
+    return isinstance(found, dict) and isinstance(found.get("meeting_transcripts"), list)
+
+
+def _meeting(path: Path, found: object) -> dict[str, object]:
+    """The value, if it is a meeting.
+
+    Raises:
+        OtherKind: It is JSON of another kind.
+    """
+    if not is_meeting(found):
         reason = "is JSON but not a QMSum meeting: it has no list `meeting_transcripts`"
         raise OtherKind(path, reason, EXPECTED)
     return found

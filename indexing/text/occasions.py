@@ -19,6 +19,7 @@ FOLDER_NAME = "folder name"
 _LINES = 25  # lines that are looked at
 _LINE = 400  # characters of one
 _BARE = 80  # the same of one that is a date
+_TITLE = 160  # the same of a title
 _MANY = 200  # participants
 
 _LABELLED_DATE = re.compile(
@@ -44,6 +45,7 @@ _BESIDE_DATE = re.compile(
 _ZOOM_FOLDER = re.compile(r"\d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d\b")
 _SEPARATOR = re.compile(r"\s*[,;\u2022\u00b7|]\s*|\s+(?:and|und)\s+|\s+&\s+")
 _ADDRESS = re.compile(r"\s*[<(\[][^<>()\[\]]*[>)\]]\s*$")
+_SHARED_SCREEN = re.compile(r"['\u2019]s Presentation$")  # Google Meet lists it as an attendee
 _NAME = re.compile(r"[^\W\d_][\w.'\u2019 -]{0,58}")
 _NAME_WORDS = 5
 
@@ -56,7 +58,7 @@ def occasion_of(text: str, utterances: Sequence[Utterance]) -> Occasion:
     end = utterances[0].start if utterances else min(len(text), _LINES * _LINE)
     lines = [line[:_LINE].strip() for line in text[:end].split("\n", 4 * _LINES)[: 4 * _LINES]]
     lines = [line for line in lines if line][:_LINES]
-    date = _labelled_date(lines) or (_bare_date(lines) if utterances else "")
+    date = _labelled_date(lines) or (_date_of_title(lines) if utterances else "")
     people = _people(lines)
     return Occasion(date, FIRST_LINES if date else "", people, FIRST_LINES if people else "")
 
@@ -77,6 +79,13 @@ def date_of_file(path: str) -> tuple[str, str]:
 def _labelled_date(lines: Sequence[str]) -> str:
     dates = (date_in(found["rest"]) for line in lines if (found := _LABELLED_DATE.fullmatch(line)))
     return next(filter(None, dates), "")
+
+
+def _date_of_title(lines: Sequence[str]) -> str:
+    """The date of the first line, if it is a title and no sentence; else of a bare one."""
+    first = lines[0] if lines else ""
+    titled = len(first) < _TITLE and first[-1:] not in ".:;,?!"
+    return _bare_date(lines) or (date_in(first) if titled else "")
 
 
 def _bare_date(lines: Sequence[str]) -> str:
@@ -104,7 +113,7 @@ def _people(lines: Sequence[str]) -> tuple[str, ...]:
 def names_in(text: str) -> tuple[str, ...]:
     """The names of a list such as "Ada Park, Bob Stone and Cem Aydin"; () if it is no such list."""
     parts = [_ADDRESS.sub("", part).strip(" .*_") for part in _SEPARATOR.split(text)]
-    names = [part for part in parts if part]
+    names = [part for part in parts if part and not _SHARED_SCREEN.search(part)]
     if len(names) > _MANY or not all(map(_is_name, names)):
         return ()
     return tuple(dict.fromkeys(names))

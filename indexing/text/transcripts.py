@@ -9,9 +9,11 @@ be cited, words put into the wrong mouth must not be.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from indexing.documents import Utterance
 
@@ -37,11 +39,30 @@ _TIME_ALONE = re.compile(
     rf"[^\S\n]*{_BOLD}{_SPEAKER}{_BOLD}(?P<open>[^\S\n]{{2,}}|\t|[^\S\n]*[\[(])?[^\S\n]?"
     rf"{_CLOCK}[\])]?{_BOLD}[^\S\n]*\n"
 )
+# "09:31:12 From Ada Park to Everyone:", as Zoom saves a chat, the words behind it or below
+_ZOOM_CHAT = re.compile(
+    r"(?P<open>)(?P<clock>\d{1,2}:\d{2}:\d{2})[ \t]+From[ \t]+(?P<speaker>[^\s:][^\n:]{0,60}?)"
+    r"(?:[ \t]+to[ \t]+[^\n:]{1,80}?)?[ \t]*:[ \t]*(?:\n\t)?"
+)
+# "0:0:5.100 --> 0:0:8.250", then the name, then the words, as Teams wrote them at first
+_TEAMS = re.compile(
+    r"(?P<open>)(?P<clock>\d{1,2}:\d{1,2}:\d{1,2}\.\d{1,3})[ \t]*-->[ \t]*[\d:.]{5,14}[ \t]*\n"
+    r"(?P<speaker>[^\W\d_][^\n:]{0,59})\n"
+)
+# "00:05:00" on a line of its own: Google Meet's every five minutes, Otter's without a name
+_LONE_TIME = re.compile(r"^[^\S\n]*(?P<clock>(?:\d{1,2}:)?\d{1,2}:\d{2})[^\S\n]*$", re.MULTILINE)
 _UNTIMED = re.compile(rf"[^\S\n]*{_BOLD}{_SPEAKER}{_COLON}")
 _NUMBER = re.compile(r"[#(]?(?:[\d.]+|[IVXLC]{2,})[.)]?[a-z]?")
 _LINE = re.compile(r"^[^\S\n]*\S[^\n]*", re.MULTILINE)
 _WITH_COLON = re.compile(rf"^[^\n:\uff1a]{{1,{REACH}}}[:\uff1a][^\n]*", re.MULTILINE)
-_INTERRUPTION = re.compile(r"^(?:#{1,6}\s.*|-{3,}|\*{3,}|={3,})\s*$", re.MULTILINE)
+# A heading, a rule, a time alone, and what programs say below and between the words.
+_INTERRUPTION = re.compile(
+    r"^[^\S\n]{0,40}(?:#{1,6}\s.*|-{3,}|\*{3,}|={3,}|(?:\d{1,2}:)?\d{1,2}:\d{2}"
+    r"|(?:Meeting|Transcription) ended after \d.{0,40}|Transcribed by https?://otter\.ai.{0,40}"
+    r"|This editable transcript was computer generated.{0,200}"
+    r"|[^\s:][^\n:]{0,60} (?:started|stopped) transcription)\s*$",
+    re.MULTILINE,
+)
 _ENDS_SENTENCE = re.compile(
     r"[.?!\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*\s*$|[-\u2013\u2014]\s*$"
 )
@@ -79,7 +100,7 @@ class Opening:
     Attributes:
         start: First character of the label or time stamp.
         text_start: First character of the words.
-        speaker: The label.
+        speaker: The label; None where only the time is known.
         time: Seconds, or None without a time stamp.
         sure: The stamp is written as only transcripts do: in brackets, with seconds of an hour,
             or set apart from the name.
@@ -87,7 +108,7 @@ class Opening:
 
     start: int
     text_start: int
-    speaker: str
+    speaker: str | None
     time: float | None = None
     sure: bool = False
 
@@ -99,8 +120,40 @@ def find_utterances(text: str) -> tuple[Utterance, ...]:
     belongs to nobody.
     """
     openings = _believed(text, list(_openings(text)))
+    marks = _lone_times(text)
+    openings = _timed_by(marks, openings) if openings else _of_nobody(text, marks)
     ends = [opening.start for opening in openings[1:]] + [len(text)] if openings else []
     return tuple(_utterance(text, *pair) for pair in zip(openings, ends, strict=True))
+
+
+def _lone_times(text: str) -> list[tuple[int, float, int]]:
+    """(start, seconds, end) of each line that is a time alone; none unless they ascend."""
+    found = [(m.start(), seconds(m["clock"]), m.end()) for m in _LONE_TIME.finditer(text)]
+    ascending = all(before[1] < after[1] for before, after in pairwise(found))
+    return found if ascending else []
+
+
+def _timed_by(marks: list[tuple[int, float, int]], openings: list[Opening]) -> list[Opening]:
+    """The openings with the times of the lines above them, where they have none of their own."""
+    if not marks or any(opening.time is not None for opening in openings):
+        return openings
+    starts = [start for start, _, _ in marks]
+    at = (bisect_right(starts, opening.start) - 1 for opening in openings)
+    return [
+        replace(opening, time=marks[number][1]) if number >= 0 else opening
+        for opening, number in zip(openings, at, strict=True)
+    ]
+
+
+def _of_nobody(text: str, marks: list[tuple[int, float, int]]) -> list[Opening]:
+    """What is said from one time to the next by nobody knows whom; each has words below it."""
+    words = [_first_word(text, end) for _, _, end in marks]
+    if len(marks) < 2 or any(not text[at : at + 1].strip() for at in words):
+        return []
+    lines = sum(1 for _ in _LINE.finditer(text))
+    if lines > 12 * len(marks) or 2 * sum(_is_speech(text, at) for at in words) < len(words):
+        return []
+    return [Opening(at, at, None, time) for (_, time, _), at in zip(marks, words, strict=True)]
 
 
 def label(line: str) -> tuple[str, int] | None:
@@ -144,7 +197,9 @@ def _openings(text: str) -> Iterator[Opening]:
 
 def _timed(text: str, line: re.Match[str]) -> Opening | None:
     reach = min(line.end(), line.start() + REACH)
-    match = _TIME_FIRST.match(text, line.start(), reach)
+    match = _ZOOM_CHAT.match(text, line.start(), min(line.end() + 2, line.start() + REACH))
+    match = match or _TEAMS.match(text, line.start(), line.start() + REACH)
+    match = match or _TIME_FIRST.match(text, line.start(), reach)
     match = match or _TIME_LAST.match(text, line.start(), reach)
     if match is None and line.end() - line.start() < REACH:
         match = _TIME_ALONE.match(text, line.start(), line.end() + 1)

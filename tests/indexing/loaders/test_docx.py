@@ -56,3 +56,38 @@ def test_tables_within_tables_are_there_once(tmp_path: Path) -> None:
     file.save(str(path))
     levels = " ".join(f"level-{level}" for level in range(depth))
     assert read_one(path).text == f"{levels} innermost | beside"
+
+
+def test_a_transcript_by_teams(tmp_path: Path) -> None:
+    """A picture, the name and the time stand in one paragraph with the words below."""
+    from docx import Document as Word
+
+    file = Word()
+    for line in ("Standup-20260314_093012-Meeting Recording", "14 March 2026, 09:30am", "27m 42s"):
+        file.add_paragraph(line)
+    file.add_paragraph("Ada Park started transcription")
+    for name, clock, words in (
+        ("Ada Park", "0:03", "The mast fell.\nLast night."),
+        ("Bob Stone", "0:41", "It was old."),
+        ("Ada Park", "1:02:03", "So we order a new one."),
+    ):
+        paragraph = file.add_paragraph()
+        paragraph.add_run().add_break()  # where the picture of the speaker was
+        paragraph.add_run(name).bold = True
+        paragraph.add_run(f"   {clock}")
+        for line in words.split("\n"):
+            paragraph.add_run().add_break()
+            paragraph.add_run(line)
+    file.add_paragraph("Ada Park stopped transcription")
+    path = tmp_path / "transcript.docx"
+    file.save(str(path))
+    document = read_one(path)
+    assert [
+        (one.speaker, one.time, document.text[one.text_start : one.end])
+        for one in document.utterances
+    ] == [
+        ("Ada Park", 3.0, "The mast fell.\nLast night."),
+        ("Bob Stone", 41.0, "It was old."),
+        ("Ada Park", 3723.0, "So we order a new one."),
+    ]
+    assert document.occasion.date == "2026-03-14T09:30:00"

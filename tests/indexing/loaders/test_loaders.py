@@ -38,10 +38,11 @@ class Known:
 
     title: str
     words: tuple[str, ...] = ()
-    spoken: tuple[tuple[str, str, float | None], ...] = ()
+    spoken: tuple[tuple[str | None, str, float | None], ...] = ()
     pages: tuple[int, ...] = ()
     headings: tuple[str, ...] = ()
     part: str = ""
+    format: str = ""
 
 
 def text(path: Path) -> list[Known]:
@@ -138,13 +139,67 @@ AS_IS = tuple((name, f" {words}\t", None) for name, words, _ in SPOKEN)
 
 def qmsum(path: Path) -> list[Known]:
     path.write_text(json.dumps(_meeting(None)), encoding="utf-8")
-    return [Known(path.stem, spoken=AS_IS)]
+    return [Known(path.stem, spoken=AS_IS, format="qmsum")]
 
 
 def qmsum_lines(path: Path) -> list[Known]:
     names = ("ES2004a", None, "ES2004a")
     path.write_text("\n".join(json.dumps(_meeting(name)) for name in names), encoding="utf-8")
     return [Known(part, spoken=AS_IS, part=part) for part in ("ES2004a", "line-2", "ES2004a-2")]
+
+
+def eaf(path: Path) -> list[Known]:
+    """As ELAN 6 saves it: a tier a speaker, times in slots, a translation that depends on one."""
+    slots, tiers = "", ""
+    for name in dict.fromkeys(name for name, _, _ in SPOKEN):
+        said = ""
+        for number, (who, words, time) in enumerate(SPOKEN):
+            if who == name:
+                ids = f"ts{2 * number + 1}", f"ts{2 * number + 2}"
+                for id_, at in zip(ids, (time, time + 2), strict=True):
+                    slots += f'<TIME_SLOT TIME_SLOT_ID="{id_}" TIME_VALUE="{int(at * 1000)}"/>'
+                said += (
+                    f'<ANNOTATION><ALIGNABLE_ANNOTATION ANNOTATION_ID="a{number}"'
+                    f' TIME_SLOT_REF1="{ids[0]}" TIME_SLOT_REF2="{ids[1]}"><ANNOTATION_VALUE>'
+                    f"{words}</ANNOTATION_VALUE></ALIGNABLE_ANNOTATION></ANNOTATION>"
+                )
+        tiers += f'<TIER LINGUISTIC_TYPE_REF="default-lt" PARTICIPANT="{name}" TIER_ID="{name[0]}">'
+        tiers += f"{said}</TIER>"
+    path.write_text(
+        '<?xml version="1.0" encoding="UTF-8"?>\n<ANNOTATION_DOCUMENT AUTHOR=""'
+        ' DATE="2026-03-20T15:09:43+01:00" FORMAT="3.0" VERSION="3.0"'
+        ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
+        ' xsi:noNamespaceSchemaLocation="http://www.mpi.nl/tools/elan/EAFv3.0.xsd">\n'
+        '<HEADER MEDIA_FILE="" TIME_UNITS="milliseconds"><MEDIA_DESCRIPTOR'
+        ' MEDIA_URL="file:///weekly.wav" MIME_TYPE="audio/x-wav"/></HEADER>\n'
+        f"<TIME_ORDER>{slots}</TIME_ORDER>\n{tiers}\n"
+        '<TIER LINGUISTIC_TYPE_REF="t" PARENT_REF="A" TIER_ID="A-de"/>'
+        '<LINGUISTIC_TYPE GRAPHIC_REFERENCES="false" LINGUISTIC_TYPE_ID="default-lt"'
+        ' TIME_ALIGNABLE="true"/></ANNOTATION_DOCUMENT>',
+        encoding="utf-8",
+    )
+    return [Known(path.stem, spoken=SPOKEN)]
+
+
+def nxt(path: Path) -> list[Known]:
+    """As the AMI corpus has it, in ISO-8859-1, of a speaker whose words have no name."""
+    words = [
+        ("w", 3.34, 3.88, "Okay"), ("w", 3.88, 3.88, ","), ("w", 3.9, 4.2, "we"),
+        ("w", 4.2, 4.3, "'ll"), ("disfmarker", 4.3, 4.3, None), ("w", 4.4, 4.9, "go"),
+        ("w", 4.9, 4.9, "."), ("vocalsound", 7.5, 8.0, None), ("w", 8.0, 8.5, "Caf\xe9"),
+        ("w", 8.5, 8.5, "?"),
+    ]  # fmt: skip
+    lines = ['<?xml version="1.0" encoding="ISO-8859-1" standalone="yes"?>']
+    lines.append('<nite:root nite:id="x" xmlns:nite="http://nite.sourceforge.net/">')
+    for at, (tag, start, end, said) in enumerate(words):
+        times = f'nite:id="x.words{at}" starttime="{start}" endtime="{end}"'
+        punctuation = ' punc="true"' if start == end and said else ""
+        lines.append(
+            f"   <{tag} {times}/>" if said is None else f"   <w {times}{punctuation}>{said}</w>"
+        )
+    path.write_text("\n".join([*lines, "</nite:root>"]), encoding="iso-8859-1")
+    heard = ("Okay, we'll {disfmarker} go.", "{vocalsound} Caf\xe9?")
+    return [Known(path.stem, spoken=((None, heard[0], 3.34), (None, heard[1], 7.5)))]
 
 
 BUILDERS: dict[str, Callable[[Path], list[Known]]] = {
@@ -159,6 +214,8 @@ BUILDERS: dict[str, Callable[[Path], list[Known]]] = {
     ".srt": srt,
     ".json": qmsum,
     ".jsonl": qmsum_lines,
+    ".eaf": eaf,
+    ".xml": nxt,
 }
 
 
@@ -196,14 +253,14 @@ def test_turns_point_at_the_words_spoken(loaded: list[tuple[Document, Known]]) -
         assert spoken == known.spoken
         for utterance in document.utterances:
             label = document.text[utterance.start : utterance.text_start]
-            assert label == f"{utterance.speaker}: "
+            assert label == (f"{utterance.speaker}: " if utterance.speaker else "")
             assert document.utterance_at(utterance.text_start) == utterance
 
 
 def test_title_part_format_and_identity(loaded: list[tuple[Document, Known]]) -> None:
     for document, known in loaded:
         assert (document.title, document.part) == (known.title, known.part)
-        assert document.format == LOADERS[Path(document.path).suffix].format
+        assert document.format == known.format or LOADERS[Path(document.path).suffix].format
     assert len({document.id for document, _ in loaded}) == len(loaded)
 
 

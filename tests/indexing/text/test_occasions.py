@@ -22,6 +22,12 @@ PEOPLE = ("Ada Park", "Bob Stone", "Cem Aydin")
         ("Datum: 14.3.2026\nTeilnehmer: Ada Park, Bob Stone und Cem Aydin", "2026-03-14", PEOPLE),
         ("# Sync\n\nAttendees\nAda Park, Bob Stone, Cem Aydin", "", PEOPLE),
         ("Present: Ada Park (chair), Bob Stone <bob@x.org>; Cem Aydin", "", PEOPLE),
+        (
+            "Sync (2026-03-14 09:30 GMT) - Transcript\n\nAttendees\n\nAda Park, Bob Stone, "
+            "Bob Stone's Presentation, Cem Aydin",
+            "2026-03-14T09:30:00+00:00",
+            PEOPLE,
+        ),
         ("Present were some people, who left.", "", ()),
         ("The plan of 14 March 2026 is late.", "", ()),
         ("Date: to be found\nAttendees: 12", "", ()),

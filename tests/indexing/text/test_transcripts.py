@@ -95,7 +95,81 @@ def test_full_width_colons_and_diarisation() -> None:
     ]
 
 
+PROGRAMS = {
+    "Zoom's chat": (
+        "09:31:12 From Ada Park to Everyone : Hi all\n"
+        "09:31:40 From  Bob Stone  to  Ada Park(Direct Message) : psst: look\n",
+        [("Ada Park", 34272.0, "Hi all"), ("Bob Stone", 34300.0, "psst: look")],
+    ),
+    "Zoom's older chat": (
+        "00:12:31\t From  Ada Park : hello\n00:12:40\t From  Bob : yes\n",
+        [("Ada Park", 751.0, "hello"), ("Bob", 760.0, "yes")],
+    ),
+    "Zoom's newer chat": (
+        "09:31:12 From Ada Park to Everyone:\n\tHello all\n\tand more\n"
+        '09:31:40 From Bob to Everyone:\n\tReplying to "Hello all"\n\t\n\tI agree\n',
+        [
+            ("Ada Park", 34272.0, "Hello all\n\tand more"),
+            ("Bob", 34300.0, 'Replying to "Hello all"\n\t\n\tI agree'),
+        ],
+    ),
+    "Zoom's chat of the cloud": (
+        "00:58:04\tAlex:\tDepends on it.\n00:58:20\tWheezy:\tDid you check?\n",
+        [("Alex", 3484.0, "Depends on it."), ("Wheezy", 3500.0, "Did you check?")],
+    ),
+    "Google Meet": (
+        "Sync (2026-03-14 09:30 GMT) - Transcript\n\nAttendees\n\nAda Park, Bob Stone\n\n"
+        "Transcript\n\n00:00:00\n\nAda Park: Okay, so we start.\n\nBob Stone: Fine.\n\n00:05:00\n\n"
+        "Ada Park: Next point.\n\nBob Stone: I see it.\n\n"
+        "Meeting ended after 00:07:19 \U0001f44b\n\n"
+        "This editable transcript was computer generated and might contain errors.\n",
+        [
+            ("Ada Park", 0.0, "Okay, so we start."),
+            ("Bob Stone", 0.0, "Fine."),
+            ("Ada Park", 300.0, "Next point."),
+            ("Bob Stone", 300.0, "I see it."),
+        ],
+    ),
+    "Otter": (
+        "Note\nFri, Mar 14, 2026 9:30AM \u2022 45:12\n\nSUMMARY KEYWORDS\nbudget, lamp\n\n"
+        "SPEAKERS\nAda Park, Bob\n\nAda Park  0:00  \nHello everyone.\n\nBob  0:12  \nHi.\n\n"
+        "Transcribed by https://otter.ai\n",
+        [("Ada Park", 0.0, "Hello everyone."), ("Bob", 12.0, "Hi.")],
+    ),
+    "Otter without names": (
+        "0:01  \nWhen I was a kid.\n\n0:15  \nIt was bad.\n\nTranscribed by https://otter.ai\n",
+        [(None, 1.0, "When I was a kid."), (None, 15.0, "It was bad.")],
+    ),
+    "Teams": (
+        "Sync-20260314_093000-Meeting Recording\n\nMarch 14, 2026, 9:30AM\n\n30m 12s\n\n"
+        "Cem Aydin started transcription\n\nAda Park   0:03\nHello all.\nAnd more.\n\n"
+        "Bob   0:12\nYes.\n\nAda Park   1:02:03\nBye.\n\nCem Aydin stopped transcription",
+        [
+            ("Ada Park", 3.0, "Hello all.\nAnd more."),
+            ("Bob", 12.0, "Yes."),
+            ("Ada Park", 3723.0, "Bye."),
+        ],
+    ),
+    "Teams at first": (
+        "0:0:5.100 --> 0:0:8.250\n田中太郎\nおはよう。\n\n"
+        "0:0:10.8 --> 0:0:14.500\n鈴木花子\nはい。\n",
+        [("田中太郎", 5.1, "おはよう。"), ("鈴木花子", 10.8, "はい。")],
+    ),
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_as_programs_write_them(program: str) -> None:
+    """Whose words, when, and nothing of what the program says itself."""
+    text, spoken = PROGRAMS[program]
+    found = [
+        (one.speaker, one.time, text[one.text_start : one.end]) for one in find_utterances(text)
+    ]
+    assert found == spoken
+
+
 NOT = {
+    "times of trains": "Timetable\n10:15\nLondon\n12:30\nParis\n",
     "prose": "She had one rule: never ask.\nHe had another: always ask. And then: silence.\n" * 9,
     "prose that quotes": "The report says little.\n" * 30 + "Alice: No.\nBob: Yes.\nAlice: No.\n",
     "recipe": "Ingredients: flour, two eggs.\nStep 1: Mix the flour.\nStep 2: Add the eggs.\n"

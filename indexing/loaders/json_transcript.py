@@ -1,0 +1,34 @@
+"""A transcript as JSON: a meeting of QMSum, or what Whisper and its relatives write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from indexing.documents import Extract
+from indexing.errors import OtherKind, UnreadableFile
+from indexing.loaders import qmsum, whisper
+from indexing.loaders.charset import decode, remarks
+from indexing.loaders.magic import refuse_other_kind
+
+
+def load(path: Path) -> Iterator[Extract | UnreadableFile]:
+    """One transcript in a file.
+
+    Raises:
+        OtherKind: The file is JSON of another kind.
+        UnreadableFile: The file is not JSON, or a transcript that is damaged.
+    """
+    data = path.read_bytes()
+    refuse_other_kind(path, data, "JSON")
+    found = qmsum.parsed(path, decode(path, data).removeprefix("\ufeff"))
+    if qmsum.is_meeting(found):
+        yield replace(qmsum.extract_meeting(path, found), format="qmsum")
+    elif whisper.is_whisper(found):
+        yield replace(whisper.extract(path, found), format="whisper")
+    else:
+        reason = "is JSON but no transcript: it has no list `segments` (Whisper, WhisperX), "
+        reason += "`transcription` (whisper.cpp) or `meeting_transcripts` (QMSum)"
+        raise OtherKind(path, reason, "save the transcript as .vtt or .txt")
+    yield from remarks(path)

@@ -1,0 +1,40 @@
+"""XML of which nothing is expanded and nothing is fetched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from indexing.errors import UnreadableFile
+from indexing.loaders.magic import refuse_other_kind
+
+Element = Any  # an lxml element; lxml carries no types
+
+
+def root_of(path: Path) -> Element:
+    """The root of an XML file.
+
+    Raises:
+        UnreadableFile: It is no XML, damaged, nested too deeply, or declares entities.
+    """
+    from lxml import etree
+
+    data = path.read_bytes()
+    refuse_other_kind(path, data, "XML")
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    try:
+        root = etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        said = " ".join(str(error).split())[:200]
+        remedy = "open it in the program that wrote it and save it again"
+        raise UnreadableFile(path, f"is not well-formed XML ({said})", remedy) from None
+    declared = root.getroottree().docinfo.internalDTD
+    if declared is not None and any(True for _ in declared.iterentities()):
+        remedy = "remove its DOCTYPE, or save it without"
+        raise UnreadableFile(path, "declares entities, which are not expanded", remedy)
+    return root
+
+
+def name_of(element: Element) -> str:
+    """The tag without its namespace; "" for comments and processing instructions."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
