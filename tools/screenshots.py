@@ -35,6 +35,7 @@ class View:
     reach: Callable[[Page], None]
     size: tuple[int, int] = WIDE
     dark: bool = False
+    empty: bool = False  # without documents
 
 
 def ask(page: Page, question: str = "Why was the budget cut?") -> None:
@@ -63,6 +64,26 @@ def in_own_words(page: Page) -> None:
     """An answer of the language model, with what no quote supports."""
     page.get_by_text("Generated answer").click()
     ask(page, "Who is Heron for?")
+
+
+def opened(page: Page) -> None:
+    """A PDF, opened at a quote."""
+    ask(page, "How many mink were caught on the rafts?")
+    page.locator("#panel [data-view]").first.click()
+    page.locator("#document .box").first.wait_for()
+
+
+def opened_transcript(page: Page) -> None:
+    """A transcript, opened at a quote, with its recording."""
+    ask(page, "Which probe was chosen in the first meeting?")
+    page.locator("#history button.cite").first.click()
+    page.locator("#panel [data-view]").first.click()
+    page.locator("#document mark").first.wait_for()
+
+
+def suggested(page: Page) -> None:
+    """Before the first question."""
+    page.locator(".welcome [data-ask]").first.wait_for(timeout=LONG)
 
 
 def searched(page: Page) -> None:
@@ -94,6 +115,11 @@ VIEWS = (
     View("chat-phone", ask, PHONE),
     View("chat-phone-source", cited, PHONE, dark=True),
     View("ledger", checked, TALL, dark=True),
+    View("welcome", lambda page: None, empty=True),
+    View("suggestions", suggested, TALL),
+    View("document", opened, TALL),
+    View("document-dark", opened, dark=True),
+    View("document-phone", opened_transcript, PHONE),
     View("own-words", in_own_words),
     View("search", searched),
     View("needles", measured, TALL),
@@ -105,25 +131,28 @@ def main(*names: str) -> None:
     """Write every picture, or those that are named."""
     chromium = shutil.which("chromium") or sys.exit("install Chromium: apt-get install chromium")
     IMAGES.mkdir(parents=True, exist_ok=True)
-    with serving() as address, sync_playwright() as playwright:
+    with serving() as address, serving(samples=False) as empty, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=QUIET)
         for view in VIEWS:
             if names and view.name not in names:
                 continue
             path = IMAGES / f"{view.name}.png"
-            look(browser, address, view).quantize(COLOURS).save(path, optimize=True)
+            look(browser, empty if view.empty else address, view).quantize(COLOURS).save(
+                path, optimize=True
+            )
             print(f"{path.relative_to(ROOT)}  {path.stat().st_size:,} bytes")
         browser.close()
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """A server over the samples; its address."""
+def serving(*, samples: bool = True) -> Iterator[str]:
+    """A server over the samples, or over nothing; its address."""
     run = [sys.executable, "-m", "rag_app"]
     with tempfile.TemporaryDirectory() as folder:
         corpus = ["--corpus", folder]
-        samples = [str(file) for file in SAMPLES.iterdir() if file.suffix != ".jsonl"]
-        subprocess.run([*run, "index", *samples, *corpus], check=True)
+        if samples:
+            files = [str(file) for file in sorted(SAMPLES.iterdir()) if file.suffix != ".jsonl"]
+            subprocess.run([*run, "index", *files, *corpus], check=True)
         serve = [*run, "serve", "--port", "0", *corpus]
         with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
@@ -143,7 +172,8 @@ def look(browser: Browser, address: str, view: View) -> Image.Image:
     context.set_default_timeout(LONG)
     page = context.new_page()
     page.goto(address)
-    page.locator("#documents li").first.wait_for(state="attached", timeout=LONG)
+    there = ".welcome.first" if view.empty else "#documents li"
+    page.locator(there).first.wait_for(state="attached", timeout=LONG)
     page.wait_for_timeout(800)
     view.reach(page)
     page.wait_for_timeout(2000)  # until nothing moves

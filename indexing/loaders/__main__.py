@@ -58,9 +58,27 @@ def extracts(path: Path) -> Iterator[Extract | UnreadableFile]:
         if isinstance(error, OSError) and error.errno not in _DAMAGE:
             yield UnreadableFile.by_system(path, error)
             return
-        said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        reason = f"is damaged: it cannot be read as {loader.format} ({said})"
-        yield UnreadableFile(path, reason, "open it in its own program and save it again")
+        yield _damaged(path, f"read as {loader.format}", error)
+
+
+def drawn(path: Path, request: dict[str, Any]) -> dict[str, Any]:
+    """What is asked of the pages of a PDF, or a reason, as JSON has it."""
+    from indexing.loaders import pdf_pages
+
+    try:
+        return pdf_pages.answer(path, request)
+    except UnreadableFile as error:
+        return pack(error)
+    except MemoryError:
+        return {"exceeds": "memory"}
+    except Exception as error:
+        return pack(_damaged(path, "drawn", error))
+
+
+def _damaged(path: Path, verb: str, error: Exception) -> UnreadableFile:
+    said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    reason = f"is damaged: it cannot be {verb} ({said})"
+    return UnreadableFile(path, reason, "open it in its own program and save it again")
 
 
 def serve(source: BinaryIO, target: BinaryIO) -> None:
@@ -76,7 +94,8 @@ def serve(source: BinaryIO, target: BinaryIO) -> None:
     while request := _request(source):
         _limit_time(limits.seconds)
         watch.busy.set()
-        for message in _answers(Path(request["path"]), limits):
+        path, pages = Path(request["path"]), request.get("pages")
+        for message in _answers(path, limits) if pages is None else [drawn(path, pages)]:
             send(target, message)
         watch.busy.clear()
         send(target, {"over": resident() or 0})

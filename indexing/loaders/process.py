@@ -14,10 +14,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from indexing.documents import Extract
 from indexing.errors import ReaderFailed, UnreadableFile
@@ -27,6 +27,7 @@ from indexing.loaders.messages import receive, send, unpack
 
 KEPT = 256 * MIB  # a process that holds more memory than this after a file is not used again
 PATIENCE = 10  # times as long as the CPU time allowed may pass, for a file that only waits
+T = TypeVar("T")
 _START = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
 _START += "from indexing.loaders.__main__ import main; main()"
 
@@ -57,16 +58,45 @@ class LoaderProcess:
         Raises:
             ReaderFailed: No process can be started.
         """
+        return self._exchange(path, {}, lambda message: self._found(message, path))
+
+    def pages(self, path: Path, request: Mapping[str, str | int]) -> dict[str, Any]:
+        """What `pdf_pages.answer` has to say to a request about a PDF.
+
+        Raises:
+            UnreadableFile: It cannot be drawn, or not within the limits.
+            ReaderFailed: No process can be started.
+        """
+
+        def found(message: dict[str, Any]) -> dict[str, Any] | UnreadableFile:
+            if "error" not in message and "exceeds" not in message:
+                return message
+            failure = self._found(message, path)
+            assert isinstance(failure, UnreadableFile)
+            return failure
+
+        first = self._exchange(path, {"pages": dict(request)}, found)[0]
+        if isinstance(first, UnreadableFile):
+            raise first
+        return first
+
+    def _exchange(
+        self,
+        path: Path,
+        request: dict[str, object],
+        read: Callable[[dict[str, Any]], T | UnreadableFile],
+    ) -> list[T | UnreadableFile]:
+        """What a request about a file is answered with, and what broke it off."""
         with self._lock:
             process = self._running()
-            found: list[Extract | UnreadableFile] = []
+            found: list[T | UnreadableFile] = []
             overdue = threading.Event()
             timer = threading.Timer(self._longest_wait(), _kill, (process, overdue))
             timer.daemon = True
             timer.start()
             try:
-                for message in self._messages(process, path):
-                    found.append(self._found(message, path))
+                for message in self._messages(process, {"path": str(path), **request}):
+                    found.append(read(message))
             except (EOFError, ValueError, OSError) as error:
                 found.append(self._broken_off(process, path, overdue.is_set(), error))
                 self._end()
@@ -80,10 +110,12 @@ class LoaderProcess:
     def _longest_wait(self) -> float:
         return self.limits.seconds * (1 if resource is None else PATIENCE)
 
-    def _messages(self, process: subprocess.Popen[bytes], path: Path) -> Iterator[dict[str, Any]]:
-        """Ask for a file, and give each message about it but the last."""
+    def _messages(
+        self, process: subprocess.Popen[bytes], request: dict[str, object]
+    ) -> Iterator[dict[str, Any]]:
+        """Send a request, and give each message of its answer but the last."""
         source, target = _pipes(process)
-        send(target, {"path": str(path)})
+        send(target, request)
         while "over" not in (message := dict(receive(source, longest=self.limits.memory))):
             yield message
         if int(message["over"]) > KEPT:

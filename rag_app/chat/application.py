@@ -17,6 +17,8 @@ from rag_app.chat.ingest_queue import IngestQueue
 from rag_app.chat.question_queue import QuestionQueue
 from rag_app.chat.removal_notice import RemovalNotices
 from rag_app.chat.uploads import Uploads
+from rag_app.chat.viewer.viewer import Viewer
+from rag_app.chat.welcome.suggestions import Suggestions
 
 if TYPE_CHECKING:
     from generator.answer import Mode
@@ -43,6 +45,8 @@ class Application:
         collection_list: The collections that the page lists.
         removal_notices: Whom it concerns that a document is removed.
         changes: Whether anything of what a page shows has changed.
+        viewer: Opens documents.
+        suggestions: What is shown of documents before the first question.
     """
 
     corpus: Corpus
@@ -57,6 +61,8 @@ class Application:
     collection_list: CollectionList
     removal_notices: RemovalNotices
     changes: Changes
+    viewer: Viewer
+    suggestions: Suggestions
 
     @classmethod
     def over(
@@ -78,6 +84,7 @@ class Application:
         questions, conversations = QuestionQueue(corpus), ConversationStore(corpus.folder / CHATS)
         uploads = Uploads(corpus.folder / UPLOADS, max_bytes=corpus.limits.bytes)
         ingest_queue = IngestQueue(corpus, uploads)
+        suggestions = Suggestions(corpus, questions, ingest_queue)
         return cls(
             corpus=corpus,
             answer=answer,
@@ -90,7 +97,9 @@ class Application:
             document_list=DocumentList(corpus, uploads),
             collection_list=CollectionList(corpus),
             removal_notices=RemovalNotices(corpus, conversations, people),
-            changes=Changes(corpus, ingest_queue, conversations),
+            changes=Changes(corpus, ingest_queue, conversations, suggestions),
+            viewer=Viewer(corpus),
+            suggestions=suggestions,
         )
 
     def warm(self) -> None:

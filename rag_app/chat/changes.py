@@ -10,6 +10,7 @@ from indexing.errors import RagAppError
 if TYPE_CHECKING:
     from rag_app.chat.conversation_store import ConversationStore
     from rag_app.chat.ingest_queue import IngestQueue
+    from rag_app.chat.welcome.suggestions import Suggestions
     from rag_app.corpus.corpus import Corpus
 
 
@@ -20,12 +21,18 @@ class Changes:
         corpus: The documents.
         ingest_queue: Uploaded files.
         conversations: Stored conversations.
+        suggestions: What is shown before the first question.
     """
 
     def __init__(
-        self, corpus: Corpus, ingest_queue: IngestQueue, conversations: ConversationStore
+        self,
+        corpus: Corpus,
+        ingest_queue: IngestQueue,
+        conversations: ConversationStore,
+        suggestions: Suggestions,
     ) -> None:
         self._corpus, self._queue, self._conversations = corpus, ingest_queue, conversations
+        self._suggestions = suggestions
 
     def mark(self, chats: str, person: str | None = None) -> str:
         """A mark that differs from an earlier one if what a person sees has changed since.
@@ -34,7 +41,14 @@ class Changes:
             chats: The name of the folder with their conversations (`ConversationStore.name`).
             person: A login name; None where nobody logs in.
         """
-        parts = (self._revision(), self._queue.of(person), self._conversations.changed(chats))
+        look = self._suggestions.known(person)
+        parts = (
+            self._revision(),
+            self._queue.of(person),
+            self._conversations.changed(chats),
+            look.about and look.about.document,
+            look.questions,
+        )
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     def _revision(self) -> str:

@@ -50,6 +50,12 @@ class FairQueue:
     _current: Ticket | None = None
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody is being served, and nobody waits."""
+        with self._changed:
+            return self._current is None and not self._waiting
+
     @contextmanager
     def ticket(self, who: str) -> Iterator[Ticket]:
         """Queue up, and leave the queue at the end, served or not.

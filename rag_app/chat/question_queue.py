@@ -50,6 +50,11 @@ class QuestionQueue:
         self.corpus = corpus
         self._quotes, self._model = FairQueue(), FairQueue()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody is being answered, and nobody waits."""
+        return self._quotes.is_idle and self._model.is_idle
+
     def _queue(self, request: AskRequest) -> FairQueue:
         """The one in which a request waits."""
         from generator.answer_mode import usual

@@ -1,4 +1,4 @@
-"""The wheel holds the four packages, whole and typed, and nothing else of ours."""
+"""The wheel holds the four packages, whole and typed, some samples, and nothing else of ours."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import rag_app
+from rag_app.chat.welcome.samples import FILES
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("generator", "indexing", "rag_app", "retriever")
@@ -41,7 +42,8 @@ def test_every_module_and_nothing_else_is_in_it(wheel: dict[str, bytes]) -> None
         for path in (ROOT / "rag_app" / "chat" / "page" / folder).iterdir()
     }
     assert {Path(name).suffix for name in page} == {".css", ".js", ".woff2", ".html", ".txt"}
-    assert modules | typed | page == {name for name in wheel if ".dist-info/" not in name}
+    samples = {f"rag_app/samples/{name}" for name in FILES}
+    assert modules | typed | page | samples == {name for name in wheel if ".dist-info/" not in name}
 
 
 def test_command_and_licences_are_in_it(wheel: dict[str, bytes]) -> None:

@@ -30,6 +30,7 @@ ACTS = (
     "cancel_upload",
     "retry_upload",
     "refresh",
+    "add_samples",
 )
 ON_LOAD = f"ragApp.acts(element, trigger, {json.dumps(ACTS)})"
 

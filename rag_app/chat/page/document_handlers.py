@@ -12,8 +12,10 @@ from indexing.errors import RagAppError
 from indexing.filter import Filter
 from rag_app.chat.page import html as view
 from rag_app.chat.page.browser_state import Browser, Updates, own, value_of
+from rag_app.chat.welcome.samples import add_samples
 
 if TYPE_CHECKING:
+    from indexing.store.store import DocumentEntry
     from rag_app.chat.application import Application
 
 POLL_SECONDS = 0.4  # between looks at uploaded files in progress
@@ -70,6 +72,20 @@ class DocumentHandlers:
             before = now
             if busy:
                 await asyncio.sleep(POLL_SECONDS)
+
+    def latest(self, person: str | None) -> DocumentEntry | None:
+        """The document that was added last of those that a person may see."""
+        listed = self.app.document_list.entries(person)
+        return listed[-1].entry if listed else None
+
+    async def add_samples(self, browser: Browser, request: gr.Request) -> Updates:
+        """Queue the sample documents, as if they had been dropped on the page."""
+        browser, notice = own(self.app, browser, request), ""
+        try:
+            await add_samples(self.app.uploads, self.app.ingest_queue, browser["person"])
+        except RagAppError as error:
+            notice = view.notice(str(error), kind="error")
+        return await asyncio.to_thread(self.files, browser, notice)
 
     def upload_change(self, change: Callable[[str, str | None], None]) -> Callable[..., Updates]:
         """A handler that does something with the upload that an event is about."""

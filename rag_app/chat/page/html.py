@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from indexing.documents import Hit
     from indexing.filter import Filter
     from indexing.store.collections import Collection
+    from indexing.store.store import DocumentEntry
     from rag_app.chat.conversation import Conversation, Exchange
     from rag_app.chat.document_list import ListedDocument
     from rag_app.chat.upload_records import UploadStatus
+    from rag_app.chat.welcome.suggestions import FirstLook
     from rag_app.corpus.corpus import Corpus
     from rag_app.evaluation.needle import NeedleReport
     from rag_app.evaluation.positions import PositionReport
@@ -58,13 +60,36 @@ def _templates() -> Environment:
     return environment
 
 
-def _render(name: str, **values: object) -> str:
+def render(name: str, **values: object) -> str:
+    """A template with its values, every one of them escaped."""
     return _templates().get_template(name).render(values)
 
 
+_render = render
+
+
 def conversation(before: Conversation, *, busy: bool = False) -> str:
-    """The complete exchanges, oldest first; a welcome if there is none, and none in progress."""
+    """The complete exchanges, oldest first; nothing while the first is in progress."""
     return _render("conversation.html", exchanges=before.exchanges, busy=busy)
+
+
+def welcome(latest: DocumentEntry | None, look: FirstLook, *, samples: bool) -> str:
+    """What there is to be asked about, before the first question.
+
+    Args:
+        latest: The document that was added last; None where there is none.
+        look: What is known of it, and questions.
+        samples: Whether there are sample documents to offer.
+    """
+    about = look.about
+    return _render(
+        "welcome.html",
+        latest=latest,
+        about=about,
+        length=clock(about.seconds) if about else None,
+        questions=look.questions,
+        samples=samples,
+    )
 
 
 def live(exchange: Exchange, number: int) -> str:

@@ -21,11 +21,15 @@ from rag_app.chat.page.browser_state import Browser, Updates, own, value_of
 from rag_app.chat.page.components import PRIVATE
 from rag_app.chat.page.document_handlers import DocumentHandlers
 from rag_app.chat.request_limits import MAX_QUESTION
+from rag_app.chat.welcome.samples import samples
 
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
     from rag_app.chat.page.layout import Layout
 
+SCRIPTS = ("events", "page", "document_view", "welcome")
+SHEETS = ("style", "document_view", "welcome")
+NO_DOCUMENTS = "There are no documents yet: add some files, or the samples, then ask again."
 POLL_SECONDS = 0.06  # between looks at an answer in progress
 
 
@@ -40,8 +44,8 @@ def build(app: Application) -> gr.Blocks:
 
 def head() -> str:
     """The style sheet and scripts, for the head of the page."""
-    scripts = "".join(f'<script src="static/{name}.js"></script>' for name in ("events", "page"))
-    return f'<link rel="stylesheet" href="static/style.css">{scripts}'
+    scripts = "".join(f'<script src="static/{name}.js"></script>' for name in SCRIPTS)
+    return "".join(f'<link rel="stylesheet" href="static/{name}.css">' for name in SHEETS) + scripts
 
 
 def theme() -> gr.themes.Base:
@@ -82,6 +86,9 @@ def _connect(blocks: gr.Blocks, page: Layout, handlers: _Handlers) -> None:
     on(opened.then, handlers.follow, [browser], flow)
     on(side.conversations.forget_chat, handlers.delete, [browser], whole, cancels=follows)
     on(side.new.click, handlers.new, [browser], whole, cancels=follows)
+    sampled = on(talk.history.add_samples, documents.add_samples, [browser], files)
+    on(sampled.then, documents.watch, [browser], files, trigger_mode="multiple")
+    on(talk.history.overview, documents.overview, None, [side.overview, side.notice])
     on(side.drop.uploaded, documents.watch, [browser], files, trigger_mode="multiple")
     on(loaded.then, documents.watch, [browser], files)
     on(side.uploads.clear_list, documents.clear, [browser], files)
@@ -161,13 +168,23 @@ class _Handlers:
         before = job.conversation if job else conversation
         return (
             gr.Textbox(submit_btn=job is None, stop_btn=job is not None, **box),
-            view.conversation(before, busy=job is not None),
+            self._history(browser, before, busy=job is not None),
             view.live(job.exchange, len(before.exchanges)) if job else "",
             view.sources(self.app.corpus, before, Filter(person=browser["person"])),
             view.conversations(self.app.conversations.all(browser["key"]), conversation.id),
             {**browser, "chat": conversation.id},
             None,
             "",
+        )
+
+    def _history(self, browser: Browser, before: Conversation, *, busy: bool) -> str:
+        """The complete exchanges; before the first, what there is to be asked about."""
+        if before.exchanges or busy:
+            return view.conversation(before, busy=busy)
+        return view.welcome(
+            self.documents.latest(browser["person"]),
+            self.app.suggestions.of(browser["person"]),
+            samples=bool(samples()),
         )
 
     def ask(
@@ -204,6 +221,8 @@ class _Handlers:
         mode: str,
         **box: Any,  # noqa: ANN401 - of a textbox
     ) -> Updates:
+        if self.documents.latest(browser["person"]) is None:
+            return _only_hint(InvalidRequest(NO_DOCUMENTS))
         exchange = Exchange(
             question,
             "free" if mode == "free" else "quote",

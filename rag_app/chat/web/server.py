@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rag_app.chat.web.logins import Logins
 
 LONGEST_END = 3  # seconds that a server waits for its threads when it is stopped
-WORKERS = ("warm", "answer", "ingest")  # names of threads that compute
+WORKERS = ("warm", "answer", "ingest", "suggest")  # names of threads that compute
 STATIC = Path(__file__).parents[1] / "page" / "static"
 
 
@@ -85,7 +85,7 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
     from fastapi.staticfiles import StaticFiles
 
     from rag_app.chat.page import page
-    from rag_app.chat.web import changes_route, upload_route
+    from rag_app.chat.web import changes_route, document_route, upload_route
     from rag_app.chat.web.auth import LOOPBACK, AccessControl
     from rag_app.chat.web.body_limit import BodyLimit
 
@@ -93,6 +93,7 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
     web.mount("/static", StaticFiles(directory=STATIC))
     upload_route.add(web, app)
     changes_route.add(web, app)
+    document_route.add(web, app)
     if options.api:
         from rag_app.chat.web import openai_api
 
@@ -182,6 +183,8 @@ def serve(
             uvicorn.Server(config).run(sockets=[listener])
         finally:
             app.ingest_queue.close()
+            app.suggestions.close()
+            app.viewer.close()
             _wait_for_threads()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -103,6 +104,8 @@ def programs(document: str) -> list[Callable[[httpx.Client], str]]:
         lambda it: use(it, "read_passage", document=document),
         lambda it: use(it, "document_overview", document=document),
     ]
+    for what in ("view", "view?start=0&end=9", "parts/0", "parts/0?start=0&end=9"):
+        asked.append(lambda it, what=what: it.get(f"/documents/{document}/{what}").text)  # type: ignore[misc]
     for tool in ("read_passage", "document_overview"):
         asked.append(lambda it, tool=tool: use(it, tool, document=title))  # type: ignore[misc]
     return asked
@@ -130,6 +133,28 @@ def test_no_program_reads_what_is_somebody_elses_until_it_is_shared(
         assert SECRET in ask(bob, abstain_below=0)
         corpus.collections.unshare("ann")
     assert hides(ask(bob, abstain_below=0), asked_by_title=False)
+
+
+def test_no_part_of_a_document_is_opened_by_who_may_not_see_it(
+    people: tuple[httpx.Client, httpx.Client], anns: Theirs
+) -> None:
+    ann, bob = people
+    seen = {"view", "parts/0", "matches?words=fund", "boxes?start=0&end=5"}
+    for what in (*seen, "pages/1", "recording"):
+        hidden = bob.get(f"/documents/{anns.document}/{what}")
+        unknown = bob.get(f"/documents/no-such/{what}")
+        assert hidden.status_code == unknown.status_code == 404, what
+        assert hidden.text == unknown.text, what
+        assert ann.get(f"/documents/{anns.document}/{what}").status_code == (
+            200 if what in seen else 404  # it is no PDF, and has no recording
+        ), what
+    assert ann.get(f"/documents/{anns.document}/parts/99").status_code == 404
+    assert ann.get(f"/documents/{anns.document}/view?start=-1&end=x").status_code == 200
+    for path in ("..%2f..%2fetc%2fpasswd", "%2Fetc%2Fpasswd", quote(anns.path, safe="")):
+        assert bob.get(f"/documents/{path}/view").status_code == 404, path
+    header = ann.get(f"/documents/{anns.document}/view").headers
+    assert header["cache-control"] == "private, no-cache"
+    assert header["cross-origin-resource-policy"] == "same-origin"
 
 
 def values_for(name: str, anns: Theirs) -> object:

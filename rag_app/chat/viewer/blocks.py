@@ -1,0 +1,188 @@
+"""A document's text in parts, and a part in blocks: utterances, headings, paragraphs, rows.
+
+Blocks are spans: whatever is shown is the text that was indexed, character by character, so that a
+quote is marked exactly where it was taken from.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from indexing.documents import Document
+
+PART = 12_000  # characters, about: what is sent to a browser at once
+HEADING = 160  # characters at most
+
+Kind = Literal["utterance", "heading", "paragraph", "item", "row"]
+Span = tuple[int, int]
+
+_LINE = re.compile(r"[^\n]+")
+_ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2013\u25aa]|\(?\d{1,3}[.)])[ \t]+\S")
+_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+\S")
+_RULE = re.compile(r"[ \t|:=+*_-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of a document that is shown by itself.
+
+    Attributes:
+        kind: What it is shown as.
+        start: First character.
+        end: One past the last.
+        text_start: First character that is shown: past the label of an utterance, or the marks of a
+            heading.
+        speaker: Who speaks, in an utterance.
+        time: Seconds from the start of the recording.
+        place: What the page is called that begins with it.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    text_start: int
+    speaker: str | None = None
+    time: float | None = None
+    place: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of text, marked or not."""
+
+    text: str
+    marked: bool = False
+
+
+def parts(document: Document) -> list[Span]:
+    """Spans that cover a document, each of about `PART` characters and whole blocks.
+
+    Utterances, pages and lines stay whole where they are not longer than a part themselves.
+    """
+    text, spans, at = document.text, [], 0
+    starts = [one.start for one in document.utterances or document.pages]
+    while at < len(text):
+        end = _end(text, starts, at)
+        spans.append((at, end))
+        at = end
+    return spans or [(0, 0)]
+
+
+def _end(text: str, starts: Sequence[int], at: int) -> int:
+    """Where a part that begins at `at` ends."""
+    if len(text) - at <= PART * 3 // 2:
+        return len(text)
+    next_ = bisect_left(starts, at + PART)
+    if next_ < len(starts) and starts[next_] <= at + 2 * PART:
+        return starts[next_]
+    for mark in ("\n\n", "\n", " "):
+        found = text.find(mark, at + PART, at + 2 * PART)
+        if found >= 0:
+            return found + len(mark)
+    return min(at + PART, len(text))
+
+
+def part_of(spans: Sequence[Span], offset: int) -> int:
+    """The number of the part that holds a character."""
+    return max(bisect_right(spans, offset, key=lambda span: span[0]) - 1, 0)
+
+
+def blocks(document: Document, start: int, end: int) -> Iterator[Block]:
+    """The blocks of a part, in order."""
+    at = start
+    for one in document.utterances_within(start, end):
+        yield from _lines(document, at, min(one.start, end))
+        first, last = max(one.start, start), min(one.end, end)
+        if first < last:
+            words = min(max(one.text_start, first), last)
+            begins = first == one.start
+            yield Block(
+                "utterance",
+                first,
+                last,
+                words,
+                speaker=one.speaker if begins else None,
+                time=one.time if begins else None,
+            )
+        at = max(at, last)
+    yield from _lines(document, at, end)
+
+
+def _lines(document: Document, start: int, end: int) -> Iterator[Block]:
+    """The blocks of a span without utterances: lines, those of one paragraph together."""
+    paragraph: Block | None = None
+    pages = {page.start: f"page {page.number}" for page in document.pages if page.end > page.start}
+    for match in _LINE.finditer(document.text, start, end):
+        block = _line(document, *match.span(), place=pages.get(match.start()))
+        if block is None:
+            continue
+        joins = paragraph is not None and block.start == paragraph.end + 1 and block.place is None
+        if paragraph is not None and joins and block.kind == paragraph.kind == "paragraph":
+            paragraph = _joined(paragraph, block)
+            continue
+        if paragraph is not None:
+            yield paragraph
+        paragraph = block
+    if paragraph is not None:
+        yield paragraph
+
+
+def _joined(one: Block, other: Block) -> Block:
+    return Block(one.kind, one.start, other.end, one.text_start, place=one.place)
+
+
+def _line(document: Document, start: int, end: int, *, place: str | None) -> Block | None:
+    """What a line is shown as; None for one of white space."""
+    line = document.text[start:end]
+    if not line.strip():
+        return None
+    if document.format == "markdown" and (match := _ATX.match(line)):
+        return Block("heading", start, end, start + match.end(1), place=place)
+    if _is_heading(document, start, end):
+        return Block("heading", start, end, start, place=place)
+    if " | " in line or (line.lstrip().startswith("|") and line.rstrip().endswith("|")):
+        return Block("row", start, end, start, place=place)
+    kind: Kind = "item" if _ITEM.match(line) else "paragraph"
+    return Block(kind, start, end, start, place=place)
+
+
+def _is_heading(document: Document, start: int, end: int) -> bool:
+    """Whether a line is short, and a place where its format begins a chapter."""
+    if document.pages or end - start > HEADING:
+        return False
+    at = bisect_left(document.breaks, start)
+    return at < len(document.breaks) and document.breaks[at] == start
+
+
+def pieces(text: str, start: int, end: int, marks: Sequence[Span]) -> list[Piece]:
+    """A span of a text, cut where marks begin and end; marks ascend and do not overlap."""
+    found, at = [], start
+    for first, last in marks:
+        a, b = max(first, at), min(last, end)
+        if a >= b:
+            continue
+        found += [Piece(text[at:a]), Piece(text[a:b], marked=True)]
+        at = b
+    found.append(Piece(text[at:end]))
+    return [piece for piece in found if piece.text]
+
+
+def cells(text: str, start: int, end: int) -> list[Span]:
+    """The cells of a row, without the bars between them."""
+    found, at = [], start
+    for cell in text[start:end].split("|"):
+        stripped = cell.strip()
+        first = at + (cell.index(stripped) if stripped else 0)
+        found.append((first, first + len(stripped)))
+        at += len(cell) + 1
+    inner = found[1:] if found and found[0][0] == found[0][1] else found
+    return inner[:-1] if len(inner) > 1 and inner[-1][0] == inner[-1][1] else inner
+
+
+def is_rule(text: str) -> bool:
+    """Whether a row is the line below the head of a table."""
+    return "-" in text and _RULE.fullmatch(text) is not None

@@ -1,0 +1,92 @@
+"""The file that a document was read from, as long as it is still there and still the same."""
+
+from __future__ import annotations
+
+import stat
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cachetools import LRUCache
+
+from indexing.documents import Document
+from indexing.files import FileReader
+from indexing.store.store import FileState
+
+if TYPE_CHECKING:
+    from rag_app.corpus.corpus import Corpus
+
+GONE = "The file is no longer where it was. This is its text, as it was read."
+CHANGED = "The file has changed since it was read. This is its text, as it was then."
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The file of a document.
+
+    Attributes:
+        path: Where it lies; None where it cannot be shown.
+        state: Its size and time.
+        problem: Why it cannot be shown; "" for a text that never was a file.
+    """
+
+    path: Path | None = None
+    state: FileState | None = None
+    problem: str = ""
+
+
+class Originals:
+    """Finds the files of documents. What is not known to be unchanged is read again and compared.
+
+    Args:
+        corpus: The documents.
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._reader = FileReader(corpus.limits)  # which waits for no file that is being indexed
+        self._same: LRUCache[tuple[str, str, str, FileState], bool] = LRUCache(256)
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """End the process that reads files; another comparison starts one again."""
+        self._reader.close()
+
+    def of(self, document: Document) -> Original:
+        """The file of a document, at the path that it has for whoever may see it."""
+        path = Path(document.path)
+        if not path.is_absolute():
+            return Original()
+        try:
+            status = path.stat()
+        except (OSError, ValueError):
+            return Original(problem=GONE)
+        if not stat.S_ISREG(status.st_mode):
+            return Original(problem=GONE)
+        state = FileState(status.st_size, status.st_mtime_ns)
+        if self._was_read(document, state) or self._reads_the_same(document, path, state):
+            return Original(path, state)
+        return Original(problem=CHANGED)
+
+    def _was_read(self, document: Document, state: FileState) -> bool:
+        """Whether a collection that holds the document read its file in this state."""
+        with self._corpus.reading() as now:
+            names = [
+                name for name, path, *_ in now.store.places(document.id) if path == document.path
+            ]
+            return any(
+                now.store.file_state(document.path, collection=name) == state for name in names
+            )
+
+    def _reads_the_same(self, document: Document, path: Path, state: FileState) -> bool:
+        """Whether the file, read again, holds just this document."""
+        key = (document.path, document.part, document.digest, state)
+        with self._lock:
+            if key not in self._same:
+                self._same[key] = any(
+                    isinstance(one, Document)
+                    and (one.part, one.digest) == (document.part, document.digest)
+                    for one in self._reader.read(path)
+                )
+            return self._same[key]

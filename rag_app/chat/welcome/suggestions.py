@@ -1,0 +1,185 @@
+"""What is known of somebody's latest documents before their first question: an overview, questions.
+
+A question is suggested only after it was asked: if the extractive answer is probable and quotes the
+sentence that the question was made from. That is done behind the page, while nobody waits for an
+answer and no file is being read, and once for each state of the documents.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from cachetools import LRUCache
+
+from generator.answer import AnswerReady
+from generator.request import AskRequest
+from indexing.errors import CorpusNotFound, RagAppError
+from indexing.filter import Filter
+from rag_app.chat.welcome.candidates import Candidate, candidates
+
+if TYPE_CHECKING:
+    from generator.answer import Answer
+    from generator.overview.overview import Overview
+    from indexing.documents import Document
+    from rag_app.chat.ingest_queue import IngestQueue
+    from rag_app.chat.question_queue import QuestionQueue
+    from rag_app.corpus.corpus import Corpus
+
+SUGGESTIONS = 3
+LATEST = 3  # documents that questions are made of
+MOST_TRIES = 9  # questions that are asked to find them
+LONGEST = 300_000  # words of a document that is looked at
+LEAST_PROBABILITY = 0.6  # that the documents answer one
+PATIENCE = 0.5  # seconds between looks at whether somebody waits
+WHO = "suggestions"  # in the queue of questions
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLook:
+    """What is shown of documents before the first question.
+
+    Attributes:
+        about: The overview of the latest one; None as long as it is being made.
+        questions: Questions that they answer.
+        revision: Of the documents, once it is complete; "" before.
+    """
+
+    about: Overview | None = None
+    questions: tuple[str, ...] = ()
+    revision: str = ""
+
+
+class Suggestions:
+    """Makes first looks, one person after another.
+
+    Args:
+        corpus: The documents.
+        questions: Where questions are asked.
+        ingest_queue: Files that are still to be read.
+    """
+
+    def __init__(self, corpus: Corpus, questions: QuestionQueue, ingest_queue: IngestQueue) -> None:
+        self._corpus, self._questions, self._ingest_queue = corpus, questions, ingest_queue
+        self._looks: LRUCache[str | None, tuple[str, FirstLook]] = LRUCache(256)
+        self._tried: LRUCache[tuple[str | None, str, str], bool] = LRUCache(1024)
+        self._pending: dict[str | None, None] = {}
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._worker: threading.Thread | None = None
+
+    def close(self) -> None:
+        """Ask no further question."""
+        self._closed.set()
+
+    def of(self, person: str | None) -> FirstLook:
+        """What is known now of what a person may see; the rest is begun behind the page.
+
+        Nothing of an earlier state of the documents, of which they may not see all any more.
+        """
+        try:
+            revision = self._corpus.revision
+        except RagAppError:
+            return FirstLook()
+        if not revision:
+            return FirstLook()
+        with self._lock:
+            state, look = self._looks.get(person, ("", FirstLook()))
+            if state == revision:
+                return look
+            self._pending[person] = None
+            if self._worker is None and not self._closed.is_set():
+                self._worker = threading.Thread(target=self._work, name="suggest", daemon=True)
+                self._worker.start()
+        return FirstLook()
+
+    def known(self, person: str | None) -> FirstLook:
+        """As `of`, without beginning anything."""
+        with self._lock:
+            known: FirstLook = self._looks.get(person, ("", FirstLook()))[1]
+            return known
+
+    def _work(self) -> None:
+        while not self._closed.is_set():
+            with self._lock:
+                person = next(iter(self._pending), self)
+                if isinstance(person, Suggestions):
+                    self._worker = None
+                    return
+                del self._pending[person]
+            with suppress(Exception):  # whoever asks a question is told
+                self._look(person)
+
+    def _look(self, person: str | None) -> None:
+        """Make a first look, and keep each state of it; a change of documents ends it."""
+        while self._ingest_queue.is_busy():
+            if self._closed.wait(PATIENCE):
+                return
+        revision = self._corpus.revision
+        with suppress(CorpusNotFound):
+            where = Filter(person=person)
+            latest = [one for one in self._corpus.documents(where=where) if one.words <= LONGEST]
+            overviews = [
+                self._corpus.overview(one.id, where=where) for one in latest[: -LATEST - 1 : -1]
+            ]
+            look = FirstLook(overviews[0] if overviews else None)
+            self._keep(person, revision, look)
+            found = self._answered(overviews, where, revision)
+            whole = replace(look, questions=tuple(found), revision=revision)
+            self._keep(person, revision, whole)
+
+    def _keep(self, person: str | None, revision: str, look: FirstLook) -> None:
+        with self._lock:
+            self._looks[person] = (revision, look)
+
+    def _answered(self, overviews: list[Overview], where: Filter, revision: str) -> list[str]:
+        """Questions that are answered from where they were made, of each document in turn."""
+        made = (self._made(about, where) for about in overviews)
+        in_turn = [one for turn in zip_longest(*made) for one in turn if one is not None]
+        found: list[str] = []
+        for document, candidate in in_turn[:MOST_TRIES]:
+            if len(found) == SUGGESTIONS or self._is_over(revision):
+                break
+            if candidate.question not in found and self._answers(document, candidate, where):
+                found.append(candidate.question)
+        return found
+
+    def _made(self, about: Overview, where: Filter) -> list[tuple[Document, Candidate]]:
+        document = self._corpus.document(about.document, where=where)
+        return [(document, each) for each in candidates(document, about)]
+
+    def _is_over(self, revision: str) -> bool:
+        """Whether nobody needs the questions any more; waits while somebody else asks."""
+        while not self._questions.is_idle:
+            if self._closed.wait(PATIENCE):
+                return True
+        return self._closed.is_set() or self._corpus.revision != revision
+
+    def _answers(self, document: Document, candidate: Candidate, where: Filter) -> bool:
+        """Whether the documents probably answer a question, and from where it was made."""
+        key = (where.person, document.digest, candidate.question)
+        if key not in self._tried:  # so that one more document does not have all asked again
+            answer = self._answer(AskRequest(candidate.question, "quote", where=where))
+            self._tried[key] = answer is not None and _answers(answer, document, candidate)
+        return self._tried[key]
+
+    def _answer(self, request: AskRequest) -> Answer | None:
+        for event in self._questions.stream(request, who=WHO, stop=self._closed):
+            if isinstance(event, AnswerReady):
+                return event.answer
+        return None
+
+
+def _answers(answer: Answer, document: Document, candidate: Candidate) -> bool:
+    return (
+        not answer.abstained
+        and answer.kind == "question"
+        and (answer.probability is None or answer.probability >= LEAST_PROBABILITY)
+        and any(
+            one.document == document.id and one.start < candidate.end and candidate.start < one.end
+            for one in answer.citations
+        )
+    )

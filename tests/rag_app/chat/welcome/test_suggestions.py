@@ -1,0 +1,54 @@
+"""What is suggested is answered, and only then; documents of others suggest nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from rag_app.chat.application import Application
+from rag_app.chat.welcome.suggestions import LEAST_PROBABILITY, FirstLook
+from rag_app.corpus.corpus import Corpus
+from tests.waiting import wait_until
+
+TEXT = """The Sallow Trust was founded in 1988 by an angling club.
+The heron colony at Saltmarsh Bend had 27 nests.
+Each backup takes 38 minutes.
+"Lead Time" means six weeks from the day of the order.
+"""
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    with Corpus(tmp_path_factory.mktemp("suggested") / "corpus") as corpus:
+        app = Application.over(corpus)
+        yield app
+        app.suggestions.close()
+
+
+def looked(app: Application, person: str | None) -> FirstLook:
+    """The complete first look of a person."""
+    app.suggestions.of(person)
+    wait_until(lambda: app.suggestions.known(person).revision == app.corpus.revision)
+    return app.suggestions.of(person)
+
+
+def test_questions_are_suggested_that_are_answered_from_what_one_may_see(app: Application) -> None:
+    assert app.suggestions.of(None) == FirstLook()  # there is no corpus yet
+    corpus = app.corpus
+    corpus.collections.create("ann", owner="ann")
+    (id_,) = corpus.add_text(TEXT, name="report", collection="ann").added
+    look = looked(app, "ann")
+    assert look.about is not None and look.about.document == id_
+    assert len(look.questions) == 3
+    for question in look.questions:
+        answer = corpus.ask(question)
+        assert not answer.abstained and (answer.probability or 1) >= LEAST_PROBABILITY
+    nothing = looked(app, "bob")
+    assert nothing.about is None and nothing.questions == ()
+    # What is gone is suggested no more, from that moment on.
+    corpus.add_text("Nothing that anybody would ask about.", name="note", collection="ann")
+    corpus.remove([id_])
+    assert app.suggestions.of("ann") == FirstLook()
+    look = looked(app, "ann")
+    assert look.about is not None and look.about.title == "note" and look.questions == ()
