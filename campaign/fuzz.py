@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import random
 import zipfile
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from campaign.result import Progress, Result
+from campaign.seed_files import CONTAINERS, seeds
 from indexing.documents import Document
 from indexing.files import FileReader
 from indexing.limits import MIB, FileLimits
@@ -20,55 +20,11 @@ from indexing.walk import Failure
 
 LIMITS = FileLimits(seconds=20, memory=1024 * MIB)
 LIMITED = ("takes more than", "holds more than", "crashes the program")
-SPOKEN = (("Ana", "The probe fell into the lake, I think."), ("Bob", "Why? It cost €5,000."))
 TOKENS = (
     *(b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\r", b"\x85", b"\xe2\x80\xa8"),
     *(b"<", b"&#13;", b"]]>", b"{", b'"', b"-->", b"\n\n", b"99999999999", b"-1", b"00:00:00,000"),
     *(b"endobj", b"stream\n", b"/Length 9", b"PK\x03\x04", b"WEBVTT", b"\xd7\x90", "東京".encode()),
 )
-
-
-def seeds() -> dict[str, bytes]:
-    """A small file of each format, by the end of its name."""
-    words = "\n".join(f"{name}: {said}" for name, said in SPOKEN)
-    meeting = {"meeting_transcripts": [{"speaker": a, "content": b} for a, b in SPOKEN]}
-    cues = [f"00:00:0{n},000 --> 00:00:0{n + 1},000\n{a}: {b}\n" for n, (a, b) in enumerate(SPOKEN)]
-    srt = "\n".join(f"{number}\n{cue}" for number, cue in enumerate(cues, 1))
-    page = "".join(f"<h2>{a}</h2><p>{b}<table><tr><td>1<td>2</table>" for a, b in SPOKEN)
-    texts = {
-        ".txt": f"Minutes\n\n{words}\n",
-        ".md": f"---\ntitle: Minutes\n---\n# Lake\n\n{words}\n\n```\ncode\n```\n",
-        ".html": f"<!doctype html><meta charset=utf-8><title>Minutes</title>{page}",
-        ".vtt": "WEBVTT\n\n" + "\n".join(cues).replace(",000", ".000"),
-        ".srt": srt,
-        ".json": json.dumps(meeting),
-        ".jsonl": f"{json.dumps({'id': 'a', **meeting})}\n{json.dumps(meeting)}\n",
-    }
-    made = {suffix: text.encode() for suffix, text in texts.items()}
-    return {**made, ".docx": _word(), ".pdf": _pdf()}
-
-
-def _word() -> bytes:
-    from docx import Document as Word
-
-    made, data = Word(), io.BytesIO()
-    made.add_heading("Lake", level=1)
-    for name, said in SPOKEN:
-        made.add_paragraph(f"{name}: {said}")
-    made.add_table(rows=2, cols=2).cell(0, 0).text = "cell"
-    made.save(data)
-    return data.getvalue()
-
-
-def _pdf() -> bytes:
-    from fpdf import FPDF
-
-    made = FPDF()
-    made.set_font("Helvetica", size=12)
-    for name, said in SPOKEN:
-        made.add_page()
-        made.cell(text=f"{name}: {said}".replace("€", "EUR "))
-    return bytes(made.output())
 
 
 def mutate(data: bytes, draw: random.Random) -> bytes:
@@ -110,12 +66,12 @@ CHANGES = (_flip, _flip, _cut, _repeat, _insert, _noise)
 
 
 def mutant(suffix: str, data: bytes, draw: random.Random) -> bytes:
-    """A mutated file; of a Word document often a part within it, so that the archive is sound."""
-    if suffix != ".docx" or draw.random() < 0.3:
+    """A mutated file; of a ZIP container often a part within it, so that the archive is sound."""
+    if suffix not in CONTAINERS or draw.random() < 0.3:
         return mutate(data, draw)
     packed = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(packed, "w") as new:
-        victim = draw.choice(("word/document.xml", *old.namelist()))
+        victim = draw.choice((CONTAINERS[suffix], *old.namelist()))
         for part in old.namelist():
             held = old.read(part)
             new.writestr(part, mutate(held, draw) if part == victim else held)

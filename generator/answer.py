@@ -50,6 +50,7 @@ class Citation:
         supported: Whether it is an excerpt that says in other words what the answer says with this
             marker, by the verifier; then it is not verified as a quote.
         probability: The verifier's probability of that, 0 to 1; None where it was not asked.
+        place: What the page of its first character is called, such as "page 4" or "slide 4".
     """
 
     marker: int
@@ -69,6 +70,7 @@ class Citation:
     share: float | None = None
     supported: bool = False
     probability: float | None = None
+    place: str | None = None
 
     @property
     def doubt(self) -> str:

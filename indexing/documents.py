@@ -41,11 +41,29 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of a paged document; `number` counts from 1 as viewers do."""
+    """One page of a paged document, or what stands for it: a slide, a row of a sheet, a chapter.
+
+    Attributes:
+        start: First character.
+        end: One past the last character.
+        number: Counts from 1 as viewers do, and is another one for each page of a document.
+        name: What people call it, such as "slide 4" or "Budget, row 12"; "" for "page 4".
+    """
 
     start: int
     end: int
     number: int
+    name: str = ""
+
+    @property
+    def place(self) -> str:
+        """Its name, or "page 4"."""
+        return self.name or f"page {self.number}"
+
+    @property
+    def values(self) -> list[int | str]:
+        """The page as it is stored: without a name where it has none."""
+        return [self.start, self.end, self.number, *([self.name] if self.name else [])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +181,17 @@ class Document:
 
     def page_at(self, offset: int) -> int | None:
         """The page number of a character, or None where the format has no pages."""
+        page = self._page_of(offset)
+        return page.number if page else None
+
+    def place_at(self, offset: int) -> str | None:
+        """What the page of a character is called ("page 4", "slide 4"), None as in `page_at`."""
+        page = self._page_of(offset)
+        return page.place if page else None
+
+    def _page_of(self, offset: int) -> Page | None:
         at = bisect_right(self.pages, offset, key=lambda page: page.start) - 1
-        return self.pages[at].number if at >= 0 else None
+        return self.pages[at] if at >= 0 else None
 
 
 def renamed(utterances: Iterable[Utterance], names: Mapping[str, str]) -> tuple[Utterance, ...]:
@@ -207,7 +234,7 @@ class Passage:
 class PassageHit:
     """A passage that answers a query, best first within its document.
 
-    `parts` says what each feature of the ranking gave to `score`.
+    `parts` says what each feature of the ranking gave to `score`, `place` what its page is called.
     """
 
     start: int
@@ -217,6 +244,7 @@ class PassageHit:
     speakers: tuple[str, ...] = ()
     time: float | None = None
     page: int | None = None
+    place: str | None = None
     parts: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -256,7 +284,7 @@ def content_digest(
     """
     spoken = [[one.start, one.end, one.text_start, one.label, one.time] for one in utterances]
     titles = [] if title is None else [title]
-    whole = [text, *titles, spoken, [[page.start, page.end, page.number] for page in pages]]
+    whole = [text, *titles, spoken, [page.values for page in pages]]
     canonical = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 

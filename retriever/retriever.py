@@ -99,14 +99,18 @@ class Retriever:
                     path=entry.path,
                     part=entry.part,
                     score=float(scores.documents[position]),
-                    passages=self._passages(scores, selection),
+                    passages=self._passages(entry.id, scores, selection),
                     parts=_at(scores.document_contributions, position),
                 )
             )
         return hits
 
-    def _passages(self, scores: Scores, positions: Sequence[int]) -> tuple[PassageHit, ...]:
+    def _passages(
+        self, document: str, scores: Scores, positions: Sequence[int]
+    ) -> tuple[PassageHit, ...]:
         stored = self.store.passages_at([int(self.snapshot.passage_rows[p]) for p in positions])
+        numbers = {passage.page for passage, _ in stored if passage.page is not None}
+        places = self.store.places_of_pages(document, numbers)
         return tuple(
             PassageHit(
                 start=passage.start,
@@ -116,6 +120,7 @@ class Retriever:
                 speakers=passage.speakers,
                 time=passage.time,
                 page=passage.page,
+                place=places.get(passage.page) if passage.page is not None else None,
                 parts=_at(scores.passage_contributions, position),
             )
             for position, (passage, text) in zip(positions, stored, strict=True)

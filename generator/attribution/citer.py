@@ -334,6 +334,7 @@ def _citation(match: _Match, similarity: float, *, threshold: float) -> Citation
         speaker=first.speaker,
         time=first.time,
         page=document.page_at(first.start),
+        place=document.place_at(first.start),
         verified=match.entails and similarity >= threshold,
         overlap=match.overlap,
         similarity=similarity,

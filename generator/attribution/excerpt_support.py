@@ -141,6 +141,7 @@ def _citation(excerpt: Excerpt, share: float, probability: float) -> Citation:
         speaker=first.speaker,
         time=first.time,
         page=document.page_at(first.start),
+        place=document.place_at(first.start),
         supported=True,
         overlap=share,
         probability=round(probability, 4),

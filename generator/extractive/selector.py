@@ -138,6 +138,7 @@ def build_citation(sentence: Sentence, marker: int, line: str) -> Citation:
         speaker=sentence.speaker,
         time=sentence.time,
         page=document.page_at(sentence.start),
+        place=document.place_at(sentence.start),
         verified=verified,
         overlap=float(verified),
         similarity=float(verified),

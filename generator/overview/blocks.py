@@ -99,6 +99,11 @@ def _begins_part(document: Document, after: int, start: int) -> bool:
     return bisect_right(breaks, start) > bisect_right(breaks, after - 1)
 
 
+def _is_paged(document: Document) -> bool:
+    """Whether passages prefer to begin at its pages, for want of headings."""
+    return bool(document.pages) and not document.pages[0].name
+
+
 def _block(document: Document, group: list[Statement]) -> Block:
     first, last = group[0].sentence, group[-1].sentence
     start = first.start if first.utterance is None else first.utterance
@@ -107,5 +112,5 @@ def _block(document: Document, group: list[Statement]) -> Block:
         last.end,
         tuple(group),
         speaker=first.speaker,
-        heading=not document.pages and _begins_part(document, start, first.start),
+        heading=not _is_paged(document) and _begins_part(document, start, first.start),
     )

@@ -31,6 +31,7 @@ class Quote:
         speaker: Who says it.
         time: Seconds from the start of the recording.
         page: Page of its first character.
+        place: What that page is called.
     """
 
     start: int
@@ -39,6 +40,7 @@ class Quote:
     speaker: str | None = None
     time: float | None = None
     page: int | None = None
+    place: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Topic:
         quote: Its most telling sentence.
         time: Seconds from the start of the recording to its own.
         page: Page on which it begins.
+        place: What that page is called.
     """
 
     start: int
@@ -62,6 +65,7 @@ class Topic:
     quote: Quote
     time: float | None = None
     page: int | None = None
+    place: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +133,7 @@ def overview(document: Document, passages: Sequence[Passage], vectors: Vectors) 
         part=document.part,
         words=count_words(document.text),
         seconds=max(times, default=None),
-        pages=len(document.pages) or None,
+        pages=sum(not page.name for page in document.pages) or None,
         speakers=speaker_shares(every),
         topics=tuple(_topic(document, part, stem_weights(part, whole)) for part in parts),
         decisions=tuple(_quote(document, each) for each in decisions(every)),
@@ -167,6 +171,7 @@ def _topic(document: Document, part: Sequence[Block], weights: dict[str, float])
         quote=_quote(document, telling_sentence(part, weights).sentence),
         time=next((each.time for each in first if each.time is not None), None),
         page=document.page_at(start),
+        place=document.place_at(start),
     )
 
 
@@ -178,4 +183,5 @@ def _quote(document: Document, sentence: Sentence) -> Quote:
         speaker=sentence.speaker,
         time=sentence.time,
         page=document.page_at(sentence.start),
+        place=document.place_at(sentence.start),
     )

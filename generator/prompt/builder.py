@@ -325,10 +325,10 @@ class _PromptDraft:
 def _block(number: int, span: Span) -> str:
     """One piece of evidence: what it is, then its lines, each marked as quoted."""
     utterance = span.document.utterance_at(span.start)
-    page = span.document.page_at(span.start)
+    place = span.document.place_at(span.start)
     time = clock(utterance.time) if utterance else None
     title = " ".join(span.document.title.split())[:_TITLE_LENGTH]
-    where = [title, f"page {page}" if page else "", time or ""]
+    where = [title, place or "", time or ""]
     lines = "".join(f"> {line}\n" for line in span.text.strip().splitlines() if line.strip())
     return f"\nEvidence {number}: {', '.join(filter(None, where))}\n{lines}"
 

@@ -13,17 +13,25 @@ from pathlib import Path
 from indexing.documents import Extract
 from indexing.errors import UnreadableFile
 from indexing.loaders import (
+    delimited,
     docx,
     eaf,
+    eml,
+    epub,
     html,
     json_transcript,
     markdown,
+    msg,
     nxt,
+    odt,
     pdf,
+    pptx,
     qmsum,
+    rtf,
     srt,
     text,
     vtt,
+    xlsx,
 )
 
 
@@ -48,6 +56,15 @@ LOADERS: dict[str, Loader] = {
     ".markdown": Loader("markdown", markdown.load),
     ".pdf": Loader("pdf", pdf.load),
     ".docx": Loader("docx", docx.load),
+    ".odt": Loader("odt", odt.load),
+    ".rtf": Loader("rtf", rtf.load),
+    ".epub": Loader("epub", epub.load),
+    ".pptx": Loader("pptx", pptx.load),
+    ".xlsx": Loader("xlsx", xlsx.load),
+    ".csv": Loader("csv", delimited.load),
+    ".tsv": Loader("csv", delimited.load),
+    ".eml": Loader("mail", eml.load),
+    ".msg": Loader("mail", msg.load),
     ".html": Loader("html", html.load),
     ".htm": Loader("html", html.load),
     ".vtt": Loader("vtt", vtt.load),

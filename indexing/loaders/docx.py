@@ -7,22 +7,21 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from indexing.documents import Extract
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.charset import clean
-from indexing.loaders.magic import advice, signature
+from indexing.loaders.container import KINDS, check
+from indexing.loaders.xml_file import Element
+from indexing.loaders.xml_file import name_of as _name
 from indexing.text.transcripts import find_utterances
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
 
-Element = Any  # an lxml element; lxml carries no types
-UNPACKED = 512 * 1024 * 1024  # bytes that all parts of a document may have together
-SAVE_AGAIN = "open it in a word processor and save it as .docx again"
+SAVE_AGAIN = KINDS[".docx"].save_again
 
-_NAMESPACE = re.compile(r"\{[^}]*\}")
 _HEADING = re.compile(r"(?:heading \d|title)$", re.IGNORECASE)
 # Deleted or moved text, and the second copy of a text box for older programs.
 _SKIPPED = frozenset({"del", "moveFrom", "Fallback", "pPr", "rPr", "sectPr", "tblPr"})
@@ -53,7 +52,7 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     Raises:
         UnreadableFile: It is no Word document, protected, damaged, or unpacks to too much.
     """
-    _refuse_other(path)
+    check(path, ".docx")
     document = _opened(path)
     headings = {
         style.style_id for style in document.styles if _HEADING.match(str(style.name or ""))
@@ -64,34 +63,6 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         raise UnreadableFile(path, "holds pictures but no text", remedy)
     yield _extract(blocks, _title(document, blocks) or clean(path.stem))
     yield from _unread(path, document)
-
-
-def _refuse_other(path: Path) -> None:
-    """Look at the container before anything is unpacked."""
-    with path.open("rb") as file:
-        head = file.read(4096)
-    match = signature(head)
-    if match is not None and match.kind.startswith("an old"):
-        if "EncryptedPackage".encode("utf-16-le") in path.read_bytes():
-            remedy = "save a copy without the password"
-            raise UnreadableFile(path, "is protected by a password", remedy)
-        raise UnreadableFile(path, f"is {match.kind}, not .docx", advice(match))
-    if match is None or match.suffix != ".docx":
-        kind = f"is {match.kind}" if match else "is text or something else"
-        remedy = advice(match) if match else "give it the ending of what it is, such as .html"
-        raise UnreadableFile(path, f"{kind}, not a Word document", remedy)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            sizes = {part.filename: part.file_size for part in archive.infolist()}
-    except zipfile.BadZipFile:
-        raise UnreadableFile(path, "is a damaged or cut short Word document", SAVE_AGAIN) from None
-    if "[Content_Types].xml" not in sizes:
-        remedy = "unpack it and index what is in it"
-        raise UnreadableFile(path, "is a ZIP archive, not a Word document", remedy)
-    if sum(sizes.values()) > UNPACKED:
-        size, limit = sum(sizes.values()) >> 20, UNPACKED >> 20
-        reason = f"unpacks to {size} MiB, over the limit of {limit} MiB"
-        raise UnreadableFile(path, reason, "save its text as .txt, or split it")
 
 
 def _opened(path: Path) -> WordDocument:
@@ -193,11 +164,6 @@ def _pictures(body: Element) -> list[int]:
         for extent in body.iter("{*}extent")
         if next(extent.getparent().iter("{*}blip"), None) is not None
     ]
-
-
-def _name(element: Element) -> str:
-    """The tag without its namespace; "" for comments and processing instructions."""
-    return _NAMESPACE.sub("", element.tag) if isinstance(element.tag, str) else ""
 
 
 def _extract(blocks: list[_Block], title: str) -> Extract:

@@ -42,14 +42,21 @@ LINES = frozenset((
 CELLS = frozenset(("td", "th"))
 
 
-class _Page:
-    """The text of a page as it is put together: pieces, and where headings begin."""
+class VisibleText:
+    """The text of a page as it is put together: pieces, where headings and anchors are."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.breaks: list[int] = []
         self.length = 0
         self.gap = ""  # what must stand before the next word
+        self.anchors: dict[str, int] = {}  # offsets by `id`
+        self._coming: list[str] = []  # anchors of the next word
+
+    @property
+    def text(self) -> str:
+        """What there is so far."""
+        return "".join(self.pieces)
 
     def separate(self, gap: str) -> None:
         """Ask for white space before the next word; the strongest request wins."""
@@ -58,10 +65,16 @@ class _Page:
 
     def write(self, words: str) -> None:
         """Add words, after the white space asked for."""
-        for piece in (self.gap if self.length else "", words):
-            self.pieces.append(piece)
-            self.length += len(piece)
+        gap = self.gap if self.length else ""
+        self.anchors |= dict.fromkeys(self._coming, self.length + len(gap))
+        self.pieces += [gap, words]
+        self.length += len(gap) + len(words)
+        self._coming.clear()
         self.gap = ""
+
+    def anchor(self, name: str) -> None:
+        """The next word is what a link to this name leads to."""
+        self._coming.append(name)
 
     def heading(self) -> None:
         """The next word begins a heading."""
@@ -75,19 +88,15 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     Raises:
         UnreadableFile: It is binary, in no encoding that can be recognised, or shows no text.
     """
-    from bs4 import BeautifulSoup, UnusualUsageWarning
-
     data = path.read_bytes()
     refuse_other_kind(path, data, "HTML")
     declared = _CHARSET.search(data[:HEAD])
     markup = decode(
         path, data, declared=declared[1].decode("ascii", "replace") if declared else None
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnusualUsageWarning)
-        soup = BeautifulSoup(clean(markup), "lxml")
-    page = _page(soup)
-    text = "".join(page.pieces)
+    soup = parse(markup)
+    page = visible(soup)
+    text = page.text
     if not text.strip():
         remedy = "print it into a PDF from a browser, which runs its scripts, and index that"
         raise UnreadableFile(path, "holds no text", remedy)
@@ -97,11 +106,23 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         yield from remarks(path)
 
 
-def _page(soup: BeautifulSoup) -> _Page:
-    """Walk the tree in the order of the page, with a stack of its own: pages nest deeply."""
+def parse(markup: str) -> BeautifulSoup:
+    """The tree of a page."""
+    from bs4 import BeautifulSoup, UnusualUsageWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnusualUsageWarning)
+        return BeautifulSoup(clean(markup), "lxml")
+
+
+def visible(soup: BeautifulSoup) -> VisibleText:
+    """What a reader sees of a page.
+
+    Walks the tree in the order of the page, with a stack of its own: pages nest deeply.
+    """
     from bs4.element import NavigableString, Tag
 
-    page = _Page()
+    page = VisibleText()
     preformatted = 0
     pending: list[tuple[object, bool]] = [(soup, True)]  # a node, and whether it begins or ends
     while pending:
@@ -112,6 +133,8 @@ def _page(soup: BeautifulSoup) -> _Page:
             _bound(page, node.name, begins=begins)
             preformatted += (1 if begins else -1) if node.name == "pre" else 0
             if begins:
+                if isinstance(name := node.get("id"), str):
+                    page.anchor(name)
                 pending.append((node, False))
                 pending.extend((child, True) for child in reversed(node.contents))
         elif type(node) is NavigableString:  # its subclasses are comments and the like
@@ -131,7 +154,7 @@ def _is_hidden(tag: Tag) -> bool:
     )
 
 
-def _bound(page: _Page, name: str, *, begins: bool) -> None:
+def _bound(page: VisibleText, name: str, *, begins: bool) -> None:
     """The white space that an element asks for where it begins and ends."""
     if begins and name in HEADINGS:
         page.heading()
@@ -143,7 +166,7 @@ def _bound(page: _Page, name: str, *, begins: bool) -> None:
         page.separate(" | ")
 
 
-def _say(page: _Page, words: str, *, preformatted: bool) -> None:
+def _say(page: VisibleText, words: str, *, preformatted: bool) -> None:
     """Words of the page, runs of white space as one blank unless they are preformatted."""
     words = clean(words)  # entities may stand for what the markup cannot hold
     if preformatted:

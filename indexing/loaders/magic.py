@@ -22,7 +22,7 @@ SIGNATURES = (
     Signature(b"PK\x03\x04", "a ZIP archive", ".docx"),
     Signature(b"PK\x05\x06", "an empty ZIP archive"),
     Signature(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Microsoft Office document"),
-    Signature(b"{\\rtf", "a Rich Text document"),
+    Signature(b"{\\rtf", "a Rich Text document", ".rtf"),
     Signature(b"\x89PNG\r\n\x1a\n", "a PNG picture"),
     Signature(b"\xff\xd8\xff", "a JPEG picture"),
     Signature(b"GIF8", "a GIF picture"),
@@ -60,9 +60,10 @@ def refuse_other_kind(path: Path, data: bytes, expected: str) -> None:
 def advice(match: Signature) -> str:
     """What to do with a file of that kind."""
     if match.kind == "a ZIP archive":
-        return "unpack it; if it is a Word document, rename it to end in .docx"
+        kinds = "a Word document, a presentation, a spreadsheet or an e-book"
+        return f"unpack it; if it is {kinds}, rename it to end in .docx, .pptx, .xlsx or .epub"
     if match.suffix:
         return f"rename it to end in {match.suffix}"
-    if match.kind in ("an old Microsoft Office document", "a Rich Text document"):
-        return "open it in a word processor and save it as .docx"
+    if match.kind == "an old Microsoft Office document":
+        return "open it in its program and save it as .docx, .pptx or .xlsx, or rename it to .msg"
     return "remove it, or convert it to text first"

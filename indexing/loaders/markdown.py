@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexing.documents import Extract
+from indexing.documents import Extract, Occasion
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.charset import printable, read_text, remarks
 from indexing.text import transcripts
+from indexing.text.dates import date_in
 
+DATES = ("date", "datum", "created")  # fields of front matter
+PEOPLE = ("author", "authors", "participants", "attendees", "people")
 TITLE = 300  # characters of a heading that a title is made of
 
 # CommonMark 0.31: 4.5 fenced code blocks, 4.2 ATX headings, 4.3 setext headings.
@@ -20,7 +23,8 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r" {0,3}#{1,6}(?=[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*$")
 _FRONT_MATTER = re.compile(r"---\n(?P<fields>.*?)\n(?:---|\.\.\.)(?:\n|\Z)", re.DOTALL)
-_TITLE = re.compile(r"^title:[ \t]*(?P<words>\S.*)$", re.MULTILINE)
+_FIELD = re.compile(r"(?P<name>[A-Za-z][\w -]{0,40}):(?:[ \t]+(?P<value>.*)|[ \t]*$)")
+_ITEM = re.compile(r"[ \t]*-[ \t]+(?P<value>\S.*)")
 _EMPHASIS = re.compile(r"\*{1,3}|`|(?<!\w)_{1,3}|_{1,3}(?!\w)")
 # A picture as base64 (RFC 2397), which no reader of the page sees as letters.
 _PICTURE = re.compile(r"(data:[\w.+-]{1,99}/[\w.+-]{1,99};base64,)[A-Za-z0-9+/=]{200,}")
@@ -34,18 +38,26 @@ class _Heading:
 
 
 def load(path: Path) -> Iterator[Extract | UnreadableFile]:
-    """The text with its marks, the first heading as title; pictures within it are cut short.
+    """The text with its marks, without its front matter, which has fields; pictures are cut short.
+
+    The title is that of the front matter, else the first heading.
 
     Raises:
         UnreadableFile: It is binary, or in no encoding that can be recognised.
     """
-    text, pictures = _PICTURE.subn(r"\1...", read_text(path))
+    whole, pictures = _PICTURE.subn(r"\1...", read_text(path))
+    front = _FRONT_MATTER.match(whole)
+    fields = _fields(front["fields"]) if front else {}
+    text = whole[front.end() :].lstrip("\n") if front else whole
+    if not text.strip():  # nothing but fields
+        text = whole
     headings = list(_headings(text))
     yield Extract(
         text,
-        title=_title(text, headings) or printable(path.stem),
+        title=_title(fields, headings) or printable(path.stem),
         utterances=transcripts.find_utterances(text),
         breaks=tuple(heading.start for heading in headings),
+        occasion=_occasion(fields),
     )
     if pictures:
         remedy = "save them as files, recognise their text if they have any, and index that"
@@ -53,21 +65,46 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     yield from remarks(path)
 
 
-def _title(text: str, headings: list[_Heading]) -> str:
+def _fields(front: str) -> dict[str, tuple[str, ...]]:
+    """The fields of front matter that people write: texts, and lists of texts (YAML 1.2.2, 2.1)."""
+    fields: dict[str, tuple[str, ...]] = {}
+    name = ""
+    for line in front.split("\n"):
+        item = _ITEM.match(line)
+        if field := _FIELD.match(line):
+            name, value = field["name"].lower(), (field["value"] or "").strip()
+            listed = value.startswith("[") and value.endswith("]")
+            values = value[1:-1].split(",") if listed else [value]
+        elif item:
+            values = [item["value"]]
+        else:
+            continue
+        words = tuple(filter(None, (each.strip().strip("\"'") for each in values)))
+        fields[name] = (fields.get(name, ()) if item else ()) + words
+    return fields
+
+
+def _occasion(fields: Mapping[str, Sequence[str]]) -> Occasion:
+    """The date and the people that the front matter names."""
+    dates = (date_in(" ".join(fields.get(name, ()))) for name in DATES)
+    date = next(filter(None, dates), "")
+    people = tuple(dict.fromkeys(one for name in PEOPLE for one in fields.get(name, ())))
+    source = "front matter"
+    return Occasion(date, source if date else "", people, source if people else "")
+
+
+def _title(fields: Mapping[str, Sequence[str]], headings: list[_Heading]) -> str:
     """What the front matter or the first heading with words calls the document."""
-    front = _FRONT_MATTER.match(text)
-    named = _TITLE.search(front["fields"]) if front else None
-    if named:
-        return named["words"].strip().strip("\"'")
+    if title := " ".join(fields.get("title", ())):
+        return title
     return next((heading.words for heading in headings if heading.words), "")
 
 
 def _headings(text: str) -> Iterator[_Heading]:
-    """Headings outside of front matter and fenced code, in order."""
-    front = _FRONT_MATTER.match(text)
+    """Headings outside of fenced code, in order."""
     fence = ""
     above: re.Match[str] | None = None  # the line that an underline would make a heading
-    for line in _LINE.finditer(text, front.end() if front else 0):
+    for line in _LINE.finditer(text):
         words = line.group()
         mark = _FENCE.match(words)
         if fence or mark:

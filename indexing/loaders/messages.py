@@ -52,7 +52,7 @@ def pack(found: Extract | UnreadableFile) -> dict[str, object]:
         kind = type(found).__name__
         return {"error": kind, "reason": found.reason, "remedy": found.remedy}
     utterances = [(u.start, u.end, u.text_start, u.speaker, u.time) for u in found.utterances]
-    pages = [(page.start, page.end, page.number) for page in found.pages]
+    pages = [page.values for page in found.pages]
     return {
         "text": found.text,
         "title": found.title,

@@ -17,14 +17,11 @@ def root_of(path: Path) -> Element:
     Raises:
         UnreadableFile: It is no XML, damaged, nested too deeply, or declares entities.
     """
-    from lxml import etree
-
     data = path.read_bytes()
     refuse_other_kind(path, data, "XML")
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     try:
-        root = etree.fromstring(data, parser)
-    except (etree.XMLSyntaxError, ValueError) as error:
+        root = parse(data)
+    except (SyntaxError, ValueError) as error:
         said = " ".join(str(error).split())[:200]
         remedy = "open it in the program that wrote it and save it again"
         raise UnreadableFile(path, f"is not well-formed XML ({said})", remedy) from None
@@ -33,6 +30,18 @@ def root_of(path: Path) -> Element:
         remedy = "remove its DOCTYPE, or save it without"
         raise UnreadableFile(path, "declares entities, which are not expanded", remedy)
     return root
+
+
+def parse(data: bytes) -> Element:
+    """The root of XML.
+
+    Raises:
+        SyntaxError: It is none, damaged, or nested too deeply.
+    """
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    return etree.fromstring(data, parser)
 
 
 def name_of(element: Element) -> str:

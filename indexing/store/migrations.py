@@ -19,7 +19,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         " digest TEXT NOT NULL,"
         " text TEXT NOT NULL,"
         " turns TEXT NOT NULL,"  # JSON [[start, end, said, speaker, time]]
-        " pages TEXT NOT NULL,"  # JSON [[start, end, number]]
+        " pages TEXT NOT NULL,"  # JSON [[start, end, number]], then a name if it has one
         " breaks TEXT NOT NULL,"  # JSON [offset]
         " words INTEGER NOT NULL,"
         " tokens INTEGER NOT NULL,"

@@ -292,7 +292,7 @@ class Store:
                             for t in document.utterances
                         ]
                     ),
-                    json.dumps([[p.start, p.end, p.number] for p in document.pages]),
+                    json.dumps([page.values for page in document.pages]),
                     *(json.dumps(document.breaks), document.metadata),
                     *(len(document.text.split()), encoded.tokens, _blob(encoded.vector), added),
                 ],
@@ -545,6 +545,19 @@ class Store:
             [id_],
         )
         return [Passage(a, b, tuple(json.loads(who)), t, page) for a, b, who, t, page in rows]
+
+    def places_of_pages(self, id_: str, numbers: Iterable[int]) -> dict[int, str]:
+        """What pages of a document are called, by number, as `Page.place` has it."""
+        places = {number: f"page {number}" for number in numbers}
+        if not places:
+            return places
+        rows = self.database.rows(
+            "SELECT json_extract(value, '$[2]'), json_extract(value, '$[3]')"
+            f" FROM {self._documents}, json_each(pages)"
+            " WHERE documents.id = ? AND json_array_length(value) > 3",
+            [id_],
+        )
+        return places | {number: name for number, name in rows if number in places}
 
     def passage_vectors_of(self, id_: str) -> npt.NDArray[np.float32]:
         """(passages, d) vectors of a document's passages, in order.

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 WINDOW = 8_000  # characters shown to sentencex at once
 WRAP_WIDEST = 160  # a hard-wrapped line is not longer than this many characters
+ROW_LONGEST = 600  # characters of a table's row that is one sentence, whatever its cells say
 WRAP_NARROWEST = 25  # nor is the widest line of a hard-wrapped paragraph shorter than this
 
 # Scripts written without spaces: Han, Hiragana, Katakana and their punctuation.
@@ -61,7 +62,10 @@ def sentences(text: str, start: int, end: int, language: str = "en") -> list[tup
 
 
 def _within(text: str, first: int, last: int, language: str) -> Iterator[tuple[int, int]]:
-    """Sentences of one run of lines that belong together."""
+    """Sentences of one run of lines that belong together; a row of a table is one."""
+    if last - first <= ROW_LONGEST and text.find(" | ", first, last) >= 0:
+        yield from _trimmed(text, first, last)
+        return
     begin = first
     for cut in _cuts(text, first, last, language):
         if not _between_words(text, cut) or _NUMBERING.fullmatch(text[begin:cut].strip()):

@@ -46,6 +46,7 @@ def _passage(passage: PassageHit, explain: bool) -> Json:
         "speakers": list(passage.speakers),
         "time": clock(passage.time),
         "page": passage.page,
+        "place": passage.place,
         **({"parts": passage.parts} if explain else {}),
     }
 

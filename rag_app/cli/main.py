@@ -158,7 +158,8 @@ def index(
 ) -> None:
     """Add or update files and folders; unchanged ones are skipped.
 
-    Reads txt, md, pdf, docx, html, vtt, srt, and QMSum json and jsonl.
+    Reads txt, md, pdf, docx, odt, rtf, html, epub, pptx, xlsx, csv, tsv, eml, msg, vtt, srt, and
+    QMSum json and jsonl.
     """
     from rag_app.cli import json_output as shapes
     from rag_app.cli import printing

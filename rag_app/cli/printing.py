@@ -228,9 +228,10 @@ def settings(all_: Sequence[Setting]) -> None:
 
 def _where(span: PassageHit | Citation) -> str:
     """Time, speaker and page of a passage or quote, as far as there are any."""
-    page = f"page {span.page}" if span.page is not None else None
     speaker = field(span.speaker or "")
-    return "".join(f"{part}, " for part in (clock(span.time), speaker, page) if part)
+    return "".join(
+        f"{part}, " for part in (clock(span.time), speaker, field(span.place or "")) if part
+    )
 
 
 def _filled(text: str, *, indent: int) -> str:

@@ -307,7 +307,7 @@ def _line(store: Store, id_: str, tokens: int, added: str) -> bytes:
         [one.start, one.end, one.text_start, one.label, one.time] for one in document.utterances
     ]
     values["speaker_names"] = document.speaker_names
-    values["pages"] = [[one.start, one.end, one.number] for one in document.pages]
+    values["pages"] = [one.values for one in document.pages]
     values["passages"] = [
         [one.start, one.end, one.speakers, one.time, one.page] for one in store.passages_of(id_)
     ]
@@ -357,7 +357,10 @@ def _document(values: dict[str, Any]) -> Document:
     return Document(
         **named,
         utterances=renamed(utterances, names),
-        pages=tuple(Page(_whole(a), _whole(b), _whole(c)) for a, b, c in values["pages"]),
+        pages=tuple(
+            Page(_whole(start), _whole(end), _whole(number), *map(_text, name))
+            for start, end, number, *name in values["pages"]
+        ),
         breaks=tuple(map(_whole, values["breaks"])),
         occasion=_occasion(values.get("occasion", asdict(NO_OCCASION))),
     )

@@ -27,6 +27,7 @@ class RagAppRetriever(BaseRetriever):
     - `source`, `title`, `part`: the file, its name, and which document of the file it is,
     - `document`, `start`, `end`: the id for `Corpus.document`, and the place in its text,
     - `page`: of its first character; None where the format has no pages,
+    - `place`: what that page is called, such as "page 4" or "slide 4",
     - `speaker`, `speakers`: who says most of it, or None, and everyone who speaks in it,
     - `time`: the second of the recording at which it begins, or None,
     - `score`: comparable within one result only.
@@ -99,6 +100,7 @@ def _document(passage: PassageHit, hit: Hit) -> Document:
             "start": passage.start,
             "end": passage.end,
             "page": passage.page,
+            "place": passage.place,
             "speaker": passage.speaker,
             "speakers": list(passage.speakers),
             "time": passage.time,

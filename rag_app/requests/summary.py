@@ -49,7 +49,7 @@ def lines(target: Target, store: Store) -> Iterator[Line]:
         if about.speakers:
             yield Line(f"Speakers: {', '.join(_speakers(about))}.")
         for topic in about.topics:
-            place = clock(topic.time) or (f"page {topic.page}" if topic.page else "")
+            place = clock(topic.time) or topic.place
             at = f" ({place})" if place else ""
             yield Line(f"On {', '.join(topic.keywords)}{at}:", sentence(document, topic.quote))
         for each in about.decisions[:_MOST_DECISIONS]:

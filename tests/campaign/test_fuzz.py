@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from campaign.fuzz import attack, complaints, mutant, seeds
+from campaign.fuzz import attack, complaints, mutant
+from campaign.seed_files import seeds
 from indexing.documents import Document, Utterance
 from indexing.loaders import LOADERS
 from indexing.walk import Failure
@@ -30,9 +31,9 @@ def test_mutants_follow_from_their_seed() -> None:
 
 
 def test_mutated_files(tmp_path: Path) -> None:
-    result = attack(tmp_path, trials=180, seed=0)
+    result = attack(tmp_path, trials=200, seed=0)
     assert result.failures == []
-    assert result.trials == 180 and result.outcomes["read"] > 20
+    assert result.trials == 200 and result.outcomes["read"] > 20
 
 
 def made(text: str, *utterances: Utterance) -> list[Document | Failure]:

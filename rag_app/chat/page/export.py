@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from generator.answer import as_json, marker_spans
-from rag_app.chat.page.quote_context import location
+from rag_app.chat.page.quote_context import citation_place
 from rag_app.short_answer import AnswerLine, Emphasis, answer_lines, quote_emphasis
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _note(citation: Citation, quote: Emphasis) -> list[str]:
 
 
 def _place(citation: Citation) -> str:
-    place = location(time=citation.time, speaker=citation.speaker, page=citation.page)
+    place = citation_place(citation)
     about = ", ".join(part for part in (citation.title, place) if part)
     return f"{_plain(about)}, characters {citation.start}-{citation.end}"
 

@@ -18,7 +18,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from indexing.documents import clock
 from indexing.store.collections import DEFAULT
 from indexing.walk import SUPPORTED
-from rag_app.chat.page.quote_context import QuoteContext, citation_context, location, span_context
+from rag_app.chat.page.quote_context import (
+    QuoteContext,
+    citation_context,
+    citation_place,
+    location,
+    span_context,
+)
 from rag_app.chat.page.segments import paragraphs
 
 if TYPE_CHECKING:
@@ -56,7 +62,12 @@ def _templates() -> Environment:
     environment.filters["day"] = _day
     environment.filters["left"] = _duration
     environment.filters["file"] = lambda path: path.rsplit("/", 1)[-1]
-    environment.globals.update(paragraphs=paragraphs, location=location, read=_tokens_read)
+    environment.globals.update(
+        paragraphs=paragraphs,
+        location=location,
+        citation_place=citation_place,
+        read=_tokens_read,
+    )
     return environment
 
 

@@ -93,7 +93,7 @@ def citation_context(
             problem = "This document has changed since this quote was taken from it."
     return QuoteContext(
         title=citation.title,
-        location=location(time=citation.time, speaker=citation.speaker, page=citation.page),
+        location=citation_place(citation),
         path=_name(citation.path, citation.part),
         before=before,
         span=span,
@@ -147,7 +147,7 @@ def span_context(
         location=location(
             time=utterance.time if utterance else None,
             speaker=utterance.speaker if utterance else None,
-            page=document.page_at(start),
+            place=document.place_at(start),
         ),
         path=_name(document.path, document.part),
         before=before,
@@ -158,9 +158,16 @@ def span_context(
     )
 
 
-def location(*, time: float | None, speaker: str | None, page: int | None) -> str:
+def citation_place(citation: Citation, *, speaker: bool = True) -> str:
+    """Where a citation stands; one of an older conversation knows the number of its page alone."""
+    numbered = f"page {citation.page}" if citation.page is not None else None
+    who = citation.speaker if speaker else None
+    return location(time=citation.time, speaker=who, place=citation.place or numbered)
+
+
+def location(*, time: float | None, speaker: str | None, place: str | None) -> str:
     """Page, time stamp and speaker in one line."""
-    parts = [f"page {page}" if page is not None else None, clock(time), speaker]
+    parts = [place, clock(time), speaker]
     return " · ".join(part for part in parts if part)
 
 

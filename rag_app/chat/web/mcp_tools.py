@@ -66,6 +66,7 @@ class Span(BaseModel):
     speaker: str | None = None
     time: str | None = Field(None, description="HH:MM:SS from the start of the recording.")
     page: int | None = None
+    place: str | None = Field(None, description='What the page is called: "page 4", "slide 4".')
 
 
 class DocumentHit(BaseModel):
@@ -326,6 +327,7 @@ def _search(corpus: Corpus, query: str, k: int, where: Filter) -> SearchResult:
                     speaker=each.speaker,
                     time=clock(each.time),
                     page=each.page,
+                    place=each.place,
                 )
                 for each in hit.passages
             ],
@@ -369,6 +371,7 @@ def _span(citation: Citation) -> dict[str, Any]:
         "speaker": citation.speaker,
         "time": clock(citation.time),
         "page": citation.page,
+        "place": citation.place,
     }
 
 
@@ -419,4 +422,5 @@ def _read(corpus: Corpus, name: str, start: int, end: int, where: Filter) -> Spa
         speaker=utterance.speaker if utterance else None,
         time=clock(utterance.time) if utterance else None,
         page=document.page_at(start),
+        place=document.place_at(start),
     )

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from campaign import outlook
 from indexing.documents import Document
 from indexing.loaders import LOADERS
 from indexing.loaders.charset import clean, one_line
@@ -39,10 +44,12 @@ class Known:
     title: str
     words: tuple[str, ...] = ()
     spoken: tuple[tuple[str | None, str, float | None], ...] = ()
-    pages: tuple[int, ...] = ()
+    places: tuple[str, ...] = ()
     headings: tuple[str, ...] = ()
     part: str = ""
     format: str = ""
+    unread: tuple[str, ...] = ()
+    occasion: tuple[str, tuple[str, ...]] = ("", ())
 
 
 def text(path: Path) -> list[Known]:
@@ -53,9 +60,17 @@ def text(path: Path) -> list[Known]:
 
 def markdown(path: Path) -> list[Known]:
     first, second = HEADINGS
+    front = "---\ntitle: 'Plans'\ntags: [secret, Menu]\ndate: 2026-03-14\nauthor:\n- Zoë\n---\n\n"
     body = f"# {first}\n\n{PARAGRAPHS[0]}\n\n## {second}\n\n{PARAGRAPHS[1]}\n\n{PARAGRAPHS[2]}\n"
-    path.write_text(body, encoding="utf-8")
-    return [Known(first, words=PARAGRAPHS, headings=(f"# {first}", f"## {second}"))]
+    path.write_text(front + body, encoding="utf-8")
+    return [
+        Known(
+            "Plans",
+            words=PARAGRAPHS,
+            headings=(f"# {first}", f"## {second}"),
+            occasion=("2026-03-14", ("Zoë",)),
+        )
+    ]
 
 
 def pdf(path: Path) -> list[Known]:
@@ -70,7 +85,8 @@ def pdf(path: Path) -> list[Known]:
         if line:
             document.cell(text=line)
     document.output(str(path))
-    return [Known("Minutes of the week", words=words, pages=(1, 2, 4))]
+    places = ("page 1", "page 2", "page 4")
+    return [Known("Minutes of the week", words=words, places=places, headings=words)]
 
 
 def docx(path: Path) -> list[Known]:
@@ -178,7 +194,7 @@ def eaf(path: Path) -> list[Known]:
         ' TIME_ALIGNABLE="true"/></ANNOTATION_DOCUMENT>',
         encoding="utf-8",
     )
-    return [Known(path.stem, spoken=SPOKEN)]
+    return [Known(path.stem, spoken=SPOKEN, occasion=("2026-03-20", ()))]
 
 
 def nxt(path: Path) -> list[Known]:
@@ -202,12 +218,240 @@ def nxt(path: Path) -> list[Known]:
     return [Known(path.stem, spoken=((None, heard[0], 3.34), (None, heard[1], 7.5)))]
 
 
+def odt(path: Path) -> list[Known]:
+    text, table = "urn:oasis:names:tc:opendocument:xmlns:text:1.0", "table:table"
+    paragraphs = "".join(f"<text:p>{each}</text:p>" for each in PARAGRAPHS[1:])
+    rows = "".join(
+        f"<table:table-row><table:table-cell><text:p>{one}</text:p></table:table-cell>"
+        f"<table:table-cell><text:p>{other}</text:p></table:table-cell></table:table-row>"
+        for one, other in (("Item", "Cost"), ("Café", "5"))
+    )
+    body = (
+        "<text:tracked-changes><text:p>secret</text:p></text:tracked-changes>"
+        f"<text:h>{HEADINGS[0]}</text:h><text:p>{PARAGRAPHS[0]}</text:p>"
+        f"<{table}>{rows}</{table}><text:h>{HEADINGS[1]}</text:h>{paragraphs}"
+    )
+    names = "urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+    whole = (
+        f'<office:document-content xmlns:office="{names}" xmlns:text="{text}"'
+        ' xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0">'
+        f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
+    )
+    meta = (
+        f'<office:document-meta xmlns:office="{names}" xmlns:dc="http://purl.org/dc/elements/1.1/">'
+        "<office:meta><dc:title>Minutes</dc:title></office:meta></office:document-meta>"
+    )
+    pack(path, {"content.xml": whole, "meta.xml": meta})
+    words = (HEADINGS[0], PARAGRAPHS[0], "Item: Café | Cost: 5", HEADINGS[1], *PARAGRAPHS[1:])
+    return [Known("Minutes", words=words, headings=HEADINGS)]
+
+
+def rtf(path: Path) -> list[Known]:
+    def coded(words: str) -> str:
+        units = words.encode("utf-16-le")
+        numbers = [int.from_bytes(units[at : at + 2], "little") for at in range(0, len(units), 2)]
+        return "".join(
+            chr(one) if one < 128 else f"\\u{one - 65536 if one > 32767 else one}?"
+            for one in numbers
+        )
+
+    body = "".join(f"{{\\pard {coded(each)}\\par}}\n" for each in PARAGRAPHS)
+    path.write_text(
+        "{\\rtf1\\ansi\\ansicpg1252{\\info{\\title Minutes}{\\author secret}}"
+        f"{{\\fonttbl{{\\f0 Arial;}}}}{body}"
+        "\\trowd caf\\'e9\\cell 5\\cell\\row\\trowd tea\\cell 3\\cell\\row}"
+    )
+    return [Known("Minutes", words=(*PARAGRAPHS, "café | 5\ntea | 3"))]
+
+
+def pack(path: Path, parts: dict[str, str]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+
+
+def epub(path: Path) -> list[Known]:
+    pages = {
+        "one.xhtml": f"<h1>{HEADINGS[0]}</h1><p>{PARAGRAPHS[0]}</p>",
+        "two.xhtml": f'<p>{PARAGRAPHS[1]}</p><h2 id="b">{HEADINGS[1]}</h2><p>{PARAGRAPHS[2]}</p>',
+        "nav.xhtml": '<nav epub:type="toc"><a href="one.xhtml">The secret of nav</a>'
+        '<a href="two.xhtml#b">Second <b>part</b></a></nav>',
+    }
+    items = "".join(f'<item id="{name}" href="{name}"/>' for name in ("one.xhtml", "two.xhtml"))
+    order = "".join(f'<itemref idref="{name}"/>' for name in pages)
+    package = (
+        '<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>Caf\u00e9s'
+        f'</dc:title></metadata><manifest>{items}<item id="nav.xhtml" href="nav.xhtml"'
+        f' properties="nav"/></manifest><spine>{order}</spine></package>'
+    )
+    pack(
+        path,
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": '<container><rootfile full-path="b/p.opf"/></container>',
+            "b/p.opf": package,
+            **{f"b/{name}": f"<html><body>{page}</body></html>" for name, page in pages.items()},
+        },
+    )
+    words = (HEADINGS[0], *PARAGRAPHS[:2], HEADINGS[1], PARAGRAPHS[2])
+    places = ("The secret of nav",) * 3 + ("Second part",) * 2
+    return [Known("Cafés", words=words, places=places, headings=HEADINGS)]
+
+
+def pptx(path: Path) -> list[Known]:
+    from pptx import Presentation
+    from pptx.chart.data import CategoryChartData
+    from pptx.enum.chart import XL_CHART_TYPE
+    from pptx.util import Inches
+
+    made = Presentation()
+    made.core_properties.title = "Plans"
+    box = (Inches(1), Inches(3), Inches(4), Inches(2))
+    slides = [made.slides.add_slide(made.slide_layouts[5]) for _ in range(4)]
+    slides[0].shapes.title.text = HEADINGS[0]
+    slides[0].shapes.add_textbox(*box).text_frame.text = PARAGRAPHS[0]
+    slides[0].notes_slide.notes_text_frame.text = "Say that it is too much."
+    slides[1].element.set("show", "0")
+    slides[1].shapes.title.text = "secret"
+    slides[2].shapes.title.text = HEADINGS[1]
+    table = slides[2].shapes.add_table(2, 2, *box).table
+    for cell, said in zip(table.iter_cells(), ("Item", "Cost", "Café", "5"), strict=True):
+        cell.text = said
+    chart = CategoryChartData()
+    chart.categories = ["May", "June"]
+    chart.add_series("Guests", (7, 8.5))
+    slides[2].shapes.add_chart(XL_CHART_TYPE.LINE, Inches(1), Inches(6), *box[2:], chart)
+    made.save(str(path))
+    notes, rows = "Notes: Say that it is too much.", "May | Guests: 7\nJune | Guests: 8.5"
+    words = (HEADINGS[0], PARAGRAPHS[0], notes, HEADINGS[1], "Item: Café | Cost: 5", rows)
+    places = ("slide 1",) * 3 + ("slide 3",) * 3
+    return [Known("Plans", words=words, places=places, headings=HEADINGS, unread=("slides (2)",))]
+
+
+def xlsx(path: Path) -> list[Known]:
+    import xlsxwriter
+
+    with xlsxwriter.Workbook(path) as made:
+        made.set_properties({"title": "Costs"})
+        day = made.add_format({"num_format": "yyyy-mm-dd"})
+        budget, hidden, staff = (made.add_worksheet(name) for name in ("Budget", "Old", "Staff"))
+        budget.merge_range("A1:E1", "Budget of Zoë")
+        budget.write_row("A3", ["Item", "Due", "Cost"])
+        budget.merge_range("C3:D3", "Cost")
+        budget.write_row("A4", ["", "", 2025, 2026])
+        budget.write_row("A5", ["Café", "", 5, 6.25])
+        budget.write_datetime("B5", datetime(2026, 3, 14), day)
+        budget.merge_range("A6:A7", "Tea. Hot.")
+        budget.write_row("C6", [1, True])
+        budget.write_formula("C7", "=C5+C6", None, 6)
+        hidden.write("A1", "secret")
+        hidden.hide()
+        staff.write_row("B2", ["Name", "City"])
+        staff.write_row("B3", ["Zoë", "東京"])
+    budget_rows = (
+        "Budget of Zoë",
+        "Sheet: Budget | Item: Café | Due: 2026-03-14 | Cost 2025: 5 | Cost 2026: 6.25",
+        "Sheet: Budget | Item: Tea. Hot. | Cost 2025: 1 | Cost 2026: TRUE",
+        "Sheet: Budget | Item: Tea. Hot. | Cost 2025: 6",
+    )
+    lines = (*budget_rows, "Sheet: Staff | Name: Zoë | City: 東京")
+    places = tuple(f"Budget, row {number}" for number in (1, 5, 6, 7))
+    return [
+        Known(
+            "Costs",
+            words=lines,
+            places=(*places, "Staff, row 3"),
+            headings=(lines[0], lines[-1]),
+            unread=("hidden sheets (Old)",),
+        )
+    ]
+
+
+def delimited(path: Path) -> list[Known]:
+    mark = "\t" if path.suffix == ".tsv" else ";"
+    rows = [("Item", "Cost"), ("Café, “très bon”", "5"), ('"Tea\n2"', "1,50"), ("", "")]
+    text = "\r\n".join(mark.join(row) for row in rows)
+    path.write_bytes(text.encode("cp1252"))
+    words = ("Item: Café, “très bon” | Cost: 5", "Item: Tea 2 | Cost: 1,50")
+    return [Known(path.stem, words=words, places=("row 2", "row 3"), headings=words[:1])]
+
+
+def eml(path: Path) -> list[Known]:
+    made, inner = EmailMessage(), EmailMessage()
+    inner["From"], inner["Subject"] = "Bob <bob@example.org>", "Old plans"
+    inner.set_content("Nothing was cut.")
+    made["From"], made["To"] = (
+        "Zoë Ng <zoe@example.org>",
+        "Bob <bob@example.org>, Bob <al@example.org>",
+    )
+    made["Date"], made["Subject"] = "Tue, 03 Mar 2026 14:05:00 +0100", f"Re: {HEADINGS[0]}"
+    made.set_content("see HTML")
+    page = f"<p>{PARAGRAPHS[0]}</p><p hidden>secret</p><p>{PARAGRAPHS[1]}</p>"
+    made.add_alternative(page, subtype="html")
+    table = "Item,Cost\nCafé,5\n".encode()
+    made.add_attachment(table, maintype="text", subtype="csv", filename="Übersicht.csv")
+    made.add_attachment(inner)
+    made.add_attachment(b"x", maintype="image", subtype="png", filename="plan.png")
+    path.write_bytes(made.as_bytes())
+    return mails(("Übersicht.csv", "Old plans.eml"), "+0100")
+
+
+def msg(path: Path) -> list[Known]:
+    day = datetime(2026, 3, 3, 14, 5, tzinfo=UTC)
+    bob, zoe = ("Bob", "bob@example.org"), ("Zoë Ng", "zoe@example.org")
+    old = outlook.mail(
+        sender=bob, to=zoe, date=day, subject="Old plans", body="Nothing was cut.", inner=True
+    )
+    whole = outlook.mail(
+        sender=zoe,
+        to=bob,
+        date=day,
+        subject=f"Re: {HEADINGS[0]}",
+        body=f"{PARAGRAPHS[0]}\r\n\r\n{PARAGRAPHS[1]}",
+        files={"Übersicht.csv": "Item,Cost\nCafé,5\n".encode(), "plan.png": bytes(5000)},
+        mails={"Old plans": old},
+    )
+    path.write_bytes(outlook.compound_file(whole))
+    return mails(("Übersicht.csv", "Old plans"), "+0000")
+
+
+def mails(parts: tuple[str, str], zone: str) -> list[Known]:
+    subject = f"Re: {HEADINGS[0]}"
+    head = ("From: Zoë Ng <zoe@example.org>", "To: Bob <bob@example.org>")
+    date = f"Date: Tuesday, 3 March 2026, 14:05 {zone}"
+    words = (*head, date, f"Subject: {subject}", *PARAGRAPHS[:2])
+    place = "mail from Zoë Ng, 3 March 2026"
+    unread = ("not read (plan.png)",)
+    sent = f"2026-03-03T14:05:00{zone[:3]}:00", ("Zoë Ng", "Bob")
+    whole = Known(subject, words, (), (place,) * 6, PARAGRAPHS[:1], unread=unread, occasion=sent)
+    rows = ("Item: Café | Cost: 5",)
+    table = Known(
+        f"{subject}: {parts[0]}", rows, (), ("row 2",), rows, part=parts[0], occasion=sent
+    )
+    old = ("Bob", "Subject: Old plans", "Nothing was cut.")
+    date = "2026-03-03T14:05:00+00:00" if parts[1] == "Old plans" else ""
+    people = ("Bob", "Zoë Ng") if date else ("Bob",)
+    inner = Known(
+        f"{subject}: Old plans", old, (), (), old[2:], part=parts[1], occasion=(date, people)
+    )
+    return [whole, table, inner]
+
+
 BUILDERS: dict[str, Callable[[Path], list[Known]]] = {
     ".txt": text,
     ".md": markdown,
     ".markdown": markdown,
     ".pdf": pdf,
     ".docx": docx,
+    ".odt": odt,
+    ".rtf": rtf,
+    ".epub": epub,
+    ".pptx": pptx,
+    ".xlsx": xlsx,
+    ".csv": delimited,
+    ".tsv": delimited,
+    ".eml": eml,
+    ".msg": msg,
     ".html": html,
     ".htm": html,
     ".vtt": vtt,
@@ -224,13 +468,13 @@ def loaded(request: pytest.FixtureRequest, tmp_path: Path) -> list[tuple[Documen
     """Each document of a file of each suffix beside what it was made of."""
     path = tmp_path / f"weekly{request.param}"
     known = BUILDERS[request.param](path)
-    documents = read(path)
-    assert not [each for each in documents if isinstance(each, Failure)]
-    return [
-        (document, one)
-        for document, one in zip(documents, known, strict=True)
-        if isinstance(document, Document)
-    ]
+    found = read(path)
+    documents = [each for each in found if isinstance(each, Document)]
+    failures = [each for each in found if isinstance(each, Failure)]
+    unread = [what for each in known for what in each.unread]
+    for failure, what in zip(failures, unread, strict=True):
+        assert failure.beside_text and what in failure.reason
+    return list(zip(documents, known, strict=True))
 
 
 def test_known_words_stand_in_the_text_in_order(loaded: list[tuple[Document, Known]]) -> None:
@@ -264,21 +508,26 @@ def test_title_part_format_and_identity(loaded: list[tuple[Document, Known]]) ->
     assert len({document.id for document, _ in loaded}) == len(loaded)
 
 
-def test_pages_are_those_of_the_viewer(loaded: list[tuple[Document, Known]]) -> None:
+def test_places_are_those_of_the_viewer(loaded: list[tuple[Document, Known]]) -> None:
     for document, known in loaded:
-        if not known.pages:
-            assert document.pages == ()
-            continue
-        found = [document.page_at(document.text.index(words)) for words in known.words]
-        assert tuple(found) == known.pages
-        assert [page.number for page in document.pages] == [1, 2, 3, 4]
+        if known.places:
+            found = [document.place_at(document.text.index(words)) for words in known.words]
+            assert tuple(found) == known.places
+        numbers = [page.number for page in document.pages]
+        assert numbers == sorted(set(numbers))
+        for page, following in pairwise(document.pages):
+            assert page.start <= page.end <= following.start
+
+
+def test_dates_and_people_are_those_that_the_file_names(
+    loaded: list[tuple[Document, Known]],
+) -> None:
+    for document, known in loaded:
+        assert (document.occasion.date, document.occasion.participants) == known.occasion
 
 
 def test_breaks_are_the_headings(loaded: list[tuple[Document, Known]]) -> None:
     for document, known in loaded:
-        if document.format == "pdf":
-            assert document.breaks == tuple(document.text.index(words) for words in known.words)
-            continue
         assert len(document.breaks) == len(known.headings)
         for at, heading in zip(document.breaks, known.headings, strict=True):
             assert document.text.startswith(heading, at)
@@ -308,7 +557,8 @@ def test_passages_hold_every_word(loaded: list[tuple[Document, Known]]) -> None:
 
 
 def test_reading_again_gives_the_same(loaded: list[tuple[Document, Known]]) -> None:
-    assert read(Path(loaded[0][0].path)) == [document for document, _ in loaded]
+    again = [each for each in read(Path(loaded[0][0].path)) if isinstance(each, Document)]
+    assert again == [document for document, _ in loaded]
 
 
 def test_identity_is_the_hash_of_path_and_part(tmp_path: Path) -> None:

@@ -100,6 +100,11 @@ def test_spans_cover_what_is_not_white_space(parts: list[str], skip: int, cut: i
     assert text[at:end].strip() == ""
 
 
+def test_a_row_of_a_table_is_one_sentence() -> None:
+    rows = ["Item: Tea. Hot. | Cost: 2", "Item: Cake? | Note: Ask Bob. Now."]
+    assert split("\n".join(rows)) == rows
+
+
 def test_windows_leave_no_trace() -> None:
     given_sentences = [f"This is the sentence number {n} of many." for n in range(2000)]
     text = " ".join(given_sentences)
