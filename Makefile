@@ -51,8 +51,10 @@ demo: $(VENV)/installed ## index data/samples and ask three questions
 
 .PHONY: train-verifier
 train-verifier: $(VENV)/installed ## train the verifier of generated sentences from DATA, into build/verifier
+	mkdir -p build/verifier
+	PYTHONPATH=. $(BIN)/python training/verifier/read_answers.py "$(DATA)/reading/train.jsonl.gz" --out build/verifier/read.jsonl
 	PYTHONPATH=. $(BIN)/python training/verifier/train_verifier.py "$(DATA)/reading/train.jsonl.gz" \
-		--meetings "$(DATA)/qmsum/train.jsonl" --folder build/verifier
+		--meetings "$(DATA)/qmsum/train.jsonl" --answers build/verifier/read.jsonl --folder build/verifier
 
 .PHONY: train-rope
 train-rope: $(VENV)/installed ## distil the encoder with rotary positions from the packaged one on DATA, into build/rope

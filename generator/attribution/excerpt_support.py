@@ -27,7 +27,7 @@ from indexing.text.terms import Rarity, stem, words
 
 MOST = 3
 """Excerpts that the verifier reads for a sentence."""
-THRESHOLD = 0.5
+THRESHOLD = 0.93
 """Least probability of a supported sentence."""
 
 _SELF_CONTAINED = 3  # content words from which a sentence is read without its question

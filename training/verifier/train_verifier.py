@@ -123,7 +123,7 @@ def batches(source: Iterator[tuple[str, list[Claim]]], seed: int) -> Iterator[li
 @click.option("--answers", type=click.Path(path_type=Path, exists=True), help="Of read_answers.py.")
 @click.option("--folder", type=click.Path(path_type=Path), required=True)
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True)
-@click.option("--minutes", type=float, default=45.0, show_default=True, help="Of training, in all.")
+@click.option("--minutes", type=float, default=72.0, show_default=True, help="Of training, in all.")
 def main(
     data: Path, meetings: Path, answers: Path | None, folder: Path, threads: int, minutes: float
 ) -> None:
