@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from generator.position_check import PositionCheck
     from generator.prompt.follow_up import Turn
     from generator.settings import GeneratorSettings
+    from retriever.similar_documents import SimilarDocument
 
 DEFAULT_FOLDER = ".rag-app"
 
@@ -588,6 +589,27 @@ class Corpus:
             document, passages = limited.document(id_), store.passages_of(id_)
             vectors = store.passage_vectors_of(id_)
         return overview(document, passages, vectors)
+
+    def similar(
+        self, name: str, *, k: int = 5, where: Filter | None = None
+    ) -> list[SimilarDocument]:
+        """The k documents that are most similar to one, best first, by whole-document vectors.
+
+        Args:
+            name: Its id, path or title.
+            k: Documents at most.
+            where: Limits by collection, document and path.
+
+        Raises:
+            DocumentNotFound: The name fits no document, or several.
+            InvalidRequest: k is less than 1.
+        """
+        from retriever.similar_documents import similar_documents
+
+        with self.reading() as now:
+            limited = now.store.limited(where)
+            id_ = _one_document(name, limited)
+            return similar_documents(id_, limited, now.snapshot, k=k, where=where)
 
     def info(self) -> CorpusInfo:
         """What the corpus holds and how it was made."""

@@ -1,0 +1,44 @@
+"""`rag-app similar`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rag_app.cli.options import print_result, with_corpus, with_json, with_k
+from rag_app.cli.terminal import field, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retriever.similar_documents import SimilarDocument
+
+
+@click.command()
+@click.argument("name")
+@with_k
+@with_corpus
+@with_json
+def similar(name: str, k: int, folder: Path, as_json: bool) -> None:
+    """List the documents most similar to one (by id, path or title), by vectors of the whole text.
+
+    Loads no model.
+    """
+    from rag_app.corpus.corpus import Corpus
+
+    with Corpus(folder) as corpus:
+        found = corpus.similar(name, k=k)
+    values = [{**asdict(each.document), "similarity": round(each.similarity, 4)} for each in found]
+    print_result(as_json, values, lambda: _show(found))
+
+
+def _show(found: Sequence[SimilarDocument]) -> None:
+    for number, each in enumerate(found, 1):
+        document = each.document
+        say(f"{number}. {field(document.title)}  [{document.id}]  {each.similarity:.2f}")
+        say(f"   {field(document.path)}")
+    if not found:
+        say("no other document")
