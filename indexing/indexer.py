@@ -7,7 +7,7 @@ there and goes on. A file that cannot be read is reported and leaves what was kn
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from indexing.files import FileReader
 from indexing.store.collections import DEFAULT
 from indexing.store.store import FileState, Store
 from indexing.text.chunking import split
-from indexing.walk import Failure, is_folder, is_gone, nothing_in, resolved, walk
+from indexing.walk import Failure, is_folder, is_gone, nothing_in, resolved, shown, walk
 
 CHARACTERS_PER_TOKEN = 4  # about, for progress within a document
 
@@ -147,18 +147,22 @@ class Indexer:
     _other_kinds: set[Path] = field(default_factory=set)
     _path: str = ""
 
-    def add(self, paths: Sequence[Path]) -> IndexReport:
-        """Add or update files and folders."""
+    def add(self, paths: Sequence[Path], *, among: Collection[Path] | None = None) -> IndexReport:
+        """Add or update files and folders; of the files in them those `among` these, if given."""
         self._reset()
         self._named_files = {real for path in paths if isinstance(real := resolved(path), Path)}
         files = list(self._files(paths))
+        if among is not None:
+            self._keep(files, frozenset(among))
         self._draft.total = sum(file.state.size for file in files)
         changed = [file for file in files if not self._is_unchanged(file)]
         self._pending = {file.path for file in changed}
         deferred = [file for file in changed if not self._update(file, final=False)]
         for file in deferred:
             self._update(file, final=True)
-        self._draft.failures += self._folders_of_other_kinds(paths, [file.real for file in files])
+        if among is None:
+            whole = [file.real for file in files]
+            self._draft.failures += self._folders_of_other_kinds(paths, whole)
         return self._draft.report()
 
     def add_documents(self, documents: Iterable[Document]) -> IndexReport:
@@ -191,6 +195,13 @@ class Indexer:
                 self._draft.failures.append(failure)
             else:
                 yield _SourceFile(entry, FileState(stat.st_size, stat.st_mtime_ns))
+
+    def _keep(self, files: list[_SourceFile], among: Collection[Path]) -> None:
+        """Of the files found, and of what could not be reached, keep those of these paths."""
+        files[:] = [file for file in files if file.real in among]
+        names = {shown(path) for path in among}
+        self._draft.failures = [each for each in self._draft.failures if each.path in names]
+        self._draft.skipped.clear()
 
     def _is_unchanged(self, file: _SourceFile) -> bool:
         """Whether a file is as it was when it was last read whole, and its documents are here."""

@@ -57,6 +57,7 @@ ELSEWHERE = {
     "similar": "rag_app.cli.similar",
     "batch": "rag_app.cli.batch",
     "serve": "rag_app.cli.serve",
+    "watch": "rag_app.cli.watch",
     "evaluate": "rag_app.cli.evaluation.evaluate",
     "calibrate": "rag_app.cli.calibrate",
     "tune": "rag_app.cli.tune",

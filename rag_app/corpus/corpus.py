@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import cache
@@ -123,7 +123,7 @@ class Corpus:
 
     # Changing
 
-    def add(
+    def add(  # noqa: PLR0913 - five of them optional, by keyword
         self,
         paths: Iterable[str | Path],
         *,
@@ -131,6 +131,7 @@ class Corpus:
         recheck: bool = False,
         collection: str = DEFAULT,
         owner: str | None = None,
+        among: Collection[Path] | None = None,
     ) -> IndexReport:
         """Add or update files and folders; what has not changed is skipped.
 
@@ -145,6 +146,7 @@ class Corpus:
             collection: Where documents go; made where there is none. What others hold is not
                 encoded again, and what changes here stays as it is there.
             owner: The login that the collection is to belong to; None for whoever has it.
+            among: Of all files under the paths, look at these only; None for all.
 
         Raises:
             CorpusLocked: Another process is writing.
@@ -160,7 +162,7 @@ class Corpus:
             if owner is not None:
                 store.collections.claim(collection, owner)
             indexer = self._indexer(store, progress, recheck=recheck, collection=collection)
-            report = indexer.add(files)
+            report = indexer.add(files, among=among)
             self._snapshots.refresh(store)
         return report
 

@@ -1,0 +1,98 @@
+"""`rag-app watch`. Nothing heavy is imported before it is called."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rag_app.cli import terminal
+from rag_app.cli.options import (
+    encoder_settings,
+    file_limits,
+    with_collection,
+    with_corpus,
+    with_encoder,
+    with_file_limits,
+    with_synchronous,
+)
+
+if TYPE_CHECKING:
+    from indexing.store.database import Synchronous
+    from rag_app.corpus.folder_watch import FolderEvent
+
+
+@click.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@with_corpus
+@with_collection
+@with_encoder
+@click.option(
+    "--settle",
+    type=click.FloatRange(0, 3600),
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="A file is complete when it has not changed for so long.",
+)
+@click.option(
+    "--poll",
+    type=click.FloatRange(0.1, 3600),
+    metavar="SECONDS",
+    help="Look at all files this often, as network drives do not tell what changes.",
+)
+@with_file_limits
+@with_synchronous
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, a line for each event.")
+def watch(
+    folders: tuple[Path, ...],
+    folder: Path,
+    collection: str,
+    encoder: str | None,
+    extension: str | None,
+    max_length: int | None,
+    dtype: str | None,
+    settle: float,
+    poll: float | None,
+    max_file_mb: int,
+    max_file_seconds: int,
+    max_file_memory_mb: int,
+    max_file_characters: int,
+    synchronous: Synchronous,
+    as_json: bool,
+) -> None:
+    """Keep a corpus as some folders are, while it is being asked. Ctrl-C stops it.
+
+    Files are added, replaced, and removed when they are gone. A folder that is gone keeps its
+    documents until it is back.
+    """
+    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.folder_watch import FolderWatch
+
+    settings = encoder_settings(encoder, extension, max_length, dtype)
+    limits = file_limits(max_file_mb, max_file_seconds, max_file_memory_mb, max_file_characters)
+    with Corpus(
+        folder,
+        encoder=settings,
+        limits=limits,
+        notify=lambda line: terminal.say(line, error=True),
+        synchronous=synchronous,
+    ) as corpus:
+        kept = FolderWatch(corpus, folders, collection=collection, settle=settle, poll=poll)
+        for event in kept.events():
+            show(event, as_json=as_json)
+
+
+def show(event: FolderEvent, *, as_json: bool) -> None:
+    """Print an event at once, in a line."""
+    if as_json:
+        line = json.dumps(asdict(event), ensure_ascii=not terminal.is_unicode())
+        terminal.say_json(line)
+        return
+    name = f"{event.title} ({event.path})" if event.title and event.path else event.path
+    about = "; ".join(filter(None, (event.reason, event.remedy)))
+    whole = ": ".join(filter(None, (name or event.document, about)))
+    terminal.say(f"{event.kind:<9} {terminal.field(whole, longest=2000)}")

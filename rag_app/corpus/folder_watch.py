@@ -1,0 +1,292 @@
+"""Folders that change: their documents are added, replaced and removed while they are asked.
+
+The system says that something has changed (by watchfiles), and a walk over the folder says what.
+So nothing is lost when messages are: at the start, and whenever a folder comes back, all of it is
+compared with the corpus.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Literal
+
+from indexing.errors import CollectionNotFound, CorpusLocked, CorpusReplaced, InvalidRequest
+from indexing.filter import Filter
+from indexing.loaders import LOADERS
+from indexing.store.collections import DEFAULT
+from indexing.walk import Failure, is_folder, resolved, shown
+
+if TYPE_CHECKING:
+    from indexing.indexer import IndexReport
+    from indexing.store.store import DocumentEntry
+    from rag_app.corpus.corpus import Corpus
+
+SETTLE = 2.0  # seconds without a change after which a file is complete
+TICK = 250  # milliseconds between two looks at what is waiting
+RETRY = 1.0  # seconds between two tries while another process writes
+
+Kind = Literal[
+    "watching", "added", "updated", "moved", "removed", "skipped", "failed", "unread", "waiting",
+    "gone", "back",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FolderEvent:
+    """What a watch did or met.
+
+    Attributes:
+        kind: "watching" a folder; a document "added", "updated", "moved" or "removed"; a file
+            "skipped" as the copy of another, "failed", or with a part "unread"; "waiting" for
+            another process that writes; a folder "gone" or "back".
+        path: The file or folder.
+        document: Id of the document; "" where it concerns none.
+        title: Its title.
+        reason: Why, for what was not read.
+        remedy: What to do about it.
+    """
+
+    kind: Kind
+    path: str
+    document: str = ""
+    title: str = ""
+    reason: str = ""
+    remedy: str = ""
+
+
+@dataclass(slots=True)
+class FolderWatch:
+    """Keeps a collection as some folders are.
+
+    A folder that is gone keeps its documents until it is back, for it may lie on a drive that is
+    away; what is missing from it then is removed.
+
+    Attributes:
+        corpus: What is kept.
+        folders: What is watched, with all folders in them.
+        collection: Where documents go.
+        settle: Seconds without a change after which a file is complete.
+        poll: Seconds between two looks at all files, where the system does not say what changes, as
+            on network drives; None to be told.
+    """
+
+    corpus: Corpus
+    folders: Sequence[Path]
+    collection: str = DEFAULT
+    settle: float = SETTLE
+    poll: float | None = None
+    _mounts: dict[Path, Path] = field(default_factory=dict)
+    _changes: dict[Path, tuple[object, float]] = field(default_factory=dict)  # state, since when
+    _told: dict[Failure, object] = field(default_factory=dict)  # the state of files that failed
+    _waits: bool = False
+    _next_try: float = 0
+
+    def __post_init__(self) -> None:
+        roots = [resolved(Path(folder)) for folder in self.folders]
+        for root in roots:
+            if isinstance(root, Failure):
+                raise InvalidRequest(f"{root.path}: {root.reason}; {root.remedy}")
+            if not is_folder(root):
+                raise InvalidRequest(f"{shown(root)}: is no folder; name the folder that it is in")
+        self.folders = tuple(dict.fromkeys(root for root in roots if isinstance(root, Path)))
+        self._mounts = {root: _mount(root) for root in self.folders}
+
+    def events(self, *, stop: Event | None = None) -> Iterator[FolderEvent]:
+        """What happens, as it happens; without an end unless `stop` is set.
+
+        Raises:
+            EncoderMismatch: The corpus was encoded in another way.
+            CorpusError: It cannot be written to.
+        """
+        stop = stop or Event()
+        here: tuple[Path, ...] = ()
+        for folder in self.folders:
+            yield FolderEvent("watching", shown(folder))
+        before: set[Path] = set(self.folders)
+        while not stop.is_set():
+            here = tuple(folder for folder in self.folders if self._is_here(folder))
+            for folder in self.folders:
+                if (folder in here) is not (folder in before):
+                    yield FolderEvent("back" if folder in here else "gone", shown(folder))
+            before = set(here)
+            if here:
+                yield from self._while_here(here, stop)
+            else:
+                sleep(TICK / 1000)
+
+    def _is_here(self, folder: Path) -> bool:
+        """Whether it is there, and not the empty place of a drive that is away."""
+        return is_folder(folder) and _mount(folder) == self._mounts[folder]
+
+    def _while_here(self, here: Sequence[Path], stop: Event) -> Iterator[FolderEvent]:
+        """Follow the folders until one of them goes, comes back, or is another one."""
+        from watchfiles import watch
+        from watchfiles._rust_notify import WatchfilesRustInternalError
+
+        identities = [_identity(folder) for folder in self.folders]
+        try:
+            messages = watch(
+                *here,
+                watch_filter=None,
+                debounce=TICK,
+                rust_timeout=TICK,
+                yield_on_timeout=True,
+                stop_event=stop,
+                force_polling=self.poll is not None,
+                poll_delay_ms=int(1000 * (self.poll or 1)),
+                ignore_permission_denied=True,
+            )
+            with closing(messages):
+                all_of_it = True
+                for batch in messages:  # from the first on, nothing that changes is missed
+                    if [_identity(folder) for folder in self.folders] != identities:
+                        return
+                    self._note(Path(path) for _, path in batch)
+                    if self._waits and monotonic() < self._next_try:
+                        continue
+                    try:
+                        yield from self._apply(here, all_of_it=all_of_it)
+                        all_of_it = False
+                    except CorpusLocked:
+                        yield from self._wait()
+                    except CorpusReplaced:  # by a backup, or deleted: what is there now may differ
+                        all_of_it = True
+        except FileNotFoundError:  # it went in between
+            return
+        except (OSError, WatchfilesRustInternalError) as error:
+            raise InvalidRequest(
+                f"the system does not tell what changes in these folders ({error}); "
+                "look at them every ten seconds with --poll 10"
+            ) from error
+
+    def _note(self, paths: Iterable[Path]) -> None:
+        """Remember what has changed; of a folder, all files in it."""
+        now = monotonic()
+        for path in paths:
+            if self._is_ours(path):
+                for each in _files_under(path):
+                    self._changes[each] = (_state(each), now)
+
+    def _is_ours(self, path: Path) -> bool:
+        """Whether it is neither hidden nor the corpus itself."""
+        if path.is_relative_to(self.corpus.folder):
+            return False
+        return any(
+            path.is_relative_to(root)
+            and not any(name.startswith(".") for name in path.relative_to(root).parts)
+            for root in self.folders
+        )
+
+    def _apply(self, here: Sequence[Path], *, all_of_it: bool) -> Iterator[FolderEvent]:
+        """Bring the collection up to date with what is complete."""
+        ready = set() if all_of_it else self._complete()
+        if not ready and not all_of_it:
+            return
+        gone = any(not os.path.lexists(path) for path in ready)
+        among = None if gone or all_of_it else [*ready, *_real(ready)]
+        report = self.corpus.add(here, collection=self.collection, among=among)
+        self._waits = False
+        yield from self._told_of(report, here)
+        if gone or all_of_it:
+            yield from self._remove_missing(here)
+        for path in ready:
+            self._changes.pop(path, None)
+
+    def _complete(self) -> set[Path]:
+        """Of what has changed, what has not changed since for long enough."""
+        now = monotonic()
+        for path, (state, _) in list(self._changes.items()):
+            if (latest := _state(path)) != state:
+                self._changes[path] = (latest, now)
+        return {path for path, (_, since) in self._changes.items() if now - since >= self.settle}
+
+    def _wait(self) -> Iterator[FolderEvent]:
+        self._next_try = monotonic() + RETRY
+        if not self._waits:
+            self._waits = True
+            yield FolderEvent("waiting", shown(self.corpus.folder), reason="another process writes")
+
+    def _told_of(self, report: IndexReport, here: Sequence[Path]) -> Iterator[FolderEvent]:
+        """What a run did; a failure again only when its file has changed."""
+        if report.added or report.updated or report.moved or report.removed:
+            known = {each.id: each for each in self._entries()}
+            changed: dict[Kind, tuple[str, ...]]
+            changed = {"added": report.added, "updated": report.updated, "moved": report.moved}
+            for kind, ids in changed.items():
+                for entry in (known[id_] for id_ in ids if id_ in known):
+                    yield FolderEvent(kind, shown(entry.path), entry.id, entry.title)
+            for id_ in report.removed:
+                yield FolderEvent("removed", "", id_)
+        roots = {shown(root) for root in here}
+        told: dict[Kind, tuple[Failure, ...]]
+        told = {"skipped": report.duplicates, "failed": report.failures, "unread": report.unread}
+        for what, failures in told.items():
+            for each in failures:
+                state = _state(Path(each.path))
+                if each.path not in roots and self._told.get(each) != state:
+                    self._told[each] = state
+                    yield FolderEvent(what, each.path, reason=each.reason, remedy=each.remedy)
+
+    def _remove_missing(self, here: Sequence[Path]) -> Iterator[FolderEvent]:
+        """Take out of the collection what is no longer in the folders."""
+        try:
+            missing = [
+                each
+                for each in self.corpus.missing(where=Filter(collections=(self.collection,)))
+                if any(Path(each.path).is_relative_to(root) for root in here)
+            ]
+        except CollectionNotFound:  # nothing was ever added
+            return
+        if missing and all(map(self._is_here, here)):
+            self.corpus.remove([each.id for each in missing], collection=self.collection)
+            for each in missing:
+                yield FolderEvent("removed", shown(each.path), each.id, each.title)
+
+    def _entries(self) -> list[DocumentEntry]:
+        return self.corpus.documents(where=Filter(collections=(self.collection,)))
+
+
+def _files_under(path: Path) -> Iterator[Path]:
+    """A changed path itself, if loaders read such files or it is gone; of a folder, its files."""
+    if path.is_dir() and not path.is_symlink():
+        for folder, folders, files in os.walk(path):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            for name in files:
+                if Path(name).suffix.lower() in LOADERS and not name.startswith("."):
+                    yield Path(folder, name)
+    elif path.suffix.lower() in LOADERS or not os.path.lexists(path):
+        yield path
+
+
+def _state(path: Path) -> object:
+    """Another one when a file has changed; None for what is gone."""
+    try:
+        about = path.stat()
+    except (OSError, ValueError):
+        return None
+    return about.st_size, about.st_mtime_ns, about.st_ino
+
+
+def _identity(folder: Path) -> object:
+    try:
+        about = folder.stat()
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino
+
+
+def _mount(folder: Path) -> Path:
+    """The folder at which the drive begins that a path is on."""
+    return next((each for each in (folder, *folder.parents) if os.path.ismount(each)), folder)
+
+
+def _real(paths: Iterable[Path]) -> list[Path]:
+    """What links lead to."""
+    found = (resolved(path) for path in paths if path.is_symlink())
+    return [path for path in found if isinstance(path, Path)]

@@ -1,0 +1,45 @@
+"""`rag-app watch` as a process of its own: a line for each event, and Ctrl-C ends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rag_app.cli.watch import show
+from rag_app.corpus.folder_watch import FolderEvent
+
+
+def test_events_are_lines_of_json_until_ctrl_c(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "mast.txt").write_text("The mast fell on Monday.")
+    words = ["watch", "in", "--json", "--settle", "0", "--corpus", "corpus"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rag_app", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    first, second = (json.loads(process.stdout.readline()) for _ in range(2))
+    assert (first["kind"], first["path"]) == ("watching", str(tmp_path / "in"))
+    assert (second["kind"], second["title"]) == ("added", "mast")
+    (tmp_path / "in" / "mast.txt").unlink()
+    assert json.loads(process.stdout.readline())["kind"] == "removed"
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=600)
+    assert (process.returncode, said) == (130, "rag-app: stopped\n")
+
+
+def test_an_event_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    show(FolderEvent("added", "/in/a.txt", "12", "A\x1b title"), as_json=False)
+    show(FolderEvent("failed", "/in/b", reason="is binary", remedy="remove it"), as_json=False)
+    out, _ = capsys.readouterr()
+    assert out == "added     A\\x1b title (/in/a.txt)\nfailed    /in/b: is binary; remove it\n"
