@@ -115,7 +115,7 @@ def blocks(document: Document, start: int, end: int) -> Iterator[Block]:
 def _lines(document: Document, start: int, end: int) -> Iterator[Block]:
     """The blocks of a span without utterances: lines, those of one paragraph together."""
     paragraph: Block | None = None
-    pages = {page.start: f"page {page.number}" for page in document.pages if page.end > page.start}
+    pages = {page.start: page.place for page in document.pages if page.end > page.start}
     for match in _LINE.finditer(document.text, start, end):
         block = _line(document, *match.span(), place=pages.get(match.start()))
         if block is None:
