@@ -18,6 +18,8 @@ NAMES = (
     "prior-temperature",
     "lexical",
     "requests",
+    "pdf-text",
+    "ocr",
     "batch-throughput",
     "batch-kills",
     "soak",

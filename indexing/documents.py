@@ -12,6 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+NEAR = 600  # characters between a figure and a quote that are shown together, without pages
+
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
@@ -48,22 +50,36 @@ class Page:
         end: One past the last character.
         number: Counts from 1 as viewers do, and is another one for each page of a document.
         name: What people call it, such as "slide 4" or "Budget, row 12"; "" for "page 4".
+        confidence: From 0 to 1, where its text was recognised in a picture; None where the file
+            holds the text itself.
     """
 
     start: int
     end: int
     number: int
     name: str = ""
+    confidence: float | None = None
 
     @property
     def place(self) -> str:
-        """Its name, or "page 4"."""
-        return self.name or f"page {self.number}"
+        """Its name, or "page 4"; and how surely it was read, where OCR has read it."""
+        name = self.name or f"page {self.number}"
+        return name if self.confidence is None else f"{name} ({self.recognised})"
 
     @property
-    def values(self) -> list[int | str]:
-        """The page as it is stored: without a name where it has none."""
-        return [self.start, self.end, self.number, *([self.name] if self.name else [])]
+    def recognised(self) -> str:
+        """How surely OCR has read it, for people; "" where the file holds the text itself."""
+        return "" if self.confidence is None else f"read by OCR, {100 * self.confidence:.0f} % sure"
+
+    @property
+    def values(self) -> list[int | str | float]:
+        """The page as it is stored: without what it does not have."""
+        values: list[int | str | float] = [self.start, self.end, self.number]
+        if self.name or self.confidence is not None:
+            values.append(self.name)
+        if self.confidence is not None:
+            values.append(self.confidence)
+        return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +114,44 @@ NO_OCCASION = Occasion()
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture in a document: a chart, a photograph, a drawing; no logo and no rule.
+
+    Attributes:
+        start: The character of the text beside which it stands.
+        width: In pixels.
+        height: In pixels.
+        media_type: "image/png" or "image/jpeg".
+        caption: What the document says below or above it; "" for nothing.
+        page: Number of the page on which it stands; None where the format has none.
+        key: SHA-256 of the data, in hexadecimal.
+        data: The picture; empty where the document was read from a corpus.
+    """
+
+    start: int
+    width: int
+    height: int
+    media_type: str
+    caption: str = ""
+    page: int | None = None
+    key: str = ""
+    data: bytes = field(default=b"", repr=False, compare=False)
+
+    @property
+    def fields(self) -> dict[str, int | str | None]:
+        """Everything but the data, by name."""
+        return {
+            "start": self.start,
+            "width": self.width,
+            "height": self.height,
+            "media_type": self.media_type,
+            "caption": self.caption,
+            "page": self.page,
+            "key": self.key,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Extract:
     r"""What a loader reads out of a file, before it is known to a corpus.
 
@@ -110,6 +164,7 @@ class Extract:
         breaks: Offsets that a passage prefers to start at (headings, paragraphs), ascending.
         occasion: Date and participants, where the file holds them.
         format: The format's name, where the file's ending stands for several; else "".
+        figures: Pictures, in the order of the text.
     """
 
     text: str
@@ -120,6 +175,7 @@ class Extract:
     breaks: tuple[int, ...] = ()
     occasion: Occasion = NO_OCCASION
     format: str = ""
+    figures: tuple[Figure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +195,7 @@ class Document:
         breaks: Offsets that a passage prefers to start at.
         metadata: JSON that whoever handed it in keeps with it; "" for none.
         occasion: Date and participants, and where they are from.
+        figures: Pictures, in the order of the text.
     """
 
     id: str
@@ -153,6 +210,7 @@ class Document:
     breaks: tuple[int, ...] = ()
     metadata: str = ""
     occasion: Occasion = NO_OCCASION
+    figures: tuple[Figure, ...] = ()
 
     @property
     def speakers(self) -> tuple[str, ...]:
@@ -167,6 +225,15 @@ class Document:
             for one in self.utterances
             if one.renamed_from is not None and one.speaker is not None
         }
+
+    def figures_near(self, start: int, end: int) -> tuple[Figure, ...]:
+        """The figures that stand beside a span, or on its pages."""
+        pages = {self.page_at(at) for at in (start, max(end - 1, start))} - {None}
+        return tuple(
+            one
+            for one in self.figures
+            if one.page in pages or (one.page is None and start - NEAR <= one.start <= end + NEAR)
+        )
 
     def utterance_at(self, offset: int) -> Utterance | None:
         """The utterance that holds a character, or None outside of any."""
@@ -284,7 +351,7 @@ def content_digest(
     """
     spoken = [[one.start, one.end, one.text_start, one.label, one.time] for one in utterances]
     titles = [] if title is None else [title]
-    whole = [text, *titles, spoken, [page.values for page in pages]]
+    whole = [text, *titles, spoken, [replace(page, confidence=None).values for page in pages]]
     canonical = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 

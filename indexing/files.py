@@ -11,7 +11,8 @@ from indexing.errors import InvalidRequest, OtherKind, PartUnread, UnreadableFil
 from indexing.limits import MIB, FileLimits
 from indexing.loaders import LOADERS
 from indexing.loaders.charset import clean, one_line, printable
-from indexing.loaders.process import LoaderProcess
+from indexing.loaders.process import LoaderProcess, PageProgress, Readings
+from indexing.ocr.reading import OcrSettings
 from indexing.text import transcripts
 from indexing.text.occasions import date_of_file, occasion_of
 from indexing.walk import Failure, refusal, resolved, shown, unreachable
@@ -24,11 +25,12 @@ class FileReader:
 
     Args:
         limits: What one file may take.
+        ocr: How pages that are pictures are read.
     """
 
-    def __init__(self, limits: FileLimits | None = None) -> None:
+    def __init__(self, limits: FileLimits | None = None, ocr: OcrSettings | None = None) -> None:
         self.limits = limits or FileLimits()
-        self._process = LoaderProcess(self.limits)
+        self._process = LoaderProcess(self.limits, ocr)
 
     def __enter__(self) -> FileReader:
         return self
@@ -45,10 +47,21 @@ class FileReader:
         """End the process; reading another file starts one again."""
         self._process.close()
 
-    def read(self, path: Path) -> list[Document | Failure]:
+    def read(
+        self,
+        path: Path,
+        *,
+        readings: Readings | None = None,
+        progress: PageProgress | None = None,
+    ) -> list[Document | Failure]:
         """The documents of one file, and a failure for each part of it that gave none.
 
         Never raises for what is wrong with the file, and never returns an empty list.
+
+        Args:
+            path: The file.
+            readings: What is kept of pictures, so that none is read twice.
+            progress: Called with the number of a picture in the file, and how many it has.
 
         Raises:
             ReaderFailed: The process cannot be started.
@@ -59,7 +72,7 @@ class FileReader:
         refused = refusal(file) or _wrong_size(file, self.limits.bytes)
         if refused is not None:
             return [refused]
-        extracts = self._process.extracts(file)
+        extracts = self._process.extracts(file, readings=readings, progress=progress)
         results = [_document_or_failure(file, extract) for extract in extracts]
         return results or [Failure(shown(file), "holds no document", "remove it")]
 
@@ -130,6 +143,7 @@ def _document(path: str, kind: str, extract: Extract) -> Document:
         pages=extract.pages,
         breaks=extract.breaks,
         occasion=_occasion(path, extract),
+        figures=extract.figures,
     )
 
 

@@ -33,12 +33,16 @@ class Progress:
         total: Bytes of all files.
         tokens: Tokens encoded so far.
         path: The file in hand.
+        picture: Which of its pictures OCR reads, from 1; 0 for none.
+        pictures: How many it has to read there.
     """
 
     done: float
     total: float
     tokens: int
     path: str
+    picture: int = 0
+    pictures: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +150,7 @@ class Indexer:
     _named_files: set[Path] = field(default_factory=set)
     _other_kinds: set[Path] = field(default_factory=set)
     _path: str = ""
+    _readings: tuple[str, ...] = ()  # of pictures, by key, that the file's text is from
 
     def add(self, paths: Sequence[Path], *, among: Collection[Path] | None = None) -> IndexReport:
         """Add or update files and folders; of the files in them those `among` these, if given."""
@@ -222,7 +227,9 @@ class Indexer:
         """
         self._path = file.path
         existing = self._catalogue.at_path(file.path)
-        documents, failures, unread = _partition(self.reader.read(file.real))
+        readings = self.store.readings()
+        found = self.reader.read(file.real, readings=readings, progress=self._report_picture)
+        documents, failures, unread = _partition(found)
         discovered = file.real not in self._named_files and not existing
         if discovered and not documents and all(one.other_kind for one in failures):
             self._skip_other_kind(file)
@@ -236,7 +243,9 @@ class Indexer:
         self._pending.discard(file.path)
         self._draft.failures += failures
         self._draft.unread += unread
+        self._readings = tuple(readings.used)
         self._apply(replace(plan, removed=()) if failures else plan, size=file.state.size)
+        self._readings = ()
         if not failures:
             self.store.remember_file(file.path, file.state, collection=self.collection)
         return True
@@ -273,12 +282,18 @@ class Indexer:
         self._advance(end - self._draft.done)
 
     def _apply_step(self, step: Step, *, share: float) -> None:
+        id_ = self._applied(step, share=share)
+        if step.change is not Change.COPY:
+            self.store.put_pictures(id_, step.document.figures, self._readings)
+
+    def _applied(self, step: Step, *, share: float) -> str:
+        """Do a step; the id that its document has."""
         document, existing = step.document, step.existing
         if step.change is Change.ADD:
             id_ = self._catalogue.unused_id(document.id)
             self._encode(replace(document, id=id_), share)
             self._draft.added.append(id_)
-            return
+            return id_
         assert existing is not None
         if step.change is Change.UPDATE:  # names that people gave are for the labels that stay
             names = self.store.document(existing.id).speaker_names
@@ -288,11 +303,11 @@ class Indexer:
             self._encode(replace(document, id=id_), share)
             self._leave(existing.id)
             self._draft.updated.append(id_)
-            return
+            return id_
         if step.change is Change.UPDATE:
             self._encode(replace(document, id=existing.id), share)
             self._draft.updated.append(existing.id)
-            return
+            return existing.id
         if step.change is Change.NOTHING:
             self._draft.unchanged += 1
         elif step.change is Change.COPY:
@@ -308,6 +323,7 @@ class Indexer:
             self._catalogue.put(moved)
             self._draft.moved.append(existing.id)
         self._advance(share)
+        return existing.id
 
     def _is_held_elsewhere(self, id_: str) -> bool:
         return self.store.collections.count_holding(id_) > 1
@@ -335,6 +351,13 @@ class Indexer:
         self._catalogue.put(identify(document, document.id))
         self._draft.done = before
         self._advance(share)
+
+    def _report_picture(self, picture: int, pictures: int) -> None:
+        if self.progress:
+            draft = self._draft
+            self.progress(
+                Progress(draft.done, draft.total, draft.tokens, self._path, picture, pictures)
+            )
 
     def _advance(self, amount: float) -> None:
         self._draft.done += amount

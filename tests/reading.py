@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from indexing.files import FileReader
+from indexing.ocr.reading import OcrSettings
 
-READER = FileReader()
+READER = FileReader(ocr=OcrSettings("off"))
 read = READER.read

@@ -7,12 +7,14 @@ limits. It imports the loaders and what they need, and nothing else of this prog
 from __future__ import annotations
 
 import errno
+import math
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
@@ -22,6 +24,8 @@ from indexing.errors import UnreadableFile
 from indexing.limits import MIB, FileLimits
 from indexing.loaders import LOADERS
 from indexing.loaders.messages import pack, receive, send
+from indexing.ocr.reading import OcrSettings
+from indexing.ocr.recognition import Recognition, recognising
 
 resource: ModuleType | None
 try:
@@ -35,6 +39,7 @@ MEMORY_STATUS = 86
 SPARE = 1024 * MIB  # of address space beyond the limit of memory: libraries, stacks, arenas
 WATCH = 0.1  # seconds between two looks at the memory
 IDLE = 5.0  # the same while there is nothing to do
+_LONGEST_READING = 64 * MIB
 _DAMAGE = frozenset((None, errno.EINVAL))  # of an OSError that a library raises over its data
 _STATM = Path("/proc/self/statm")
 
@@ -84,21 +89,36 @@ def _damaged(path: Path, verb: str, error: Exception) -> UnreadableFile:
 def serve(source: BinaryIO, target: BinaryIO) -> None:
     """Answer requests until there are no more: each with what its file holds, then with "over".
 
-    The first message says the limits of all.
+    The first message says the limits of all. Between a request and its answers the other side is
+    asked for what is kept of pictures.
     """
-    limits = FileLimits(**_request(source))
+    first = _request(source)
+    limits = FileLimits(**first["limits"])
     _limit_memory(limits.memory)
     watch = _MemoryWatch(limits.memory)
     watch.start()
     send(target, {"ready": True})
+    clock = _Clock(limits.seconds)
+    recognition = Recognition(
+        OcrSettings(**{**first["ocr"], "languages": tuple(first["ocr"]["languages"])}),
+        ask=partial(_ask, source, target),
+        tell=partial(send, target),
+        limit=clock.limit_page,
+    )
     while request := _request(source):
-        _limit_time(limits.seconds)
+        clock.limit_file()
         watch.busy.set()
         path, pages = Path(request["path"]), request.get("pages")
-        for message in _answers(path, limits) if pages is None else [drawn(path, pages)]:
-            send(target, message)
+        with recognising(recognition):
+            for message in _answers(path, limits) if pages is None else [drawn(path, pages)]:
+                send(target, message)
         watch.busy.clear()
         send(target, {"over": resident() or 0})
+
+
+def _ask(source: BinaryIO, target: BinaryIO, message: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
+    send(target, message)
+    return receive(source, longest=_LONGEST_READING)["reading"]
 
 
 def _request(source: BinaryIO) -> dict[str, Any]:
@@ -123,6 +143,32 @@ def _answers(path: Path, limits: FileLimits) -> Iterator[dict[str, Any]]:
 
 
 # ---- limits ----
+
+
+class _Clock:
+    """The CPU time that a file may take, beside which each page that OCR reads has its own."""
+
+    def __init__(self, seconds: int) -> None:
+        self._seconds = seconds
+        self._left = 0.0
+        self._since = 0.0
+
+    def limit_file(self) -> None:
+        """Begin a file."""
+        self._left = self._seconds
+        self._resume()
+
+    def limit_page(self, seconds: int | None) -> None:
+        """Begin a page that may take so much; None ends it, and what it took is not the file's."""
+        if seconds is None:
+            self._resume()
+        else:
+            self._left -= time.process_time() - self._since
+            _limit_time(seconds)
+
+    def _resume(self) -> None:
+        self._since = time.process_time()
+        _limit_time(max(math.ceil(self._left), 1))
 
 
 def _limit_time(seconds: int) -> None:

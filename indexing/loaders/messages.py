@@ -6,15 +6,18 @@ A message is eight bytes that say how long it is, then that many bytes of JSON.
 from __future__ import annotations
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import asdict
+from hashlib import sha256
 from typing import IO, Any
 
-from indexing.documents import Extract, Occasion, Page, Utterance
+from indexing.documents import Extract, Figure, Occasion, Page, Utterance
 from indexing.errors import OtherKind, PartUnread, UnreadableFile
 
 ERRORS = {each.__name__: each for each in (UnreadableFile, OtherKind, PartUnread)}
 HEADER = 8  # bytes
+MEDIA_TYPES = ("image/png", "image/jpeg")
 
 
 def send(stream: IO[bytes], message: object) -> None:
@@ -62,6 +65,10 @@ def pack(found: Extract | UnreadableFile) -> dict[str, object]:
         "breaks": found.breaks,
         "occasion": asdict(found.occasion),
         "format": found.format,
+        "figures": [
+            {**figure.fields, "data": b64encode(figure.data).decode("ascii")}
+            for figure in found.figures
+        ],
     }
 
 
@@ -80,12 +87,14 @@ def unpack(message: Any, path: object) -> Extract | UnreadableFile:  # noqa: ANN
         pages = tuple(Page(*each) for each in message["pages"])
         breaks = tuple(int(at) for at in message["breaks"])
         occasion = _occasion(message["occasion"])
+        figures = tuple(to_figure(each) for each in message["figures"])
         _check([(u.start, u.text_start, u.end) for u in utterances], len(text))
         _check([(page.start, page.end) for page in pages], len(text))
         _check([(at,) for at in breaks], len(text))
+        _check([(figure.start,) for figure in figures], len(text))
     except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"not what a loader gives: {error}") from error
-    return Extract(text, title, part, utterances, pages, breaks, occasion, format_)
+    return Extract(text, title, part, utterances, pages, breaks, occasion, format_, figures)
 
 
 def _occasion(values: dict[str, Any]) -> Occasion:
@@ -93,6 +102,18 @@ def _occasion(values: dict[str, Any]) -> Occasion:
         str(values[f"{x}"]) for x in ("date", "date_source", "participants_source")
     )
     return Occasion(date, said, tuple(str(one) for one in values["participants"]), among)
+
+
+def to_figure(values: dict[str, Any]) -> Figure:
+    """A figure from its fields and its data in Base64.
+
+    Raises:
+        ValueError: It is none.
+    """
+    figure = Figure(**{**values, "data": b64decode(values["data"], validate=True)})
+    if figure.media_type not in MEDIA_TYPES or figure.key != sha256(figure.data).hexdigest():
+        raise ValueError("a figure that is none")
+    return figure
 
 
 def _check(spans: Sequence[tuple[int, ...]], length: int) -> None:

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -24,10 +24,18 @@ from indexing.errors import ReaderFailed, UnreadableFile
 from indexing.limits import MIB, FileLimits
 from indexing.loaders.__main__ import MEMORY_STATUS, resource
 from indexing.loaders.messages import receive, send, unpack
+from indexing.ocr.reading import OcrSettings, Reading
 
 KEPT = 256 * MIB  # a process that holds more memory than this after a file is not used again
 PATIENCE = 10  # times as long as the CPU time allowed may pass, for a file that only waits
 T = TypeVar("T")
+TOO_LONG = " seconds to read"
+MOST_FAILURES = 20  # pages of a file that may end the process before the file is given up
+
+Readings = MutableMapping[str, dict[str, Any]]
+"""What was recognised in pictures, `Reading.pack()` by the key of each picture."""
+
+PageProgress = Callable[[int, int], None]
 _START = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
 _START += "from indexing.loaders.__main__ import main; main()"
 
@@ -39,10 +47,12 @@ class LoaderProcess:
 
     Args:
         limits: Of each file.
+        ocr: How pages that are pictures are read.
     """
 
-    def __init__(self, limits: FileLimits) -> None:
+    def __init__(self, limits: FileLimits, ocr: OcrSettings | None = None) -> None:
         self.limits = limits
+        self.ocr = ocr or OcrSettings()
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0  # the process that started it: a fork of that one needs its own
@@ -52,13 +62,33 @@ class LoaderProcess:
         with self._lock:
             self._end()
 
-    def extracts(self, path: Path) -> list[Extract | UnreadableFile]:
+    def extracts(
+        self,
+        path: Path,
+        *,
+        readings: Readings | None = None,
+        progress: PageProgress | None = None,
+    ) -> list[Extract | UnreadableFile]:
         """What the loaders find in a file; the last entry says what broke it off, if anything did.
+
+        A page whose picture ends the process is left out, and the file is read once more.
+
+        Args:
+            path: The file.
+            readings: What is kept of pictures.
+            progress: Called with the number of a page that OCR begins, and how many there are.
 
         Raises:
             ReaderFailed: No process can be started.
         """
-        return self._exchange(path, {}, lambda message: self._found(message, path))
+        pictures = _Pictures({} if readings is None else readings, progress)
+        with self._lock:
+            while True:
+                found = self._exchange(
+                    path, {}, lambda message: self._found(message, path), pictures
+                )
+                if not pictures.give_up_page(found[-1:], self.ocr.seconds):
+                    return found
 
     def pages(self, path: Path, request: Mapping[str, str | int]) -> dict[str, Any]:
         """What `pdf_pages.answer` has to say to a request about a PDF.
@@ -75,7 +105,8 @@ class LoaderProcess:
             assert isinstance(failure, UnreadableFile)
             return failure
 
-        first = self._exchange(path, {"pages": dict(request)}, found)[0]
+        with self._lock:
+            first = self._exchange(path, {"pages": dict(request)}, found)[0]
         if isinstance(first, UnreadableFile):
             raise first
         return first
@@ -85,27 +116,31 @@ class LoaderProcess:
         path: Path,
         request: dict[str, object],
         read: Callable[[dict[str, Any]], T | UnreadableFile],
+        pictures: _Pictures | None = None,
     ) -> list[T | UnreadableFile]:
         """What a request about a file is answered with, and what broke it off."""
-        with self._lock:
-            process = self._running()
-            found: list[T | UnreadableFile] = []
-            overdue = threading.Event()
-            timer = threading.Timer(self._longest_wait(), _kill, (process, overdue))
-            timer.daemon = True
-            timer.start()
-            try:
-                for message in self._messages(process, {"path": str(path), **request}):
+        process = self._running()
+        found: list[T | UnreadableFile] = []
+        overdue = _Overdue(process, self._longest_wait())
+        try:
+            for message in self._messages(process, {"path": str(path), **request}):
+                if pictures is not None and "asks" in message:
+                    overdue.restart(self.ocr.seconds * PATIENCE)
+                    send(_pipes(process)[1], {"reading": pictures.known(message)})
+                elif pictures is not None and "keeps" in message:
+                    overdue.restart(self._longest_wait())
+                    pictures.keep(message)
+                else:
                     found.append(read(message))
-            except (EOFError, ValueError, OSError) as error:
-                found.append(self._broken_off(process, path, overdue.is_set(), error))
-                self._end()
-            except BaseException:
-                self._end()
-                raise
-            finally:
-                timer.cancel()
-            return found
+        except (EOFError, ValueError, OSError) as error:
+            found.append(self._broken_off(process, path, overdue.has_killed, error))
+            self._end()
+        except BaseException:
+            self._end()
+            raise
+        finally:
+            overdue.cancel()
+        return found
 
     def _longest_wait(self) -> float:
         return self.limits.seconds * (1 if resource is None else PATIENCE)
@@ -143,7 +178,7 @@ class LoaderProcess:
             process.kill()
         status = process.wait()
         if overdue or status == -getattr(signal, "SIGXCPU", 0) != 0:
-            reason = f"takes more than {self.limits.seconds} seconds to read"
+            reason = f"takes more than {self.limits.seconds}{TOO_LONG}"
             flag = f"--max-file-seconds {2 * self.limits.seconds}"
             return UnreadableFile(path, reason, f"split it, or allow it with {flag}")
         if status == MEMORY_STATUS:
@@ -172,7 +207,7 @@ class LoaderProcess:
             ) from error
         source, target = _pipes(process)
         try:
-            send(target, asdict(self.limits))
+            send(target, {"limits": asdict(self.limits), "ocr": asdict(self.ocr)})
             receive(source, longest=MIB)
         except (EOFError, ValueError, OSError) as error:
             _, said = process.communicate()
@@ -211,6 +246,74 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     return process.stdout, process.stdin
 
 
-def _kill(process: subprocess.Popen[bytes], overdue: threading.Event) -> None:
-    overdue.set()
-    process.kill()
+class _Overdue:
+    """Kills a process that says nothing for too long."""
+
+    def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
+        self.has_killed = False
+        self._process = process
+        self._timer = self._started(seconds)
+
+    def restart(self, seconds: float) -> None:
+        """Wait so long from now."""
+        self.cancel()
+        self._timer = self._started(seconds)
+
+    def cancel(self) -> None:
+        """Wait no more."""
+        self._timer.cancel()
+
+    def _started(self, seconds: float) -> threading.Timer:
+        timer = threading.Timer(seconds, self._kill)
+        timer.daemon = True
+        timer.start()
+        return timer
+
+    def _kill(self) -> None:
+        self.has_killed = True
+        self._process.kill()
+
+
+class _Pictures:
+    """The pictures of a file: what is kept of them, and at which one the process has ended."""
+
+    def __init__(self, readings: Readings, progress: PageProgress | None) -> None:
+        self._readings = readings
+        self._progress = progress
+        self._failures: dict[str, dict[str, Any]] = {}
+        self._begun: str | None = None
+
+    def known(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        """What is kept of the picture that a message names."""
+        if self._progress:
+            self._progress(int(message["page"]), int(message["of"]))
+        key = str(message["asks"])
+        known = self._failures.get(key) or self._readings.get(key)
+        self._begun = key if known is None else None
+        return known
+
+    def keep(self, message: dict[str, Any]) -> None:
+        """Keep what a message says was read.
+
+        Raises:
+            ValueError: It says something else.
+        """
+        self._readings[str(message["keeps"])] = Reading.unpack(message["reading"]).pack()
+        self._begun = None
+
+    def give_up_page(self, last: Sequence[object], seconds: int) -> bool:
+        """Whether a page has ended the process, which then counts as unreadable.
+
+        Args:
+            last: What was found last in the file.
+            seconds: Of CPU time that a page may take.
+        """
+        if self._begun is None or len(self._failures) == MOST_FAILURES:
+            return False
+        (broken,) = last
+        assert isinstance(broken, UnreadableFile)
+        took_too_long = broken.reason.endswith(TOO_LONG)
+        reason = f"takes more than {seconds}{TOO_LONG}" if took_too_long else broken.reason
+        self._failures[self._begun] = Reading((), "", reason).pack()
+        self._begun = None
+        return True

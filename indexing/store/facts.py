@@ -1,21 +1,24 @@
 """Facts: what is kept of a document beside its text, by name, as JSON.
 
-Its occasion, and the names that people gave to its speakers. They belong to the document, in
-whatever collections it is. One table holds them all, so that a further one needs no migration; and
-so that the schema stays within the first page of the file, from which a database that was cut short
-is repaired.
+Its occasion, the names that people gave to its speakers, its figures. They belong to the document,
+in whatever collections it is. One table holds them all, so that a further one needs no migration;
+and so that the schema stays within the first page of the file, from which a database that was cut
+short is repaired.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import Any
 
 from indexing.documents import NO_OCCASION, Occasion
 from indexing.store.database import Database
 
 OCCASION = "occasion"  # an object of its fields
 SPEAKER_NAMES = "speakers"  # {label in the file: name}
+PICTURES = "pictures"  # [key of a blob: what OCR has read in a picture]
+FIGURES = "figures"  # [{field of a figure; key: of its blob}]
 
 FACT_CHECKSUM = "checksum(document, CAST(name AS BLOB), CAST(value AS BLOB))"
 
@@ -45,6 +48,13 @@ class Facts:
                 f"UPDATE facts SET checksum = {FACT_CHECKSUM} WHERE document = ? AND name = ?",
                 [row, name],
             )
+
+    def get(self, row: int, name: str) -> Any:  # noqa: ANN401 - JSON
+        """A fact of a document; None where there is none."""
+        rows = self._database.rows(
+            "SELECT value FROM facts WHERE document = ? AND name = ?", [row, name]
+        )
+        return json.loads(rows[0][0]) if rows else None
 
     def put_occasion(self, row: int, occasion: Occasion) -> None:
         """Keep the occasion of a document."""

@@ -106,4 +106,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         " PRIMARY KEY (document, name)) WITHOUT ROWID",
         "DELETE FROM file_states",
     ),
+    # by key: what was read in pictures of pages, figures
+    ("CREATE TABLE blobs (key TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL)",),
 )

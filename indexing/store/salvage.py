@@ -11,6 +11,7 @@ from pathlib import Path
 
 from indexing.documents import Document
 from indexing.errors import CorpusError
+from indexing.store.blobs import Blobs
 from indexing.store.collections import (
     COLLECTION_CHECKSUM,
     MEMBERSHIP_CHECKSUM,
@@ -170,6 +171,8 @@ def _copy(database: Database, new: Database, row: int) -> None:
     Collections(new).put(row, _memberships(database, row))
     with suppress(CorpusError):
         Facts(database).copy(new, row)
+    with suppress(CorpusError):
+        Blobs(database).copy(new, row)
 
 
 def _copy_files(database: Database, new: Database) -> None:

@@ -21,23 +21,41 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.change_detection import DocumentIdentity
-from indexing.documents import NO_OCCASION, Document, Occasion, Page, Passage, Utterance, renamed
+from indexing.documents import (
+    NO_OCCASION,
+    Document,
+    Figure,
+    Occasion,
+    Page,
+    Passage,
+    Utterance,
+    renamed,
+)
 from indexing.encoder.encoder import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint, check_fingerprint
 from indexing.errors import CorpusNotFound, DocumentNotFound
 from indexing.filter import Filter
+from indexing.store.blobs import Blobs, KeptReadings
 from indexing.store.checksums import checksum
 from indexing.store.collections import DEFAULT, Collections, Membership
 from indexing.store.database import Database, Synchronous, exists, make_folder
 from indexing.store.database import create as make_database
-from indexing.store.facts import OCCASION, SPEAKER_NAMES, Facts, column, to_occasion
+from indexing.store.facts import (
+    FIGURES,
+    OCCASION,
+    PICTURES,
+    SPEAKER_NAMES,
+    Facts,
+    column,
+    to_occasion,
+)
 from indexing.store.verification import fingerprint_of, require_sound_start
 from indexing.text.chunking import speakers_of
 
 FILE_NAME = "corpus.sqlite"
 DOCUMENT = (
     "id, path, part, title, format, digest, text, turns, pages, breaks, metadata,"
-    f" {column(OCCASION)}, {column(SPEAKER_NAMES)}"
+    f" {column(OCCASION)}, {column(SPEAKER_NAMES)}, {column(FIGURES)}"
 )
 """The columns that `to_document` takes."""
 
@@ -93,6 +111,7 @@ class Store:
     Attributes:
         collections: The collections, and which documents are in them.
         facts: What is kept of documents beside their texts.
+        blobs: What is large, by key.
         scope: Row numbers of the collections whose documents are read here, with the names they
             have there; None for the whole corpus.
 
@@ -128,6 +147,7 @@ class Store:
         self.database = Database(self.path, synchronous=synchronous)
         self.collections = Collections(self.database)
         self.facts = Facts(self.database)
+        self.blobs = Blobs(self.database)
         self.scope: tuple[int, ...] | None = None
         try:
             if check:
@@ -340,6 +360,7 @@ class Store:
             stored = [id_ for id_ in dict.fromkeys(ids) if self.digest(id_) is not None]
             for id_ in stored:
                 self._remove(id_)
+            self.blobs.drop_unused()
         return len(stored)
 
     def _remove(self, id_: str) -> None:
@@ -370,6 +391,7 @@ class Store:
                     self._leave(id_, row)
             self.collections.raise_count()
             if removed:
+                self.blobs.drop_unused()
                 self._raise_generation()
         return removed
 
@@ -430,6 +452,58 @@ class Store:
                 self._take_place(row)
                 self._put_checksums(row)
 
+    def put_pictures(
+        self, id_: str, figures: Sequence[Figure], readings: Sequence[str] = ()
+    ) -> None:
+        """Keep the figures of a document, and note which readings of pictures its text is from.
+
+        Args:
+            id_: Of the document.
+            figures: With their data.
+            readings: Their keys.
+        """
+        values = [one.fields for one in figures]
+        with self.database.writing():
+            for (row,) in self.database.rows("SELECT row FROM documents WHERE id = ?", [id_]):
+                if (values, [*readings]) == (
+                    self.facts.get(row, FIGURES) or [],
+                    self.facts.get(row, PICTURES) or [],
+                ):
+                    continue
+                for one in figures:
+                    self.blobs.put(one.key, one.data)
+                self.facts.put(row, FIGURES, values)
+                self.facts.put(row, PICTURES, [*readings])
+
+    def figure(self, id_: str, key: str) -> bytes:
+        """The data of a document's figure.
+
+        Raises:
+            DocumentNotFound: There is no such document, or it has no such figure.
+        """
+        held = any(one.key == key for one in self.document(id_).figures)
+        data = self.blobs.get(key) if held else None
+        if data is None:
+            raise DocumentNotFound(f"{id_}: no such figure here; see: rag-app search")
+        return data
+
+    def figures(self, id_: str) -> list[Figure]:
+        """The figures of a document with their data, but for those that are damaged.
+
+        Raises:
+            DocumentNotFound: There is no such document.
+        """
+        figures = self.document(id_).figures
+        return [
+            replace(one, data=data)
+            for one in figures
+            if (data := self.blobs.get(one.key)) is not None
+        ]
+
+    def readings(self) -> KeptReadings:
+        """What was recognised in pictures of pages, by key; what is put there is kept at once."""
+        return KeptReadings(self.database)
+
     def name_speakers(self, names: Mapping[str, Mapping[str, str]]) -> None:
         """Give speakers other names, in one transaction; nothing is encoded again.
 
@@ -463,6 +537,7 @@ class Store:
     def repair_facts(self) -> None:
         """Drop facts that are not as they were written; labels stand for lost names."""
         with self._writing():
+            self.blobs.drop_damaged()
             for row in self.facts.drop_damaged():
                 for values in self.database.rows(
                     f"SELECT {DOCUMENT} FROM documents WHERE row = ?", [row]
@@ -744,7 +819,7 @@ class Store:
 
 def to_document(values: Sequence[Any]) -> Document:
     """A document from the values of the columns `DOCUMENT`."""
-    *names, text, utterances, pages, breaks, metadata, occasion, speakers = values
+    *names, text, utterances, pages, breaks, metadata, occasion, speakers, figures = values
     id_, path, part, title, format_, digest = names
     return Document(
         id=id_,
@@ -762,6 +837,7 @@ def to_document(values: Sequence[Any]) -> Document:
         breaks=tuple(json.loads(breaks)),
         metadata=metadata,
         occasion=to_occasion(occasion),
+        figures=tuple(Figure(**each) for each in json.loads(figures or "[]")),
     )
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from indexing.documents import Page, Utterance, content_digest
 from indexing.encoder.fingerprint import FOREIGN, Fingerprint
 from indexing.errors import CorpusDamaged, CorpusError
+from indexing.store.blobs import BLOB_CHECKSUM
 from indexing.store.checksums import checksum, register
 from indexing.store.collections import COLLECTION_CHECKSUM, MEMBERSHIP_CHECKSUM
 from indexing.store.database import Database
@@ -251,10 +252,16 @@ def _counted(what: str, faults: dict[str, str], database: Database) -> Iterator[
 
 
 def _facts(database: Database) -> Iterator[Damage]:
-    """Dates, participants and names of speakers that are not as they were written."""
-    fault = "{} of the facts (dates, speakers' names) are not as they were written"
-    statement = f"SELECT count(*) FROM facts WHERE checksum != {FACT_CHECKSUM}"  # noqa: S608
-    yield from _counted("facts", {fault: statement}, database)
+    """Dates, names of speakers, figures, readings of pictures that are not as they were written."""
+    faults = {
+        "{} of the facts (dates, speakers' names) are not as they were written": (
+            f"SELECT count(*) FROM facts WHERE checksum != {FACT_CHECKSUM}"  # noqa: S608
+        ),
+        "{} of the figures and readings of pictures are not as they were written": (
+            f"SELECT count(*) FROM blobs WHERE checksum != {BLOB_CHECKSUM}"  # noqa: S608
+        ),
+    }
+    yield from _counted("facts", faults, database)
 
 
 def _document(database: Database, row: int, fingerprint: Fingerprint | None) -> dict[str, str]:

@@ -25,6 +25,7 @@ from rag_app.cli.options import (
     file_limits,
     filters,
     generator_settings,
+    ocr_settings,
     print_result,
     with_collection,
     with_collections,
@@ -35,6 +36,7 @@ from rag_app.cli.options import (
     with_generator,
     with_json,
     with_k,
+    with_ocr,
     with_read_as,
     with_retriever,
     with_synchronous,
@@ -138,6 +140,7 @@ def main(context: click.Context, config: Path | None) -> None:
     "--recheck", is_flag=True,
     help="Read every file again: an edit may have kept its size and time.",
 )  # fmt: skip
+@with_ocr
 @with_file_limits
 @with_synchronous
 @with_json
@@ -151,6 +154,8 @@ def index(
     dtype: str | None,
     reencode: bool,
     recheck: bool,
+    ocr: str,
+    ocr_languages: tuple[str, ...],
     max_file_mb: int,
     max_file_seconds: int,
     max_file_memory_mb: int,
@@ -171,6 +176,7 @@ def index(
     settings = encoder_settings(encoder, extension, max_length, dtype)
     limits = file_limits(max_file_mb, max_file_seconds, max_file_memory_mb, max_file_characters)
     options = {"encoder": settings, "limits": limits, "synchronous": synchronous}
+    options["ocr"] = ocr_settings(ocr, ocr_languages)
     with _corpus(folder, **options) as corpus:
         if reencode:
             with printing.index_progress("Encoding") as advance:

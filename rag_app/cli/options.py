@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexing.limits import MIB, FileLimits
+from indexing.ocr.reading import OcrSettings
 from rag_app.cli import terminal
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ AnyPath = click.Path(path_type=Path)
 # Written out, so that help loads no library; `test_options.py` compares the tables.
 DECODINGS = ["concat", "rag-token", "rag-sequence", "quotes"]
 EXTENSIONS = ["none", "pcw", "gp", "rp", "pi", "ntk", "self-extend"]
+OCR_ENGINES = ["rapidocr", "tesseract"]
 RETRIEVERS = ["default", "dense", "bm25"]
 TUNED = "tuned:"
 
@@ -154,6 +156,17 @@ with_encoder = together(
         help="Compute dtype.  [default: auto]",
     ),
 )
+
+with_ocr = together(
+    click.option(
+        "--ocr", type=click.Choice(["auto", "off", *OCR_ENGINES]), default="auto",
+        show_default=True, help="Reads pages that are pictures; auto takes what is installed.",
+    ),
+    click.option(
+        "--ocr-language", "ocr_languages", multiple=True,
+        help="Of scanned pages, as tesseract calls it (eng, deu); rapidocr needs none. Repeatable.",
+    ),
+)  # fmt: skip
 
 _LIMITS = FileLimits()
 with_file_limits = together(
@@ -327,6 +340,11 @@ def generator_settings(
         max_new_tokens=max_tokens or default.max_new_tokens,
         answerable=abstain_below,
     )
+
+
+def ocr_settings(engine: str, languages: Sequence[str]) -> OcrSettings:
+    """The settings that the options name."""
+    return OcrSettings(engine, tuple(languages))
 
 
 def file_limits(megabytes: int, seconds: int, memory: int, characters: int) -> FileLimits:

@@ -11,11 +11,13 @@ import click
 from indexing.errors import InvalidRequest
 from rag_app.cli.options import (
     file_limits,
+    ocr_settings,
     with_abstain_below,
     with_corpus,
     with_encoder,
     with_evidence,
     with_file_limits,
+    with_ocr,
     with_synchronous,
 )
 from rag_app.cli.terminal import say
@@ -53,6 +55,7 @@ LOGIN = "RAG_APP_AUTH"
 @with_evidence
 @with_abstain_below
 @with_encoder
+@with_ocr
 @with_file_limits
 @with_synchronous
 def serve(
@@ -70,6 +73,8 @@ def serve(
     extension: str | None,
     max_length: int | None,
     dtype: str | None,
+    ocr: str,
+    ocr_languages: tuple[str, ...],
     max_file_mb: int,
     max_file_seconds: int,
     max_file_memory_mb: int,
@@ -108,6 +113,7 @@ def serve(
         encoder=encoding,
         generator=settings,
         limits=limits,
+        ocr=ocr_settings(ocr, ocr_languages),
         notify=_notify,
         synchronous=synchronous,
     ) as corpus:

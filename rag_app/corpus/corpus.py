@@ -22,6 +22,7 @@ from indexing.files import document as text_document
 from indexing.filter import Filter
 from indexing.indexer import Indexer, IndexReport, Progress, nothing_to_read, reencode
 from indexing.limits import FileLimits
+from indexing.ocr.reading import OcrSettings
 from indexing.store.collections import DEFAULT, collection_name
 from indexing.store.database import Synchronous, irreparable
 from indexing.store.store import FILE_NAME, DocumentEntry, Store
@@ -80,6 +81,7 @@ class Corpus:
             made with, or the packaged default.
         generator: How to answer.
         limits: What one file may take to be read.
+        ocr: How pages that are pictures are read; None for any engine that is installed.
         notify: Told in a sentence about anything that takes long.
         synchronous: What a power cut may take: "normal", the latest documents, which the next `add`
             reads again; "full", nothing, at the price of waiting for the disk at each.
@@ -95,12 +97,13 @@ class Corpus:
         encoder: EncoderSettings | Encoder | None = None,
         generator: GeneratorSettings | None = None,
         limits: FileLimits | None = None,
+        ocr: OcrSettings | None = None,
         notify: Callable[[str], None] | None = None,
         synchronous: Synchronous = "normal",
     ) -> None:
         self.folder = Path(folder or os.environ.get("RAG_APP_CORPUS") or DEFAULT_FOLDER).resolve()
         self._stores = Stores(self.folder, synchronous=synchronous)
-        self._reader = FileReader(limits)
+        self._reader = FileReader(limits, ocr)
         self._snapshots = Snapshots(self.folder, notify)
         self._router = Router()
         self._models = Models(self.folder, encoder=encoder, generator=generator, notify=notify)

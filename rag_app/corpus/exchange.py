@@ -7,6 +7,7 @@ vectors in the same order. Nothing of it is run, and every value is checked befo
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -31,6 +32,7 @@ from indexing.documents import (
 from indexing.encoder.encoder import EncodedDocument, Encoder
 from indexing.errors import InvalidRequest
 from indexing.loaders.charset import printable
+from indexing.loaders.messages import to_figure
 from indexing.store.collections import (
     DEFAULT,
     MAX_NAME,
@@ -231,6 +233,7 @@ def import_documents(
             )
             added.append(document.id)
             digests[document.digest] = document.id
+            store.put_pictures(document.id, document.figures)
             catalogue.put(identify(document, document.id))
         if progress:
             progress(done, total)
@@ -300,7 +303,7 @@ def _facts(archive: Archive) -> tuple[int, int]:
 
 def _line(store: Store, id_: str, tokens: int, added: str) -> bytes:
     document = store.document(id_)
-    values = asdict(replace(document, utterances=(), pages=()))
+    values = asdict(replace(document, utterances=(), pages=(), figures=()))
     if not document.metadata:  # the first format had another digest
         values["digest"] = content_digest(document.text, document.utterances, document.pages)
     values["utterances"] = [
@@ -308,6 +311,9 @@ def _line(store: Store, id_: str, tokens: int, added: str) -> bytes:
     ]
     values["speaker_names"] = document.speaker_names
     values["pages"] = [one.values for one in document.pages]
+    values["figures"] = [
+        {**one.fields, "data": b64encode(one.data).decode("ascii")} for one in store.figures(id_)
+    ]
     values["passages"] = [
         [one.start, one.end, one.speakers, one.time, one.page] for one in store.passages_of(id_)
     ]
@@ -357,13 +363,15 @@ def _document(values: dict[str, Any]) -> Document:
     return Document(
         **named,
         utterances=renamed(utterances, names),
-        pages=tuple(
-            Page(_whole(start), _whole(end), _whole(number), *map(_text, name))
-            for start, end, number, *name in values["pages"]
-        ),
+        pages=tuple(_page(*each) for each in values["pages"]),
         breaks=tuple(map(_whole, values["breaks"])),
         occasion=_occasion(values.get("occasion", asdict(NO_OCCASION))),
+        figures=tuple(to_figure(each) for each in values.get("figures", ())),
     )
+
+
+def _page(start: Any, end: Any, number: Any, name: Any = "", sure: Any = None) -> Page:  # noqa: ANN401 - JSON
+    return Page(_whole(start), _whole(end), _whole(number), _text(name), _number_or_none(sure))
 
 
 def _occasion(values: dict[str, Any]) -> Occasion:

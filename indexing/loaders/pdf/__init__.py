@@ -1,4 +1,7 @@
-"""PDF: the text of each page by pypdf, its pages kept; what has no text is named."""
+"""In: a PDF. Out: the text of each page in reading order, its pages kept.
+
+What has no text is read by OCR, where that is installed (`scans.py`).
+"""
 
 from __future__ import annotations
 
@@ -13,18 +16,16 @@ from indexing.documents import Extract, Page
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.charset import clean
 from indexing.loaders.magic import advice, signature
+from indexing.loaders.pdf.scans import read_scans
+from indexing.loaders.pdf.text import page_lines
+from indexing.text.running_heads import PageLines, running_heads
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
-    from pypdf.generic import DictionaryObject
+    from pypdfium2 import PdfDocument
 
 TAIL = 4096  # bytes at the end in which the end mark must be found
-SPANS = 12  # of page numbers, that are spelled out
-STAMP = 30  # letters and digits: a page number, a stamp on a scan
-SCAN = 500_000  # pixels: A4 at 72 dots an inch; logos have fewer
 FETCH_AGAIN = "fetch it again, or open it in a viewer and save it under another name"
-# ISO 32000-1, table 51: operators that paint a path, a shading or an object; then pypdf's own name.
-PAINTING = frozenset(b"f F f* B B* b b* S s sh Do".split()) | {b"INLINE IMAGE"}
 
 _HYPHENATED = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-\n([^\W\d_]+)")
 _NO_TITLE = re.compile(r"untitled|(?:microsoft word - )?.*\.(?:docx?|tex|indd|pdf|rtf)|\W*", re.I)
@@ -33,7 +34,8 @@ _NO_TITLE = re.compile(r"untitled|(?:microsoft word - )?.*\.(?:docx?|tex|indd|pd
 def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     """The text of all pages, one below the other; the title from the metadata.
 
-    Then what is not in that text: pages that are pictures, files attached, fields filled in.
+    Pages that are pictures are read by OCR, where it is installed. Then what is not in the text:
+    pages that could not be read, files attached, fields filled in.
 
     Raises:
         UnreadableFile: It is no PDF, cut short, protected by a password, or only pictures.
@@ -46,12 +48,53 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         try:
             with PdfReader(path) as reader:
                 _unlock(path, reader)
-                texts = [clean(page.extract_text()).strip("\n") for page in reader.pages]
+                pages = _page_lines(path, reader)
+                if not pages:
+                    raise UnreadableFile(path, "is a PDF without pages", FETCH_AGAIN)
+                scans = read_scans(path, reader.pages, pages)
+                pages = [scans.pages.get(at, page) for at, page in enumerate(pages)]
+                if not any(page.lines for page in pages):
+                    raise scans.nothing_read(path)
                 title = _title(reader) or clean(path.stem)
-                yield _extract(path, texts, title)
-                yield from _unread(path, reader, texts)
+                yield _extract(pages, scans.confidence, title)
+                yield from scans.unread(path)
+                yield from _unread(path, reader)
         except PdfReadError as error:
             raise UnreadableFile(path, f"is a damaged PDF ({error})", FETCH_AGAIN) from None
+
+
+def _page_lines(path: Path, reader: PdfReader) -> list[PageLines]:
+    """The lines of each page: by pdfium, in reading order; by pypdf where pdfium gives up."""
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError:
+        return [_by_pypdf(page) for page in reader.pages]
+    try:
+        if len(document) != len(reader.pages):  # a damaged file, which the two mend differently
+            return [_by_pypdf(page) for page in reader.pages]
+        return [_by_pdfium(document, at, reader) for at in range(len(document))]
+    finally:
+        document.close()
+
+
+def _by_pdfium(document: PdfDocument, at: int, reader: PdfReader) -> PageLines:
+    import pypdfium2
+
+    try:
+        page = document[at]
+    except pypdfium2.PdfiumError:
+        return _by_pypdf(reader.pages[at])
+    try:
+        return page_lines(page)
+    finally:
+        page.close()
+
+
+def _by_pypdf(page: PageObject) -> PageLines:
+    lines = (" ".join(line.split()) for line in clean(page.extract_text()).split("\n"))
+    return PageLines(tuple(filter(None, lines)))
 
 
 def _refuse_damaged(path: Path) -> None:
@@ -86,12 +129,15 @@ def _unlock(path: Path, reader: PdfReader) -> None:
         raise UnreadableFile(path, "is protected by a password", remedy)
 
 
-def _extract(path: Path, texts: list[str], title: str) -> Extract:
+def _extract(pages: Sequence[PageLines], confidence: dict[int, float], title: str) -> Extract:
     """Pages put together with a newline between; passages prefer to begin at pages."""
-    if not texts:
-        raise UnreadableFile(path, "is a PDF without pages", FETCH_AGAIN)
+    heads = running_heads(pages)
+    texts = [
+        "\n".join(line for at, line in enumerate(page.lines) if at not in out)
+        for page, out in zip(pages, heads, strict=True)
+    ]
     known = {word for text in texts for word in re.findall(r"[^\W\d_]+", text)}
-    pages: list[Page] = []
+    placed: list[Page] = []
     whole: list[str] = []
     at = 0
     for number, page in enumerate(texts, 1):
@@ -99,30 +145,17 @@ def _extract(path: Path, texts: list[str], title: str) -> Extract:
         if words and at:
             whole.append("\n")
             at += 1
-        pages.append(Page(at, at + len(words), number))
+        placed.append(Page(at, at + len(words), number, confidence=confidence.get(number - 1)))
         whole.append(words)
         at += len(words)
-    if not "".join(whole).strip():
-        remedy = "recognise its text first (ocrmypdf in.pdf out.pdf)"
-        raise UnreadableFile(path, "holds pictures of pages but no text", remedy)
-    starts = dict.fromkeys(page.start for page in pages if page.end > page.start)
-    return Extract("".join(whole), title=title, pages=tuple(pages), breaks=tuple(starts))
+    starts = dict.fromkeys(page.start for page in placed if page.end > page.start)
+    return Extract("".join(whole), title=title, pages=tuple(placed), breaks=tuple(starts))
 
 
-def _unread(path: Path, reader: PdfReader, texts: Sequence[str]) -> Iterator[PartUnread]:
-    """What a reader sees in the file and the text does not hold."""
+def _unread(path: Path, reader: PdfReader) -> Iterator[PartUnread]:
+    """What a viewer shows beside the pages."""
     from pypdf.generic import TextStringObject
 
-    pictures = [
-        number
-        for number, (page, text) in enumerate(zip(reader.pages, texts, strict=True), 1)
-        if _is_picture(page, text)
-    ]
-    if pictures:
-        noun = "page" if len(pictures) == 1 else "pages"
-        reason = f"pictures without text on {noun} {_spans(pictures)} of {len(texts)}"
-        remedy = "recognise their text (ocrmypdf --skip-text in.pdf out.pdf) and index that"
-        yield PartUnread(path, reason, remedy)
     if attached := sum(1 for _ in reader.attachment_list):
         remedy = "save them from a viewer and index them"
         yield PartUnread(path, f"has files attached to it ({attached})", remedy)
@@ -131,53 +164,6 @@ def _unread(path: Path, reader: PdfReader, texts: Sequence[str]) -> Iterator[Par
     if filled := sum(bool(value.strip()) for value in written):
         remedy = "print it into a new PDF and index that"
         yield PartUnread(path, f"is a form with fields filled in ({filled})", remedy)
-
-
-def _is_picture(page: PageObject, text: str) -> bool:
-    """Whether a page has no text but shows something, or is a scan with a stamp on it."""
-    said = sum(map(str.isalnum, text))
-    return (not said and _is_painted(page)) or (said < STAMP and _pixels(page) >= SCAN)
-
-
-def _pixels(page: PageObject) -> int:
-    """Of all pictures on a page, by what the file says of them."""
-    objects = _within(_within(page, "/Resources"), "/XObject")
-    pictures = [_within(objects, name) for name in objects]
-    return sum(_number(each, "/Width") * _number(each, "/Height") for each in pictures)
-
-
-def _within(holder: DictionaryObject, name: str) -> DictionaryObject:
-    """A dictionary in a dictionary, an empty one where there is none."""
-    from pypdf.generic import DictionaryObject
-
-    entry = holder.get(name)
-    entry = entry.get_object() if entry is not None else None
-    return entry if isinstance(entry, DictionaryObject) else DictionaryObject()
-
-
-def _number(holder: DictionaryObject, name: str) -> int:
-    entry = holder.get(name)
-    entry = entry.get_object() if entry is not None else None
-    return entry if isinstance(entry, int) else 0
-
-
-def _is_painted(page: PageObject) -> bool:
-    """Whether anything but text is drawn on a page; a blank one is no loss."""
-    contents = page.get_contents()
-    return contents is not None and any(name in PAINTING for _, name in contents.operations)
-
-
-def _spans(numbers: Sequence[int]) -> str:
-    """Ascending numbers as people write them: 3, 5-7."""
-    spans: list[list[int]] = []
-    for number in numbers:
-        if spans and spans[-1][-1] + 1 == number:
-            spans[-1][1:] = [number]
-        else:
-            spans.append([number])
-    said = ", ".join("-".join(map(str, span)) for span in spans[:SPANS])
-    more = len(spans) - SPANS
-    return f"{said} and {more} more spans" if more > 0 else said
 
 
 def _unhyphenated(text: str, known: set[str]) -> str:

@@ -1,0 +1,205 @@
+"""The pages of a PDF that are pictures: which they are, what OCR reads on them, what it cannot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexing.errors import PartUnread, UnreadableFile
+from indexing.ocr.recognition import Recognition, current
+from indexing.text.running_heads import PageLines
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from pypdf import PageObject
+    from pypdf.generic import DictionaryObject
+
+    from indexing.ocr.reading import OcrSettings
+
+SPANS = 12  # of page numbers, that are spelled out
+STAMP = 30  # letters and digits: a page number, a stamp on a scan
+SCAN = 500_000  # pixels: A4 at 72 dots an inch; logos have fewer
+ELSEWHERE = "recognise their text in another program (ocrmypdf in.pdf out.pdf), and index that"
+# ISO 32000-1, table 51: operators that paint a path, a shading or an object; then pypdf's own name.
+PAINTING = frozenset(b"f F f* B B* b b* S s sh Do".split()) | {b"INLINE IMAGE"}
+
+
+@dataclass(slots=True)
+class Scans:
+    """What became of the pages that are pictures; pages are counted from 0.
+
+    Attributes:
+        count: Of all pages.
+        pages: The lines of those that were read.
+        confidence: With which they were.
+        blank: Those in which nothing was recognised.
+        failed: Those that could not be read, each with the reason.
+        untried: Those that nobody tried to read.
+        remedy: What to do so that they are read.
+    """
+
+    count: int
+    pages: dict[int, PageLines] = field(default_factory=dict)
+    confidence: dict[int, float] = field(default_factory=dict)
+    blank: list[int] = field(default_factory=list)
+    failed: dict[int, str] = field(default_factory=dict)
+    untried: list[int] = field(default_factory=list)
+    remedy: str = ""
+
+    def nothing_read(self, path: Path) -> UnreadableFile:
+        """The error for a file without any text."""
+        if self.untried:
+            return UnreadableFile(path, "holds pictures of pages but no text", self.remedy)
+        if self.failed:
+            reason = f"holds pictures of pages only, and {self._why()}"
+            return UnreadableFile(path, reason, ELSEWHERE)
+        if self.blank:
+            reason = "holds no text, and none was recognised in its pictures"
+            remedy = "scan it again with more dots an inch, or remove it"
+            return UnreadableFile(path, reason, remedy)
+        return UnreadableFile(path, "holds no text", "remove it, or fetch it again")
+
+    def unread(self, path: Path) -> Iterator[PartUnread]:
+        """What a reader sees in the pictures and the text does not hold."""
+        if self.untried:
+            reason = f"pictures without text on {self._said(self.untried)}"
+            yield PartUnread(path, reason, self.remedy)
+        if self.failed:
+            yield PartUnread(path, self._why(), ELSEWHERE)
+        if self.blank:
+            reason = f"no text was recognised in the pictures on {self._said(self.blank)}"
+            remedy = "if there is some, scan it again with more dots an inch"
+            yield PartUnread(path, reason, remedy)
+
+    def _why(self) -> str:
+        reason = next(iter(self.failed.values()))
+        return f"{self._said(list(self.failed))} could not be read ({reason})"
+
+    def _said(self, pages: Sequence[int]) -> str:
+        noun = "page" if len(pages) == 1 else "pages"
+        return f"{noun} {spans([at + 1 for at in pages])} of {self.count}"
+
+
+def read_scans(path: Path, pages: Iterable[PageObject], lines: Sequence[PageLines]) -> Scans:
+    """Read the pages that are pictures, as far as that is possible.
+
+    Args:
+        path: The PDF.
+        pages: Its pages.
+        lines: The text of each.
+    """
+    scans = Scans(len(lines))
+    pictures = [
+        at
+        for at, (page, read) in enumerate(zip(pages, lines, strict=True))
+        if _is_picture(page, "".join(read.lines))
+    ]
+    recognition = current()
+    if not pictures:
+        return scans
+    scans.remedy = ELSEWHERE if recognition is None else recognition.remedy()
+    if recognition is None or scans.remedy:
+        scans.untried = pictures
+        return scans
+    for order, (at, picture) in enumerate(_pictures(path, pictures, recognition.settings), 1):
+        if isinstance(picture, str):
+            scans.failed[at] = picture
+        else:
+            _read(scans, at, picture, recognition, place=(order, len(pictures)))
+    return scans
+
+
+def _read(
+    scans: Scans, at: int, picture: Image, recognition: Recognition, *, place: tuple[int, int]
+) -> None:
+    reading = recognition.read(picture, page=place[0], of=place[1])
+    rows = reading.rows(*picture.size)
+    if reading.failure:
+        scans.failed[at] = reading.failure
+    elif rows and reading.confidence is not None:
+        scans.pages[at] = PageLines.of(rows, picture.height)
+        scans.confidence[at] = round(reading.confidence, 2)
+    else:
+        scans.blank.append(at)
+
+
+def _pictures(
+    path: Path, pages: Sequence[int], settings: OcrSettings
+) -> Iterator[tuple[int, Image | str]]:
+    """Pages as they are shown, in grey levels, or why they cannot be."""
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as error:
+        yield from ((at, f"it cannot be drawn: {error}") for at in pages)
+        return
+    try:
+        for at in pages:
+            try:
+                page = document[at]
+                across, down = (side / 72 for side in page.get_size())
+                dots = min(settings.dpi, math.sqrt(settings.pixels / max(across * down, 1e-6)))
+                picture = page.render(scale=dots / 72, grayscale=True).to_pil().convert("L")
+                page.close()
+            except (pypdfium2.PdfiumError, ValueError) as error:
+                yield at, f"it cannot be drawn: {error}"
+            else:
+                yield at, picture
+    finally:
+        document.close()
+
+
+def _is_picture(page: PageObject, text: str) -> bool:
+    """Whether a page has no text but shows something, or is a scan with a stamp on it.
+
+    Text of letters that nobody knows, as of fonts that do not say what their signs mean, is none.
+    """
+    said = sum(map(str.isalnum, text))
+    if text.count("\ufffd") > said:
+        return True
+    return (not said and _is_painted(page)) or (said < STAMP and _pixels(page) >= SCAN)
+
+
+def _pixels(page: PageObject) -> int:
+    """Of all pictures on a page, by what the file says of them."""
+    objects = _within(_within(page, "/Resources"), "/XObject")
+    pictures = [_within(objects, name) for name in objects]
+    return sum(_number(each, "/Width") * _number(each, "/Height") for each in pictures)
+
+
+def _within(holder: DictionaryObject, name: str) -> DictionaryObject:
+    """A dictionary in a dictionary, an empty one where there is none."""
+    from pypdf.generic import DictionaryObject
+
+    entry = holder.get(name)
+    entry = entry.get_object() if entry is not None else None
+    return entry if isinstance(entry, DictionaryObject) else DictionaryObject()
+
+
+def _number(holder: DictionaryObject, name: str) -> int:
+    entry = holder.get(name)
+    entry = entry.get_object() if entry is not None else None
+    return entry if isinstance(entry, int) else 0
+
+
+def _is_painted(page: PageObject) -> bool:
+    """Whether anything but text is drawn on a page; a blank one is no loss."""
+    contents = page.get_contents()
+    return contents is not None and any(name in PAINTING for _, name in contents.operations)
+
+
+def spans(numbers: Sequence[int]) -> str:
+    """Ascending numbers as people write them: 3, 5-7."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and found[-1][-1] + 1 == number:
+            found[-1][1:] = [number]
+        else:
+            found.append([number])
+    said = ", ".join("-".join(map(str, span)) for span in found[:SPANS])
+    more = len(found) - SPANS
+    return f"{said} and {more} more spans" if more > 0 else said

@@ -1,0 +1,75 @@
+"""In: the picture of a page. Out: its lines of text, where each stands, and how surely it was read.
+
+An engine is a file, and a line of `ENGINES`. They run in the process that reads files, within its
+limits, a page at a time; what they have read is kept by the corpus, so that no page is read twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from indexing.errors import InvalidRequest, MissingDependency
+from indexing.ocr import rapid, tesseract
+from indexing.ocr.reading import AUTO, Engine, OcrSettings, Reading
+
+
+@dataclass(frozen=True, slots=True)
+class EngineKind:
+    """An engine that may be installed.
+
+    Attributes:
+        modules: What it needs.
+        install: The command that installs these.
+        missing: What else is not there for some languages, with a remedy; "" for nothing.
+        engine: Makes it.
+    """
+
+    modules: tuple[str, ...]
+    install: str
+    missing: Callable[[tuple[str, ...]], str]
+    engine: Callable[[OcrSettings], Engine]
+
+
+INSTALL = 'pip install "rag-app[ocr]"'
+
+ENGINES: dict[str, EngineKind] = {
+    "rapidocr": EngineKind(
+        ("rapidocr", "onnxruntime", "PIL"), INSTALL, rapid.missing, rapid.engine
+    ),
+    "tesseract": EngineKind(
+        ("tesserocr", "PIL"), "pip install tesserocr", tesseract.missing, tesseract.engine
+    ),
+}
+"""By name, the one to be taken first at the top."""
+
+
+def engine(settings: OcrSettings) -> Engine:
+    """The engine of the settings, or the first that is there.
+
+    Raises:
+        MissingDependency: It is not installed, or none is.
+        InvalidRequest: There is none of that name, or it does not know a language.
+    """
+    if settings.engine == AUTO:
+        for kind in ENGINES.values():
+            if _is_installed(kind) and not kind.missing(settings.languages):
+                return kind.engine(settings)
+        raise MissingDependency("an OCR library", "reading scanned pages", INSTALL)
+    if settings.engine not in ENGINES:
+        known = ", ".join(ENGINES)
+        raise InvalidRequest(f"there is no OCR engine {settings.engine!r}; choose {AUTO}, {known}")
+    kind = ENGINES[settings.engine]
+    if not _is_installed(kind):
+        raise MissingDependency(settings.engine, "reading scanned pages", kind.install)
+    if missing := kind.missing(settings.languages):
+        raise InvalidRequest(missing)
+    return kind.engine(settings)
+
+
+def _is_installed(kind: EngineKind) -> bool:
+    return all(find_spec(module) is not None for module in kind.modules)
+
+
+__all__ = ["AUTO", "ENGINES", "INSTALL", "Engine", "OcrSettings", "Reading", "engine"]

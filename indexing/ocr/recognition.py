@@ -1,0 +1,94 @@
+"""Pictures of pages into text, while a file is read: what is kept of them is not read again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from indexing import ocr
+from indexing.errors import InvalidRequest, MissingDependency
+from indexing.ocr.reading import OFF, Engine, OcrSettings, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PIL.Image import Image
+
+
+class Recognition:
+    """An engine, loaded with the first page, and the way to what is kept.
+
+    Args:
+        settings: Of the engine.
+        ask: Sends a message to the process that waits, and gives its answer.
+        tell: Sends one that has none.
+        limit: Called with the seconds of CPU time that a page may take, and with None after it.
+    """
+
+    def __init__(
+        self,
+        settings: OcrSettings,
+        *,
+        ask: Callable[[dict[str, Any]], Any],
+        tell: Callable[[dict[str, Any]], None],
+        limit: Callable[[int | None], None],
+    ) -> None:
+        self.settings = settings
+        self._ask, self._tell, self._limit = ask, tell, limit
+        self._engine: Engine | None = None
+
+    def remedy(self) -> str:
+        """What to do so that pages can be read; "" if they can."""
+        if self.settings.engine == OFF:
+            return "allow it with --ocr auto"
+        try:
+            self._engine = self._engine or ocr.engine(self.settings)
+        except MissingDependency as error:
+            return f"run: {error.install}, then index it again with --recheck"
+        except InvalidRequest as error:
+            return str(error)
+        return ""
+
+    def read(self, picture: Image, *, page: int, of: int) -> Reading:
+        """A page, by its number and the number of pages that are read; `remedy` says it can be.
+
+        A page that has ended the process before is not tried again: its reading says why.
+        """
+        assert self._engine is not None, "remedy() comes first"
+        key = _key(self._engine.name, picture)
+        kept = self._ask({"asks": key, "page": page, "of": of})
+        if kept is not None:
+            return Reading.unpack(kept)
+        self._limit(self.settings.seconds)
+        reading = Reading(tuple(self._engine.read(picture)), self._engine.name)
+        self._limit(None)
+        self._tell({"keeps": key, "reading": reading.pack()})
+        return reading
+
+
+def _key(engine: str, picture: Image) -> str:
+    """Another one for each picture and each way of reading it."""
+    digest = hashlib.sha256(f"{engine} {picture.mode} {picture.size} ".encode())
+    digest.update(picture.tobytes())
+    return digest.hexdigest()
+
+
+_CURRENT: ContextVar[Recognition | None] = ContextVar("recognition", default=None)
+
+
+def current() -> Recognition | None:
+    """That of the file in hand; None where no pictures are read."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def recognising(recognition: Recognition) -> Iterator[None]:
+    """Loaders called within read pictures with it."""
+    token = _CURRENT.set(recognition)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)

@@ -1,0 +1,102 @@
+"""Blobs: what is large, or is there before its document, by key: readings of pictures, figures.
+
+Documents name the keys they need among their facts. What none names goes when a document goes; a
+reading of a file whose reading was broken off waits under its key until then.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, MutableMapping
+from typing import Any
+
+from indexing.store.checksums import checksum
+from indexing.store.database import Database
+from indexing.store.facts import FIGURES, PICTURES
+
+BLOB_CHECKSUM = "checksum(CAST(key AS BLOB), value)"
+_LIST = "json_each(CASE WHEN json_valid(facts.value) THEN facts.value ELSE '[]' END)"
+_USED = (
+    f"SELECT json_each.value FROM facts, {_LIST} WHERE name = '{PICTURES}'{{0}} UNION"
+    f" SELECT json_extract(json_each.value, '$.key') FROM facts, {_LIST}"
+    f" WHERE name = '{FIGURES}'{{0}}"
+)
+
+
+class Blobs:
+    """The blobs in a database.
+
+    Args:
+        database: Where they are; whoever writes has a transaction open.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, key: str) -> bytes | None:
+        """A blob as it was written; None where it is not there, or damaged."""
+        rows = self._database.rows("SELECT value, checksum FROM blobs WHERE key = ?", [key])
+        for value, known in rows:
+            if isinstance(value, bytes) and checksum(key.encode(), value) == known:
+                return value
+        return None
+
+    def put(self, key: str, value: bytes) -> None:
+        """Keep a blob in place of the one of that key."""
+        self._database.run(
+            "INSERT OR REPLACE INTO blobs VALUES (?, ?, ?)",
+            [key, value, checksum(key.encode(), value)],
+        )
+
+    def drop_unused(self) -> None:
+        """Drop what no document names."""
+        used = _USED.format("")
+        self._database.run(f"DELETE FROM blobs WHERE key NOT IN ({used})")
+
+    def drop_damaged(self) -> None:
+        """Drop what is not as it was written: it is read again with its file."""
+        self._database.run(f"DELETE FROM blobs WHERE checksum != {BLOB_CHECKSUM}")
+
+    def copy(self, to: Database, row: int) -> None:
+        """Copy the sound blobs that a document names to another database."""
+        used = _USED.format(" AND document = ?")
+        rows = self._database.rows(
+            f"SELECT key, value, checksum FROM blobs WHERE checksum = {BLOB_CHECKSUM}"
+            f" AND key IN ({used})",
+            [row, row],
+        )
+        to.run_all("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?)", rows)
+
+
+class KeptReadings(MutableMapping[str, dict[str, Any]]):
+    """Readings of pictures, each in the database as soon as it is there.
+
+    Attributes:
+        used: Keys asked for or kept, in order.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database, self._blobs = database, Blobs(database)
+        self.used: dict[str, None] = {}
+
+    def __getitem__(self, key: str) -> dict[str, Any]:
+        value = self._blobs.get(key)
+        if value is None:
+            raise KeyError(key)
+        self.used[key] = None
+        return dict(json.loads(value))
+
+    def __setitem__(self, key: str, reading: dict[str, Any]) -> None:
+        with self._database.writing():
+            self._blobs.put(key, json.dumps(reading, ensure_ascii=False).encode())
+        self.used[key] = None
+
+    def __delitem__(self, key: str) -> None:
+        with self._database.writing():
+            self._database.run("DELETE FROM blobs WHERE key = ?", [key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.used)
+
+    def __len__(self) -> int:
+        return len(self.used)

@@ -1,0 +1,85 @@
+"""Headers, footers and page numbers: lines that repeat at one place of the pages.
+
+A line is left out only where that is certain: it is the first or last of its page, stands in the
+margin, says the same (but for numbers) at the same height on three pages that follow each other
+closely, and is not all that its page says. Its first page keeps it, so that its words can be found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from indexing.text.reading_order import Row
+
+MARGIN = 0.12  # share of the page's height, above and below, in which such lines stand
+LEAST = 3  # pages on which it repeats
+APART = 2  # pages from one to the next, on average: left and right pages may differ
+GRAIN = 100  # heights on a page that are told apart
+_NUMBER = re.compile(
+    r"\W*(?:page|seite|p\.|s\.)?\W*(\d{1,5})(?:\W*(?:of|von|/)\W*\d{1,5})?\W*", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line in the margin of a page; pages and lines are counted from 0."""
+
+    page: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageLines:
+    """The lines of a page in reading order, and which of them stand in its margins.
+
+    Attributes:
+        lines: With " " between the pieces of one.
+        margins: The highest and the lowest line, if they are there: the line's index, and its
+            middle as a share of the page's height.
+    """
+
+    lines: tuple[str, ...]
+    margins: tuple[tuple[int, float], ...] = ()
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], height: float) -> PageLines:
+        """The lines of rows on a page of that height, from the same unit."""
+        lines = tuple(" ".join(box.text for box in row) for row in rows)
+        if len(rows) < 2 or height <= 0:
+            return cls(lines)
+        order = sorted(range(len(rows)), key=lambda at: rows[at][0].top)
+        middles = [(at, (rows[at][0].top + rows[at][0].bottom) / 2 / height) for at in order]
+        ends = (middles[0], middles[-1])
+        return cls(lines, tuple(end for end in ends if not MARGIN < end[1] < 1 - MARGIN))
+
+
+def running_heads(pages: Sequence[PageLines]) -> list[set[int]]:
+    """Which lines of each page are left out, by index."""
+    found: list[set[int]] = [set() for _ in pages]
+    repeated: dict[tuple[int, str], list[_Line]] = defaultdict(list)
+    numbers: dict[tuple[int, int], list[_Line]] = defaultdict(list)
+    for number, page in enumerate(pages):
+        for at, middle in page.margins:
+            text, place = page.lines[at], round(middle * GRAIN)
+            line = _Line(number, at)
+            repeated[place, re.sub(r"\d+", "#", text)].append(line)
+            if said := _NUMBER.fullmatch(text):
+                numbers[place, int(said[1]) - number].append(line)
+    for lines in repeated.values():
+        for line in lines[1:] if _is_sure(lines) else ():
+            found[line.page].add(line.at)
+    for lines in numbers.values():
+        for line in lines if _is_sure(lines) else ():
+            found[line.page].add(line.at)
+    return [
+        out if len(out) < len(page.lines) else set() for out, page in zip(found, pages, strict=True)
+    ]
+
+
+def _is_sure(lines: Sequence[_Line]) -> bool:
+    """Whether lines are on enough pages that are close to each other."""
+    pages = len({line.page for line in lines})
+    return pages >= LEAST and lines[-1].page - lines[0].page + 1 <= APART * pages
