@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 from indexing.documents import clock
@@ -61,6 +62,7 @@ def document(
         "document.html",
         document=source,
         length=clock(max((u.time for u in source.utterances if u.time is not None), default=None)),
+        day=_day(source.occasion.day),
         problem=problem,
         sizes=sizes,
         recording=recording,
@@ -96,6 +98,15 @@ def rows(source: Document, span: Span, quote: Span | None) -> list[Row]:
         pieces = [structure.pieces(source.text, *each, marks) for each in parted]
         found.append(Row(block, pieces, clock(block.time), rule))
     return found
+
+
+def _day(day: str) -> str:
+    """A day in ISO 8601 as people write it; "" for none."""
+    try:
+        then = date.fromisoformat(day)
+    except ValueError:
+        return ""
+    return f"{then.day} {then:%B %Y}"
 
 
 def _shortened(text: str) -> str:

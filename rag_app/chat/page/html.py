@@ -76,12 +76,9 @@ def render(name: str, **values: object) -> str:
     return _templates().get_template(name).render(values)
 
 
-_render = render
-
-
 def conversation(before: Conversation, *, busy: bool = False) -> str:
     """The complete exchanges, oldest first; nothing while the first is in progress."""
-    return _render("conversation.html", exchanges=before.exchanges, busy=busy)
+    return render("conversation.html", exchanges=before.exchanges, busy=busy)
 
 
 def welcome(latest: DocumentEntry | None, look: FirstLook, *, samples: bool) -> str:
@@ -93,7 +90,7 @@ def welcome(latest: DocumentEntry | None, look: FirstLook, *, samples: bool) -> 
         samples: Whether there are sample documents to offer.
     """
     about = look.about
-    return _render(
+    return render(
         "welcome.html",
         latest=latest,
         about=about,
@@ -105,7 +102,7 @@ def welcome(latest: DocumentEntry | None, look: FirstLook, *, samples: bool) -> 
 
 def live(exchange: Exchange, number: int) -> str:
     """The exchange in progress."""
-    return _render("live.html", exchange=exchange, number=number)
+    return render("live.html", exchange=exchange, number=number)
 
 
 def sources(corpus: Corpus, source: Conversation, where: Filter | None = None) -> str:
@@ -122,17 +119,17 @@ def sources(corpus: Corpus, source: Conversation, where: Filter | None = None) -
         for number, exchange in enumerate(source.exchanges)
         if exchange.answer is not None
     ]
-    return _render("sources.html", answers=answers)
+    return render("sources.html", answers=answers)
 
 
 def conversations(all_: Sequence[Conversation], open_: str) -> str:
     """The list of conversations."""
-    return _render("conversations.html", conversations=all_, open=open_)
+    return render("conversations.html", conversations=all_, open=open_)
 
 
 def changes(mark: str, chats: str) -> str:
     """The mark of what is shown, and the folder of the conversations; nobody sees them."""
-    return _render("changes.html", mark=mark, chats=chats)
+    return render("changes.html", mark=mark, chats=chats)
 
 
 def collections(all_: Sequence[Collection], selection: Sequence[str], person: str | None) -> str:
@@ -141,7 +138,7 @@ def collections(all_: Sequence[Collection], selection: Sequence[str], person: st
     Nothing where there is no other than that of everybody, in which all is that names none.
     """
     listed = all_ if any(one.name != DEFAULT for one in all_) else ()
-    return _render(
+    return render(
         "collections.html", collections=listed, selection=frozenset(selection), person=person
     )
 
@@ -162,7 +159,7 @@ def documents(
         limited: Whether they are those of the selected collections only.
     """
     latest = list(reversed(listed))
-    return _render(
+    return render(
         "documents.html",
         listed=latest[:MAX_LISTED],
         total=len(listed),
@@ -174,7 +171,7 @@ def documents(
 
 def overview(about: Overview) -> str:
     """The overview of a document, in a dialog that the page opens."""
-    return _render(
+    return render(
         "overview.html",
         about=about,
         length=clock(about.seconds),
@@ -184,7 +181,7 @@ def overview(about: Overview) -> str:
 
 def uploads(all_: Sequence[UploadStatus]) -> str:
     """Uploaded files on their way into the corpus."""
-    return _render("uploads.html", uploads=sorted(all_, key=_needs_nobody), sums=_sums(all_))
+    return render("uploads.html", uploads=sorted(all_, key=_needs_nobody), sums=_sums(all_))
 
 
 def _needs_nobody(upload: UploadStatus) -> bool:
@@ -200,13 +197,13 @@ def _sums(all_: Sequence[UploadStatus]) -> list[tuple[str, int]]:
 
 def dropzone(max_bytes: int) -> str:
     """The area where files are dropped."""
-    return _render("dropzone.html", kinds=SUPPORTED, limit=f"{max_bytes / (1 << 20):,.0f} MB")
+    return render("dropzone.html", kinds=SUPPORTED, limit=f"{max_bytes / (1 << 20):,.0f} MB")
 
 
 def hits(corpus: Corpus, ranking: Sequence[Hit], where: Filter | None = None) -> str:
     """Documents for a query, best first, each with its best passages."""
     pairs = [(hit, list(_passages(corpus, hit, where))) for hit in ranking]
-    return _render("hits.html", hits=pairs)
+    return render("hits.html", hits=pairs)
 
 
 def _passages(corpus: Corpus, hit: Hit, where: Filter | None) -> Iterator[QuoteContext]:
@@ -219,19 +216,19 @@ def needles(report: NeedleReport) -> str:
     """A needle report: a grid for each method, the recommended one first."""
     best = report.recommended
     others = [each for each in report.results if each is not best]
-    return _render("needles.html", report=report, best=best, methods=[best, *others])
+    return render("needles.html", report=report, best=best, methods=[best, *others])
 
 
 def positions(report: PositionReport, verdict: CalibrationRecord | None) -> str:
     """Accuracy by position of the evidence: a plot for each length, a line for each method."""
     curves = sorted(report.curves, key=lambda curve: curve.length)
     panels = [(length, list(of)) for length, of in groupby(curves, key=lambda each: each.length)]
-    return _render("positions.html", report=report, panels=panels, verdict=verdict)
+    return render("positions.html", report=report, panels=panels, verdict=verdict)
 
 
 def notice(text: str, *, kind: str = "info") -> str:
     """A message of one line; its kind is "info" or "error"."""
-    return _render("notice.html", text=text, kind=kind)
+    return render("notice.html", text=text, kind=kind)
 
 
 def _tokens_read(answer: Answer) -> tuple[int, int]:
@@ -257,4 +254,4 @@ def _day(moment: str) -> str:
 
 def intro(of: str) -> str:
     """The introduction of a measurement: "needles" or "positions"."""
-    return _render(f"intro_{of}.html")
+    return render(f"intro_{of}.html")

@@ -35,6 +35,11 @@ class Original:
     state: FileState | None = None
     problem: str = ""
 
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the file is as it was a moment ago."""
+        return self.path is not None and _state(self.path) == self.state
+
 
 class Originals:
     """Finds the files of documents. What is not known to be unchanged is read again and compared.
@@ -58,13 +63,9 @@ class Originals:
         path = Path(document.path)
         if not path.is_absolute():
             return Original()
-        try:
-            status = path.stat()
-        except (OSError, ValueError):
+        state = _state(path)
+        if state is None:
             return Original(problem=GONE)
-        if not stat.S_ISREG(status.st_mode):
-            return Original(problem=GONE)
-        state = FileState(status.st_size, status.st_mtime_ns)
         if self._was_read(document, state) or self._reads_the_same(document, path, state):
             return Original(path, state)
         return Original(problem=CHANGED)
@@ -90,3 +91,12 @@ class Originals:
                     for one in self._reader.read(path)
                 )
             return self._same[key]
+
+
+def _state(path: Path) -> FileState | None:
+    """Size and time of a file; None where there is none."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    return FileState(status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 from cachetools import LRUCache
 
+from indexing.errors import UnreadableFile
 from indexing.limits import MIB, FileLimits
 from indexing.loaders.process import LoaderProcess
 from rag_app.chat.viewer.original import Original
@@ -67,7 +68,10 @@ class PagePictures:
 
     def _ask(self, original: Original, request: Mapping[str, str | int]) -> dict[str, Any]:
         assert original.path is not None
-        return self._process.pages(original.path, request)
+        found = self._process.pages(original.path, request)
+        if not original.is_unchanged:
+            raise UnreadableFile(original.path, "has changed", "open the document again")
+        return found
 
     def _kept(self, cache: LRUCache[object, T], key: object, make: Callable[[], T]) -> T:
         with self._lock:

@@ -8,6 +8,7 @@ answer and no file is being read, and once for each state of the documents.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -35,7 +36,6 @@ MOST_TRIES = 9  # questions that are asked to find them
 LONGEST = 300_000  # words of a document that is looked at
 LEAST_PROBABILITY = 0.6  # that the documents answer one
 PATIENCE = 0.5  # seconds between looks at whether somebody waits
-WHO = "suggestions"  # in the queue of questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Suggestions:
 
     Args:
         corpus: The documents.
-        questions: Where questions are asked.
+        questions: Where people ask: nothing is asked for a suggestion meanwhile.
         ingest_queue: Files that are still to be read.
     """
 
@@ -127,25 +127,26 @@ class Suggestions:
             ]
             look = FirstLook(overviews[0] if overviews else None)
             self._keep(person, revision, look)
-            found = self._answered(overviews, where, revision)
-            whole = replace(look, questions=tuple(found), revision=revision)
-            self._keep(person, revision, whole)
+            for question in self._answered(overviews, where, revision):
+                look = replace(look, questions=(*look.questions, question))
+                self._keep(person, revision, look)
+            self._keep(person, revision, replace(look, revision=revision))
 
     def _keep(self, person: str | None, revision: str, look: FirstLook) -> None:
         with self._lock:
             self._looks[person] = (revision, look)
 
-    def _answered(self, overviews: list[Overview], where: Filter, revision: str) -> list[str]:
+    def _answered(self, overviews: list[Overview], where: Filter, revision: str) -> Iterator[str]:
         """Questions that are answered from where they were made, of each document in turn."""
         made = (self._made(about, where) for about in overviews)
         in_turn = [one for turn in zip_longest(*made) for one in turn if one is not None]
-        found: list[str] = []
+        found: set[str] = set()
         for document, candidate in in_turn[:MOST_TRIES]:
             if len(found) == SUGGESTIONS or self._is_over(revision):
-                break
+                return
             if candidate.question not in found and self._answers(document, candidate, where):
-                found.append(candidate.question)
-        return found
+                found.add(candidate.question)
+                yield candidate.question
 
     def _made(self, about: Overview, where: Filter) -> list[tuple[Document, Candidate]]:
         document = self._corpus.document(about.document, where=where)
@@ -167,7 +168,8 @@ class Suggestions:
         return self._tried[key]
 
     def _answer(self, request: AskRequest) -> Answer | None:
-        for event in self._questions.stream(request, who=WHO, stop=self._closed):
+        """An answer without a place in the queue, in which nobody is to wait for it."""
+        for event in self._corpus.events(request, stop=self._closed):
             if isinstance(event, AnswerReady):
                 return event.answer
         return None

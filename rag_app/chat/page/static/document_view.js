@@ -86,6 +86,7 @@
     const { opener, id } = shown;
     shown.near?.disconnect();
     shown = null;
+    wanted.clear();
     dialog.replaceChildren(); // whatever plays stops
     const again = opener.isConnected ? opener
       : document.querySelector(`[data-view="${CSS.escape(id)}"]`); // drawn again meanwhile
@@ -128,47 +129,72 @@
 
   // ---- what is near is loaded ----
 
+  const wanted = new Set(); // pages that are near, and not drawn yet
+  let drawing = 0; // how many are asked for: others need the connections too
+
   function onNear(entries) {
     for (const { target, isIntersecting } of entries) {
-      if (!isIntersecting) continue;
-      if (target.dataset.page) picture(target);
-      else load(Number(target.dataset.part));
+      if (target.dataset.part) {
+        if (isIntersecting) load(Number(target.dataset.part));
+      } else if (isIntersecting) wanted.add(target);
+      else wanted.delete(target); // scrolled past
+    }
+    setTimeout(drawNext, 60);
+  }
+
+  function drawNext() {
+    const middle = (figure) => {
+      const { top, bottom } = figure.getBoundingClientRect();
+      return Math.abs(top + bottom - innerHeight);
+    };
+    while (shown && drawing < 3 && wanted.size) {
+      const next = [...wanted].reduce((a, b) => (middle(b) < middle(a) ? b : a));
+      wanted.delete(next);
+      picture(next);
     }
   }
 
   function picture(figure) {
     const width = Math.ceil(figure.clientWidth * devicePixelRatio);
-    const have = one("img", figure);
-    if (!width || width <= Number(have?.dataset.width ?? 0)) return;
+    if (!width || width <= Number(one("img", figure)?.dataset.width ?? 0)) return;
     const number = figure.dataset.page;
     const image = new Image();
     image.dataset.width = width;
     image.alt = `Page ${number}`;
-    image.addEventListener("load", () => {
-      for (const old of all("img, .failed", figure)) old.remove();
-      figure.prepend(image);
-    });
-    image.addEventListener("error", () => {
-      if (one("img, .failed", figure)) return;
-      const line = document.createElement("p");
-      line.className = "failed";
-      line.textContent = "This page cannot be drawn. Its text is under “Text”.";
-      figure.prepend(line);
-    });
+    drawing += 1;
+    const settle = (shows) => {
+      drawing -= 1;
+      if (shows || !one("img", figure)) {
+        for (const old of all("img, .failed", figure)) old.remove();
+        figure.prepend(shows ? image : failure());
+      }
+      drawNext();
+    };
+    image.addEventListener("load", () => settle(true));
+    image.addEventListener("error", () => settle(false));
     image.src = `documents/${encodeURIComponent(shown.id)}/pages/${number}?width=${width}`;
   }
 
+  function failure() {
+    const line = document.createElement("p");
+    line.className = "failed";
+    line.textContent = "This page cannot be drawn. Its words are under “Text”.";
+    return line;
+  }
+
+  // A part of the text; with a span, marked, in the place of all other marks.
   async function load(number, span) {
     const part = one(`[data-part="${number}"]`);
-    if (!part || (!span && !("missing" in part.dataset))) return;
     const mine = shown;
+    const needs = () => shown === mine && (span ? mine.latest === span : "missing" in part.dataset);
+    if (!part || !needs()) return;
     const response = await ask(`parts/${number}`, span);
-    if (!response.ok || shown !== mine) return;
-    const html = await response.text();
-    if (shown !== mine || (!span && !("missing" in part.dataset))) return;
+    const html = response.ok ? await response.text() : "";
+    if (!html || !needs()) return;
+    if (span) for (const mark of all("[data-text] mark")) mark.replaceWith(...mark.childNodes);
     part.innerHTML = html;
     delete part.dataset.missing;
-    shown.near.unobserve(part);
+    mine.near.unobserve(part);
     timed(part);
   }
 
@@ -195,7 +221,10 @@
     view.dataset.zoomed = next;
     view.style.setProperty("--zoom", next);
     view.scrollTop = share * view.scrollHeight;
-    for (const figure of all("[data-page]:has(img)")) picture(figure);
+    for (const figure of all("[data-page]:has(img)")) {
+      shown.near.unobserve(figure); // tells again whether it is near
+      shown.near.observe(figure);
+    }
   }
 
   // ---- a span, wherever it is ----
@@ -241,7 +270,6 @@
 
   async function revealInText(span, mine) {
     if (mine.marked !== span) {
-      for (const mark of all("[data-text] mark")) mark.replaceWith(...mark.childNodes);
       await load(span.part, span);
       if (shown !== mine || mine.latest !== span) return;
       mine.marked = span;

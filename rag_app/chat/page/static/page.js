@@ -190,7 +190,9 @@ const ragApp = (() => {
     talk.addEventListener("scroll", () => {
       near = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 160;
     });
-    const down = () => { if (near) talk.scrollTop = talk.scrollHeight; };
+    const down = () => {
+      if (near && talk.querySelector(".exchange")) talk.scrollTop = talk.scrollHeight;
+    };
     for (const part of [history, document.getElementById("live")]) {
       new MutationObserver(down).observe(part, { childList: true, subtree: true, characterData: true });
     }

@@ -362,6 +362,10 @@ def test_the_text_of_a_document_stays_text(visit: Visit, tmp_path: Path) -> None
     row.locator("[data-act=overview]").click()
     expect(page.locator("#overview dialog")).to_be_visible()
     page.keyboard.press("Escape")
+    row.locator("[data-view]").click()
+    expect(page.locator("#document [data-text]")).to_contain_text("<img src=x onerror")
+    assert page.locator("#document :is(script, img, a)").count() == 0
+    page.keyboard.press("Escape")
     assert page.evaluate("window.harmed") is None
     found = "#history script, #panel script, #results script, .html-container :is(img, a)"
     assert page.locator(found).count() == 0
