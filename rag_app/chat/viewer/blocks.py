@@ -1,4 +1,4 @@
-"""A document's text in parts, and a part in blocks: utterances, headings, paragraphs, rows.
+"""A document's text in parts, and a part in blocks: utterances, records, headings, paragraphs.
 
 Blocks are spans: whatever is shown is the text that was indexed, character by character, so that a
 quote is marked exactly where it was taken from.
@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from indexing.documents import Document
+from indexing.documents import Document, Page
 
 PART = 12_000  # characters, about: what is sent to a browser at once
 HEADING = 160  # characters at most
 
-Kind = Literal["utterance", "heading", "paragraph", "item", "row"]
+Kind = Literal["utterance", "record", "heading", "paragraph", "item", "row"]
 Span = tuple[int, int]
 
 _LINE = re.compile(r"[^\n]+")
@@ -115,9 +115,9 @@ def blocks(document: Document, start: int, end: int) -> Iterator[Block]:
 def _lines(document: Document, start: int, end: int) -> Iterator[Block]:
     """The blocks of a span without utterances: lines, those of one paragraph together."""
     paragraph: Block | None = None
-    pages = {page.start: page.place for page in document.pages if page.end > page.start}
+    pages = _pages_within(document, start, end)
     for match in _LINE.finditer(document.text, start, end):
-        block = _line(document, *match.span(), place=pages.get(match.start()))
+        block = _line(document, *match.span(), page=pages.get(match.start()))
         if block is None:
             continue
         joins = paragraph is not None and block.start == paragraph.end + 1 and block.place is None
@@ -135,11 +135,20 @@ def _joined(one: Block, other: Block) -> Block:
     return Block(one.kind, one.start, other.end, one.text_start, place=one.place)
 
 
-def _line(document: Document, start: int, end: int, *, place: str | None) -> Block | None:
-    """What a line is shown as; None for one of white space."""
-    line = document.text[start:end]
+def _pages_within(document: Document, start: int, end: int) -> dict[int, Page]:
+    """The pages that begin in a span and hold text, by their first character."""
+    first = bisect_left(document.pages, start, key=lambda page: page.start)
+    last = bisect_left(document.pages, end, key=lambda page: page.start)
+    return {page.start: page for page in document.pages[first:last] if page.end > page.start}
+
+
+def _line(document: Document, start: int, end: int, *, page: Page | None) -> Block | None:
+    """What a line is shown as, that may be the first of a page; None for one of white space."""
+    line, place = document.text[start:end], page.place if page else None
     if not line.strip():
         return None
+    if page is not None and page.end <= end + 1 and document.format != "pdf":
+        return Block("record", start, end, start, place=place)
     if document.format == "markdown" and (match := _ATX.match(line)):
         return Block("heading", start, end, start + match.end(1), place=place)
     if _is_heading(document, start, end):
@@ -152,7 +161,7 @@ def _line(document: Document, start: int, end: int, *, place: str | None) -> Blo
 
 def _is_heading(document: Document, start: int, end: int) -> bool:
     """Whether a line is short, and a place where its format begins a chapter."""
-    if document.pages or end - start > HEADING:
+    if document.format == "pdf" or end - start > HEADING:
         return False
     at = bisect_left(document.breaks, start)
     return at < len(document.breaks) and document.breaks[at] == start

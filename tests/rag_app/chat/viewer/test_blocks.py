@@ -62,6 +62,17 @@ def test_structure_is_what_people_see(documents: dict[str, Document]) -> None:
     assert places == [f"page {page.number}" for page in paged.pages]
 
 
+def test_a_row_of_a_table_is_one_record(tmp_path: Path) -> None:
+    (tmp_path / "birds.csv").write_text("Bird,Ring\nKnot,K-77\nTern,T-12\n")
+    with FileReader() as reader:
+        (document,) = reader.read(tmp_path / "birds.csv")
+    assert isinstance(document, Document)
+    shown = all_blocks(document)
+    assert {one.kind for one in shown} == {"record"}
+    assert [one.place for one in shown] == [page.place for page in document.pages]
+    assert "T-12" in document.text[shown[-1].start : shown[-1].end]
+
+
 def test_a_text_without_lines_is_parted_all_the_same() -> None:
     text = "word " * 20_000
     document = Document("a", "a", "", "A", "text", "", text)
