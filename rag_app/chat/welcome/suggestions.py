@@ -105,10 +105,10 @@ class Suggestions:
     def _work(self) -> None:
         while not self._closed.is_set():
             with self._lock:
-                person = next(iter(self._pending), self)
-                if isinstance(person, Suggestions):
+                if not self._pending:
                     self._worker = None
                     return
+                person = next(iter(self._pending))
                 del self._pending[person]
             with suppress(Exception):  # whoever asks a question is told
                 self._look(person)
