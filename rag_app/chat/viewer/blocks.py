@@ -116,11 +116,15 @@ def _lines(document: Document, start: int, end: int) -> Iterator[Block]:
     """The blocks of a span without utterances: lines, those of one paragraph together."""
     paragraph: Block | None = None
     pages = _pages_within(document, start, end)
+    full = _full_line(document, start, end)
+    before = 0
     for match in _LINE.finditer(document.text, start, end):
         block = _line(document, *match.span(), page=pages.get(match.start()))
         if block is None:
             continue
         joins = paragraph is not None and block.start == paragraph.end + 1 and block.place is None
+        joins = joins and (not full or before >= full)
+        before = block.end - block.start
         if paragraph is not None and joins and block.kind == paragraph.kind == "paragraph":
             paragraph = _joined(paragraph, block)
             continue
@@ -129,6 +133,14 @@ def _lines(document: Document, start: int, end: int) -> Iterator[Block]:
         paragraph = block
     if paragraph is not None:
         yield paragraph
+
+
+def _full_line(document: Document, start: int, end: int) -> int:
+    """The length from which a line of a PDF goes on in the next; 0 where lines mean something."""
+    if document.format != "pdf":
+        return 0
+    lengths = sorted(len(match[0]) for match in _LINE.finditer(document.text, start, end))
+    return lengths[len(lengths) * 9 // 10] * 3 // 4 if lengths else 0
 
 
 def _joined(one: Block, other: Block) -> Block:
@@ -155,7 +167,7 @@ def _line(document: Document, start: int, end: int, *, page: Page | None) -> Blo
         return Block("heading", start, end, start, place=place)
     if " | " in line or (line.lstrip().startswith("|") and line.rstrip().endswith("|")):
         return Block("row", start, end, start, place=place)
-    kind: Kind = "item" if _ITEM.match(line) else "paragraph"
+    kind: Kind = "item" if _ITEM.match(line) and document.format != "pdf" else "paragraph"
     return Block(kind, start, end, start, place=place)
 
 

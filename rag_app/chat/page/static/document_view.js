@@ -217,10 +217,14 @@
     const view = one("[data-pages]");
     const now = ZOOMS.indexOf(Number(view.dataset.zoomed ?? 1));
     const next = ZOOMS[Math.min(Math.max(now + way, 0), ZOOMS.length - 1)];
-    const share = view.scrollTop / view.scrollHeight;
+    const middle = { // what is in the middle stays there
+      left: (view.scrollLeft + view.clientWidth / 2) / view.scrollWidth,
+      top: (view.scrollTop + view.clientHeight / 2) / view.scrollHeight,
+    };
     view.dataset.zoomed = next;
     view.style.setProperty("--zoom", next);
-    view.scrollTop = share * view.scrollHeight;
+    view.scrollLeft = middle.left * view.scrollWidth - view.clientWidth / 2;
+    view.scrollTop = middle.top * view.scrollHeight - view.clientHeight / 2;
     for (const figure of all("[data-page]:has(img)")) {
       shown.near.unobserve(figure); // tells again whether it is near
       shown.near.observe(figure);
