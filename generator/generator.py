@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 
 from generator.answer import NOT_SAID, Answer, AnswerReady, Citation, Event, Mode, Responsibility
+from generator.answer_length import LENGTHS
 from generator.answer_mode import AnswerMode, usual
 from generator.attribution.citer import Citer
 from generator.attribution.markers import insert_markers
@@ -32,6 +33,7 @@ from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.fitted import FITTED
 from generator.extractive.late_chunking import ContextualEncoder
 from generator.extractive.selector import (
+    QuoteLength,
     build_citation,
     closest_quotes,
     format_quote,
@@ -60,17 +62,24 @@ _ROOM_FOR_QUOTES = 400  # tokens
 AnyModel = CausalModel | RemoteModel
 
 
-def load_model(name: str, *, decoding: str = "concat", notify: Notify | None = None) -> AnyModel:
+def load_model(
+    name: str,
+    *,
+    decoding: str = "concat",
+    notify: Notify | None = None,
+    key: str | None = None,
+) -> AnyModel:
     """The model by a name: on this machine, or behind the server that the name gives.
 
-    Under the decoding "quotes", the packaged model has the writer's adapters.
+    Under the decoding "quotes", the packaged model has the writer's adapters. The key is for a
+    server, as of `RemoteModel`.
 
     Raises:
         ModelError: There is none by that name, or it cannot be loaded.
         InvalidRequest: The name of a server's model is not of the form `openai:BASE_URL#MODEL`.
     """
     if is_remote(name):
-        return RemoteModel(name)
+        return RemoteModel(name, key=key)
     writer = decoding == "quotes" and name == DEFAULT_GENERATOR
     return CausalModel.load(name, notify=notify, adapters=ADAPTERS if writer else None)
 
@@ -214,6 +223,10 @@ class Generator:
     def _unit(self, request: AskRequest) -> EvidenceUnit:
         return request.evidence or self.settings.evidence
 
+    def _length(self, request: AskRequest) -> QuoteLength:
+        length = LENGTHS[request.length]
+        return self.settings.length if length is None else length.quotes
+
     def _abstain_below(self, request: AskRequest) -> float:
         """The probability of an answer below which there is none."""
         if not request.abstain:
@@ -252,7 +265,7 @@ class Generator:
         if self.settings.quotes == "decoded":
             quotes = self._decode_quotes(draft, evidence, features, stop)
         else:
-            quotes = iter(select_quotes(features, length=self.settings.length))
+            quotes = iter(select_quotes(features, length=self._length(draft.request)))
         for marker, sentence in enumerate(quotes, start=1):
             text = format_quote(sentence, marker)
             yield draft.text(text if marker == 1 else "\n" + text)
@@ -287,7 +300,7 @@ class Generator:
             draft.request.query,
             evidence,
             rank_sentences(features),
-            length=self.settings.length,
+            length=self._length(draft.request),
             room=min(self.settings.passage_tokens, model.window - _ROOM_FOR_QUOTES),
             arrangement=self.settings.arrangement,
             stop=stop,
@@ -336,6 +349,8 @@ class Generator:
             if unit == "documents":
                 raise InvalidRequest(f"{decoding} reads no whole documents; use --decoding concat")
             unit = "passages"
+        if (length := LENGTHS[request.length]) is not None:
+            settings = replace(settings, max_new_tokens=length.tokens)
         budget = choose_budget(
             unit, model, answer=settings.max_new_tokens, most=settings.budget_tokens
         )

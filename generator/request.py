@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from generator.answer import Mode
+from generator.answer_length import LENGTHS, Length
 from generator.evidence import UNITS, EvidenceUnit, Lookup
 from generator.prompt.follow_up import Turn, standalone_question
 from indexing.documents import Hit
@@ -36,6 +37,7 @@ class AskRequest:
             limit a question to the documents that it names; "question" to look it up as it is.
         evidence: Whether a language model reads whole documents or passages; None for the
             settings' choice.
+        length: How long the answer may be, a key of `LENGTHS`.
         subject: The question without the documents that it names; "" for itself.
         abstain: Whether evidence below the threshold is answered by "The documents do not say."
         query: The standalone question: its subject, or completed from the history where it leans on
@@ -43,7 +45,7 @@ class AskRequest:
 
     Raises:
         InvalidRequest: The question is empty, k is below 1, `abstain_below` no probability, or
-            `evidence` none of `UNITS`.
+            `evidence` none of `UNITS`, or `length` none of `LENGTHS`.
     """
 
     question: str
@@ -55,6 +57,7 @@ class AskRequest:
     abstain_below: float | None = None
     read_as: ReadAs = "auto"
     evidence: EvidenceUnit | None = None
+    length: Length = "usual"
     subject: str = ""
     query: str = field(init=False)
 
@@ -69,6 +72,8 @@ class AskRequest:
             )
         if self.evidence not in {None, *UNITS}:
             raise InvalidRequest(f"no evidence {self.evidence!r}; use {', '.join(UNITS)}")
+        if self.length not in LENGTHS:
+            raise InvalidRequest(f"no length {self.length!r}; use {', '.join(LENGTHS)}")
         object.__setattr__(self, "question", self.question.strip())
         subject = self.subject.strip() or self.question
         object.__setattr__(self, "query", standalone_question(subject, self.history))

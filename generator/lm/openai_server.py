@@ -2,9 +2,9 @@
 
 Named `openai:BASE_URL#MODEL`, as in `openai:http://localhost:11434/v1#qwen3`. Only this file speaks
 to a network, through OpenAI's own library, and only to the server that was named: no redirect is
-followed. The key comes from the environment alone: $RAG_APP_API_KEY for any server, $OPENAI_API_KEY
-for OpenAI's own and no other. Nothing else of the environment that the library would send (headers,
-organization, project) leaves this machine.
+followed. The key is the one that was given with the name, else it comes from the environment:
+$RAG_APP_API_KEY for any server, $OPENAI_API_KEY for OpenAI's own and no other. Nothing else of the
+environment that the library would send (headers, organization, project) leaves this machine.
 
 A server gives text and nothing else, so whatever needs the model's logits or attention is refused
 (`model_name.needs_internals`), and tokens are estimated (`prompt.server_chat`).
@@ -30,6 +30,7 @@ from indexing.errors import InvalidRequest, MissingDependency, RagAppError, Serv
 if TYPE_CHECKING:
     from openai import APIError, OpenAI
 
+MOST_NAMES = 200  # of a server's list of models
 _RETRIES = 2
 _MOST_CHARACTERS = 40  # a token, before a server's answer is cut
 _HEADERS = {
@@ -57,14 +58,17 @@ class RemoteModel:
     Args:
         name: `openai:BASE_URL#MODEL`.
         patience: How long the server may take.
+        key: Sent to the server and nobody else; "" for none, None for the environment's.
 
     Raises:
         InvalidRequest: The name is not of that form, or holds a password.
         MissingDependency: The `openai` package is not installed.
     """
 
-    def __init__(self, name: str, *, patience: Patience | None = None) -> None:
-        self.name = name
+    def __init__(
+        self, name: str, *, patience: Patience | None = None, key: str | None = None
+    ) -> None:
+        self.name, self._given_key = name, key
         self.url, self.model = parse_server_name(name)
         self._patience = patience or Patience()
         self.chat = ServerChat()
@@ -85,6 +89,16 @@ class RemoteModel:
             return next((_stated_window(one) for one in models if one.id == self.model), None)
         except (APIError, ValueError, TypeError, AttributeError):
             return None
+
+    def names(self) -> tuple[str, ...]:
+        """The server's names of its models, in its order, at most `MOST_NAMES`.
+
+        Raises:
+            ServerFailed: The server cannot be reached, refuses, or speaks another protocol.
+        """
+        with self._explained(), self._client() as client:
+            listed = client.with_options(max_retries=0).models.list().data
+            return tuple(_printable(str(one.id)) for one in listed[:MOST_NAMES])
 
     def count(self, text: str) -> int:
         """An estimate of how many tokens a text takes."""
@@ -123,7 +137,7 @@ class RemoteModel:
             raise MissingDependency(
                 "openai", "A model behind a server", 'pip install "rag-app[openai]"'
             ) from error
-        key = _key(self.url)
+        key = _key(self.url) if self._given_key is None else self._given_key
 
         def send_only_ours(request: Any) -> None:  # noqa: ANN401 - of the library's HTTP client
             for name in set(request.headers) - _HEADERS:
@@ -214,7 +228,7 @@ class RemoteModel:
             case openai.AuthenticationError() | openai.PermissionDeniedError():
                 return (
                     f"{self.url} refuses the key ({error.status_code}: {reason}); "
-                    "set RAG_APP_API_KEY"
+                    "set RAG_APP_API_KEY, or give another key"
                 )
             case openai.NotFoundError():
                 return f"{self.url} knows no {self.model!r} ({reason}); look at {self.url}/models"

@@ -70,7 +70,7 @@ def encoder_weights(name: str = DEFAULT_ENCODER, *, notify: Notify | None = None
 
 def generator_weights(name: str = DEFAULT_GENERATOR, *, notify: Notify | None = None) -> Weights:
     """The files of a causal language model; arguments and errors as in `encoder_weights`."""
-    return _resolve(name, packaged=_PACKAGED_GENERATORS, notify=notify)
+    return _resolve(name, packaged=PACKAGED_GENERATORS, notify=notify)
 
 
 def _resolve(name: str, *, packaged: dict[str, Packaged], notify: Notify | None) -> Weights:
@@ -137,7 +137,7 @@ _PACKAGED_ENCODERS: dict[str, Packaged] = {
     DEFAULT_ENCODER: _minilm,
     rotary_minilm.NAME: _minilm_rope,
 }
-_PACKAGED_GENERATORS: dict[str, Packaged] = {DEFAULT_GENERATOR: _smollm2}
+PACKAGED_GENERATORS: dict[str, Packaged] = {DEFAULT_GENERATOR: _smollm2}
 
 
 # --- folders ------------------------------------------------------------------------------------

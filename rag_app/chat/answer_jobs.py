@@ -225,4 +225,5 @@ def _request(exchange: Exchange, before: Conversation, person: str | None) -> As
         exchange.mode,
         where=Filter(documents=exchange.documents, collections=exchange.collections, person=person),
         history=before.turns(),
+        length=exchange.length,
     )

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.errors import RagAppError
-from indexing.models.files import DEFAULT_GENERATOR
 from rag_app.chat.answer_jobs import AnswerJobs
 from rag_app.chat.changes import Changes
 from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.conversation_store import ConversationStore
 from rag_app.chat.document_list import DocumentList
 from rag_app.chat.ingest_queue import IngestQueue
+from rag_app.chat.model_choice import ModelChoice
 from rag_app.chat.question_queue import QuestionQueue
 from rag_app.chat.removal_notice import RemovalNotices
 from rag_app.chat.uploads import Uploads
@@ -35,7 +35,6 @@ class Application:
     Attributes:
         corpus: The documents.
         answer: Default answer mode.
-        generator: The language model's name.
         questions: The queue in front of the model.
         conversations: Stored conversations.
         jobs: Answers in progress.
@@ -47,11 +46,11 @@ class Application:
         changes: Whether anything of what a page shows has changed.
         viewer: Opens documents.
         suggestions: What is shown of documents before the first question.
+        models: Which language model writes.
     """
 
     corpus: Corpus
     answer: Mode
-    generator: str
     questions: QuestionQueue
     conversations: ConversationStore
     jobs: AnswerJobs
@@ -63,6 +62,12 @@ class Application:
     changes: Changes
     viewer: Viewer
     suggestions: Suggestions
+    models: ModelChoice
+
+    @property
+    def generator(self) -> str:
+        """The language model's name."""
+        return self.models.current
 
     @classmethod
     def over(
@@ -70,7 +75,7 @@ class Application:
         corpus: Corpus,
         *,
         answer: Mode = "quote",
-        generator: str = DEFAULT_GENERATOR,
+        model_named: bool = False,
         people: Sequence[str] = (),
     ) -> Application:
         """The parts over a corpus; whatever they store lies in the corpus's folder.
@@ -78,17 +83,19 @@ class Application:
         Args:
             corpus: The documents.
             answer: Default answer mode.
-            generator: The language model's name.
+            model_named: Whether the language model was named when the server was started, so that
+                nobody chooses another on the page.
             people: Everybody who may log in; nobody where that is not needed.
         """
         questions, conversations = QuestionQueue(corpus), ConversationStore(corpus.folder / CHATS)
+        models = ModelChoice(corpus, fixed=model_named, people=people)
+        models.restore()
         uploads = Uploads(corpus.folder / UPLOADS, max_bytes=corpus.limits.bytes)
         ingest_queue = IngestQueue(corpus, uploads)
         suggestions = Suggestions(corpus, questions, ingest_queue)
         return cls(
             corpus=corpus,
             answer=answer,
-            generator=generator,
             questions=questions,
             conversations=conversations,
             jobs=AnswerJobs(questions, conversations),
@@ -100,6 +107,7 @@ class Application:
             changes=Changes(corpus, ingest_queue, conversations, suggestions),
             viewer=Viewer(corpus),
             suggestions=suggestions,
+            models=models,
         )
 
     def warm(self) -> None:

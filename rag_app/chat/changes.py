@@ -48,6 +48,7 @@ class Changes:
             self._conversations.changed(chats),
             look.about and look.about.document,
             look.questions,
+            self._corpus.generator_settings.model,
         )
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from generator.answer import Answer, Mode
+from generator.answer_length import Length
 from generator.prompt.follow_up import Turn
 from indexing.errors import InvalidRequest
 
@@ -94,6 +95,7 @@ class Exchange:
         note: An error, or how many questions are ahead, or the progress of a check.
         check: Its position check, if there was one.
         collections: Names of the collections it is limited to; none for all.
+        length: How long the answer was to be.
     """
 
     question: str
@@ -105,6 +107,7 @@ class Exchange:
     note: str = ""
     check: PositionCheckRecord | None = None
     collections: tuple[str, ...] = ()
+    length: Length = "usual"
 
     @property
     def over(self) -> bool:

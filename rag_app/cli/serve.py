@@ -51,7 +51,9 @@ LOGIN = "RAG_APP_AUTH"
     "--answer", type=click.Choice(["quote", "free"]), default="quote", show_default=True,
     help="Default answers: verbatim quotes or generated; the page offers both.",
 )  # fmt: skip
-@click.option("--generator", help="Language model, as in `rag-app ask`.")
+@click.option(
+    "--generator", help="Language model, as in `rag-app ask`; then the page offers no other."
+)
 @with_evidence
 @with_abstain_below
 @with_encoder
@@ -83,7 +85,8 @@ def serve(
 ) -> None:
     """Serve a chat page in the browser, and other programs with --api and --mcp. Ctrl-C stops it.
 
-    Nothing is loaded from or sent to another machine, unless --generator names a server.
+    Nothing is loaded from or sent to another machine, unless --generator names a server, or
+    somebody chooses one on the page.
     """
     from indexing.models.runtime import share_memory
 
@@ -120,7 +123,7 @@ def serve(
         app = Application.over(
             corpus,
             answer="free" if answer == "free" else "quote",
-            generator=settings.model,
+            model_named=generator is not None,
             people=options.logins.users if options.logins else (),
         )
         server.serve(app, options, ready=lambda address: _ready(address, options))

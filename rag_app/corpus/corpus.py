@@ -637,6 +637,15 @@ class Corpus:
         """How it answers."""
         return self._models.generator_settings
 
+    def use_generator(self, settings: GeneratorSettings, *, key: str | None = None) -> None:
+        """Answer in another way from the next question on.
+
+        Args:
+            settings: How to answer.
+            key: For the model's server; "" for none, None for the environment's.
+        """
+        self._models.use_generator(settings, key=key)
+
     # For whoever brings vectors of their own
 
     @contextmanager

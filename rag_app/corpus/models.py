@@ -40,6 +40,7 @@ class Models:
         self._encoder_settings = encoder.settings if isinstance(encoder, Encoder) else encoder
         self._generator: Generator | None = None
         self._generator_settings = generator
+        self._key: str | None = None
         self._notify = notify
         self._loading = threading.RLock()
 
@@ -49,6 +50,17 @@ class Models:
         from generator.settings import GeneratorSettings
 
         return self._generator_settings or GeneratorSettings()
+
+    def use_generator(self, settings: GeneratorSettings, *, key: str | None) -> None:
+        """Answer in another way from the next question on; one in progress ends as it began.
+
+        Args:
+            settings: How to answer.
+            key: For the model's server, as of `RemoteModel`.
+        """
+        with self._loading:
+            self._generator_settings, self._key = settings, key
+            self._generator = None
 
     def close(self) -> None:
         """Let go of both."""
@@ -99,12 +111,15 @@ class Models:
         encoder = self.encoder(stored)
         with self._loading:
             if self._generator is None:
-                settings = self.generator_settings
+                settings, key = self.generator_settings, self._key
                 self._generator = Generator(
                     settings,
                     embed=EmbeddingCache(encoder.encode_queries),
                     load=lambda: load_model(
-                        settings.model, decoding=settings.usual_decoding, notify=self._notify
+                        settings.model,
+                        decoding=settings.usual_decoding,
+                        notify=self._notify,
+                        key=key,
                     ),
                 )
             return self._generator

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 Update = Any  # a component or its new value; Gradio has no type for it
 Updates = tuple[Update, ...]
 
-# Stored by a browser: "key", open "chat", "chosen" document ids, names of "collections". Whoever is
-# logged in, "person", comes from the request.
+# Stored by a browser: "key", open "chat", "chosen" document ids, names of "collections", "length"
+# of answers. Whoever is logged in, "person", comes from the request.
 Browser = dict[str, Any]
 
 

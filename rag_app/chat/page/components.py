@@ -31,6 +31,8 @@ ACTS = (
     "retry_upload",
     "refresh",
     "add_samples",
+    "open_answering",
+    "set_length",
 )
 ON_LOAD = f"ragApp.acts(element, trigger, {json.dumps(ACTS)})"
 

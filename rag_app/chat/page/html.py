@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from generator.lm.model_name import is_remote
 from indexing.documents import clock
 from indexing.store.collections import DEFAULT
 from indexing.walk import SUPPORTED
@@ -37,12 +38,18 @@ if TYPE_CHECKING:
     from indexing.store.store import DocumentEntry
     from rag_app.chat.conversation import Conversation, Exchange
     from rag_app.chat.document_list import ListedDocument
+    from rag_app.chat.model_choice import ModelChoice, ServerModels
     from rag_app.chat.upload_records import UploadStatus
     from rag_app.chat.welcome.suggestions import FirstLook
     from rag_app.corpus.corpus import Corpus
     from rag_app.evaluation.needle import NeedleReport
     from rag_app.evaluation.positions import PositionReport
 
+LENGTH_WORDS = (
+    ("short", "Short: one quote, or a sentence or two"),
+    ("usual", "As the question needs"),
+    ("long", "Long: every quote that may answer"),
+)
 MAX_LISTED = 2000  # documents in the list; the search view finds the others
 
 
@@ -61,6 +68,7 @@ def _templates() -> Environment:
     )
     environment.filters["day"] = _day
     environment.filters["left"] = _duration
+    environment.filters["model"] = model_label
     environment.filters["file"] = lambda path: path.rsplit("/", 1)[-1]
     environment.globals.update(
         paragraphs=paragraphs,
@@ -127,9 +135,43 @@ def conversations(all_: Sequence[Conversation], open_: str) -> str:
     return render("conversations.html", conversations=all_, open=open_)
 
 
-def changes(mark: str, chats: str) -> str:
-    """The mark of what is shown, and the folder of the conversations; nobody sees them."""
-    return render("changes.html", mark=mark, chats=chats)
+def changes(mark: str, chats: str, model: str) -> str:
+    """The mark of what is shown, the folder of the conversations, and the model's name."""
+    return render("changes.html", mark=mark, chats=chats, model=model)
+
+
+def model_label(name: str) -> str:
+    """The name of a language model as people know it: without its server or folder."""
+    if is_remote(name):
+        return name.partition("#")[2] or name
+    return name.rstrip("/").rsplit("/", 1)[-1] or name
+
+
+def writer() -> str:
+    """The button that opens the dialog; the page writes the model's name on it."""
+    return render("writer.html")
+
+
+def answering(models: ModelChoice, person: str | None, length: str) -> str:
+    """The dialog on how answers are made: their length, and the model that writes."""
+    refusal = models.refusal(person)
+    local = () if refusal else models.local()
+    return render(
+        "answering.html",
+        lengths=LENGTH_WORDS,
+        length=length,
+        current=models.current,
+        refusal=refusal,
+        local=local,
+        current_apart=all(one.name != models.current for one in local),
+        keys=models.keys_kept(),
+        made=datetime.now(UTC).isoformat(),
+    )
+
+
+def server_models(servers: Sequence[ServerModels], current: str) -> str:
+    """The models of servers, to choose from."""
+    return render("server_models.html", servers=servers, current=current)
 
 
 def collections(all_: Sequence[Collection], selection: Sequence[str], person: str | None) -> str:

@@ -42,6 +42,8 @@ class Talk:
     hint: gr.HTML
     box: gr.Textbox
     mode: gr.Radio
+    writer: gr.HTML
+    answering: gr.HTML
     save: dict[str, gr.Button]  # by format
     download: gr.Textbox
 
@@ -118,6 +120,7 @@ def _talk(app: Application) -> Talk:
                 container=False,
                 elem_id="mode",
             )
+            writer = html(view.writer(), acts=True, elem_id="writer")
             save = {
                 suffix: gr.Button(
                     f"Save as {name}", size="sm", elem_classes=["save", f"save-{suffix}"]
@@ -125,4 +128,5 @@ def _talk(app: Application) -> Talk:
                 for name, suffix in FORMATS.items()
             }
     download = gr.Textbox(visible="hidden", elem_id="download")
-    return Talk(history, live, hint, box, mode, save, download)
+    answering = html(acts=True, elem_id="answering")
+    return Talk(history, live, hint, box, mode, writer, answering, save, download)

@@ -17,6 +17,7 @@ from indexing.filter import Filter
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.page import export, layout
 from rag_app.chat.page import html as view
+from rag_app.chat.page.answering import AnsweringHandlers, wanted_length
 from rag_app.chat.page.browser_state import Browser, Updates, own, value_of
 from rag_app.chat.page.components import PRIVATE
 from rag_app.chat.page.document_handlers import DocumentHandlers
@@ -115,6 +116,9 @@ def _connect(blocks: gr.Blocks, page: Layout, handlers: _Handlers) -> None:
     removed = on(side.documents.remove_document, documents.remove, [browser], [browser, *files])
     on(removed.then, handlers.sources, [browser], [page.sources])
     on(side.documents.overview, documents.overview, None, [side.overview, side.notice])
+    answering = handlers.answering
+    on(talk.writer.open_answering, answering.open, [browser], [talk.answering])
+    on(talk.answering.set_length, answering.set_length, [browser], [browser], cancels=[refreshed])
     for suffix, button in talk.save.items():
         saved = on(button.click, handlers.save(suffix), [browser], talk.download)
         saved.then(None, [talk.download], None, js="(file) => ragApp.save(file)", **PRIVATE)
@@ -126,6 +130,7 @@ class _Handlers:
     def __init__(self, app: Application) -> None:
         self.app = app
         self.documents = DocumentHandlers(app)
+        self.answering = AnsweringHandlers(app)
 
     def _conversation(self, browser: Browser) -> Conversation:
         """The open conversation, or a new one."""
@@ -146,7 +151,8 @@ class _Handlers:
     def _changes(self, browser: Browser) -> str:
         """The mark of what is shown next; taken before it is read, so that nothing is missed."""
         chats = self.app.conversations.name(browser["key"])
-        return view.changes(self.app.changes.mark(chats, browser["person"]), chats)
+        mark = self.app.changes.mark(chats, browser["person"])
+        return view.changes(mark, chats, self.app.models.current)
 
     async def refresh(self, browser: Browser, request: gr.Request) -> AsyncIterator[Updates]:
         """What may have changed elsewhere; then the answer that is asked for in another window."""
@@ -228,6 +234,7 @@ class _Handlers:
             "free" if mode == "free" else "quote",
             self.documents.selection(browser),
             collections=self.documents.collections(browser),
+            length=wanted_length(browser),
         )
         try:
             self.app.jobs.start(browser["key"], before, exchange, person=browser["person"])

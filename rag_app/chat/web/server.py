@@ -85,7 +85,7 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
     from fastapi.staticfiles import StaticFiles
 
     from rag_app.chat.page import page
-    from rag_app.chat.web import changes_route, document_route, upload_route
+    from rag_app.chat.web import changes_route, document_route, model_route, upload_route
     from rag_app.chat.web.auth import LOOPBACK, AccessControl
     from rag_app.chat.web.body_limit import BodyLimit
 
@@ -94,6 +94,7 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
     upload_route.add(web, app)
     changes_route.add(web, app)
     document_route.add(web, app)
+    model_route.add(web, app)
     if options.api:
         from rag_app.chat.web import openai_api
 

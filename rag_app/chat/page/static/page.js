@@ -144,14 +144,61 @@ const ragApp = (() => {
   // ---- the overview of a document opens as soon as it is there ----
 
   new MutationObserver(() => {
-    const dialog = document.querySelector("#overview dialog:not([data-shown])");
+    const dialog = document.querySelector(
+      ":is(#overview, #answering) dialog:not([data-shown])");
     if (!dialog) return;
     dialog.dataset.shown = "";
     dialog.showModal();
   }).observe(document, { childList: true, subtree: true });
 
   document.addEventListener("click", (event) => {
-    if (event.target.matches?.("#overview dialog")) event.target.close(); // beside it
+    if (event.target.matches?.(":is(#overview, #answering) dialog")) event.target.close(); // beside it
+  });
+
+  // ---- the model that writes: looked for, tested and chosen in a dialog ----
+
+  function nameWriter(name) {
+    const label = document.querySelector("[data-writer]");
+    if (label && name && label.textContent !== name) label.textContent = name;
+  }
+
+  new MutationObserver(() => {
+    nameWriter(document.querySelector("#changes [data-model]")?.dataset.model);
+  }).observe(document, { childList: true, subtree: true });
+
+  async function model(form, act) {
+    const { address, key, folder, model: chosen } = Object.fromEntries(new FormData(form));
+    const result = form.querySelector("[data-result]");
+    const busy = act === "test" ? "Testing …" : "Asking …";
+    result.innerHTML = "";
+    result.textContent = busy;
+    for (const button of all("button", form)) button.disabled = true;
+    try {
+      const response = await fetch(`model/${act}`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ model: folder?.trim() || chosen || "", address: address || "", key: key || "" }),
+      });
+      const { html, model: name } = await response.json();
+      const found = response.ok && (act === "look" || act === "list");
+      (found ? form.querySelector("[data-found]") : result).innerHTML = html ?? "";
+      if (found) result.textContent = "";
+      if (response.ok && act === "use") form.querySelector("[name=key]").value = "";
+      nameWriter(name);
+    } catch {
+      result.textContent = "The server does not answer; is it still running?";
+    }
+    for (const button of all("button", form)) button.disabled = false;
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.("[data-model-act]");
+    if (button) model(button.closest("form"), button.dataset.modelAct);
+  });
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("[data-model-form]")) return;
+    event.preventDefault();
+    model(event.target, "use");
   });
 
   // ---- the way past the sidebar, for whoever has no mouse ----

@@ -33,7 +33,8 @@ SMALL = """least => [...document.querySelectorAll("button, a[href], input, texta
 def violations(page: Page) -> list[str]:
     """What axe-core finds against accessibility."""
     found: dict[str, Any] = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-    return [f"{each['id']}: {each['nodes'][0]['target']}" for each in found["violations"]]
+    nodes = [(each["id"], node) for each in found["violations"] for node in each["nodes"]]
+    return [f"{id_}: {node['target']}: {node['failureSummary']}" for id_, node in nodes]
 
 
 def seen(element: Locator) -> bool:

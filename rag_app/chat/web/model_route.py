@@ -1,0 +1,85 @@
+"""POST /model/...: look for language models, test one, choose one. No key is ever in a response."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+
+from indexing.errors import RagAppError
+from rag_app.chat.model_address import MAX_ADDRESS
+from rag_app.chat.page import html as view
+from rag_app.chat.web.auth import user_of
+
+if TYPE_CHECKING:
+    from rag_app.chat.application import Application
+    from rag_app.chat.model_choice import ModelChoice
+
+PATH = "/model"
+MAX_KEY = 1000  # characters
+
+
+class ModelForm(BaseModel):
+    """What somebody filled in.
+
+    Attributes:
+        model: The name of a model, as `--generator` takes it.
+        address: Of a server.
+        key: Of that server; "" for the one that is kept, or none.
+    """
+
+    model: str = Field("", max_length=MAX_ADDRESS)
+    address: str = Field("", max_length=MAX_ADDRESS)
+    key: str = Field("", max_length=MAX_KEY, repr=False)
+
+
+def add(web: FastAPI, app: Application) -> None:
+    """Answer what the page's dialog asks, each time with a piece of HTML for it."""
+    for name, answer in (("look", _look), ("list", _list), ("test", _test), ("use", _use)):
+        _add(web, app, name, answer)
+    _add(web, app, "forget", _forget)
+
+
+Answer = Callable[["ModelChoice", ModelForm, "str | None"], str]
+
+
+def _add(web: FastAPI, app: Application, name: str, answer: Answer) -> None:
+    async def handle(request: Request, form: ModelForm) -> JSONResponse:
+        person = user_of(request.scope)
+        try:
+            html = await asyncio.to_thread(answer, app.models, form, person)
+        except RagAppError as error:
+            return JSONResponse({"html": view.notice(str(error), kind="error")}, 422)
+        return JSONResponse({"html": html, "model": view.model_label(app.models.current)})
+
+    web.add_api_route(f"{PATH}/{name}", handle, methods=["POST"], response_model=None)
+
+
+def _look(models: ModelChoice, form: ModelForm, person: str | None) -> str:
+    return view.server_models(models.look(person), models.current)
+
+
+def _list(models: ModelChoice, form: ModelForm, person: str | None) -> str:
+    return view.server_models([models.at(form.address, form.key, person)], models.current)
+
+
+def _test(models: ModelChoice, form: ModelForm, person: str | None) -> str:
+    trial = models.test(form.model, form.key, person)
+    label = view.model_label(form.model)
+    if not trial.text:
+        return view.notice(f"{label} answers with nothing; choose another model", kind="error")
+    return view.notice(f"{label} works: it answered “{trial.text}” in {trial.seconds:.1f} s.")
+
+
+def _use(models: ModelChoice, form: ModelForm, person: str | None) -> str:
+    models.use(form.model, form.key, person)
+    return view.notice(f"{view.model_label(models.current)} writes generated answers from now on.")
+
+
+def _forget(models: ModelChoice, form: ModelForm, person: str | None) -> str:
+    count = models.forget_keys(person)
+    return view.notice(f"{count} key{'' if count == 1 else 's'} deleted from the server.")

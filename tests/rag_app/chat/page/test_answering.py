@@ -1,0 +1,79 @@
+"""The dialog on how answers are made, in a real Chromium, with a real server of models."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.generator.openai_server import ANSWER, KEY
+from tests.rag_app.chat.page.test_layout import AXE, violations
+from tests.rag_app.chat.page.visits import Visit, answered, ask
+from tests.rag_app.chat.served_corpus import Served
+
+SERVER = Path(__file__).parents[3] / "generator" / "openai_server.py"
+
+
+@pytest.fixture
+def model_server() -> Iterator[str]:
+    """The address of a server in OpenAI's form."""
+    with subprocess.Popen([sys.executable, str(SERVER)], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        yield f"http://127.0.0.1:{run.stdout.readline().strip()}/v1"
+        run.terminate()
+
+
+def test_a_model_of_a_server_is_found_tested_and_writes(
+    visit: Visit, served: Served, model_server: str
+) -> None:
+    page = visit(width=390, height=844)
+    button = page.locator("#writer button")
+    expect(button).to_contain_text("SmolLM2-135M-Instruct")
+    button.click()
+    dialog = page.get_by_role("dialog", name="Answers")
+    expect(dialog).to_be_visible()
+    own = dialog.get_by_role("radio", name="SmolLM2-135M-Instruct")
+    expect(own).to_be_checked()
+    dialog.get_by_text("Another server, or a folder").click()
+    dialog.get_by_label("Address of an OpenAI-compatible server").fill(model_server)
+    dialog.get_by_label("Its key").fill(KEY)
+    dialog.get_by_role("button", name="List its models").click()
+    dialog.get_by_role("radio", name="good").check()
+    result = dialog.locator("[data-result]")
+    dialog.get_by_role("button", name="Test").click()
+    expect(result).to_contain_text(f"good works: it answered \u201c{ANSWER[:20]}")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    for dark in (False, True):
+        page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
+        assert violations(page) == []
+    assert dialog.evaluate("it => it.scrollWidth <= it.clientWidth")
+    dialog.get_by_role("button", name="Use this model").click()
+    expect(result).to_contain_text("good writes generated answers from now on.")
+    expect(dialog.get_by_label("Its key")).to_have_value("")
+    dialog.get_by_role("radio", name="Short").check()
+    dialog.get_by_role("button", name="Close").click()
+    expect(button).to_contain_text("good")
+
+    kept = served.folder / ".model.json"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert json.loads(kept.read_text())["keys"] == {model_server: KEY}
+    everything = page.content() + json.dumps(page.evaluate("({...localStorage})"))
+    assert KEY not in everything
+
+    page.get_by_text("Generated answer").click()
+    ask(page, "When does the ferry of Heron sail to the launch?")
+    answered(page)
+    page.locator("#history .ledger summary").first.click()
+    expect(page.locator("#history .timings")).to_contain_text("good")
+    page.reload()
+    expect(button).to_contain_text("good")
+    button.click()
+    expect(dialog.get_by_role("radio", name="Short")).to_be_checked()
+    dialog.get_by_role("radio", name="SmolLM2-135M-Instruct").check()
+    dialog.get_by_role("button", name="Use this model").click()
+    expect(button).to_contain_text("SmolLM2-135M-Instruct")
