@@ -86,6 +86,27 @@ def suggested(page: Page) -> None:
     page.locator(".welcome [data-ask]").first.wait_for(timeout=LONG)
 
 
+def chosen(page: Page) -> None:
+    """How long answers are, and which model writes."""
+    page.locator("#writer button").click()
+    page.get_by_role("dialog", name="Answers").wait_for()
+    page.get_by_text("Another server, or a folder").click()
+
+
+def rated(page: Page) -> None:
+    """Conversations: one pinned and named, one rated."""
+    for question in ("Why was the budget cut?", "Who rang the tea urn?"):
+        page.get_by_role("button", name="New conversation").click()
+        ask(page, question)
+    page.get_by_role("button", name="A good answer").last.click()
+    row = page.locator("#chats li", has_text="budget")
+    row.get_by_role("button", name="Rename").click()
+    page.keyboard.type("Money")
+    page.keyboard.press("Enter")
+    page.locator("#chats li", has_text="Money").get_by_role("button", name="Pin").click()
+    page.locator("#chats li", has_text="Money").hover()
+
+
 def searched(page: Page) -> None:
     """Documents for a query."""
     page.get_by_role("tab", name="Search").click()
@@ -120,6 +141,8 @@ VIEWS = (
     View("document", opened, TALL),
     View("document-dark", opened, dark=True),
     View("document-phone", opened_transcript, PHONE),
+    View("answering", chosen, TALL),
+    View("conversations", rated),
     View("own-words", in_own_words),
     View("search", searched),
     View("needles", measured, TALL),

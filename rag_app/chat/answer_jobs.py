@@ -61,6 +61,8 @@ class AnswerJob:
         """The conversation with this exchange in it."""
         if self.number is None:
             return self.conversation.followed_by(exchange)
+        rating = self.conversation.exchanges[self.number].rating  # it may have been given meanwhile
+        exchange = replace(exchange, rating=rating)
         return self.conversation.with_exchange(self.number, exchange)
 
 
@@ -141,6 +143,26 @@ class AnswerJobs:
         job.stop.set()
         checked = job.number is not None
         self._end(job, replace(job.exchange, state="done" if checked else "stopped", note=""))
+
+    def update(
+        self, key: str, id_: str, change: Callable[[Conversation], Conversation]
+    ) -> Conversation:
+        """Change a conversation, also while it waits for an answer; it keeps its place.
+
+        Raises:
+            InvalidRequest: There is none of this id.
+            CorpusError: It cannot be saved.
+        """
+        with self._lock:
+            stored = self._conversations.get(key, id_)
+            if stored is None:
+                raise InvalidRequest("this conversation was deleted; choose another")
+            job = self._jobs.get(id_)
+            if job is not None and job.key == key:
+                job.conversation = change(job.conversation)
+            changed = change(stored)
+            self._conversations.save(key, changed, in_place=True)
+            return changed
 
     def delete(self, key: str, id_: str) -> None:
         """Delete a conversation for good, and end the answer that it waits for."""

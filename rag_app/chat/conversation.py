@@ -18,6 +18,7 @@ from generator.answer_length import Length
 from generator.prompt.follow_up import Turn
 from indexing.errors import InvalidRequest
 
+Rating = Literal["", "up", "down"]
 State = Literal["waiting", "reading", "writing", "checking", "done", "stopped", "failed"]
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ class Exchange:
         check: Its position check, if there was one.
         collections: Names of the collections it is limited to; none for all.
         length: How long the answer was to be.
+        rating: What whoever asked thinks of the answer; "" for nothing.
     """
 
     question: str
@@ -108,6 +110,7 @@ class Exchange:
     check: PositionCheckRecord | None = None
     collections: tuple[str, ...] = ()
     length: Length = "usual"
+    rating: Rating = ""
 
     @property
     def over(self) -> bool:
@@ -123,11 +126,15 @@ class Conversation:
         id: 16 hexadecimal digits.
         begun: Time of its start, ISO 8601, UTC.
         exchanges: Oldest first.
+        name: What its owner calls it; "" for the beginning of the first question.
+        pinned: Whether it stays at the top of the list, and is not deleted with the oldest.
     """
 
     id: str
     begun: str
     exchanges: tuple[Exchange, ...] = ()
+    name: str = ""
+    pinned: bool = False
 
     @classmethod
     def new(cls) -> Conversation:
@@ -136,11 +143,28 @@ class Conversation:
 
     @property
     def title(self) -> str:
-        """The beginning of the first question."""
+        """Its name, or the beginning of the first question."""
+        if self.name:
+            return self.name
         if not self.exchanges:
             return "New conversation"
         first = " ".join(self.exchanges[0].question.split())
         return first if len(first) <= TITLE else first[: TITLE - 1].rstrip() + "…"
+
+    def named(self, name: str) -> Conversation:
+        """The conversation under another name, cut to one line of `TITLE` characters."""
+        return replace(self, name=" ".join(name.split())[:TITLE].strip())
+
+    def rated(self, number: int, rating: Rating) -> Conversation:
+        """The conversation with an answer rated; the same rating again takes it back."""
+        exchange = self.exchanges[number]
+        rating = "" if exchange.rating == rating else rating
+        return self.with_exchange(number, replace(exchange, rating=rating))
+
+    @property
+    def words(self) -> str:
+        """What it is searched by: its title and questions, in lower case."""
+        return " ".join([self.title, *(each.question for each in self.exchanges)]).lower()
 
     def upto(self, number: int) -> Conversation:
         """The conversation before an exchange."""

@@ -7,9 +7,11 @@ It is never on disk: a folder is named by its hash.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import secrets
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -51,17 +53,31 @@ class ConversationStore:
         self.folder = folder
 
     def all(self, key: str) -> list[Conversation]:
-        """A person's conversations, latest first, without those that cannot be read."""
-        conversations = map(_read, _latest_first(self._folder(key)))
-        return [conversation for conversation in conversations if conversation is not None]
+        """A person's conversations, pinned ones first, then latest first.
+
+        Those that cannot be read are left out.
+        """
+        found = [one for one in map(_read, _latest_first(self._folder(key))) if one is not None]
+        return sorted(found, key=lambda one: not one.pinned)
 
     def get(self, key: str, id_: str) -> Conversation | None:
         """The conversation with an id, or None."""
         file = self._file(key, id_)
         return _read(file) if file.is_file() else None
 
-    def save(self, key: str, conversation: Conversation) -> None:
+    def everybody(self) -> Iterator[Conversation]:
+        """The conversations of all people, for whoever may read the folder."""
+        for file in sorted(self.folder.glob("*/*.json")):
+            if (conversation := _read(file)) is not None:
+                yield conversation
+
+    def save(self, key: str, conversation: Conversation, *, in_place: bool = False) -> None:
         """Write a conversation atomically.
+
+        Args:
+            key: Whose it is.
+            conversation: What to write.
+            in_place: Whether it keeps its place in the list, instead of becoming the latest.
 
         Raises:
             CorpusError: The folder cannot be written to.
@@ -73,10 +89,14 @@ class ConversationStore:
             with suppress(PermissionError):  # earlier versions left it open; it may be another's
                 self.folder.chmod(0o700)
             for old in _latest_first(file.parent)[MAX_CONVERSATIONS:]:
-                old.unlink(missing_ok=True)
+                if (one := _read(old)) is None or not one.pinned:
+                    old.unlink(missing_ok=True)
+            times = _times(file) if in_place else None
             partial = file.with_suffix(f".{secrets.token_hex(4)}")
             partial.touch(mode=0o600)  # nobody else on this machine reads it
             partial.write_text(to_json(conversation), encoding="utf-8")
+            if times is not None:
+                os.utime(partial, ns=times)
             partial.replace(file)
         except OSError as error:
             raise _not_saved(file.parent, error) from error
@@ -146,6 +166,15 @@ def _not_saved(folder: Path, error: OSError) -> CorpusError:
         f"{folder}: the conversation cannot be saved "
         f"({error.strerror or error}); free disk space, or check the folder's permissions"
     )
+
+
+def _times(file: Path) -> tuple[int, int] | None:
+    """When a file was last read and written, ns since the epoch; None if there is none."""
+    try:
+        about = file.stat()
+    except OSError:
+        return None
+    return about.st_atime_ns, about.st_mtime_ns
 
 
 def _latest_first(folder: Path) -> list[Path]:

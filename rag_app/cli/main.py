@@ -64,6 +64,7 @@ ELSEWHERE = {
     "calibrate": "rag_app.cli.calibrate",
     "tune": "rag_app.cli.tune",
     "collections": "rag_app.cli.collections",
+    "ratings": "rag_app.cli.ratings",
     "verify": "rag_app.cli.maintenance.verify",
     "backup": "rag_app.cli.maintenance.backup",
     "restore": "rag_app.cli.maintenance.backup",

@@ -3,7 +3,9 @@
 Three kinds of questions: QMSum's specific queries, each asked of its own meeting, with a reference
 answer and gold utterances; SQuAD's, asked of all articles of the file, with the words that answer
 (`rag_app.datasets.squad`); and a person's own, JSON lines of `{"question", "answer", "answerable",
-"short", "evidence": [{"path", "quote"}]}`, asked of the folder in which their file lies.
+"short", "evidence": [{"path", "quote"}]}`, asked of the folder in which their file lies. Lines that
+`rag-app ratings` wrote are asked of the corpus as it is; where an answer was found bad, its line is
+left out until it has the right one.
 
 A citation is in gold evidence when it and a gold span share at least half of the shorter of the
 two. Beside the ways to answer stand three baselines: the beginning of the document (lead); the
@@ -363,7 +365,10 @@ def load_questions(data: Path, corpus: Corpus) -> list[LabelledQuestion]:
     if records is None:
         corpus.add([data])
         return _meeting_questions(meetings(data))
-    corpus.add([data.parent])
+    rated = all("rated" in each for each in records)
+    if not (rated and corpus.documents()):
+        corpus.add([data.parent])
+    records = [each for each in records if each.get("rated") != "down" or each.get("answer")]
     texts = {entry.id: corpus.document(entry.id).text for entry in corpus.documents()}
     paths = {entry.id: entry.path for entry in corpus.documents()}
     return [_own_question(each, texts, paths) for each in records]

@@ -31,6 +31,12 @@ ACTS = (
     "retry_upload",
     "refresh",
     "add_samples",
+    "rename_chat",
+    "pin_chat",
+    "export_ratings",
+    "rate_up",
+    "rate_down",
+    "cancel_edit",
     "open_answering",
     "set_length",
 )

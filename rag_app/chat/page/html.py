@@ -132,7 +132,13 @@ def sources(corpus: Corpus, source: Conversation, where: Filter | None = None) -
 
 def conversations(all_: Sequence[Conversation], open_: str) -> str:
     """The list of conversations."""
-    return render("conversations.html", conversations=all_, open=open_)
+    rated = sum(bool(each.rating) for one in all_ for each in one.exchanges)
+    return render("conversations.html", conversations=all_, open=open_, rated=rated)
+
+
+def editing(text: str) -> str:
+    """What sending the question in the box replaces, with a way out."""
+    return render("editing.html", text=text)
 
 
 def changes(mark: str, chats: str, model: str) -> str:

@@ -99,7 +99,7 @@ def _talk(app: Application) -> Talk:
     history = html(acts=True, elem_id="history")
     live = html(acts=True, elem_id="live")
     with gr.Column(elem_id="composer", min_width=0):
-        hint = html(elem_id="hint")
+        hint = html(acts=True, elem_id="hint")
         box = gr.Textbox(
             placeholder="Ask your documents",
             show_label=False,

@@ -20,6 +20,7 @@ from rag_app.chat.page import html as view
 from rag_app.chat.page.answering import AnsweringHandlers, wanted_length
 from rag_app.chat.page.browser_state import Browser, Updates, own, value_of
 from rag_app.chat.page.components import PRIVATE
+from rag_app.chat.page.conversation_handlers import ConversationHandlers
 from rag_app.chat.page.document_handlers import DocumentHandlers
 from rag_app.chat.request_limits import MAX_QUESTION
 from rag_app.chat.welcome.samples import samples
@@ -83,6 +84,15 @@ def _connect(blocks: gr.Blocks, page: Layout, handlers: _Handlers) -> None:
     follows.append(refreshed)
     on(talk.box.stop, handlers.stop, [browser], None)
     on(talk.history.revise, handlers.revise, [browser], [talk.box, page.editing, talk.hint])
+    on(talk.hint.cancel_edit, lambda: ("", None, ""), None, [talk.box, page.editing, talk.hint])
+    chats = handlers.chats
+    on(side.conversations.rename_chat, chats.rename, [browser], [side.conversations, side.notice])
+    on(side.conversations.pin_chat, chats.pin, [browser], [side.conversations, side.notice])
+    exported = on(side.conversations.export_ratings, chats.ratings, [browser], talk.download)
+    exported.then(None, [talk.download], None, js="(file) => ragApp.save(file)", **PRIVATE)
+    rated = [talk.history, side.conversations, talk.hint]
+    on(talk.history.rate_up, chats.rate("up"), [browser], rated)
+    on(talk.history.rate_down, chats.rate("down"), [browser], rated)
     opened = on(side.conversations.open_chat, handlers.open, [browser], whole, cancels=follows)
     on(opened.then, handlers.follow, [browser], flow)
     on(side.conversations.forget_chat, handlers.delete, [browser], whole, cancels=follows)
@@ -131,6 +141,7 @@ class _Handlers:
         self.app = app
         self.documents = DocumentHandlers(app)
         self.answering = AnsweringHandlers(app)
+        self.chats = ConversationHandlers(app)
 
     def _conversation(self, browser: Browser) -> Conversation:
         """The open conversation, or a new one."""
@@ -283,7 +294,7 @@ class _Handlers:
         others = (
             "" if later == 0 else " and the next" if later == 1 else f" and the {later} after it"
         )
-        hint = view.notice(f"Sending this replaces question {number + 1}{others}.")
+        hint = view.editing(f"Sending this replaces question {number + 1}{others}.")
         return conversation.exchanges[number].question, number, hint
 
     def open(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
-from indexing.errors import RagAppError
+from indexing.errors import InvalidRequest, RagAppError
 from rag_app.chat.model_address import MAX_ADDRESS
 from rag_app.chat.page import html as view
 from rag_app.chat.web.auth import user_of
@@ -48,15 +48,33 @@ Answer = Callable[["ModelChoice", ModelForm, "str | None"], str]
 
 
 def _add(web: FastAPI, app: Application, name: str, answer: Answer) -> None:
-    async def handle(request: Request, form: ModelForm) -> JSONResponse:
+    async def handle(request: Request) -> JSONResponse:
         person = user_of(request.scope)
         try:
+            form = _form(request.headers.get("content-type", ""), await request.body())
             html = await asyncio.to_thread(answer, app.models, form, person)
         except RagAppError as error:
             return JSONResponse({"html": view.notice(str(error), kind="error")}, 422)
         return JSONResponse({"html": html, "model": view.model_label(app.models.current)})
 
     web.add_api_route(f"{PATH}/{name}", handle, methods=["POST"], response_model=None)
+
+
+def _form(kind: str, body: bytes) -> ModelForm:
+    """What a request holds; an error repeats nothing of it, as it may hold a key.
+
+    Raises:
+        InvalidRequest: It is no form, or no JSON, which pages of other servers cannot send.
+    """
+    if not kind.startswith("application/json"):
+        raise InvalidRequest("send the form as application/json")
+    try:
+        return ModelForm.model_validate_json(body)
+    except ValidationError:
+        raise InvalidRequest(
+            f"the form cannot be read; a name or an address has at most {MAX_ADDRESS} characters, "
+            f"a key {MAX_KEY:,}"
+        ) from None
 
 
 def _look(models: ModelChoice, form: ModelForm, person: str | None) -> str:

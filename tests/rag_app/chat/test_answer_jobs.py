@@ -193,3 +193,22 @@ def test_a_second_question_does_not_disturb_the_first(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="waiting for an answer"):
         jobs.start(key, conversation, Exchange("What?"))
     assert store.all(key) == []
+
+
+def test_a_rating_given_while_an_answer_is_checked_is_kept(tmp_path: Path) -> None:
+    corpus, conversations = Scripted(tmp_path), ConversationStore(tmp_path / "chats")
+    jobs, key = AnswerJobs(QuestionQueue(corpus), conversations), new_key()
+    conversations.save(key, CONVERSATION)
+    corpus.gate = threading.Event()
+    job = jobs.check(key, CONVERSATION, 0)
+    assert corpus.gate.wait(PATIENCE)
+    jobs.update(key, CONVERSATION.id, lambda one: one.rated(0, "up").rated(1, "down"))
+    jobs.update(key, CONVERSATION.id, lambda one: one.named("Rain"))
+    corpus.gate = None
+    wait_until(lambda: jobs.of(CONVERSATION) is None)
+    assert job.exchange.check is not None
+    stored = conversations.get(key, CONVERSATION.id)
+    assert stored is not None and stored.title == "Rain"
+    assert [each.rating for each in stored.exchanges] == ["up", "down"]
+    with pytest.raises(InvalidRequest, match="was deleted"):
+        jobs.update(key, "0" * 16, lambda one: one)

@@ -239,3 +239,44 @@ def test_a_login_has_conversations_of_its_own_and_takes_over_those_of_a_browser(
     store.take_over(key, ann)
     assert {each.id for each in store.all(ann)} == {CONVERSATION.id, other.id}
     assert store.changed("../secret") == store.changed("0" * 32) == 0
+
+
+def test_names_pins_and_ratings_are_kept_where_the_conversation_is(tmp_path: Path) -> None:
+    store, key = ConversationStore(tmp_path), new_key()
+    first, second = CONVERSATION, replace(Conversation.new(), exchanges=CONVERSATION.exchanges)
+    store.save(key, first)
+    file = next(tmp_path.rglob(f"{first.id}.json"))
+    os.utime(file, (1, 1))
+    store.save(key, second)
+    named = first.named("  Budget\n talks ").rated(1, "down")
+    store.save(key, named, in_place=True)
+    assert [one.title for one in store.all(key)] == [second.title, "Budget talks"]
+    assert store.all(key)[1].exchanges[1].rating == "down" and file.stat().st_mtime == 1
+    store.save(key, replace(named, pinned=True), in_place=True)
+    assert [one.id for one in store.all(key)] == [first.id, second.id]
+    assert named.named("").title == first.title and "why?" in named.words
+
+
+def test_the_pinned_one_is_not_deleted_with_the_oldest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_app.chat.conversation_store.MAX_CONVERSATIONS", 2)
+    store, key = ConversationStore(tmp_path), new_key()
+    ids = []
+    for number in range(5):
+        one = replace(Conversation.new(), pinned=number == 0)
+        store.save(key, one)
+        os.utime(next(tmp_path.rglob(f"{one.id}.json")), (number, number))
+        ids.append(one.id)
+    left = {one.id for one in store.all(key)}
+    assert ids[0] in left and ids[1] not in left and ids[4] in left
+
+
+def test_a_conversation_from_before_names_and_ratings_is_read(tmp_path: Path) -> None:
+    values = json.loads(to_json(CONVERSATION))
+    for name in ("name", "pinned"):
+        del values[name]
+    for exchange in values["exchanges"]:
+        for name in ("length", "rating"):
+            del exchange[name]
+    assert from_json(json.dumps(values)) == CONVERSATION

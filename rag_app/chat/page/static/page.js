@@ -18,6 +18,10 @@ const ragApp = (() => {
       }
       trigger(button.dataset.act, { value: button.dataset.value });
     });
+    element.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-rename]");
+      if (button) rename(button, trigger);
+    });
     element.addEventListener("change", (event) => {
       if (!event.target.matches("[data-choose]")) return;
       const chosen = all("[data-choose]:checked", element).map((box) => box.value);
@@ -36,6 +40,31 @@ const ragApp = (() => {
       if (failed > failures) element.querySelector(".uploads")?.scrollIntoView({ block: "nearest" });
       failures = failed;
     }).observe(element, { childList: true, characterData: true, subtree: true });
+  }
+
+  // The name of a conversation becomes a field: Enter keeps what is written, Escape does not.
+  function rename(button, trigger) {
+    const name = button.closest("li").querySelector(".name");
+    const field = Object.assign(document.createElement("input"), {
+      className: "rename", maxLength: 60, value: name.querySelector("span").textContent,
+    });
+    field.setAttribute("aria-label", "Name of the conversation");
+    let over = false; // a field that is taken away loses its focus, which ends it once more
+    const end = (keeps) => {
+      if (over) return;
+      over = true;
+      field.replaceWith(name);
+      if (keeps) trigger("rename_chat", { value: { id: button.dataset.rename, name: field.value } });
+      button.focus();
+    };
+    field.addEventListener("keydown", (event) => {
+      event.stopPropagation();
+      if (event.key === "Enter") end(true);
+      if (event.key === "Escape") end(false);
+    });
+    field.addEventListener("blur", () => end(true));
+    name.replaceWith(field);
+    field.select();
   }
 
   // A second click confirms: within four seconds, or longer where there is something to read.
@@ -269,7 +298,9 @@ const ragApp = (() => {
       event.preventDefault();
       document.querySelector("#box textarea")?.focus();
     } else if (event.key === "Escape" && !document.querySelector("dialog[open]")) {
+      const cancel = document.querySelector("#hint [data-act=cancel_edit]");
       if (document.querySelector("#panel.open")) closeSources();
+      else if (cancel && event.target.closest?.("#composer")) cancel.click();
       else document.querySelector("#box .stop-button")?.click();
     }
   });

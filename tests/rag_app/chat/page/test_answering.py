@@ -65,7 +65,7 @@ def test_a_model_of_a_server_is_found_tested_and_writes(
     everything = page.content() + json.dumps(page.evaluate("({...localStorage})"))
     assert KEY not in everything
 
-    page.get_by_text("Generated answer").click()
+    page.locator("#mode").get_by_text("Generated answer").click()
     ask(page, "When does the ferry of Heron sail to the launch?")
     answered(page)
     page.locator("#history .ledger summary").first.click()

@@ -48,7 +48,7 @@ def dress(page: Page, dark: bool) -> None:
 
 def check_answer(page: Page, width: int) -> None:
     """Nothing covers the choices, a source and the ledger, once they are open."""
-    names = ["#mode label:has-text('Generated answer')", ".save-md", ".save-json"]
+    names = ["#mode label:has-text('Generated answer')", "#writer button", ".save-md", ".save-json"]
     boxes = [page.locator(name).bounding_box() for name in names]
     assert all(seen(page.locator(name)) for name in names), width
     for one, other in itertools.pairwise(boxes):

@@ -1,0 +1,46 @@
+"""`rag-app ratings`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from indexing.errors import CorpusError
+from rag_app.cli.options import with_corpus
+from rag_app.cli.terminal import say, say_json
+
+
+@click.command()
+@with_corpus
+@click.option("--login", metavar="NAME", help="Only what this person rated.  [default: everybody]")
+@click.option(
+    "--out",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write into this file.  [default: print]",
+)
+def ratings(folder: Path, login: str | None, file: Path | None) -> None:
+    """Write the answers that were rated on the page as a question file, JSON lines.
+
+    `rag-app evaluate answers --data FILE --corpus FOLDER` measures answers with it. A line of an
+    answer that was found bad is left out there until its "answer" says what is right.
+    """
+    from rag_app.chat.application import CHATS
+    from rag_app.chat.conversation_store import ConversationStore, login_key
+    from rag_app.chat.ratings import question_lines
+
+    store = ConversationStore(folder / CHATS)
+    conversations = store.everybody() if login is None else store.all(login_key(login))
+    lines = list(question_lines(conversations))
+    if file is None:
+        for line in lines:
+            say_json(line)
+    else:
+        try:
+            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        except OSError as error:
+            raise CorpusError(
+                f"{file}: cannot be written ({error.strerror or error}); name another file"
+            ) from error
+    say(f"{len(lines)} rated answer{'' if len(lines) == 1 else 's'}", error=True)
