@@ -409,7 +409,6 @@ const ragApp = (() => {
   // ---- files ----
 
   function files(element, trigger) {
-    const zone = element.querySelector("[data-dropzone]");
     element.addEventListener("click", (event) => {
       const pick = event.target.closest("[data-pick]");
       if (pick) element.querySelector(`[data-picked=${pick.dataset.pick}]`).click();
@@ -423,25 +422,30 @@ const ragApp = (() => {
       input.value = "";
       await send(element, picked, trigger);
     });
-    // A file may be dropped anywhere: beside the zone, a browser would leave the page to show it.
-    for (const name of ["dragover", "dragleave", "drop"]) {
-      document.addEventListener(name, (event) => {
-        if (!event.dataTransfer?.types.includes("Files")) return;
-        event.preventDefault();
-        document.body.classList.toggle("dropping", name === "dragover");
-        zone.classList.toggle("over", name === "dragover" && zone.contains(event.target));
-      });
-    }
-    document.addEventListener("drop", async (event) => {
+    receive = (dropped) => send(element, dropped, trigger);
+    for (const dropped of early.splice(0)) receive(dropped);
+  }
+
+  // A file may be dropped anywhere, also while the page loads: a browser would leave it to show it.
+  let receive = null; // what is done with files once the zone is there
+  const early = []; // files that were dropped before
+  for (const name of ["dragover", "dragleave", "drop"]) {
+    document.addEventListener(name, (event) => {
       if (!event.dataTransfer?.types.includes("Files")) return;
-      const items = [...event.dataTransfer.items].filter((item) => item.kind === "file")
-        .map((item) => [item.webkitGetAsEntry?.(), item.getAsFile()]);
-      const dropped = (await Promise.all(items.map(([entry, file]) => (
-        entry ? within(entry) : [[file.name, file]]
-      )))).flat();
-      await send(element, dropped, trigger);
+      event.preventDefault();
+      document.body.classList.toggle("dropping", name === "dragover");
     });
   }
+  document.addEventListener("drop", async (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    const items = [...event.dataTransfer.items].filter((item) => item.kind === "file")
+      .map((item) => [item.webkitGetAsEntry?.(), item.getAsFile()]);
+    const dropped = (await Promise.all(items.map(([entry, file]) => (
+      entry ? within(entry) : [[file.name, file]]
+    )))).flat();
+    if (receive) receive(dropped);
+    else early.push(dropped);
+  });
 
   // Whether a file lies in a folder that was picked, and there under a hidden name.
   const isHidden = (path) => path.split("/").slice(1).some((part) => part.startsWith("."));
