@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from generator.extractive.selector import QuoteLength
-
 Length = Literal["short", "usual", "long"]
 
 
@@ -15,17 +13,21 @@ class AnswerLength:
     """The limits of an answer.
 
     Attributes:
-        quotes: Of an answer of quotes.
-        tokens: Most tokens of a generated one.
+        quotes: Most quotes of an answer of quotes.
+        words: Most words of them, give or take 15 %.
+        complete: Whether there are as many as that, not only until one is likely to answer.
+        tokens: Most tokens of a generated answer.
     """
 
-    quotes: QuoteLength
+    quotes: int
+    words: int
+    complete: bool
     tokens: int
 
 
 LENGTHS: dict[Length, AnswerLength | None] = {
-    "short": AnswerLength(QuoteLength(quotes=1, words=40), tokens=60),
+    "short": AnswerLength(quotes=1, words=40, complete=False, tokens=60),
     "usual": None,
-    "long": AnswerLength(QuoteLength(quotes=10, words=240, enough=1.0), tokens=500),
+    "long": AnswerLength(quotes=10, words=240, complete=True, tokens=500),
 }
-"""By name; None is what the settings say. No sentence is enough for a long answer of quotes."""
+"""By name; None is what the settings say."""

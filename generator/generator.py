@@ -225,7 +225,10 @@ class Generator:
 
     def _length(self, request: AskRequest) -> QuoteLength:
         length = LENGTHS[request.length]
-        return self.settings.length if length is None else length.quotes
+        if length is None:
+            return self.settings.length
+        enough = 1.0 if length.complete else self.settings.length.enough
+        return QuoteLength(length.quotes, length.words, enough)
 
     def _abstain_below(self, request: AskRequest) -> float:
         """The probability of an answer below which there is none."""
