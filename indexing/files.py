@@ -30,7 +30,8 @@ class FileReader:
 
     def __init__(self, limits: FileLimits | None = None, ocr: OcrSettings | None = None) -> None:
         self.limits = limits or FileLimits()
-        self._process = LoaderProcess(self.limits, ocr)
+        self.ocr = ocr or OcrSettings()
+        self._process = LoaderProcess(self.limits, self.ocr)
 
     def __enter__(self) -> FileReader:
         return self

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexing.documents import Extract
+from indexing.documents import Extract, Figure
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.charset import clean
 from indexing.loaders.container import KINDS, check
+from indexing.loaders.figures import Gallery, is_caption
 from indexing.loaders.xml_file import Element
 from indexing.loaders.xml_file import name_of as _name
+from indexing.text.tables import with_header
 from indexing.text.transcripts import find_utterances
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
 
 SAVE_AGAIN = KINDS[".docx"].save_again
+
+EMBEDDED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
 
 _HEADING = re.compile(r"(?:heading \d|title)$", re.IGNORECASE)
 # Deleted or moved text, and the second copy of a text box for older programs.
@@ -42,6 +46,7 @@ class _Block:
     words: str
     heading: bool = False
     tight: bool = False
+    pictures: tuple[tuple[str, str], ...] = ()  # relation and what the author says of each
 
 
 def load(path: Path) -> Iterator[Extract | UnreadableFile]:
@@ -57,11 +62,12 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     headings = {
         style.style_id for style in document.styles if _HEADING.match(str(style.name or ""))
     }
-    blocks = [block for block in _blocks(document.element.body, headings) if block.words]
+    blocks = list(_with_words(_blocks(document.element.body, headings)))
     if not blocks and _pictures(document.element.body):
         remedy = "save it as PDF and recognise its text (ocrmypdf in.pdf out.pdf)"
         raise UnreadableFile(path, "holds pictures but no text", remedy)
-    yield _extract(blocks, _title(document, blocks) or clean(path.stem))
+    extract = _extract(blocks, _title(document, blocks) or clean(path.stem))
+    yield replace(extract, figures=_figures(document, blocks, extract.text))
     yield from _unread(path, document)
 
 
@@ -100,14 +106,63 @@ def _paragraph(element: Element, headings: set[str]) -> _Block:
     properties = element.pPr
     numbered = properties is not None and any(_name(child) == "numPr" for child in properties)
     words = "\n".join(" ".join(line.split()) for line in _words(element).split("\n")).strip()
-    return _Block(words, heading=style in headings, tight=numbered or style.startswith("List"))
+    tight = numbered or style.startswith("List")
+    return _Block(words, style in headings, tight, tuple(_shown(element)))
+
+
+def _shown(element: Element) -> Iterator[tuple[str, str]]:
+    """The pictures of a paragraph: the relation that leads to each, and its description."""
+    for drawing in element.iter("{*}inline", "{*}anchor"):
+        said = next((each.get("descr") or "" for each in drawing.iter("{*}docPr")), "")
+        for blip in drawing.iter("{*}blip"):
+            if relation := blip.get(EMBEDDED):
+                yield relation, said
+
+
+def _with_words(blocks: Iterator[_Block]) -> Iterator[_Block]:
+    """Blocks with words, each with the pictures before it that stand alone."""
+    waiting: tuple[tuple[str, str], ...] = ()
+    last: _Block | None = None
+    for block in blocks:
+        if not block.words:
+            waiting += block.pictures
+            continue
+        if last is not None:
+            yield last
+        last, waiting = replace(block, pictures=waiting + block.pictures), ()
+    if last is not None:
+        yield replace(last, pictures=last.pictures + waiting)
+
+
+def _figures(document: WordDocument, blocks: Sequence[_Block], text: str) -> tuple[Figure, ...]:
+    """The pictures of the body, with the caption that is the block they stand at, or beside."""
+    gallery, at = Gallery(), 0
+    for number, block in enumerate(blocks):
+        at = max(text.find(clean(block.words), at), at)
+        for relation, said in block.pictures:
+            near = [one.words for one in blocks[number : number + 2] if is_caption(one.words)]
+            part = document.part.related_parts.get(relation)
+            if part is not None:
+                gallery.add(part.blob, start=at, caption=near[0] if near else said)
+    return gallery.figures()
 
 
 def _rows(table: Element) -> Iterator[_Block]:
     """Rows of a table as lines; merged cells, and tables within a cell, are there once."""
+    rows = []
     for row in _nearest(table, "tr"):
+        pictures = tuple(_shown(row))
         cells = [" ".join(_words(cell).split()) for cell in _nearest(row, "tc")]
-        yield _Block(" | ".join(cells) if any(cells) else "", tight=True)
+        rows.append((cells, pictures))
+    said = with_header([cells for cells, _ in rows], marked=_marks_header(table))
+    for words, (_, pictures) in zip(said, rows, strict=True):
+        yield _Block(words, tight=True, pictures=pictures)
+
+
+def _marks_header(table: Element) -> bool:
+    """Whether the first row is marked as one that is repeated on each page."""
+    first = next(_nearest(table, "tr"), None)
+    return first is not None and next(first.iter("{*}tblHeader"), None) is not None
 
 
 def _nearest(element: Element, name: str) -> Iterator[Element]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import warnings
+from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 from typing import TYPE_CHECKING
 
-from indexing.documents import Extract
+from indexing.documents import Extract, Figure
 from indexing.errors import UnreadableFile
 from indexing.loaders.charset import clean, decode, remarks
+from indexing.loaders.figures import Gallery
 from indexing.loaders.magic import refuse_other_kind
 
 if TYPE_CHECKING:
@@ -39,7 +42,9 @@ LINES = frozenset((
     "tfoot", "thead", "tr",
 ))
 # fmt: on
-CELLS = frozenset(("td", "th"))
+CELLS = ("td", "th")
+MOST_BYTES = 32 * 1024 * 1024  # of the file of a picture
+_DATA = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
 
 
 class VisibleText:
@@ -101,7 +106,8 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         remedy = "print it into a PDF from a browser, which runs its scripts, and index that"
         raise UnreadableFile(path, "holds no text", remedy)
     breaks = tuple(dict.fromkeys(at for at in page.breaks if at < len(text)))
-    yield Extract(text, title=_title(soup, text, breaks) or clean(path.stem), breaks=breaks)
+    title = _title(soup, text, breaks) or clean(path.stem)
+    yield Extract(text, title=title, breaks=breaks, figures=_figures(path, page))
     if declared is None:
         yield from remarks(path)
 
@@ -130,6 +136,15 @@ def visible(soup: BeautifulSoup) -> VisibleText:
         if isinstance(node, Tag):
             if begins and _is_hidden(node):
                 continue
+            if begins and node.name == "img":
+                page.pictures.append((node, page.length))
+            if begins and node.name == "table" and (rows := _named_rows(node)):
+                page.separate("\n\n")
+                for row in rows:
+                    page.separate("\n")
+                    page.write(row)
+                page.separate("\n\n")
+                continue
             _bound(page, node.name, begins=begins)
             preformatted += (1 if begins else -1) if node.name == "pre" else 0
             if begins:
@@ -140,6 +155,57 @@ def visible(soup: BeautifulSoup) -> VisibleText:
         elif type(node) is NavigableString:  # its subclasses are comments and the like
             _say(page, str(node), preformatted=preformatted > 0)
     return page
+
+
+def _named_rows(table: Tag) -> list[str]:
+    """The rows of a table whose first row is of headers, with these; none where that is unsure."""
+    rows = table.find_all("tr")
+    if len(rows) < 2 or table.find(("table", "pre", "img", "caption", *HEADINGS)):
+        return []
+    cells = [row.find_all(CELLS, recursive=False) for row in rows]
+    plain = [cell for row in cells for cell in row]
+    if any(cell.name != "th" for cell in cells[0]) or any(
+        cell.has_attr("colspan") or cell.has_attr("rowspan") for cell in plain
+    ):
+        return []
+    if any(tag.get("id") or _is_hidden(tag) for tag in table.find_all(True)):
+        return []
+    texts = [[_SPACE.sub(" ", clean(cell.get_text(" "))).strip() for cell in row] for row in cells]
+    if not all(any(row) for row in texts):
+        return []
+    lines = with_header(texts, marked=True)
+    return lines if lines[0] and lines[-1] != SEPARATOR.join(texts[-1]) else []
+
+
+def _figures(path: Path, page: VisibleText) -> tuple[Figure, ...]:
+    """The pictures within a page or beside it, with their captions."""
+    gallery = Gallery()
+    for tag, at in page.pictures:
+        data = _picture(path, str(tag.get("src") or ""))
+        if data is not None:
+            figure = tag.find_parent("figure")
+            caption = figure.find("figcaption") if figure else None
+            said = caption.get_text(" ") if caption else str(tag.get("alt") or "")
+            gallery.add(data, start=min(at, len(page.text)), caption=clean(said))
+    return gallery.figures()
+
+
+def _picture(path: Path, source: str) -> bytes | None:
+    """The data of a picture in the page itself, or in a file within the page's folder."""
+    if match := _DATA.match(source):
+        try:
+            return b64decode(unquote(source[match.end() :]), validate=False)
+        except ValueError:
+            return None
+    parts = urlsplit(source)
+    if parts.scheme or parts.netloc or not parts.path or parts.path.startswith("/"):
+        return None
+    try:
+        file = (path.parent / unquote(parts.path)).resolve()
+        inside = file.is_relative_to(path.parent.resolve()) and file.is_file()
+        return file.read_bytes() if inside and file.stat().st_size <= MOST_BYTES else None
+    except (OSError, ValueError):
+        return None
 
 
 def _is_hidden(tag: Tag) -> bool:

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs, Retrieval
-from indexing.documents import Document, Hit
+from indexing.documents import Document, Figure, Hit
 from indexing.encoder.encoder import Encoder, EncoderSettings
 from indexing.errors import CorpusDamaged, DocumentNotFound, InvalidRequest
 from indexing.files import FileReader
@@ -631,6 +631,29 @@ class Corpus:
     def limits(self) -> FileLimits:
         """What one file may take to be read."""
         return self._reader.limits
+
+    @property
+    def ocr(self) -> OcrSettings:
+        """How pages that are pictures are read."""
+        return self._reader.ocr
+
+    def figure(self, document: str, key: str, *, where: Filter | None = None) -> Figure:
+        """A figure of a document with its data.
+
+        Args:
+            document: The document's id.
+            key: The figure's.
+            where: Limits of what may be shown.
+
+        Raises:
+            DocumentNotFound: There is no such document, or it has no such figure.
+        """
+        store = self._stores.connection()
+        with store.reading():
+            limited = store.limited(where)
+            data = limited.figure(document, key)
+            figures = limited.document(document).figures
+        return replace(next(one for one in figures if one.key == key), data=data)
 
     @property
     def generator_settings(self) -> GeneratorSettings:

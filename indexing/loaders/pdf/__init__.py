@@ -9,12 +9,14 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexing.documents import Extract, Page
+from indexing.documents import Extract, Figure, Page
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.charset import clean
+from indexing.loaders.figures import Gallery
 from indexing.loaders.magic import advice, signature
 from indexing.loaders.pdf.scans import read_scans
 from indexing.loaders.pdf.text import page_lines
@@ -48,7 +50,8 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         try:
             with PdfReader(path) as reader:
                 _unlock(path, reader)
-                pages = _page_lines(path, reader)
+                gallery = Gallery()
+                pages = _page_lines(path, reader, gallery)
                 if not pages:
                     raise UnreadableFile(path, "is a PDF without pages", FETCH_AGAIN)
                 scans = read_scans(path, reader.pages, pages)
@@ -56,14 +59,15 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
                 if not any(page.lines for page in pages):
                     raise scans.nothing_read(path)
                 title = _title(reader) or clean(path.stem)
-                yield _extract(pages, scans.confidence, title)
+                extract = _extract(pages, scans.confidence, title)
+                yield replace(extract, figures=_placed(extract, pages, gallery))
                 yield from scans.unread(path)
                 yield from _unread(path, reader)
         except PdfReadError as error:
             raise UnreadableFile(path, f"is a damaged PDF ({error})", FETCH_AGAIN) from None
 
 
-def _page_lines(path: Path, reader: PdfReader) -> list[PageLines]:
+def _page_lines(path: Path, reader: PdfReader, gallery: Gallery) -> list[PageLines]:
     """The lines of each page: by pdfium, in reading order; by pypdf where pdfium gives up."""
     import pypdfium2
 
@@ -74,12 +78,12 @@ def _page_lines(path: Path, reader: PdfReader) -> list[PageLines]:
     try:
         if len(document) != len(reader.pages):  # a damaged file, which the two mend differently
             return [_by_pypdf(page) for page in reader.pages]
-        return [_by_pdfium(document, at, reader) for at in range(len(document))]
+        return [_by_pdfium(document, at, reader, gallery) for at in range(len(document))]
     finally:
         document.close()
 
 
-def _by_pdfium(document: PdfDocument, at: int, reader: PdfReader) -> PageLines:
+def _by_pdfium(document: PdfDocument, at: int, reader: PdfReader, gallery: Gallery) -> PageLines:
     import pypdfium2
 
     try:
@@ -87,7 +91,7 @@ def _by_pdfium(document: PdfDocument, at: int, reader: PdfReader) -> PageLines:
     except pypdfium2.PdfiumError:
         return _by_pypdf(reader.pages[at])
     try:
-        return page_lines(page)
+        return page_lines(page, at + 1, gallery)
     finally:
         page.close()
 
@@ -150,6 +154,18 @@ def _extract(pages: Sequence[PageLines], confidence: dict[int, float], title: st
         at += len(words)
     starts = dict.fromkeys(page.start for page in placed if page.end > page.start)
     return Extract("".join(whole), title=title, pages=tuple(placed), breaks=tuple(starts))
+
+
+def _placed(extract: Extract, pages: Sequence[PageLines], gallery: Gallery) -> tuple[Figure, ...]:
+    """Figures with their offsets in place of the indexes of lines."""
+    figures = []
+    for one in gallery.figures():
+        page = extract.pages[(one.page or 1) - 1]
+        lines = pages[page.number - 1].lines
+        line = lines[one.start] if one.start < len(lines) else ""
+        at = extract.text.find(line, page.start, page.end)
+        figures.append(replace(one, start=max(at, page.start)))
+    return tuple(sorted(figures, key=lambda one: one.start))
 
 
 def _unread(path: Path, reader: PdfReader) -> Iterator[PartUnread]:

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.loaders.charset import clean
+from indexing.loaders.figures import Gallery
+from indexing.loaders.pdf.figures import add_figures
 from indexing.loaders.pdf.tables import Grid, grids
 from indexing.text.reading_order import TextBox, rows_in_order
 from indexing.text.running_heads import PageLines
+from indexing.text.tables import with_header
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage, PdfTextPage
@@ -31,8 +34,11 @@ class Word:
     follows: bool
 
 
-def page_lines(page: PdfPage) -> PageLines:
-    """The lines of a page."""
+def page_lines(page: PdfPage, number: int, gallery: Gallery) -> PageLines:
+    """The lines of a page, whose number counts from 1; its figures go to a gallery.
+
+    The place of a figure is the index of its line until the pages are put together.
+    """
     letters, height = page.get_textpage(), page.get_height()
     try:
         characters = _characters(letters)
@@ -44,6 +50,8 @@ def page_lines(page: PdfPage) -> PageLines:
         return PageLines(tuple(filter(None, lines)))
     tables = grids(page) if words else []
     rows = rows_in_order([*_pieces(words, tables), *_table_rows(words, tables)])
+    if words:
+        add_figures(page, rows, number, gallery)
     return PageLines.of(rows, height)
 
 
@@ -119,14 +127,17 @@ def _joined(words: Sequence[TextBox]) -> TextBox:
 
 
 def _table_rows(words: Sequence[Word], tables: Sequence[Grid]) -> Iterator[TextBox]:
-    """The rows of ruled tables, each as one piece with " | " between cells."""
+    """The rows of ruled tables, each as one piece: its cells, with their columns' names."""
     for table in tables:
         cells: dict[tuple[int, int], list[str]] = {}
         for word in words:
             if cell := table.cell(word.box):
                 cells.setdefault(cell, []).append(word.box.text)
-        for row, (top, bottom) in enumerate(zip(table.rows, table.rows[1:], strict=False)):
-            texts = [cells.get((row, at), []) for at in range(len(table.columns) - 1)]
-            text = " | ".join(" ".join(each) for each in texts)
-            if any(texts):
+        columns = range(len(table.columns) - 1)
+        rows = [
+            [" ".join(cells.get((row, at), [])) for at in columns]
+            for row in range(len(table.rows) - 1)
+        ]
+        for text, top, bottom in zip(with_header(rows), table.rows, table.rows[1:], strict=False):
+            if text:
                 yield TextBox(table.columns[0], top, table.columns[-1], bottom, text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import threading
+from collections import ChainMap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,7 +51,9 @@ class Originals:
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
-        self._reader = FileReader(corpus.limits)  # which waits for no file that is being indexed
+        self._reader = FileReader(
+            corpus.limits, corpus.ocr
+        )  # which waits for no file that is being indexed
         self._same: LRUCache[tuple[str, str, str, FileState], bool] = LRUCache(256)
         self._lock = threading.Lock()
 
@@ -85,10 +88,12 @@ class Originals:
         key = (document.path, document.part, document.digest, state)
         with self._lock:
             if key not in self._same:
+                with self._corpus.reading() as now:  # what it knows of pictures is not read again
+                    found = self._reader.read(path, readings=ChainMap({}, now.store.readings()))
                 self._same[key] = any(
                     isinstance(one, Document)
                     and (one.part, one.digest) == (document.part, document.digest)
-                    for one in self._reader.read(path)
+                    for one in found
                 )
             return self._same[key]
 
