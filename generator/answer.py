@@ -51,6 +51,7 @@ class Citation:
             marker, by the verifier; then it is not verified as a quote.
         probability: The verifier's probability of that, 0 to 1; None where it was not asked.
         place: What the page of its first character is called, such as "page 4" or "slide 4".
+        figures: The captions of the figures beside it.
     """
 
     marker: int
@@ -71,6 +72,7 @@ class Citation:
     supported: bool = False
     probability: float | None = None
     place: str | None = None
+    figures: tuple[str, ...] = ()
 
     @property
     def doubt(self) -> str:

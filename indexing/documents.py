@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 NEAR = 600  # characters between a figure and a quote that are shown together, without pages
@@ -138,6 +138,12 @@ class Figure:
     data: bytes = field(default=b"", repr=False, compare=False)
 
     @property
+    def label(self) -> str:
+        """What it is called in a line: its caption, and its page."""
+        name = self.caption or f"figure of {self.width} by {self.height} pixels"
+        return name if self.page is None else f"{name} (page {self.page})"
+
+    @property
     def fields(self) -> dict[str, int | str | None]:
         """Everything but the data, by name."""
         return {
@@ -229,11 +235,7 @@ class Document:
     def figures_near(self, start: int, end: int) -> tuple[Figure, ...]:
         """The figures that stand beside a span, or on its pages."""
         pages = {self.page_at(at) for at in (start, max(end - 1, start))} - {None}
-        return tuple(
-            one
-            for one in self.figures
-            if one.page in pages or (one.page is None and start - NEAR <= one.start <= end + NEAR)
-        )
+        return near(self.figures, start, end, pages)
 
     def utterance_at(self, offset: int) -> Utterance | None:
         """The utterance that holds a character, or None outside of any."""
@@ -301,7 +303,8 @@ class Passage:
 class PassageHit:
     """A passage that answers a query, best first within its document.
 
-    `parts` says what each feature of the ranking gave to `score`, `place` what its page is called.
+    `parts` says what each feature of the ranking gave to `score`, `place` what its page is called,
+    `figures` the captions of the figures beside it.
     """
 
     start: int
@@ -312,6 +315,7 @@ class PassageHit:
     time: float | None = None
     page: int | None = None
     place: str | None = None
+    figures: tuple[str, ...] = ()
     parts: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -334,6 +338,18 @@ class Hit:
     score: float
     passages: tuple[PassageHit, ...]
     parts: dict[str, float] = field(default_factory=dict)
+
+
+def near(
+    figures: Iterable[Figure], start: int, end: int, pages: Collection[int | None]
+) -> tuple[Figure, ...]:
+    """The figures on some pages, and of those without pages the ones beside a span."""
+    return tuple(
+        one
+        for one in figures
+        if (one.page is not None and one.page in pages)
+        or (one.page is None and start - NEAR <= one.start <= end + NEAR)
+    )
 
 
 def content_digest(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from indexing.documents import Hit, PassageHit
+from indexing.documents import Hit, PassageHit, near
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
@@ -111,6 +111,7 @@ class Retriever:
         stored = self.store.passages_at([int(self.snapshot.passage_rows[p]) for p in positions])
         numbers = {passage.page for passage, _ in stored if passage.page is not None}
         places = self.store.places_of_pages(document, numbers)
+        figures = self.store.figures_of(document)
         return tuple(
             PassageHit(
                 start=passage.start,
@@ -121,6 +122,9 @@ class Retriever:
                 time=passage.time,
                 page=passage.page,
                 place=places.get(passage.page) if passage.page is not None else None,
+                figures=tuple(
+                    one.label for one in near(figures, passage.start, passage.end, {passage.page})
+                ),
                 parts=_at(scores.passage_contributions, position),
             )
             for position, (passage, text) in zip(positions, stored, strict=True)

@@ -335,6 +335,7 @@ def _citation(match: _Match, similarity: float, *, threshold: float) -> Citation
         time=first.time,
         page=document.page_at(first.start),
         place=document.place_at(first.start),
+        figures=tuple(one.label for one in document.figures_near(first.start, quote.end)),
         verified=match.entails and similarity >= threshold,
         overlap=match.overlap,
         similarity=similarity,

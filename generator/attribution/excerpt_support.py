@@ -142,6 +142,7 @@ def _citation(excerpt: Excerpt, share: float, probability: float) -> Citation:
         time=first.time,
         page=document.page_at(first.start),
         place=document.place_at(first.start),
+        figures=tuple(one.label for one in document.figures_near(first.start, last.end)),
         supported=True,
         overlap=share,
         probability=round(probability, 4),

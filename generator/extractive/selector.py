@@ -139,6 +139,7 @@ def build_citation(sentence: Sentence, marker: int, line: str) -> Citation:
         time=sentence.time,
         page=document.page_at(sentence.start),
         place=document.place_at(sentence.start),
+        figures=tuple(one.label for one in document.figures_near(sentence.start, sentence.end)),
         verified=verified,
         overlap=float(verified),
         similarity=float(verified),

@@ -33,9 +33,8 @@ CAPTION = 300  # characters
 FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")
 
 _CAPTION = re.compile(
-    r"(?:figure|fig\.|abbildung|abb\.|chart|diagram|diagramm|photo|foto|plate|map|scheme)\s*"
-    r"(?:[\dA-Z][\w.-]*|[:.])",
-    re.IGNORECASE,
+    r"(?i:figure|fig\.|abbildung|abb\.|chart|diagramm?|photo|foto|plate|map|scheme)\s*"
+    r"(?:\d[\w.-]*|[A-Z][\d.]*\b|[:.])"
 )
 
 

@@ -7,14 +7,15 @@ import warnings
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 from indexing.documents import Extract, Figure
 from indexing.errors import UnreadableFile
 from indexing.loaders.charset import clean, decode, remarks
 from indexing.loaders.figures import Gallery
 from indexing.loaders.magic import refuse_other_kind
+from indexing.text.tables import SEPARATOR, with_header
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
@@ -56,6 +57,7 @@ class VisibleText:
         self.length = 0
         self.gap = ""  # what must stand before the next word
         self.anchors: dict[str, int] = {}  # offsets by `id`
+        self.pictures: list[tuple[Tag, int]] = []  # elements, and the offset at which they stand
         self._coming: list[str] = []  # anchors of the next word
 
     @property

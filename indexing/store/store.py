@@ -627,12 +627,19 @@ class Store:
         if not places:
             return places
         rows = self.database.rows(
-            "SELECT json_extract(value, '$[2]'), json_extract(value, '$[3]')"
-            f" FROM {self._documents}, json_each(pages)"
+            f"SELECT value FROM {self._documents}, json_each(pages)"
             " WHERE documents.id = ? AND json_array_length(value) > 3",
             [id_],
         )
-        return places | {number: name for number, name in rows if number in places}
+        named = (Page(*json.loads(values)) for (values,) in rows)
+        return places | {page.number: page.place for page in named if page.number in places}
+
+    def figures_of(self, id_: str) -> tuple[Figure, ...]:
+        """The figures of a document without their data; its text is not read."""
+        rows = self.database.rows(
+            f"SELECT {column(FIGURES)} FROM {self._documents} WHERE documents.id = ?", [id_]
+        )
+        return tuple(Figure(**each) for (value,) in rows for each in json.loads(value or "[]"))
 
     def passage_vectors_of(self, id_: str) -> npt.NDArray[np.float32]:
         """(passages, d) vectors of a document's passages, in order.

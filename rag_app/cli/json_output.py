@@ -47,6 +47,7 @@ def _passage(passage: PassageHit, explain: bool) -> Json:
         "time": clock(passage.time),
         "page": passage.page,
         "place": passage.place,
+        "figures": list(passage.figures),
         **({"parts": passage.parts} if explain else {}),
     }
 
@@ -64,6 +65,7 @@ def entries(documents: Sequence[DocumentEntry]) -> list[Json]:
 def document(whole: Document) -> Json:
     """A whole document; utterances, under "turns", with their time stamps."""
     values = {_JSON_NAMES.get(name, name): value for name, value in asdict(whole).items()}
+    values["figures"] = [figure.fields for figure in whole.figures]
     values["turns"] = [
         {_JSON_NAMES.get(name, name): value for name, value in each.items()}
         | {"time": clock(each["time"])}

@@ -113,6 +113,8 @@ def hits(ranking: Sequence[Hit], explain: bool) -> None:
             if explain:
                 say(f"     {_parts(passage.parts)}")
             say(_filled(passage.text, indent=5))
+            for figure in passage.figures:
+                say(_filled(f"beside it: {figure}", indent=5))
 
 
 def sources(answer: Answer, *, explain: bool = False) -> None:
@@ -148,6 +150,8 @@ def _quote(citation: Citation, label: str, quote: Emphasis, check: str = "") -> 
     quoted = Emphasis(f'"{quote.before}', quote.words, f'{quote.after}"')
     click.echo(filled(quoted, escape, indent=4))
     say(f"    {field(citation.path)}")
+    for figure in citation.figures:
+        say(_filled(f"beside it: {figure}", indent=4))
 
 
 def how(answer: Answer) -> None:

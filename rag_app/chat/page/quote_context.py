@@ -11,11 +11,12 @@ from rag_app.short_answer import quote_emphasis
 
 if TYPE_CHECKING:
     from generator.answer import Citation, ShortAnswer
-    from indexing.documents import Document
+    from indexing.documents import Document, Figure
     from indexing.filter import Filter
     from rag_app.corpus.corpus import Corpus
 
 MARGIN = 260  # characters of context on each side
+MOST_FIGURES = 3  # shown beside a quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ class QuoteContext:
         start: Offset of the span's first character.
         end: Offset after its last.
         problem: Why the context cannot be shown; "" if it can.
+        document: Id of the document.
+        figures: Those beside the span.
     """
 
     title: str
@@ -58,6 +61,8 @@ class QuoteContext:
     start: int
     end: int
     problem: str = ""
+    document: str = ""
+    figures: tuple[Figure, ...] = ()
 
 
 def citation_context(
@@ -79,6 +84,7 @@ def citation_context(
     """
     before: tuple[Piece, ...] = ()
     span, after, problem = quote_pieces(citation, short), before, ""
+    figures: tuple[Figure, ...] = ()
     try:
         document = corpus.document(citation.document, where=where)
     except RagAppError:
@@ -89,6 +95,7 @@ def citation_context(
         if document.text[citation.start : citation.end] == citation.quote:
             before, _, after = _pieces(document, citation.start, citation.end, margin)
             span = quote_pieces(citation, short, document)
+            figures = document.figures_near(citation.start, citation.end)[:MOST_FIGURES]
         else:
             problem = "This document has changed since this quote was taken from it."
     return QuoteContext(
@@ -101,6 +108,8 @@ def citation_context(
         start=citation.start,
         end=citation.end,
         problem=problem,
+        document=citation.document,
+        figures=figures,
     )
 
 
@@ -155,6 +164,8 @@ def span_context(
         after=after,
         start=start,
         end=end,
+        document=document.id,
+        figures=document.figures_near(start, end)[:MOST_FIGURES],
     )
 
 

@@ -51,9 +51,8 @@ class Originals:
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
-        self._reader = FileReader(
-            corpus.limits, corpus.ocr
-        )  # which waits for no file that is being indexed
+        # which waits for no file that is being indexed
+        self._reader = FileReader(corpus.limits, corpus.ocr)
         self._same: LRUCache[tuple[str, str, str, FileState], bool] = LRUCache(256)
         self._lock = threading.Lock()
 

@@ -13,7 +13,7 @@ from rag_app.chat.viewer.page_pictures import Box, PagePictures
 from rag_app.chat.viewer.recording import Recording, recording
 
 if TYPE_CHECKING:
-    from indexing.documents import Document
+    from indexing.documents import Document, Figure
     from rag_app.corpus.corpus import Corpus
 
 NOT_DRAWN = "The pages cannot be shown as pictures here: {}. This is their text."
@@ -92,6 +92,14 @@ class Viewer:
             reason = getattr(error, "reason", "the program that draws them cannot be started")
             return OpenDocument(document, original, problem=NOT_DRAWN.format(reason))
         return OpenDocument(document, original, sizes)
+
+    def figure(self, id_: str, person: str | None, key: str) -> Figure:
+        """A figure of a document with its data.
+
+        Raises:
+            DocumentNotFound: As in `document`, or it has no such figure.
+        """
+        return self._corpus.figure(id_, key, where=Filter(person=person))
 
     def recording(self, id_: str, person: str | None) -> Recording | None:
         """What is played beside a document; errors as in `document`."""

@@ -1,7 +1,8 @@
 """GET /documents/ID/...: a document for the page's viewer, for whoever may see it.
 
 `view` is the whole of it, `parts/N` a part of its text, `pages/N` the picture of a page, `boxes`
-where a span stands on its pages, `matches` where words stand in it, `recording` what was recorded.
+where a span stands on its pages, `matches` where words stand in it, `recording` what was recorded,
+`figures/KEY` a figure in it.
 Only documents have addresses: no name of a file is ever taken from a request.
 """
 
@@ -45,6 +46,7 @@ def add(web: FastAPI, app: Application) -> None:
         "boxes": handlers.boxes,
         "matches": handlers.matches,
         "recording": handlers.recording,
+        "figures/{key}": handlers.figure,
     }
     for path, handler in routes.items():
         web.add_api_route(f"{PATH}/{path}", handler, methods=["GET", "HEAD"], response_model=None)
@@ -120,6 +122,18 @@ class _Handlers:
                 for start, end in matches(document.text, request.query_params.get("words", ""))
             ]
             return JSONResponse(found, headers=HEADERS)
+
+        return await _answer(request, make)
+
+    async def figure(self, request: Request, id_: str, key: str) -> Response:
+        def make() -> Response:
+            figure = self._viewer.figure(id_, user_of(request.scope), key)
+            headers = {
+                **HEADERS,
+                "X-Content-Type-Options": "nosniff",
+                "ETag": f'"{figure.key[:24]}"',
+            }
+            return Response(figure.data, media_type=figure.media_type, headers=headers)
 
         return await _answer(request, make)
 

@@ -1,0 +1,39 @@
+"""A row of a table says what its cells are, where the first row surely names the columns."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexing.text.tables import with_header
+
+YEARS = [["Item", "2023", "2024"], ["Revenue", "1,310", "1,377"], ["Wages", "745", ""]]
+
+
+def test_rows_have_the_names_of_the_columns() -> None:
+    assert with_header(YEARS) == [
+        "Item | 2023 | 2024",
+        "Item: Revenue | 2023: 1,310 | 2024: 1,377",
+        "Item: Wages | 2023: 745",
+    ]
+    assert with_header([["Name", "Role"], ["Ada", "chair"]], marked=True)[1] == (
+        "Name: Ada | Role: chair"
+    )
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["Name", "Ada Park"], ["Date", "3 March"]],  # a form
+        [["a", "b", "c"], ["d", "e", "f"], ["g", "h", "i"]],  # words over words
+        [["12", "13", "14"], ["15", "16", "17"], ["1", "2", "3"]],  # numbers over numbers
+        [["Sum", "Sum", "Sum"], ["1", "2", "3"], ["4", "5", "6"]],
+        [["Item", "2023", "2024"], ["Wages", "745"], ["Tolls", "1", "2"]],
+    ],
+)
+def test_in_doubt_they_stay_as_they_are(rows: list[list[str]]) -> None:
+    assert with_header(rows) == [" | ".join(row) for row in rows]
+
+
+def test_blank_rows_and_none() -> None:
+    assert with_header([]) == []
+    assert with_header([*YEARS, ["", "", ""]])[-1] == ""
