@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexing.documents import clock
 from indexing.errors import RagAppError
+from rag_app.chat.viewer.blocks import flowing
 from rag_app.short_answer import quote_emphasis
 
 if TYPE_CHECKING:
@@ -201,12 +202,13 @@ def _pieces(document: Document, start: int, end: int, margin: int) -> list[tuple
 
 def _split_labels(document: Document, start: int, end: int) -> tuple[Piece, ...]:
     """A stretch of a document, the labels of its utterances apart."""
-    text, at, pieces = document.text, start, []
+    at, pieces = start, []
     for utterance in document.utterances_within(start, end):
         label = max(utterance.start, at), min(utterance.text_start, end)
-        pieces += [Piece(text[at : label[0]]), Piece(text[slice(*label)], label=True)]
+        words = flowing(document, at, label[0])
+        pieces += [Piece(words), Piece(document.text[slice(*label)], label=True)]
         at = max(at, label[1])
-    pieces.append(Piece(text[at:end]))
+    pieces.append(Piece(flowing(document, at, end)))
     return tuple(piece for piece in pieces if piece.text)
 
 

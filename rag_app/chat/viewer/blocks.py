@@ -143,6 +143,21 @@ def _full_line(document: Document, start: int, end: int) -> int:
     return lengths[len(lengths) * 9 // 10] * 3 // 4 if lengths else 0
 
 
+def flowing(document: Document, start: int, end: int) -> str:
+    """A span as it is shown by itself: where a PDF's line goes on in the next, with a blank."""
+    text = document.text
+    whole = text.rfind("\n", 0, start) + 1, (text.find("\n", end) + 1 or len(text))
+    full = _full_line(document, *whole) if "\n" in text[start:end] else 0
+    if not full:
+        return text[start:end]
+    shown = list(text[start:end])
+    for match in _LINE.finditer(text, *whole):
+        line_end = match.end()
+        if len(match[0]) >= full and start <= line_end < end:
+            shown[line_end - start] = " "
+    return "".join(shown)
+
+
 def _joined(one: Block, other: Block) -> Block:
     return Block(one.kind, one.start, other.end, one.text_start, place=one.place)
 

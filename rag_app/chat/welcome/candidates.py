@@ -43,11 +43,19 @@ _LEANS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A question, and the span of the sentence that it was made from."""
+    """A question, and the span that it was made from.
+
+    Attributes:
+        question: What is asked.
+        start: First character of a sentence, or of a part about one thing.
+        end: One past its last.
+        general: Whether it asks for what is said of a thing, and not for one fact.
+    """
 
     question: str
     start: int
     end: int
+    general: bool = False
 
 
 def _passive(match: re.Match[str]) -> str:
@@ -165,9 +173,9 @@ def _from_topics(document: Document, about: Overview) -> Iterator[Candidate]:
     for topic in about.topics:
         text = document.text[topic.start : topic.end]
         for word in topic.keywords:
-            if len(re.findall(rf"\bthe {re.escape(word)}\b", text)) > 1:
+            if len(re.findall(rf"\bthe {re.escape(word)}\b", text)) > 2:
                 question = f"What {verb} said about the {word}?"
-                yield Candidate(question, topic.start, topic.end)
+                yield Candidate(question, topic.start, topic.end, general=True)
                 break
 
 

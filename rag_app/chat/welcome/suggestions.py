@@ -137,9 +137,13 @@ class Suggestions:
             self._looks[person] = (revision, look)
 
     def _answered(self, overviews: list[Overview], where: Filter, revision: str) -> Iterator[str]:
-        """Questions that are answered from where they were made, of each document in turn."""
+        """Questions that are answered from where they were made: of each document in turn.
+
+        Those that ask for one fact first.
+        """
         made = (self._made(about, where) for about in overviews)
         in_turn = [one for turn in zip_longest(*made) for one in turn if one is not None]
+        in_turn.sort(key=lambda pair: pair[1].general)
         found: set[str] = set()
         for document, candidate in in_turn[:MOST_TRIES]:
             if len(found) == SUGGESTIONS or self._is_over(revision):

@@ -62,6 +62,23 @@ def test_structure_is_what_people_see(documents: dict[str, Document]) -> None:
     assert places == [f"page {page.number}" for page in paged.pages]
 
 
+def test_lines_of_a_pdf_flow_where_they_are_full() -> None:
+    lines = (
+        "The ferry leaves the landing at",
+        "six in the morning, and nobody",
+        "rows.",
+        "2 Fares",
+    )
+    text = "\n".join((*lines, "A ticket costs fourpence, there"))
+    document = Document("a", "a.pdf", "", "A", "pdf", "", text)
+    flown = blocks.flowing(document, 4, len(text))
+    assert flown == f"{lines[0]} {lines[1]} rows.\n2 Fares\nA ticket costs fourpence, there"[4:]
+    plain = Document("a", "a.txt", "", "A", "text", "", text)
+    assert blocks.flowing(plain, 4, 90) == text[4:90]
+    paragraphs = [text[one.start : one.end].count("\n") for one in all_blocks(document)]
+    assert paragraphs == [2, 0, 0]
+
+
 def test_a_row_of_a_table_is_one_record(tmp_path: Path) -> None:
     (tmp_path / "birds.csv").write_text("Bird,Ring\nKnot,K-77\nTern,T-12\n")
     with FileReader() as reader:

@@ -15,6 +15,10 @@ from tests.rag_app.chat.served_corpus import Served, serve
 
 PATIENCE = 300_000  # milliseconds; no test depends on the speed of the machine
 WIDTHS = (390, 768, 1024, 1440, 1920)
+TEXT = """The Sallow Trust was founded in 1988 by an angling club and two parish councils.
+Its members look after the river between Harl Top and the sea, and count what lives in it.
+The heron colony at Saltmarsh Bend had 27 nests, the most since the counting began.
+"""
 AXE = files("axe_playwright_python") / "axe.min.js"
 
 
@@ -39,35 +43,57 @@ def check_every_width(page: Page) -> None:
             assert wrong == [], (width, dark)
 
 
-def test_from_nothing_to_an_answer_with_two_clicks(browser: Browser, empty: Served) -> None:
+@pytest.fixture
+def page(browser: Browser, empty: Served) -> Iterator[Page]:
+    """A phone that has never been here."""
     expect.set_options(timeout=PATIENCE)
     context = browser.new_context(viewport={"width": 390, "height": 844})
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(empty.address)
     page.add_style_tag(content="* { transition: none !important }")
-    ways = page.locator(".welcome .way")
-    expect(ways).to_have_count(3)
+    expect(page.locator(".welcome .way")).to_have_count(3)
+    yield page
+    context.close()
+
+
+def ask_what_is_suggested(page: Page) -> None:
+    """The first suggestion, which is answered."""
+    first = page.locator(".welcome [data-ask]").first
+    question = first.inner_text()
+    first.click()
+    expect(page.locator("#history .exchange")).to_have_count(1)
+    expect(page.locator("#history .question")).to_have_text(question)
+    expect(page.locator("#history .cite").first).to_be_visible()
+    expect(page.locator("#history .abstained")).to_have_count(0)
+
+
+def test_from_nothing_to_an_answer(page: Page, empty: Served, tmp_path: Path) -> None:
     check_every_width(page)
     # A question that has nothing to be asked of is told what to do, without a path.
     page.locator("#box textarea").fill("Is anybody here?")
     page.keyboard.press("Enter")
     expect(page.locator("#hint")).to_contain_text("There are no documents yet")
     expect(page.locator("#hint")).not_to_contain_text(str(empty.folder.parent))
-    page.get_by_role("button", name="Try the samples").click()
-    expect(page.locator("#uploads li.added")).to_have_count(len(FILES))
-    # Behind the page: an overview of the latest, and questions that were tried.
-    questions = page.locator(".welcome [data-ask]")
-    expect(questions).to_have_count(3)
-    expect(page.locator(".welcome .card h3")).to_be_visible()
+    page.locator("#box textarea").fill("")
+    file = tmp_path / "trust.txt"
+    file.write_text(TEXT)
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Choose files").last.click()
+    chooser.value.set_files(file)
+    # Behind the page: an overview, and questions that were tried.
+    expect(page.locator(".welcome .card h3")).to_have_text("trust")
+    expect(page.locator(".welcome [data-ask]")).to_have_count(2)
     check_every_width(page)
     page.locator(".welcome .card li button").first.click()
-    expect(page.locator("#document mark, #document .box").first).to_be_visible()
+    expect(page.locator("#document mark").first).to_be_visible()
     page.keyboard.press("Escape")
-    question = questions.first.inner_text()
-    questions.first.click()
-    expect(page.locator("#history .exchange")).to_have_count(1)
-    expect(page.locator("#history .question")).to_have_text(question)
-    expect(page.locator("#history .cite").first).to_be_visible()
-    expect(page.locator("#history .abstained")).to_have_count(0)
-    context.close()
+    ask_what_is_suggested(page)
+
+
+@pytest.mark.slow
+def test_the_samples_are_added_with_one_click(page: Page) -> None:
+    page.get_by_role("button", name="Try the samples").click()
+    expect(page.locator("#uploads li.added")).to_have_count(len(FILES))
+    expect(page.locator(".welcome [data-ask]")).to_have_count(3)
+    ask_what_is_suggested(page)
