@@ -29,7 +29,7 @@ class AskRequest:
         mode: "quote" for verbatim sentences only, "free" for a generated answer; None for what was
             measured to suit the model.
         k: Documents to take evidence from, at most.
-        where: Limits by document, path and speaker.
+        where: Limits by document, path, speaker, date and participants.
         history: The conversation so far, oldest turn first.
         abstain_below: Least probability that the documents answer, 0 to 1, below which the answer
             is that they do not say; 0 for always an answer, None for the settings' threshold.

@@ -328,7 +328,7 @@ class PassageHit:
 class Hit:
     """A document that answers a query, with its best passages.
 
-    `parts` says what each feature of the ranking gave to `score`.
+    `parts` says what each feature of the ranking gave to `score`; `day` is that of its date.
     """
 
     document: str
@@ -338,6 +338,7 @@ class Hit:
     score: float
     passages: tuple[PassageHit, ...]
     parts: dict[str, float] = field(default_factory=dict)
+    day: str = ""
 
 
 def near(

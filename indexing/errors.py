@@ -14,7 +14,8 @@ RagAppError
 │   ├── CorpusTooNew          a later version of this program wrote it
 │   ├── EncoderMismatch       its vectors come from another encoder
 │   ├── DocumentNotFound      no document by that id or path
-│   └── CollectionNotFound    no collection by that name
+│   ├── CollectionNotFound    no collection by that name
+│   └── SpeakerNotFound       nobody by that name speaks in these documents
 ├── ModelError                something about a model
 │   ├── ModelNotFound         no weights by that name here or on the hub
 │   ├── UnsupportedModel      its architecture or limits do not allow what was asked
@@ -120,6 +121,10 @@ class DocumentNotFound(CorpusError):
 
 class CollectionNotFound(CorpusError):
     """No collection by that name."""
+
+
+class SpeakerNotFound(CorpusError):
+    """Nobody by that name speaks in these documents."""
 
 
 class ModelError(RagAppError):

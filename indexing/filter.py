@@ -1,9 +1,16 @@
-"""What a search is limited to: collections, documents, a path pattern, a speaker."""
+"""What a search is limited to: collections, documents, a path pattern, a speaker, dates, people."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+
+from indexing.errors import InvalidRequest
+from indexing.text.dates import date_in
+
+_PERIOD = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +23,14 @@ class Filter:
         speaker: Part of a speaker's name, in any case: passages in which they speak.
         collections: Names of collections; what is in none of them is not there.
         person: A login name: only collections that this person may read; None limits nothing.
+        since: A day, month or year ("2026-03-14", "2026-03", "2026"): documents of that time and
+            later. Those without a date are left out.
+        until: The same: documents of that time and earlier.
+        participants: Parts of names, in any case: documents in which all of them take part,
+            whether they speak or are listed.
+
+    Raises:
+        InvalidRequest: `since` or `until` is no date, or `since` lies after `until`.
     """
 
     documents: tuple[str, ...] = ()
@@ -23,14 +38,80 @@ class Filter:
     speaker: str | None = None
     collections: tuple[str, ...] = ()
     person: str | None = None
+    since: str | None = None
+    until: str | None = None
+    participants: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "since", _period(self.since))
+        object.__setattr__(self, "until", _period(self.until))
+        names = tuple(" ".join(name.split()) for name in self.participants)
+        object.__setattr__(self, "participants", tuple(filter(None, names)))
+        if self.since and self.until and self.since[: len(self.until)] > self.until:
+            raise InvalidRequest(f"nothing is since {self.since} and until {self.until}; swap them")
 
     def __bool__(self) -> bool:
-        limited = self.collections or self.person is not None
+        limited = self.collections or self.person is not None or self.is_of_occasions
         return bool(self.documents or self.path or self.speaker or limited)
 
-    def admits(self, *, id_: str, title: str, path: str) -> bool:
-        """Whether a document of the collections passes, its speakers aside."""
+    @property
+    def is_of_occasions(self) -> bool:
+        """Whether it limits dates or participants."""
+        return bool(self.since or self.until or self.participants)
+
+    def admits(
+        self, *, id_: str, title: str, path: str, day: str = "", people: Iterable[str] = ()
+    ) -> bool:
+        """Whether a document of the collections passes, its speakers aside.
+
+        Args:
+            id_: Its id.
+            title: Its title.
+            path: Its path.
+            day: Its date as "2026-03-14"; "" for an unknown one.
+            people: Everybody who takes part in it or speaks in it.
+        """
         if self.documents and id_ not in self.documents and title not in self.documents:
+            return False
+        if not self._admits_occasion(day, people):
             return False
         pattern = self.path
         return not pattern or fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}")
+
+    def _admits_occasion(self, day: str, people: Iterable[str]) -> bool:
+        if self.since and (not day or day < self.since):
+            return False
+        if self.until and (not day or day[: len(self.until)] > self.until):
+            return False
+        if not self.participants:
+            return True
+        names = [name.casefold() for name in people]
+        return all(any(one.casefold() in name for name in names) for one in self.participants)
+
+    def occasion_in_words(self) -> str:
+        """The limits of dates and participants, as "since 2026-03, with Ada Park"."""
+        if self.since and self.since == self.until:
+            limits = [f"of {self.since}"]
+        else:
+            limits = [
+                f"{word} {value}"
+                for word, value in (("since", self.since), ("until", self.until))
+                if value
+            ]
+        if self.participants:
+            limits.append(f"with {' and '.join(self.participants)}")
+        return ", ".join(limits)
+
+
+def _period(value: str | None) -> str | None:
+    """A day, month or year as ISO 8601 has it; None for none."""
+    text = (value or "").strip()
+    if not text:
+        return None
+    if _PERIOD.fullmatch(text):
+        day = date_in(f"{text}-01-01"[:10]) if len(text) < 10 else date_in(text)
+    else:
+        day = text = date_in(text)[:10]
+    if not day:
+        raise InvalidRequest(f"{value!r} is no date; write it as 2026-03-14, 2026-03 or 2026")
+    return text

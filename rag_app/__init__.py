@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from generator.prompt.follow_up import Turn
     from generator.request import AskRequest
     from generator.settings import GeneratorSettings
-    from indexing.documents import Document, Hit, PassageHit
+    from indexing.documents import Document, Hit, Occasion, PassageHit
     from indexing.encoder.encoder import EncoderSettings
     from indexing.errors import RagAppError
     from indexing.filter import Filter
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from rag_app.corpus.event_loop import stream_async
     from rag_app.corpus.exchange import ImportReport
     from rag_app.corpus.info import CorpusInfo
+    from rag_app.corpus.speakers import Speaker
     from rag_app.corpus.verification import RepairReport, Verification
 
 __version__ = "0.1.0"
@@ -70,6 +71,7 @@ __all__ = [
     "Hit",
     "ImportReport",
     "IndexReport",
+    "Occasion",
     "Overview",
     "PassageHit",
     "Progress",
@@ -77,6 +79,7 @@ __all__ = [
     "RagAppError",
     "RepairReport",
     "ShortAnswer",
+    "Speaker",
     "SpeakerShare",
     "TextDelta",
     "Topic",
@@ -107,12 +110,14 @@ _HOMES = {
     "GeneratorSettings": "generator.settings",
     "Hit": "indexing.documents",
     "IndexReport": "indexing.indexer",
+    "Occasion": "indexing.documents",
     "Overview": "generator.overview.overview",
     "PassageHit": "indexing.documents",
     "Progress": "indexing.indexer",
     "RagAppError": "indexing.errors",
     "ShortAnswer": "generator.answer",
     "Quote": "generator.overview.overview",
+    "Speaker": "rag_app.corpus.speakers",
     "SpeakerShare": "generator.overview.speakers",
     "TextDelta": "generator.answer",
     "Topic": "generator.overview.overview",

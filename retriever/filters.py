@@ -1,4 +1,4 @@
-"""Which passages a search may return: by collection, document, path pattern, speaker."""
+"""Which passages a search may return: by collection, document, path, speaker, date, people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def passage_mask(filter_: Filter, store: Store, snapshot: Snapshot) -> npt.NDArr
     """(passages,) which ones pass; None when all do.
 
     Args:
-        filter_: By document, path and speaker.
+        filter_: By document, path, speaker, date and participants.
         store: Limited to the collections of the filter.
         snapshot: Of the whole store.
 
@@ -29,10 +29,14 @@ def passage_mask(filter_: Filter, store: Store, snapshot: Snapshot) -> npt.NDArr
     for name in filter_.documents:
         if name not in names:
             raise DocumentNotFound(f"{name}: no document has this id or title; see: rag-app list")
+    days = store.days() if filter_.since or filter_.until else {}
+    people = store.people() if filter_.participants else {}
     admitted = [
         row
         for row, id_, path, _, title, _ in rows
-        if filter_.admits(id_=id_, title=title, path=path)
+        if filter_.admits(
+            id_=id_, title=title, path=path, day=days.get(row, ""), people=people.get(row, ())
+        )
     ]
     mask = np.isin(snapshot.document_rows, admitted)[snapshot.owner]
     if filter_.speaker:

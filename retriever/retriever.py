@@ -101,6 +101,7 @@ class Retriever:
                     score=float(scores.documents[position]),
                     passages=self._passages(entry.id, scores, selection),
                     parts=_at(scores.document_contributions, position),
+                    day=entry.day,
                 )
             )
         return hits

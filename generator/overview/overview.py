@@ -16,7 +16,7 @@ from generator.overview.keywords import keywords, stem_counts, stem_weights
 from generator.overview.segmentation import segment
 from generator.overview.speakers import SpeakerShare, speaker_shares
 from generator.overview.telling_sentence import telling_sentence
-from indexing.documents import Document, Passage, clock
+from indexing.documents import NO_OCCASION, Document, Occasion, Passage, clock
 from indexing.text.chunking import count_words
 
 
@@ -99,6 +99,7 @@ class Overview:
         topics: In order; they cover the document.
         decisions: What is said to be decided, in order.
         actions: What somebody is to do, in order.
+        occasion: Date and participants, and where the file says so.
     """
 
     document: str
@@ -112,6 +113,7 @@ class Overview:
     topics: tuple[Topic, ...] = ()
     decisions: tuple[Quote, ...] = ()
     actions: tuple[Action, ...] = ()
+    occasion: Occasion = NO_OCCASION
 
 
 def overview(document: Document, passages: Sequence[Passage], vectors: Vectors) -> Overview:
@@ -140,6 +142,7 @@ def overview(document: Document, passages: Sequence[Passage], vectors: Vectors) 
         actions=tuple(
             Action(_quote(document, each.sentence), each.who, each.when) for each in actions(every)
         ),
+        occasion=document.occasion,
     )
 
 

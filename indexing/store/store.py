@@ -86,6 +86,7 @@ class DocumentName:
     path: str
     part: str
     title: str
+    day: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -744,6 +745,12 @@ class Store:
             people.setdefault(row, set()).update(json.loads(names))
         return {row: frozenset(names) for row, names in people.items()}
 
+    def people_by_id(self) -> dict[str, frozenset[str]]:
+        """The same by id, of the documents of the scope."""
+        people, nobody = self.people(), frozenset[str]()
+        rows = self.database.each(f"SELECT row, id FROM {self._documents}")
+        return {id_: people.get(row, nobody) for row, id_ in rows}
+
     def metadata(self) -> Iterator[tuple[int, str]]:
         """(row, metadata) of every document, by row."""
         return self.database.each(f"SELECT row, metadata FROM {self._documents} ORDER BY row")
@@ -754,8 +761,13 @@ class Store:
         Raises:
             CorpusDamaged: There is no such row.
         """
-        statement = f"SELECT id, path, part, title FROM {self._documents} WHERE row = ?"
-        return [DocumentName(*self.database.row(statement, [row])) for row in rows]
+        columns = f"id, path, part, title, {column(OCCASION)}"
+        statement = f"SELECT {columns} FROM {self._documents} WHERE row = ?"
+        found = (self.database.row(statement, [row]) for row in rows)
+        return [
+            DocumentName(id_, path, part, title, to_occasion(occasion).day)
+            for id_, path, part, title, occasion in found
+        ]
 
     def passages_at(self, rows: Sequence[int]) -> list[tuple[Passage, str]]:
         """Passages by row with their text, in the order asked. Errors as in `documents_at`."""

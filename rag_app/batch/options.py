@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from indexing.errors import InvalidRequest
+from indexing.filter import Filter
 
 if TYPE_CHECKING:
     from generator.answer import Mode
@@ -28,7 +29,7 @@ class BatchOptions:
             "stop" before asking anything, "keep" them, or "ask" these questions again. Answers
             to questions that are not in the file of questions are kept in any case.
         read_as: As `AskRequest.read_as`.
-        collections: Names of the collections that are asked; none for all.
+        where: Limits by collection, date and participants of whatever is asked.
     """
 
     answer: Mode | None = None
@@ -38,7 +39,7 @@ class BatchOptions:
     retry_failed: bool = False
     changed: Changed = "stop"
     read_as: ReadAs = "auto"
-    collections: tuple[str, ...] = ()
+    where: Filter = field(default_factory=Filter)
 
     def __post_init__(self) -> None:
         if min(self.k, self.workers) < 1 or (self.limit is not None and self.limit < 1):

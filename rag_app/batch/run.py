@@ -111,7 +111,7 @@ def run(  # noqa: PLR0913 - four of them optional, by keyword
     options = options or BatchOptions()
     notify = notify or (lambda line: None)
     settings = answer_settings(corpus, options)
-    documents = CurrentDocuments(corpus, options.collections)
+    documents = CurrentDocuments(corpus, options.where)
     with AnswerFile(out, [question.key for question in questions]) as file:
         if file.truncated:
             notify(f"{file.path}: its last line was incomplete; that question is asked again")

@@ -61,11 +61,11 @@ class CurrentDocuments:
 
     Args:
         corpus: The corpus.
-        collections: Names of the collections that are asked; none for all.
+        where: Limits by collection, date and participants.
     """
 
-    def __init__(self, corpus: Corpus, collections: tuple[str, ...] = ()) -> None:
-        self.corpus, self.where = corpus, Filter(collections=collections)
+    def __init__(self, corpus: Corpus, where: Filter | None = None) -> None:
+        self.corpus, self.where = corpus, where or Filter()
         self._latest: tuple[str, Documents] | None = None
 
     def read(self) -> Documents:
@@ -102,6 +102,8 @@ def answer_settings(corpus: Corpus, options: BatchOptions) -> Json:
         "generator": generator,
         "encoder": encoder,
     }
+    if limits := options.where.occasion_in_words():
+        values["documents"] = limits
     plain: Json = json.loads(json.dumps(values, default=str))  # as it will be read back
     return plain
 

@@ -11,6 +11,7 @@ import click
 
 from rag_app.cli.options import (
     RenamedOption,
+    filters,
     generator_settings,
     print_result,
     with_collections,
@@ -18,6 +19,7 @@ from rag_app.cli.options import (
     with_generator,
     with_json,
     with_k,
+    with_occasions,
     with_read_as,
 )
 from rag_app.cli.terminal import field, say
@@ -62,6 +64,7 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
     help="What to do with answers that were made with other settings or documents.",
 )
 @with_read_as
+@with_occasions
 @click.option("--report", type=AnyFile, help="Also write all answers as one HTML page.")
 @with_json
 def batch(
@@ -84,6 +87,9 @@ def batch(
     retry_failed: bool,
     changed: Any,  # noqa: ANN401
     read_as: ReadAs,
+    since: str | None,
+    until: str | None,
+    participants: tuple[str, ...],
     report: Path | None,
     as_json: bool,
 ) -> None:
@@ -102,7 +108,8 @@ def batch(
     settings = generator_settings(
         generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens, abstain_below
     )
-    options = BatchOptions(answer, k, workers, limit, retry_failed, changed, read_as, collections)
+    where = filters(collections, (), None, None, since, until, participants)
+    options = BatchOptions(answer, k, workers, limit, retry_failed, changed, read_as, where)
     queries = read_questions(questions)
     with (
         Corpus(folder, generator=settings, notify=_notify) as corpus,

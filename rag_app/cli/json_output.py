@@ -28,6 +28,7 @@ def hits(ranking: Sequence[Hit], *, explain: bool = False) -> list[Json]:
             "title": hit.title,
             "path": hit.path,
             "part": hit.part,
+            "date": hit.day,
             "score": hit.score,
             **({"parts": hit.parts} if explain else {}),
             "passages": [_passage(passage, explain) for passage in hit.passages],

@@ -36,6 +36,7 @@ from rag_app.cli.options import (
     with_generator,
     with_json,
     with_k,
+    with_occasions,
     with_ocr,
     with_read_as,
     with_retriever,
@@ -65,6 +66,7 @@ ELSEWHERE = {
     "tune": "rag_app.cli.tune",
     "collections": "rag_app.cli.collections",
     "ratings": "rag_app.cli.ratings",
+    "speakers": "rag_app.cli.speakers",
     "verify": "rag_app.cli.maintenance.verify",
     "backup": "rag_app.cli.maintenance.backup",
     "restore": "rag_app.cli.maintenance.backup",
@@ -79,7 +81,7 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The order in which people need them."""
         first = ["index", "search", "ask", "list", "show", "overview", "similar", "remove"]
-        first += ["collections", "info"]
+        first += ["collections", "speakers", "info"]
         return [*first, *(name for name in ELSEWHERE if name not in first)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -220,6 +222,9 @@ def search(
     documents: tuple[str, ...],
     pattern: str | None,
     speaker: str | None,
+    since: str | None,
+    until: str | None,
+    participants: tuple[str, ...],
     folder: Path,
     as_json: bool,
 ) -> None:
@@ -227,10 +232,15 @@ def search(
     from rag_app.cli import json_output as shapes
     from rag_app.cli import printing
 
-    where = filters(collections, documents, pattern, speaker)
+    where = filters(collections, documents, pattern, speaker, since, until, participants)
     with _corpus(folder) as corpus:
         hits = corpus.search(query, k=k, passages=passages, where=where, ranking=retriever)
-    print_result(as_json, shapes.hits(hits, explain=explain), lambda: printing.hits(hits, explain))
+        nothing = "" if hits else corpus.nothing_matches(where)
+    print_result(
+        as_json,
+        shapes.hits(hits, explain=explain),
+        lambda: printing.hits(hits, explain) if hits or not nothing else terminal.say(nothing),
+    )
 
 
 @main.command()
@@ -267,6 +277,9 @@ def ask(
     documents: tuple[str, ...],
     pattern: str | None,
     speaker: str | None,
+    since: str | None,
+    until: str | None,
+    participants: tuple[str, ...],
     folder: Path,
     as_json: bool,
 ) -> None:
@@ -281,7 +294,7 @@ def ask(
         generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens, abstain_below
     )
     mode: Any = answer
-    where = filters(collections, documents, pattern, speaker)
+    where = filters(collections, documents, pattern, speaker, since, until, participants)
     request = AskRequest(question, mode, k, where, read_as=read_as)
     with _corpus(folder, generator=generation) as corpus:
         streamed = not as_json and not _comes_at_once(answer, generation)
@@ -314,15 +327,23 @@ def _comes_at_once(answer: str | None, settings: GeneratorSettings) -> bool:
 @main.command("list")
 @with_corpus
 @with_collections
+@with_occasions
 @with_json
-def list_(folder: Path, collections: tuple[str, ...], as_json: bool) -> None:
+def list_(
+    folder: Path,
+    collections: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    participants: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """List the documents of a corpus."""
-    from indexing.filter import Filter
     from rag_app.cli import json_output as shapes
     from rag_app.cli import printing
 
+    where = filters(collections, (), None, None, since, until, participants)
     with _corpus(folder) as corpus:
-        documents = corpus.documents(where=Filter(collections=collections))
+        documents = corpus.documents(where=where)
     print_result(as_json, shapes.entries(documents), lambda: printing.entries(documents))
 
 

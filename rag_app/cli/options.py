@@ -284,6 +284,22 @@ with_collections = click.option(
     help="Only documents of this collection; may be repeated.  [default: all]",
 )
 
+with_occasions = together(
+    click.option(
+        "--since",
+        metavar="DATE",
+        help="Only documents of this day, month or year, such as 2026-03, or later.",
+    ),
+    click.option("--until", metavar="DATE", help="Only documents of this time or earlier."),
+    click.option(
+        "--with",
+        "participants",
+        metavar="NAME",
+        multiple=True,
+        help="Only documents in which this person takes part; may be repeated.",
+    ),
+)
+
 with_filters = together(
     with_collections,
     click.option(
@@ -294,6 +310,7 @@ with_filters = together(
     ),
     click.option("--path", "pattern", help='Only files that match, for example "minutes/*.vtt".'),
     click.option("--speaker", help="Only passages in which this person speaks."),
+    with_occasions,
 )
 
 
@@ -357,11 +374,22 @@ def filters(
     documents: tuple[str, ...],
     pattern: str | None,
     speaker: str | None,
+    since: str | None,
+    until: str | None,
+    participants: tuple[str, ...],
 ) -> Filter:
     """The limits of a search from flags."""
     from indexing.filter import Filter
 
-    return Filter(documents=documents, path=pattern, speaker=speaker, collections=collections)
+    return Filter(
+        documents=documents,
+        path=pattern,
+        speaker=speaker,
+        collections=collections,
+        since=since,
+        until=until,
+        participants=participants,
+    )
 
 
 def print_result(as_json: bool, values: object, print_text: Callable[[], None]) -> None:

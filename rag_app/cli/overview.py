@@ -10,7 +10,7 @@ import click
 from indexing.documents import clock
 from rag_app.cli.bold import filled
 from rag_app.cli.options import print_result, with_corpus, with_json
-from rag_app.cli.printing import count_noun
+from rag_app.cli.printing import count_noun, occasion_lines
 from rag_app.cli.terminal import escape, field, say
 from rag_app.short_answer import Emphasis
 
@@ -41,6 +41,8 @@ def show(about: Overview) -> None:
     lengths = [count_noun(about.words, "word"), clock(about.seconds)]
     lengths += [count_noun(about.pages, "page") if about.pages else None]
     say(", ".join(each for each in lengths if each))
+    for line in occasion_lines(about.occasion):
+        say(line)
     if about.speakers:
         _heading("Speakers")
     for each in about.speakers:

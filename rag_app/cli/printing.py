@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexing.documents import Hit, PassageHit, clock
+from indexing.documents import Hit, Occasion, PassageHit, clock
 from indexing.store.collections import DEFAULT
 from rag_app.cli.bold import filled, in_bold
 from rag_app.cli.terminal import answer_piece, answer_text, document_text, escape, field, flow, say
@@ -102,7 +102,9 @@ def hits(ranking: Sequence[Hit], explain: bool) -> None:
     if not ranking:
         say("Nothing found.")
     for rank, hit in enumerate(ranking, 1):
-        say(f"{rank}. {field(hit.title)}  [{hit.document}]  {hit.score:.2f}  {field(hit.path)}")
+        dated = f"{hit.day}  " if hit.day else ""
+        name = f"{field(hit.title)}  {dated}[{hit.document}]"
+        say(f"{rank}. {name}  {hit.score:.2f}  {field(hit.path)}")
         if explain:
             say(f"     {_parts(hit.parts)}")
         for passage in hit.passages:
@@ -191,14 +193,26 @@ def position_check(check: PositionCheck) -> None:
 def entries(documents: Sequence[DocumentEntry]) -> None:
     """One line a document."""
     named = any(entry.collections != (DEFAULT,) for entry in documents)
+    dated = any(entry.occasion.date for entry in documents)
     for entry in documents:
         part = f" ({field(entry.part)})" if entry.part else ""
         within = f"  [{', '.join(map(field, entry.collections))}]" if named else ""
         say(
-            f"{entry.id}  {entry.words:>9,} words  {entry.format:<8} {field(entry.title)}  "
+            f"{entry.id}  {entry.words:>9,} words  {entry.format:<8} "
+            f"{f'{entry.occasion.day:<10}  ' if dated else ''}{field(entry.title)}  "
             f"{field(entry.path)}{part}{within}"
         )
     say(count_noun(len(documents), "document"))
+
+
+def occasion_lines(occasion: Occasion) -> Iterator[str]:
+    """When and among whom, each with where the file says so."""
+    if occasion.date:
+        when = field(occasion.date.replace("T", " "))
+        yield f"date: {when} (from the {field(occasion.date_source)})"
+    if occasion.participants:
+        names = ", ".join(map(field, occasion.participants))
+        yield f"participants: {names} (from the {field(occasion.participants_source)})"
 
 
 def info(

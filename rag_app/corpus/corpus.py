@@ -37,6 +37,7 @@ from rag_app.corpus.exchange import ImportReport, import_documents, write_export
 from rag_app.corpus.info import CorpusInfo, corpus_info
 from rag_app.corpus.models import Models
 from rag_app.corpus.snapshots import CorpusView, Snapshots
+from rag_app.corpus.speakers import CorpusSpeakers
 from rag_app.corpus.stores import Stores
 from rag_app.corpus.verification import (
     DocumentRepair,
@@ -45,6 +46,7 @@ from rag_app.corpus.verification import (
     open_damaged,
     salvage_database,
 )
+from rag_app.requests.occasions import nothing_in_words
 from rag_app.requests.router import Route, Router
 from retriever.fusion import RANKINGS
 from retriever.retriever import Retriever
@@ -246,6 +248,11 @@ class Corpus:
         return CorpusCollections(self.reading, self.writing, self._snapshots.refresh)
 
     @property
+    def speakers(self) -> CorpusSpeakers:
+        """Who speaks in the documents, to be listed, renamed and merged."""
+        return CorpusSpeakers(self.reading, self.writing, self._snapshots.refresh)
+
+    @property
     def revision(self) -> str:
         """Another one after every change of documents or collections; "" where there is no corpus.
 
@@ -412,7 +419,7 @@ class Corpus:
             query: A question or a description, of any length.
             k: Documents at most.
             passages: Passages of each document at most.
-            where: Limits by collection, document, path and speaker.
+            where: Limits by collection, document, path, speaker, date and participants.
             ranking: A name from `retriever.fusion.RANKINGS`.
 
         Raises:
@@ -473,7 +480,7 @@ class Corpus:
             answer: "quote" for verbatim sentences only, "free" for a generated answer; None takes
                 the settings' choice.
             k: Documents to take evidence from, at most.
-            where: Limits by collection, document, path and speaker.
+            where: Limits by collection, document, path, speaker, date and participants.
             history: The conversation so far, oldest turn first. A question that leans on it ("And
                 who disagreed?") is completed from it before evidence is retrieved.
             read_as: "auto" to answer requests such as "Who attended meeting-2?" from the store,
@@ -540,7 +547,7 @@ class Corpus:
         route = self._route(request)
         if route.lines is not None:
             raise InvalidRequest(
-                f"the answer to {route.target.read_as} is computed, so it rests on no order of "
+                f"the answer to {route.read_as} is computed, so it rests on no order of "
                 "passages; check the position with a question"
             )
         request = route.request
@@ -552,15 +559,34 @@ class Corpus:
         """All documents, in the order they were added.
 
         Args:
-            where: Limits by collection, document and path.
+            where: Limits by collection, document, path, date and participants.
 
         Raises:
             CollectionNotFound: The filter names one that is not there.
         """
         store, where = self._stores.connection(), where or Filter()
         with store.reading():
-            entries = store.limited(where).entries()
-        return [one for one in entries if where.admits(id_=one.id, title=one.title, path=one.path)]
+            limited = store.limited(where)
+            entries = limited.entries()
+            people = limited.people_by_id() if where.participants else {}
+        return [
+            one
+            for one in entries
+            if where.admits(
+                id_=one.id,
+                title=one.title,
+                path=one.path,
+                day=one.occasion.day,
+                people=people.get(one.id, ()),
+            )
+        ]
+
+    def nothing_matches(self, where: Filter) -> str:
+        """What to say where no document is of the dates and people of a filter; "" where one is."""
+        if not where.is_of_occasions or self.documents(where=where):
+            return ""
+        others = replace(where, since=None, until=None, participants=())
+        return nothing_in_words(where, [one.occasion.day for one in self.documents(where=others)])
 
     def document(self, name: str, *, where: Filter | None = None) -> Document:
         """A whole document with its text, by id, path or title.

@@ -35,7 +35,7 @@ class RagAppRetriever(BaseRetriever):
     Attributes:
         corpus: The corpus to search.
         k: Maximum number of passages.
-        where: Limits by document, path and speaker.
+        where: Limits by document, path, speaker, date and participants.
         ranking: A name from `retriever.fusion.RANKINGS`.
 
     `k` and `where` can be given with a question too: `retriever.invoke("...", k=3)`.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from indexing.filter import Filter
 from indexing.store.store import DocumentEntry
 from indexing.text.english import DOCUMENT_WORDS, MEETING_WORDS, MONTHS, ORDINALS
+from rag_app.requests.occasions import Meetings
 
 _LONGEST = 16  # words of a name
 _MANY = 20  # documents that one name may stand for, as a file of meetings does
@@ -82,11 +84,39 @@ class Catalogue:
     Args:
         entries: The documents.
         transcripts: Ids of those in which somebody speaks.
+        people: Everybody who takes part in each, by id.
     """
 
-    def __init__(self, entries: Sequence[DocumentEntry], transcripts: Collection[str]) -> None:
+    def __init__(
+        self,
+        entries: Sequence[DocumentEntry],
+        transcripts: Collection[str],
+        people: Mapping[str, frozenset[str]] | None = None,
+    ) -> None:
         self.entries = {entry.id: entry for entry in entries}
         self.transcripts = frozenset(transcripts)
+        self._people = people or {}
+
+    def meetings(self, where: Filter) -> Meetings:
+        """The documents that a filter admits, by day and people."""
+        ids = self.admitted(where)
+        days = {id_: day for id_ in ids if (day := self.entries[id_].occasion.day)}
+        people = {id_: self._people.get(id_, frozenset()) for id_ in ids}
+        return Meetings(days, people, self.transcripts)
+
+    def admitted(self, where: Filter) -> tuple[str, ...]:
+        """Ids of the documents that a filter admits."""
+        return tuple(
+            one.id
+            for one in self.entries.values()
+            if where.admits(
+                id_=one.id,
+                title=one.title,
+                path=one.path,
+                day=one.occasion.day,
+                people=self._people.get(one.id, ()),
+            )
+        )
 
     def titles(self, ids: Sequence[str]) -> str:
         """The documents' titles, as in a sentence: "a, b and c"."""

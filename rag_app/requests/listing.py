@@ -34,7 +34,12 @@ class Line:
 
 
 def events(
-    request: AskRequest, target: Target, lines: Sequence[Line], seconds: float
+    request: AskRequest,
+    target: Target,
+    lines: Sequence[Line],
+    seconds: float,
+    *,
+    abstained: bool = False,
 ) -> Iterator[Event]:
     """The events of an answer of these lines; all that is quoted is cited.
 
@@ -43,6 +48,7 @@ def events(
         target: What it was read as.
         lines: The answer.
         seconds: How long they took.
+        abstained: Whether they say that there is nothing to answer from.
     """
     draft = Draft(request, AnswerMode("quote", "computed from the documents"), seconds)
     quoted = {line.quote.document.id: line.quote.document for line in lines if line.quote}
@@ -50,7 +56,8 @@ def events(
     for number, line in enumerate(lines):
         yield draft.text(("\n" if number else "") + _write(draft, line))
     answer = draft.finish()
-    yield AnswerReady(replace(answer, kind=target.kind, read_as=target.read_as))
+    answer = replace(answer, kind=target.kind, read_as=target.read_as, abstained=abstained)
+    yield AnswerReady(answer)
 
 
 def _write(draft: Draft, line: Line) -> str:

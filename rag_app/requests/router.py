@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from generator.answer import AnswerReady, Event
 from generator.prompt.follow_up import Turn
@@ -13,6 +14,13 @@ from indexing.store.store import Store
 from rag_app.requests import decisions, documents, mentions, speakers, summary
 from rag_app.requests.catalogue import Catalogue, Mention
 from rag_app.requests.listing import Line, events
+from rag_app.requests.occasions import (
+    count_in_words,
+    limited,
+    nothing_in_words,
+    occasion_mentions,
+)
+from rag_app.requests.summary import MOST_DOCUMENTS
 from rag_app.requests.target import Target, Words, pattern
 
 
@@ -77,19 +85,31 @@ class Route:
         request: The request, limited to the documents that its question names.
         target: What it asks for.
         lines: The answer, where it is computed; None where the question is looked up.
+        limits: The dates and people that its question names, in plain words; "" for none.
+        abstains: Whether there is nothing to look in, and the lines say so.
     """
 
     request: AskRequest
     target: Target
     lines: tuple[Line, ...] | None = None
+    limits: str = ""
+    abstains: bool = False
+
+    @property
+    def read_as(self) -> str:
+        """How the question was read, in plain words; "" for a plain one."""
+        if not self.limits:
+            return self.target.read_as
+        return f"{self.target.read_as or 'a question'}, limited to {self.limits}"
 
     def events(self, seconds: float) -> Iterator[Event]:
         """The events of a computed answer, which took so long."""
-        return events(self.request, self.target, self.lines or (), seconds)
+        target = replace(self.target, read_as=self.read_as)
+        return events(self.request, target, self.lines or (), seconds, abstained=self.abstains)
 
     def marked(self, event: AnswerReady) -> AnswerReady:
         """The last event of an answer that was looked up, with how the question was read."""
-        answer = replace(event.answer, kind=self.target.kind, read_as=self.target.read_as)
+        answer = replace(event.answer, kind=self.target.kind, read_as=self.read_as)
         return AnswerReady(answer)
 
 
@@ -113,29 +133,83 @@ class Router:
             return found
         lines = tuple(kind.lines(found.target, store))
         if not lines:  # there is nothing to list: looked up after all
-            text = _completed(request.question, request.history, catalogue)
-            return _as_question(request, text, catalogue)
+            looked_up = _as_question(found.request, found.request.subject, catalogue)
+            return replace(looked_up, limits=found.limits)
         return replace(found, lines=lines)
 
     def _catalogue(self, store: Store) -> Catalogue:
         state, latest = (store.revision, store.scope), self._latest
         if latest is None or latest[0] != state:
-            latest = self._latest = state, Catalogue(store.entries(), store.transcripts())
+            people = store.people_by_id()
+            catalogue = Catalogue(store.entries(), store.transcripts(), people)
+            latest = self._latest = state, catalogue
         return latest[1]
 
 
-def route(request: AskRequest, catalogue: Catalogue) -> Route:
+def route(request: AskRequest, catalogue: Catalogue, *, today: date | None = None) -> Route:
     """How a request is answered; what is not surely of another kind is a question.
 
     A follow-up that only names a document ("And meeting-2?") asks the same of that one.
+
+    Args:
+        request: What is asked.
+        catalogue: The documents by name, day and people.
+        today: The day on which it is asked, for "yesterday".
     """
     if request.read_as == "question":
-        return Route(request, Target("question", ""))
+        return _unless_nothing(Route(request, Target("question", "")), catalogue)
     text = _completed(request.question, request.history, catalogue)
-    target = _target(text, request, catalogue)
+    found = _limited(request, text, catalogue, today)
+    return _unless_nothing(found or _routed(request, text, text, catalogue), catalogue)
+
+
+def _routed(request: AskRequest, text: str, named: str, catalogue: Catalogue) -> Route:
+    """What a question asks for.
+
+    Args:
+        request: What is asked.
+        text: The question, to be looked up.
+        named: The same with names of documents for the meetings that it describes.
+        catalogue: The documents by name.
+    """
+    target = _target(named, request, catalogue)
     if target is not None:
         return Route(replace(request, subject=text), target)
     return _as_question(request, text, catalogue)
+
+
+def _limited(
+    request: AskRequest, text: str, catalogue: Catalogue, today: date | None
+) -> Route | None:
+    """A question limited to the time and people that it names; None where it names none."""
+    mentions = occasion_mentions(text, catalogue.meetings(request.where), today=today)
+    where = limited(request.where, mentions)
+    if where == request.where:
+        return None
+    ids = catalogue.admitted(where)
+    name = " and ".join(ids) if 1 <= len(ids) <= MOST_DOCUMENTS else ""
+    subject = named = text
+    for one in reversed(mentions):
+        subject = f"{subject[: one.start]} {subject[one.end :]}"
+        place = " ".join(filter(None, (one.preposition(text), name)))
+        named = f"{named[: one.start]}{place if name else ''}{named[one.end :]}"
+    subject = _tidy(subject)
+    subject = subject if len(subject.split()) > 2 else text
+    request = replace(request, where=where, subject=subject)
+    found = _routed(request, subject, named if name else subject, catalogue)
+    return replace(found, limits=count_in_words(where, len(ids)))
+
+
+def _unless_nothing(found: Route, catalogue: Catalogue) -> Route:
+    """The route; where no document is of the dates and people asked for, lines that say so."""
+    where = found.request.where
+    if not where.is_of_occasions or catalogue.admitted(where):
+        return found
+    others = catalogue.admitted(replace(where, since=None, until=None, participants=()))
+    said = nothing_in_words(where, [catalogue.entries[id_].occasion.day for id_ in others])
+    target = Target("question", "a question")
+    limits = found.limits or count_in_words(where, 0)
+    return replace(found, target=target, lines=(Line(said),), limits=limits, abstains=True)
 
 
 def _as_question(request: AskRequest, text: str, catalogue: Catalogue) -> Route:
@@ -201,8 +275,13 @@ def _subject(question: str, named: Sequence[Mention]) -> str:
             subject = f"{before[: place.start()]} {after}"
         elif (does := _DOES.search(before)) and (say := _SAY.match(after)):
             subject = f"{before[: does.start()]}is said about{after[say.end() :]}"
-    subject = re.sub(r"\s+([?!.,])", r"\1", " ".join(subject.split())).lstrip(" ,;:")
+    subject = _tidy(subject)
     return subject if len(subject.split()) > 2 else question
+
+
+def _tidy(text: str) -> str:
+    """Words of a question of which some were taken out."""
+    return re.sub(r"\s+([?!.,])", r"\1", " ".join(text.split())).lstrip(" ,;:")
 
 
 def _rows(question: str, named: Sequence[Mention]) -> list[tuple[int, int]]:

@@ -31,14 +31,9 @@ class Words:
     @property
     def scope(self) -> tuple[str, ...]:
         """Ids of the documents that the question is limited to; none for all."""
-        if not self.where.documents and not self.where.path:
-            return ()
-        entries = self.catalogue.entries.values()
-        return tuple(
-            one.id
-            for one in entries
-            if self.where.admits(id_=one.id, title=one.title, path=one.path)
-        )
+        where = self.where
+        limited = where.documents or where.path or where.is_of_occasions
+        return self.catalogue.admitted(where) if limited else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,30 +36,38 @@ def search(app: Application, browser: gr.BrowserState) -> None:
         with gr.Row(elem_classes="filters"):
             speaker = gr.Textbox(label="Speaker", placeholder="anyone", max_length=200)
             pattern = gr.Textbox(label="File", placeholder="*.vtt", max_length=400)
+            since = gr.Textbox(label="Since", placeholder="2026-03", max_length=40)
+            until = gr.Textbox(label="Until", placeholder="2026-03-14", max_length=40)
+            people = gr.Textbox(label="With", placeholder="Ada, Bob", max_length=400)
             k = number(5, *DOCUMENTS)
             passages = number(2, *PASSAGES)
         results = html(elem_id="results")
 
     def run(values: dict[gr.Component, Any], request: gr.Request) -> str:
         person, state = request.username, values[browser]
-        where = Filter(
-            app.document_list.select(state.get("chosen"), person),
-            values[pattern].strip() or None,
-            values[speaker].strip() or None,
-            app.collection_list.select(state.get("collections"), person),
-            person,
-        )
         try:
+            where = Filter(
+                app.document_list.select(state.get("chosen"), person),
+                values[pattern].strip() or None,
+                values[speaker].strip() or None,
+                app.collection_list.select(state.get("collections"), person),
+                person,
+                values[since],
+                values[until],
+                tuple(values[people].split(",")),
+            )
             hits = app.corpus.search(
                 values[query],
                 k=whole_number(values[k], *DOCUMENTS),
                 passages=whole_number(values[passages], *PASSAGES),
                 where=where,
             )
+            if not hits and (nothing := app.corpus.nothing_matches(where)):
+                return view.notice(nothing)
             return view.hits(app.corpus, hits, where)
         except RagAppError as error:
             return view.notice(str(error), kind="error")
 
-    fields = (query, speaker, pattern, k, passages)
+    fields = (query, speaker, pattern, since, until, people, k, passages)
     for field in fields:
         field.submit(run, {*fields, browser}, results, **PRIVATE)

@@ -52,6 +52,20 @@ Path = Annotated[
 Speaker = Annotated[
     str, Field(max_length=1000, description="Limit to passages in which this person speaks.")
 ]
+Since = Annotated[
+    str,
+    Field(
+        max_length=100,
+        description='Limit to documents of this day, month or year, such as "2026-03", or later.',
+    ),
+]
+Until = Annotated[
+    str, Field(max_length=100, description="Limit to documents of this time or earlier.")
+]
+Participants = Annotated[
+    list[Name],
+    Field(max_length=100, description="Limit to documents in which all of these take part."),
+]
 K = Annotated[int, Field(ge=1, le=50, description="Maximum number of documents.")]
 
 
@@ -167,6 +181,8 @@ class OverviewResult(BaseModel):
     title: str
     words: int
     length: str | None = Field(None, description="HH:MM:SS of a recording.")
+    date: str = Field("", description="In ISO 8601, as the file says; empty for an unknown one.")
+    participants: list[str] = Field([], description="As the file lists them.")
     speakers: list[SpeakerWords]
     topics: list[TopicSpan] = Field(description="In order; they cover the document.")
     decisions: list[Span]
@@ -214,10 +230,14 @@ def server(app: Application) -> MCPServer[None]:
         path: Path = "",
         speaker: Speaker = "",
         collections: Collections = [],  # noqa: B006 - as above
+        since: Since = "",
+        until: Until = "",
+        participants: Participants = [],  # noqa: B006 - as above
     ) -> SearchResult:
         """Find the documents that a query is about, each with its best passages."""
-        where = _filter(context, documents, path, speaker, collections)
+        limits = (documents, path, speaker, collections, since, until, participants)
         with tool_errors(app.corpus):
+            where = _filter(context, *limits)
             return await asyncio.to_thread(_search, app.corpus, query, k, where)
 
     @tools.tool(title="Ask documents", annotations=read_only)
@@ -251,10 +271,14 @@ def server(app: Application) -> MCPServer[None]:
             ),
         ] = "auto",
         collections: Collections = [],  # noqa: B006 - as above
+        since: Since = "",
+        until: Until = "",
+        participants: Participants = [],  # noqa: B006 - as above
     ) -> AnswerResult:
         """Answer a question from the documents, with citations that are exact spans of them."""
-        where = _filter(context, documents, path, speaker, collections)
+        limits = (documents, path, speaker, collections, since, until, participants)
         with tool_errors(app.corpus):
+            where = _filter(context, *limits)
             request = AskRequest(
                 question, answer, where=where, abstain_below=abstain_below, read_as=read_as
             )
@@ -287,18 +311,30 @@ def server(app: Application) -> MCPServer[None]:
     return tools
 
 
-def _filter(
+def _filter(  # noqa: PLR0913, PLR0917 - the fields of the tools' schemas
     context: Context[Any, Any],
     documents: Sequence[str] = (),
     path: str = "",
     speaker: str = "",
     collections: Sequence[str] = (),
+    since: str = "",
+    until: str = "",
+    participants: Sequence[str] = (),
 ) -> Filter:
     """What a tool is limited to: what is asked for, and what the caller may read."""
     request = context.request_context.request
     assert isinstance(request, Request), "the tools are served over HTTP only"
     person = user_of(request.scope)
-    return Filter(tuple(documents), path or None, speaker or None, tuple(collections), person)
+    return Filter(
+        tuple(documents),
+        path or None,
+        speaker or None,
+        tuple(collections),
+        person,
+        since or None,
+        until or None,
+        tuple(participants),
+    )
 
 
 @contextmanager
@@ -385,6 +421,8 @@ def _overview_result(about: Overview) -> OverviewResult:
         title=about.title,
         words=about.words,
         length=clock(about.seconds),
+        date=about.occasion.date,
+        participants=list(about.occasion.participants),
         speakers=[
             SpeakerWords(name=each.name, words=each.words, share=each.share)
             for each in about.speakers

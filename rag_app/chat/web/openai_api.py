@@ -94,6 +94,9 @@ class Completion(BaseModel):
     documents: list[Name] = Field([], max_length=1000)
     path: Name | None = None
     speaker: Name | None = None
+    since: Name | None = None
+    until: Name | None = None
+    participants: list[Name] = Field([], max_length=100)
     read_as: ReadAs = "auto"
 
     @property
@@ -188,7 +191,17 @@ def _no_model(name: str) -> JSONResponse:
 def _ask_request(body: Completion, mode: Mode | None, person: str | None) -> AskRequest:
     """What is asked; whoever has logged in is answered from what they may read."""
     documents, collections = tuple(body.documents), tuple(body.collections)
-    where = Filter(documents, body.path, body.speaker, collections, person)
+    participants = tuple(body.participants)
+    where = Filter(
+        documents,
+        body.path,
+        body.speaker,
+        collections,
+        person,
+        body.since,
+        body.until,
+        participants,
+    )
     *before, last = body.messages
     history = tuple(_turns(before))
     return AskRequest(

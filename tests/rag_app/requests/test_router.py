@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from generator.prompt.follow_up import Turn
-from generator.request import AskRequest
+from generator.request import AskRequest, ReadAs
+from indexing.documents import Occasion
 from indexing.filter import Filter
 from indexing.store.store import DocumentEntry
 from rag_app.requests.catalogue import Catalogue
@@ -160,3 +163,70 @@ def test_names_of_one_series_are_numbers_only_if_all_meetings_are_in_it() -> Non
     catalogue = Catalogue([entry(name) for name in names], ["heron-1", "heron-2", "finch-2"])
     assert catalogue.resolve("meeting 2") == ()
     assert catalogue.resolve("finch 2") == ("finch-2",)
+
+
+def dated(id_: str, day: str) -> DocumentEntry:
+    return replace(entry(f"{id_}.vtt"), occasion=Occasion(day, "file name"))
+
+
+DATED = Catalogue(
+    [dated("mast", "2026-03-14"), dated("price", "2026-05-12"), *map(entry, OTHERS)],
+    ["mast", "price"],
+    {"mast": frozenset({"Ada Park"}), "price": frozenset({"Ada Park", "Bob"})},
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "limits", "subject"),
+    [
+        ("What did we decide in March about it?", "of 2026-03", "What did we decide about it?"),
+        ("In the meeting with Bob, who was late?", "with Bob", "who was late?"),
+        ("What was it in the last meeting?", "of 2026-05-12", "What was it?"),
+    ],
+)
+def test_a_time_in_a_question_is_a_limit_that_is_shown(
+    question: str, limits: str, subject: str
+) -> None:
+    found = route(AskRequest(question), DATED)
+    assert found.request.where.occasion_in_words() == limits
+    assert found.request.query == subject
+    assert found.read_as == f"a question, limited to 1 document {limits}"
+    asked = route(AskRequest(question, read_as="question"), DATED)
+    assert asked.request == AskRequest(question, read_as="question")
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "id_"),
+    [
+        ("Who attended the last meeting?", "speakers", "price"),
+        ("What was decided in the meeting of 14 March?", "decisions", "mast"),
+        ("Please summarize the meeting with Bob.", "summary", "price"),
+    ],
+)
+def test_a_meeting_is_named_by_its_day_or_people(question: str, kind: str, id_: str) -> None:
+    found = route(AskRequest(question), DATED)
+    assert (found.target.kind, found.target.documents) == (kind, (id_,))
+    assert "limited to 1 document" in found.read_as
+
+
+def test_what_a_person_has_set_stays() -> None:
+    where = Filter(since="2026-01", documents=("mast",))
+    found = route(AskRequest("What did we decide in May?", where=where), DATED)
+    assert (found.request.where, found.read_as) == (where, "")
+    found = route(AskRequest("What was said in the last meeting?", where=Filter(("mast",))), DATED)
+    assert found.request.where.since == "2026-03-14"  # the last of those that were chosen
+
+
+@pytest.mark.parametrize("read_as", ["auto", "question"])
+def test_nothing_of_that_time_is_said(read_as: ReadAs) -> None:
+    where = Filter(since="2027-01")
+    found = route(AskRequest("Who was late?", where=where, read_as=read_as), DATED)
+    assert found.lines is not None and found.abstains
+    assert "No document matches: since 2027-01" in found.lines[0].text
+    assert "0 documents since 2027-01" in found.read_as
+    assert "of 2026-03-14 to 2026-05-12" in found.lines[0].text
+
+
+def test_a_list_is_limited_too() -> None:
+    found = route(AskRequest("What documents do you have?", where=Filter(until="2026-04")), DATED)
+    assert found.target.documents == ("mast",)

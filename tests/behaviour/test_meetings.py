@@ -1,0 +1,98 @@
+"""Meetings of several months: limited by date and people, by option and by question, openly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from indexing.encoder.encoder import Encoder
+from indexing.filter import Filter
+from rag_app.batch.options import BatchOptions
+from rag_app.batch.questions import read_questions
+from rag_app.batch.run import run as run_batch
+from rag_app.cli.main import main
+from rag_app.corpus.corpus import Corpus
+
+FILES = {
+    "2026-03-14_standup.txt": "Ada Park: The mast fell last night.\nBob Stone: It was made of "
+    "oak.\nAda Park: We decided to order a mast of steel.\n",
+    "2026-05-12_standup.txt": "Ada Park: The mast of steel is late.\nCem Aydin: It was made in "
+    "Bonn.\nAda Park: We agreed to wait until June.\n",
+    "handbook.txt": "The mast is painted every spring. Leave is asked for in writing.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Iterator[Corpus]:
+    folder = tmp_path_factory.mktemp("meetings")
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    with Corpus(folder / "corpus", encoder=encoder) as corpus:
+        corpus.add([folder / name for name in FILES])
+        yield corpus
+
+
+def titles(corpus: Corpus, where: Filter) -> set[str]:
+    found = {hit.title for hit in corpus.search("mast", where=where)}
+    assert found == {one.title for one in corpus.documents(where=where)}
+    return found
+
+
+MARCH, MAY = "2026-03-14_standup", "2026-05-12_standup"
+
+
+def test_search_and_list_keep_to_dates_and_people(corpus: Corpus) -> None:
+    assert titles(corpus, Filter()) == {MARCH, MAY, "handbook"}
+    assert titles(corpus, Filter(since="2026-03")) == {MARCH, MAY}
+    assert titles(corpus, Filter(until="2026-04")) == {MARCH}
+    assert titles(corpus, Filter(participants=("cem",))) == {MAY}
+    assert titles(corpus, Filter(since="2027")) == set()
+    assert corpus.search("mast", where=Filter(until="2026-04"))[0].day == "2026-03-14"
+
+
+def test_a_question_that_names_a_month_is_answered_from_it(corpus: Corpus) -> None:
+    answer = corpus.ask("What was said in March about the mast?")
+    assert {one.title for one in (*answer.citations, *answer.closest)} == {MARCH}
+    assert answer.read_as == "a question, limited to 1 document of 2026-03"
+    assert answer.query == "What was said about the mast?"
+    last = corpus.ask("Who attended the last meeting?")
+    assert "Cem Aydin" in last.text and "Bob Stone" not in last.text
+
+
+def test_where_nothing_matches_it_says_what_was_asked_for(corpus: Corpus) -> None:
+    answer = corpus.ask("What was decided in July?")
+    assert answer.abstained and not answer.citations
+    assert answer.text == (
+        "No document matches: of 2026-07. Those with a date are of 2026-03-14 to 2026-05-12. "
+        "1 has no date."
+    )
+    where = ["--corpus", str(corpus.folder), "--since", "2027"]
+    done = CliRunner().invoke(main, ["search", "mast", *where])
+    assert done.exit_code == 0 and "No document matches: since 2027." in done.output
+    done = CliRunner().invoke(main, ["search", "mast", *where[:-1], "soon"])
+    assert done.exit_code == 1 and "is no date" in done.output
+
+
+def test_the_commands_take_the_options(corpus: Corpus, tmp_path: Path) -> None:
+    where = ["--corpus", str(corpus.folder), "--json"]
+    words = ["list", "--since", "2026-03", "--until", "2026-05", "--with", "ada", "--with", "Cem"]
+    (entry,) = json.loads(CliRunner().invoke(main, [*words, *where]).output)
+    assert entry["occasion"] == {
+        "date": "2026-05-12",
+        "date_source": "file name",
+        "participants": [],
+        "participants_source": "",
+    }
+    (tmp_path / "questions.txt").write_text("What is said about the mast?\n")
+    out = tmp_path / "answers.jsonl"
+    questions = read_questions(tmp_path / "questions.txt")
+    run_batch(corpus, questions, out, options=BatchOptions(where=Filter(until="2026-04")))
+    (line,) = out.read_text().splitlines()
+    cited = json.loads(line)["citations"] + json.loads(line)["closest"]
+    assert {one["title"] for one in cited} == {MARCH}
+    about = CliRunner().invoke(main, ["overview", MARCH, "--corpus", str(corpus.folder)]).output
+    assert "date: 2026-03-14 (from the file name)" in about
