@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from indexing.documents import clock
+from indexing.text.disfluency import without_noise
 
 Mode = Literal["quote", "free"]
 Kind = Literal["question", "documents", "speakers", "mentions", "summary", "decisions"]
@@ -302,7 +303,8 @@ def as_json(answer: Answer) -> dict[str, JsonValue]:
 
 
 def _citation_as_json(citation: Citation) -> dict[str, JsonValue]:
-    return {**asdict(citation), "time": clock(citation.time)}
+    shown = without_noise(citation.quote)
+    return {**asdict(citation), "time": clock(citation.time), "shown": shown}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from indexing.text.disfluency import without_noise
+
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation, ShortAnswer
 
@@ -28,6 +30,13 @@ class Emphasis:
     def text(self) -> str:
         """The whole text."""
         return self.before + self.words + self.after
+
+    @property
+    def shown(self) -> Emphasis:
+        """The same without noise such as "{vocalsound}"."""
+        if "{" not in self.text:
+            return self
+        return Emphasis(*map(without_noise, (self.before, self.words, self.after)))
 
     @property
     def in_one_line(self) -> Emphasis:

@@ -18,6 +18,7 @@ from generator.overview.speakers import SpeakerShare, speaker_shares
 from generator.overview.telling_sentence import telling_sentence
 from indexing.documents import NO_OCCASION, Document, Occasion, Passage, clock
 from indexing.text.chunking import count_words
+from indexing.text.disfluency import without_noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ def as_json(about: Overview) -> dict[str, Any]:
 
 
 def _quote_json(quote: Quote) -> dict[str, Any]:
-    return {**asdict(quote), "time": clock(quote.time)}
+    return {**asdict(quote), "time": clock(quote.time), "shown": without_noise(quote.text)}
 
 
 def _topic(document: Document, part: Sequence[Block], weights: dict[str, float]) -> Topic:

@@ -2,7 +2,8 @@
 
 Annotations of sounds and gaps, hesitation ("uh"), words that are said twice or broken off, and the
 blanks before punctuation of tokenized transcripts. No word that carries meaning is changed, added
-or moved. Quotes are never cleaned: they stay as the document has them.
+or moved. Quotes are never cleaned: they stay as the document has them, and are only shown without
+noise.
 """
 
 from __future__ import annotations
@@ -11,6 +12,10 @@ import re
 
 from indexing.text.terms import strip_annotations
 
+_MARK = (
+    r"\{(?:disfmarker|vocalsound|nonvocalsound|gap|pause|comment|transformerror|inaudible|noise)\}"
+)
+_NOISE = re.compile(rf"^(?:{_MARK}\s*)+|[^\S\n]*{_MARK}")
 _HESITATION = re.compile(
     r"(,?)\s*(?<![\w-])(?:[Uu]h+(?:-huh)?|[Uu]m+|[Uu]hm|erm?|[Hh]mm*|(?<!\d )[Mm]m+(?:-hmm)?)"
     r"(?![\w-])\s*(,?)"
@@ -26,6 +31,15 @@ _BROKEN = re.compile(r"(?<![\w'’])([b-hj-z]|[a-z]{2})\s+(?=\1\w)", re.IGNORECA
 _COMMAS = re.compile(r"(?:\s*,)+(?=\s*[,.;:!?])|^[\s,.;:!?-]+")
 _STOPS = re.compile(r"(?<!\.)\.\s*\.(?!\.)")
 _BLANKS = re.compile(r"\s+")
+
+
+def without_noise(text: str) -> str:
+    """A text as it is shown: without what stands for sounds, gaps and slips of the tongue.
+
+    No other character changes. Where nothing else would be left, it stays.
+    """
+    shown = _NOISE.sub("", text)
+    return shown if shown.strip() or not text.strip() else text
 
 
 def remove_disfluencies(text: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from generator.answer import marker_spans
 from indexing.errors import InputError
+from indexing.text.disfluency import without_noise
 from rag_app.short_answer import Emphasis, emphasis
 
 Json = dict[str, Any]
@@ -62,6 +63,7 @@ def page(answers: Sequence[Json], *, title: str = "Answers") -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=lambda value: without_noise(value) if type(value) is str else value,
     )
     environment.filters["pieces"] = lambda answer: list(pieces(answer))
     environment.filters["emphasis"] = quote_emphasis

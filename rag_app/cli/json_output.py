@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from indexing.documents import Hit, PassageHit, clock
+from indexing.text.disfluency import without_noise
 
 if TYPE_CHECKING:
     from indexing.documents import Document
@@ -42,6 +43,7 @@ def _passage(passage: PassageHit, explain: bool) -> Json:
         "start": passage.start,
         "end": passage.end,
         "text": passage.text,
+        "shown": without_noise(passage.text),
         "score": passage.score,
         "speaker": passage.speaker,
         "speakers": list(passage.speakers),

@@ -68,7 +68,7 @@ def _heading(text: str) -> None:
 
 
 def _quote(quote: Quote, *, who: str | None = None, when: str | None = None) -> None:
-    say(filled(Emphasis(quote.text), escape, indent=5))
+    say(filled(Emphasis(quote.text).shown, escape, indent=5))
     place = [clock(quote.time), quote.speaker, quote.place, f"characters {quote.start}-{quote.end}"]
     due = [f"who: {who}" if who else None, f"when: {when}" if when else None]
     say(" " * 5 + ", ".join(field(part) for part in (*due, *place) if part))

@@ -13,6 +13,7 @@ import click
 
 from indexing.documents import Hit, Occasion, PassageHit, clock
 from indexing.store.collections import DEFAULT
+from indexing.text.disfluency import without_noise
 from rag_app.cli.bold import filled, in_bold
 from rag_app.cli.terminal import answer_piece, answer_text, document_text, escape, field, flow, say
 from rag_app.progress import bar
@@ -38,7 +39,7 @@ def count_noun(number: int, noun: str) -> str:
 
 def piece(text: str) -> None:
     """Print part of a streamed text at once."""
-    click.echo(answer_piece(text), nl=False)
+    click.echo(answer_piece(without_noise(text)), nl=False)
 
 
 def quotes(answer: Answer) -> None:
@@ -48,9 +49,9 @@ def quotes(answer: Answer) -> None:
     """
     width = min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else None
     lines = (
-        filled(line.text, document_text, width=width, end=line.own)
+        filled(line.text.shown, document_text, width=width, end=line.own)
         if width and line.marker
-        else in_bold(line.text, document_text) + line.own
+        else in_bold(line.text.shown, document_text) + line.own
         for line in answer_lines(answer)
     )
     click.echo("\n".join(lines), nl=False)
@@ -114,7 +115,7 @@ def hits(ranking: Sequence[Hit], explain: bool) -> None:
             )
             if explain:
                 say(f"     {_parts(passage.parts)}")
-            say(_filled(passage.text, indent=5))
+            say(_filled(without_noise(passage.text), indent=5))
             for figure in passage.figures:
                 say(_filled(f"beside it: {figure}", indent=5))
 
@@ -149,6 +150,7 @@ def _quote(citation: Citation, label: str, quote: Emphasis, check: str = "") -> 
     """Where a quote stands, then the quote, its words that answer in bold."""
     place = f"{_where(citation)}{field(citation.title)}, characters {citation.start}-{citation.end}"
     say(f"{label}{place}{check}")
+    quote = quote.shown
     quoted = Emphasis(f'"{quote.before}', quote.words, f'{quote.after}"')
     click.echo(filled(quoted, escape, indent=4))
     say(f"    {field(citation.path)}")

@@ -14,6 +14,7 @@ from indexing.filter import Filter
 from rag_app.batch.options import BatchOptions
 from rag_app.batch.questions import read_questions
 from rag_app.batch.run import run as run_batch
+from rag_app.chat.page.html import hits
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
 
@@ -96,3 +97,25 @@ def test_the_commands_take_the_options(corpus: Corpus, tmp_path: Path) -> None:
     assert {one["title"] for one in cited} == {MARCH}
     about = CliRunner().invoke(main, ["overview", MARCH, "--corpus", str(corpus.folder)]).output
     assert "date: 2026-03-14 (from the file name)" in about
+
+
+def test_noise_is_hidden_and_the_quote_stays(tmp_path: Path, encoder: Encoder) -> None:
+    said = "Um {disfmarker} the mast was made of {vocalsound} oak."
+    (tmp_path / "a.txt").write_text(f"Ada: {said}\nBob: I see.\nAda: Good.")
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add([tmp_path / "a.txt"])
+        words = ["What was the mast made of?", "--corpus", str(corpus.folder)]
+        for command in ("ask", "search"):
+            printed = CliRunner().invoke(main, [command, *words]).output
+            assert "disfmarker" not in printed and "mast was made of oak" in printed
+            values = json.loads(CliRunner().invoke(main, [command, *words, "--json"]).output)
+            if command == "ask":
+                quote = (values["citations"] + values["closest"])[0]
+                assert quote["quote"] == said and "{" not in quote["shown"]
+            else:
+                passage = values[0]["passages"][0]
+                assert said in passage["text"] and "{" not in passage["shown"]
+        (hit,) = corpus.search(words[0])
+        assert "disfmarker" not in hits(corpus, [hit])
+        corpus.speakers.rename("Ada", "Ada Park")
+        assert "Ada Park:" in hits(corpus, corpus.search(words[0]))

@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from generator.lm.model_name import is_remote
 from indexing.documents import clock
 from indexing.store.collections import DEFAULT
+from indexing.text.disfluency import without_noise
 from indexing.walk import SUPPORTED
 from rag_app.chat.page.quote_context import (
     QuoteContext,
@@ -61,6 +62,7 @@ def _templates() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_shown,
     )
     environment.filters["count"] = "{:,}".format
     environment.filters["seconds"] = lambda value: (
@@ -77,6 +79,13 @@ def _templates() -> Environment:
         read=_tokens_read,
     )
     return environment
+
+
+def _shown(value: object) -> object:
+    """What a template writes for a value: text without noise such as "{vocalsound}"."""
+    if not isinstance(value, str) or "{" not in value:
+        return value
+    return type(value)(without_noise(value))
 
 
 def render(name: str, **values: object) -> str:

@@ -206,7 +206,10 @@ def _split_labels(document: Document, start: int, end: int) -> tuple[Piece, ...]
     for utterance in document.utterances_within(start, end):
         label = max(utterance.start, at), min(utterance.text_start, end)
         words = flowing(document, at, label[0])
-        pieces += [Piece(words), Piece(document.text[slice(*label)], label=True)]
+        written = document.text[slice(*label)]
+        if utterance.renamed_from and utterance.speaker:
+            written = written.replace(utterance.renamed_from, utterance.speaker)
+        pieces += [Piece(words), Piece(written, label=True)]
         at = max(at, label[1])
     pieces.append(Piece(flowing(document, at, end)))
     return tuple(piece for piece in pieces if piece.text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.text.disfluency import remove_disfluencies
+from indexing.text.disfluency import remove_disfluencies, without_noise
 from indexing.text.terms import content_words
 
 
@@ -24,3 +24,19 @@ from indexing.text.terms import content_words
 def test_speech_as_it_would_be_written(spoken: str, written: str) -> None:
     assert remove_disfluencies(spoken) == written
     assert set(content_words(written)) <= {*content_words(spoken), "it's", "that's", "well-known"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("{vocalsound} I {disfmarker} I  mean {gap} , no .", "I I  mean , no ."),
+        ("{pause} {vocalsound} Yes.", "Yes."),
+        (" so {disfmarker}", " so"),
+        ("one {vocalsound}\ntwo", "one\ntwo"),
+        ("a {x} of {name} in [3]", "a {x} of {name} in [3]"),
+        ("{vocalsound}", "{vocalsound}"),
+        ("", ""),
+    ],
+)
+def test_noise_is_hidden_and_nothing_else(text: str, shown: str) -> None:
+    assert without_noise(text) == shown
