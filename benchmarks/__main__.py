@@ -12,6 +12,7 @@ from indexing.errors import RagAppError
 NAMES = (
     "index-scaling",
     "encoding",
+    "cold-start",
     "generation",
     "follow-up",
     "ms-poe-overhead",

@@ -19,8 +19,9 @@ import click
 
 from benchmarks.memory import max_rss
 from indexing.documents import Document
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
 from indexing.encoder.fingerprint import Fingerprint
+from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest
 from indexing.extension.pcw import windows
 from indexing.files import FileReader

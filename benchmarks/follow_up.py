@@ -234,7 +234,8 @@ def command(
     """Time to first text of a second question over the same evidence."""
     import torch
 
-    from indexing.encoder.encoder import Encoder, EncoderSettings
+    from indexing.encoder.encoder import Encoder
+    from indexing.encoder.settings import EncoderSettings
 
     notify = partial(click.echo, err=True)
     model = CausalModel.load(

@@ -91,6 +91,8 @@ class Generator:
         settings: How answers are made.
         embed: Texts to normalised vectors, (n, d) float32.
         load: Loads the language model; called once, at the first free answer.
+        quick_start: Whether graphs read the evidence, where there can be any; for few questions.
+        notify: Told before they are exported.
     """
 
     def __init__(
@@ -99,13 +101,16 @@ class Generator:
         *,
         embed: Embed,
         load: Callable[[], AnyModel] | None = None,
+        quick_start: bool = False,
+        notify: Notify | None = None,
     ) -> None:
         self.settings = settings
         self._embed = embed
         self._words = WordVectors(embed)
-        self._context = ContextualEncoder()
+        self._quick_start = quick_start
+        self._context = ContextualEncoder(quick_start=quick_start, notify=notify)
         self._verifier = shipped_verifier()
-        self._reader = Reader()
+        self._reader = Reader(quick_start=quick_start, notify=notify)
         self._load = load or (lambda: load_model(settings.model, decoding=settings.usual_decoding))
         self._model: AnyModel | None = None
         self._positions: MsPoEPolicy | None = None
@@ -142,7 +147,12 @@ class Generator:
             arrangement=arrangement or self.settings.arrangement,
             ms_poe=ms_poe or self.settings.ms_poe,
         )
-        other = Generator(settings, embed=self._embed, load=lambda: self.model)
+        other = Generator(
+            settings,
+            embed=self._embed,
+            load=lambda: self.model,
+            quick_start=self._quick_start,
+        )
         with ExitStack() as stack:
             if ms_poe is not None and isinstance(self.model, CausalModel):
                 stack.enter_context(self._untouched(self.model))

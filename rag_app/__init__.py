@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from generator.request import AskRequest
     from generator.settings import GeneratorSettings
     from indexing.documents import Document, Hit, Occasion, PassageHit
-    from indexing.encoder.encoder import EncoderSettings
+    from indexing.encoder.settings import EncoderSettings
     from indexing.errors import RagAppError
     from indexing.filter import Filter
     from indexing.indexer import IndexReport, Progress
@@ -103,7 +103,7 @@ _HOMES = {
     "CorpusInfo": "rag_app.corpus.info",
     "Document": "indexing.documents",
     "DocumentEntry": "indexing.store.store",
-    "EncoderSettings": "indexing.encoder.encoder",
+    "EncoderSettings": "indexing.encoder.settings",
     "Event": "generator.answer",
     "FileLimits": "indexing.limits",
     "Filter": "indexing.filter",

@@ -10,7 +10,8 @@ import pytest
 
 from generator.evidence import Embed, Vectors
 from generator.lm.causal_lm import CausalModel
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.settings import EncoderSettings
 from indexing.models.files import Weights, encoder_weights, generator_weights
 from rag_app.corpus.corpus import Corpus
 

@@ -117,7 +117,8 @@ def check_vectors(count: int, depth: int, queries: int) -> bool:
 def check_encoder() -> bool:
     """The sample documents on both, by the default encoder."""
     from indexing.documents import Document
-    from indexing.encoder.encoder import Encoder, EncoderSettings
+    from indexing.encoder.encoder import Encoder
+    from indexing.encoder.settings import EncoderSettings
     from indexing.files import FileReader
     from indexing.text.chunking import split
     from indexing.walk import Failure, walk

@@ -1,4 +1,7 @@
-"""Numbers that were fitted, `fitted.json` beside this file; `training/reader` writes it."""
+"""Numbers that were fitted, `fitted.json` beside this file; `training/reader` writes it.
+
+And where the adapters of late chunking lie, which `tools/tune_context.py` writes.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FITTED_FILE = Path(__file__).with_name("fitted.json")
+LORA_WEIGHTS = Path(__file__).with_name("late_chunking.safetensors")
 
 
 @dataclass(frozen=True, slots=True)

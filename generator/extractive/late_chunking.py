@@ -9,11 +9,10 @@ were tuned on QMSum's training meetings for marked utterances to come before oth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
+from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -21,16 +20,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.evidence import Sentence, Vectors
+from generator.extractive.fitted import LORA_WEIGHTS
 from indexing.encoder.packed import packed
+from indexing.encoder.pooling import unit
 from indexing.models.device import best_device, best_dtype
-from indexing.models.files import encoder_weights
-from indexing.models.gguf import silenced
-from indexing.nn.lora import merge_lora
+from indexing.models.files import encoder_weights, model_files
+from indexing.models.graph import Graph, GraphName
+from indexing.models.graph_cache import load_or_make
+from indexing.models.plain_tokenizer import load_tokenizer
+from indexing.notify import Notify
 
 if TYPE_CHECKING:
+    from tokenizers import Tokenizer
     from torch import Tensor
 
-LORA_WEIGHTS = Path(__file__).with_name("late_chunking.safetensors")
+    from indexing.models.graph_export import Export
+
+HiddenStates = Callable[[Sequence[Sequence[int]]], list[Vectors]]
+"""Rows of token ids to the hidden states of each, (t, d) float32."""
+
 LORA_LAYERS = ("query", "key", "value", "dense")
 """Names of the linear layers that have adapters, in every layer of the encoder."""
 
@@ -62,6 +70,9 @@ class ContextualEncoder:
         adapters: By a layer's name, `NAME.a` (r, in) and `NAME.b` (out, r), whose product is added
             to its weight; and `scale` (), the weight of a cosine. None for those that ship.
         dtype: None for bfloat16 where the cpu is fast in it, else float32.
+        quick_start: Whether the graph of what ships encodes, if there can be one
+            (`indexing.models.graph`).
+        notify: Told before that is exported.
     """
 
     def __init__(
@@ -69,27 +80,31 @@ class ContextualEncoder:
         adapters: Mapping[str, Tensor] | None = None,
         *,
         dtype: Any = None,  # noqa: ANN401
+        quick_start: bool = False,
+        notify: Notify | None = None,
     ) -> None:
         self._adapters, self._dtype = adapters, dtype
+        self._quick_start, self._notify = quick_start and adapters is None, notify
         self._loading = Lock()
 
     @cached_property
-    def _encoder(self) -> tuple[Any, Any, float]:
-        """Model, tokenizer and scale."""
-        from safetensors.torch import load_file
-        from transformers import AutoModel, AutoTokenizer
+    def _tokenizer(self) -> Tokenizer:
+        return load_tokenizer(encoder_weights().folder)
 
-        folder = encoder_weights().folder
-        adapters = load_file(LORA_WEIGHTS) if self._adapters is None else self._adapters
+    @cached_property
+    def _encoder(self) -> tuple[HiddenStates, float]:
+        """Token ids to hidden states, and the scale."""
+        graph = context_graph(self._notify) if self._quick_start else None
+        if graph is not None:
+            return _through(graph), float(graph.record["scale"])
+        from generator.extractive.contextual_model import load_contextual_model, states_of
+
         device = best_device()
-        with silenced():
-            model = AutoModel.from_pretrained(folder, local_files_only=True).eval()
-        merge_lora(model, adapters)
+        model, scale = load_contextual_model(self._adapters)
         model = model.to(device, self._dtype or best_dtype(device))
         self._packing = ExitStack()  # for as long as there is a model
         self._packing.enter_context(packed(model, rows=4096))
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        return model, tokenizer, float(adapters["scale"])
+        return partial(states_of, model), scale
 
     def score(self, question: str, sentences: Sequence[Sentence]) -> Vectors:
         """(n,) scaled cosines of the question and each sentence, less the best one's.
@@ -97,68 +112,71 @@ class ContextualEncoder:
         Raises:
             MissingDependency: The packaged encoder is not installed.
         """
-        import torch
-
         if not sentences:
             return np.zeros(0, np.float32)
         with self._loading:
-            model, tokenizer, scale = self._encoder
-        with torch.inference_mode():
-            cosines = cosine_similarities(model, tokenizer, question, sentences).cpu().numpy()
+            tokenizer, (states, scale) = self._tokenizer, self._encoder
+        cosines = _cosines(states, tokenizer, question, sentences)
         return np.asarray(scale * (cosines - cosines.max()), np.float32)
 
 
-def cosine_similarities(
-    model: Any,  # noqa: ANN401
-    tokenizer: Any,  # noqa: ANN401
-    question: str,
-    sentences: Sequence[Sentence],
-) -> Tensor:
-    """(n,) cosine of question and sentence, -1 for one without a token; float32, with gradients."""
-    import torch
-    from torch.nn.functional import normalize
+def context_graph(notify: Notify | None = None) -> Graph | None:
+    """The graph of the encoder with the adapters that ship; None where there cannot be one.
 
-    query = tokenizer(question, truncation=True, max_length=_LONGEST_QUESTION, return_tensors="pt")
-    query = {name: each.to(model.device) for name, each in query.items()}
-    vector = normalize(model(**query).last_hidden_state.float().mean(1), dim=-1)[0]
-    windows = list(_windows(tokenizer, sentences))
-    states = _hidden_states(model, windows, pad=tokenizer.pad_token_id)
-    cosines = torch.full((len(sentences),), -1.0, device=model.device)
-    spans = [(i, row, a, b) for row, each in enumerate(windows) for i, a, b in each.spans]
-    means = torch.stack([states[row, a:b].mean(0) for _, row, a, b in spans])
-    index = torch.tensor([i for i, *_ in spans], device=model.device)
-    return cosines.index_put((index,), normalize(means, dim=-1) @ vector)
+    Raises:
+        MissingDependency: The packaged encoder is not installed.
+    """
+
+    def build() -> Export:
+        from generator.extractive.contextual_model import context_export
+
+        return context_export()
+
+    packaged = encoder_weights()
+    files = (*model_files(packaged), LORA_WEIGHTS)
+    return load_or_make(GraphName(f"{packaged.name}-context", files), build, notify=notify)
 
 
-def _hidden_states(model: Any, windows: Sequence[Window], *, pad: int) -> Tensor:  # noqa: ANN401
-    """(windows, tokens, d) float32, padded on the right."""
-    import torch
+def _through(graph: Graph) -> HiddenStates:
+    def states(rows: Sequence[Sequence[int]]) -> list[Vectors]:
+        every = (graph.run({"ids": np.array([row], np.int64)}) for row in rows)
+        return [one[0] for (one,) in every]
 
-    width = max(len(window.ids) for window in windows)
-    ids = torch.full((len(windows), width), pad)
-    for row, window in zip(ids, windows, strict=True):
-        row[: len(window.ids)] = torch.tensor(window.ids)
-    mask = (torch.arange(width) < torch.tensor([[len(each.ids)] for each in windows])).long()
-    output = model(input_ids=ids.to(model.device), attention_mask=mask.to(model.device))
-    states: Tensor = output.last_hidden_state.float()
     return states
 
 
-def _windows(tokenizer: Any, sentences: Sequence[Sentence]) -> Iterator[Window]:  # noqa: ANN401
+def _cosines(
+    states: HiddenStates, tokenizer: Tokenizer, question: str, sentences: Sequence[Sentence]
+) -> Vectors:
+    """(n,) cosine of question and sentence, -1 for one without a token."""
+    every = list(windows(tokenizer, sentences))
+    asked, *read = states([question_ids(tokenizer, question), *(one.ids for one in every)])
+    vector = unit(asked.mean(0, keepdims=True))[0]
+    cosines = np.full(len(sentences), -1, np.float32)
+    for window, of_window in zip(every, read, strict=True):
+        means = np.stack([of_window[start:end].mean(0) for _, start, end in window.spans])
+        cosines[[i for i, *_ in window.spans]] = unit(means) @ vector
+    return cosines
+
+
+def question_ids(tokenizer: Tokenizer, question: str) -> list[int]:
+    """Token ids of a question, special ones included."""
+    first, *ids, last = tokenizer.encode(question).ids
+    return [first, *ids[: _LONGEST_QUESTION - 2], last]
+
+
+def windows(tokenizer: Tokenizer, sentences: Sequence[Sentence]) -> Iterator[Window]:
     """The sentences in windows; a group longer than one is cut, and its tail has no span."""
+    first_id, last_id = tokenizer.encode("").ids
     for group in _groups(sentences):
         document = sentences[group[0]].document
         first, last = sentences[group[0]].start, max(sentences[i].end for i in group)
         start = document.text.rfind(" ", 0, max(0, first - _CONTEXT)) + 1
-        encoding = tokenizer(
-            document.text[start : last + _CONTEXT],
-            add_special_tokens=False,
-            return_offsets_mapping=True,
-            verbose=False,
-        )
-        starts = np.array([begin for begin, _ in encoding["offset_mapping"]]) + start
+        around = document.text[start : last + _CONTEXT]
+        encoding = tokenizer.encode(around, add_special_tokens=False)
+        starts = np.array([begin for begin, _ in encoding.offsets]) + start
         low, high = _bounds(starts, first, last)
-        ids = encoding["input_ids"][low:high]
+        ids = encoding.ids[low:high]
         spans = []
         for i in group:
             ends = np.searchsorted(starts, [sentences[i].start, sentences[i].end]) - low
@@ -166,7 +184,7 @@ def _windows(tokenizer: Any, sentences: Sequence[Sentence]) -> Iterator[Window]:
             if begin < end:
                 spans.append((i, begin + 1, end + 1))  # after the first special token
         if spans:
-            yield Window((tokenizer.cls_token_id, *ids, tokenizer.sep_token_id), tuple(spans))
+            yield Window((first_id, *ids, last_id), tuple(spans))
 
 
 def _bounds(starts: NDArray[np.int64], first: int, last: int) -> tuple[int, int]:

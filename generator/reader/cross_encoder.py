@@ -18,30 +18,23 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from generator.reader.stretch import Tokens
+from generator.reader.inputs import Inputs, Outputs
+from generator.reader.stretch import Stretch, Tokens
+from generator.reader.weights import READER_WEIGHTS
 from indexing.models.files import encoder_weights
 from indexing.models.gguf import silenced
+from indexing.models.graph_export import Export
 from indexing.models.weight_changes import ENCODER, add_changes, changes
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-READER_WEIGHTS = Path(__file__).with_name("reader.safetensors")
 
 _IMPOSSIBLE = -1e4  # logit of a token at which no answer may begin or end
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Inputs of the cross-encoder, padded on the right.
-
-    Attributes:
-        ids: (n, t) token ids.
-        mask: (n, t) 1 where there is a token.
-        types: (n, t) 1 for the stretch, 0 for the question.
-        choice: (n, t) whether an answer may begin or end here; `[CLS]` stands for none.
-        members: (n, s, t) share of each token in each sentence's mean.
-    """
+    """`Inputs` as tensors."""
 
     ids: Tensor
     mask: Tensor
@@ -52,19 +45,7 @@ class Batch:
     @classmethod
     def of(cls, stretches: Sequence[Tokens]) -> Batch:
         """Padded to the longest."""
-        size, width = len(stretches), max(len(one.ids) for one in stretches)
-        ids = torch.zeros(size, width, dtype=torch.long)
-        members = torch.zeros(size, max(len(one.places) for one in stretches), width)
-        for row, one in enumerate(stretches):
-            ids[row, : len(one.ids)] = torch.tensor(one.ids)
-            for number, (start, end) in enumerate(one.places):
-                members[row, number, start:end] = 1 / max(1, end - start)
-        lengths = torch.tensor([[len(one.ids)] for one in stretches])
-        firsts = torch.tensor([[one.first] for one in stretches])
-        at = torch.arange(width)
-        types = (at >= firsts) & (at < lengths)
-        choice = (types & (at < lengths - 1)) | (at == 0)
-        return cls(ids, (at < lengths).long(), types.long(), choice, members)
+        return cls(*map(torch.from_numpy, Inputs.of(stretches).arrays))
 
     def to(self, device: torch.device) -> Batch:
         """The same on another device."""
@@ -74,19 +55,22 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Logits:
-    """What the heads say, in float32.
-
-    Attributes:
-        starts: (n, t) of the answer's first token; `[CLS]` for none.
-        ends: (n, t) of its last token.
-        answerable: (n,) that the stretch answers.
-        relevant: (n, s) that each sentence answers.
-    """
+    """`Outputs` as tensors, in float32."""
 
     starts: Tensor
     ends: Tensor
     answerable: Tensor
     relevant: Tensor
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """In the order above."""
+        return self.starts, self.ends, self.answerable, self.relevant
+
+    @property
+    def arrays(self) -> Outputs:
+        """The same as arrays."""
+        return Outputs(*(each.cpu().numpy() for each in self.tensors))
 
 
 class CrossEncoder(nn.Module):
@@ -153,6 +137,48 @@ def load_cross_encoder(path: Path = READER_WEIGHTS) -> CrossEncoder:
         if not name.startswith(ENCODER):
             each.data = tensors[name]
     return model.eval()
+
+
+class _Unpadded(nn.Module):
+    """A cross-encoder with arguments that can be traced."""
+
+    def __init__(self, model: CrossEncoder) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(
+        self, ids: Tensor, types: Tensor, choice: Tensor, members: Tensor
+    ) -> tuple[Tensor, ...]:
+        """As of a batch in which nothing is padded."""
+        logits: Logits = self.model(Batch(ids, torch.ones_like(ids), types, choice, members))
+        return logits.tensors
+
+
+def reader_export(path: Path = READER_WEIGHTS) -> Export:
+    """What is exported to read stretches one by one; errors as in `load_cross_encoder`."""
+    example = Stretch(range(2000, 2012), 3, ((4, 7), (8, 11)))
+    probe = Stretch((101, 7592, 102, 2088, 1012, 102), 3, ((3, 5),))
+    return Export(
+        _Unpadded(load_cross_encoder(path)),
+        axes={
+            "ids": ("n", "t"),
+            "types": ("n", "t"),
+            "choice": ("n", "t"),
+            "members": ("n", "s", "t"),
+            "starts": ("n", "t"),
+            "ends": ("n", "t"),
+            "answerable": ("n",),
+            "relevant": ("n", "s"),
+        },
+        example=_arguments(example),
+        probe=_arguments(probe),
+    )
+
+
+def _arguments(stretch: Stretch) -> dict[str, Tensor]:
+    batch = Batch.of([stretch])
+    named = {"ids": batch.ids, "types": batch.types, "choice": batch.choice}
+    return {**named, "members": batch.members}
 
 
 def save_changes(tuned: Mapping[str, Tensor], path: Path) -> None:

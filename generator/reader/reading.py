@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,13 +13,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from generator.evidence import Sentence, Vectors
+from generator.reader.inputs import Inputs, Outputs
 from generator.reader.stretch import Stretch, stretches
+from generator.reader.weights import READER_WEIGHTS
 from indexing.encoder.packed import packed
 from indexing.models.device import best_device, best_dtype
-from indexing.models.files import encoder_weights
+from indexing.models.files import encoder_weights, model_files
+from indexing.models.graph import Graph, GraphName
+from indexing.models.graph_cache import load_or_make
+from indexing.models.plain_tokenizer import load_tokenizer
+from indexing.notify import Notify
 
 if TYPE_CHECKING:
-    from generator.reader.cross_encoder import CrossEncoder, Logits
+    from tokenizers import Tokenizer
+
+    from generator.reader.cross_encoder import Logits
+    from indexing.models.graph_export import Export
 
 _LONGEST_ANSWER = 30  # tokens
 _TOKENS = 4_096  # of a batch, padding included
@@ -67,26 +76,52 @@ class Reader:
     Args:
         weights: A file of changes to the packaged encoder; None for those that ship.
         dtype: None for bfloat16 where the CPU is fast in it, else float32.
+        quick_start: Whether its graph reads, if there can be one (`indexing.models.graph`).
+        notify: Told before that is exported.
     """
 
-    def __init__(self, weights: Path | None = None, *, dtype: Any = None) -> None:  # noqa: ANN401
-        self._weights, self._dtype = weights, dtype
+    def __init__(
+        self,
+        weights: Path | None = None,
+        *,
+        dtype: Any = None,  # noqa: ANN401
+        quick_start: bool = False,
+        notify: Notify | None = None,
+    ) -> None:
+        self._weights, self._dtype = weights or READER_WEIGHTS, dtype
+        self._quick_start, self._notify = quick_start, notify
         self._loading = Lock()
 
     @cached_property
-    def _model(self) -> tuple[CrossEncoder, Any]:
-        """The model on its device, and its tokenizer."""
-        from transformers import AutoTokenizer
+    def _tokenizer(self) -> Tokenizer:
+        return load_tokenizer(encoder_weights().folder)
 
-        from generator.reader.cross_encoder import READER_WEIGHTS, load_cross_encoder
+    @cached_property
+    def _heads(self) -> tuple[Callable[[Inputs], Outputs], int]:
+        """What the model says of inputs, and how many tokens it is to be given at once."""
+        graph = reader_graph(self._weights, self._notify) if self._quick_start else None
+        if graph is not None:
+            return _through(graph), 1
+        return self._model(), _TOKENS
+
+    def _model(self) -> Callable[[Inputs], Outputs]:
+        """The model on its device."""
+        import torch
+
+        from generator.reader.cross_encoder import Batch, load_cross_encoder
 
         device = best_device()
-        model = load_cross_encoder(self._weights or READER_WEIGHTS).to(device)
+        model = load_cross_encoder(self._weights).to(device)
         model.encoder.to(self._dtype or best_dtype(device))
         self._packing = ExitStack()  # for as long as there is a model
         self._packing.enter_context(packed(model.encoder, rows=_TOKENS))
-        folder = encoder_weights().folder
-        return model, AutoTokenizer.from_pretrained(folder, local_files_only=True)
+
+        def heads(inputs: Inputs) -> Outputs:
+            with torch.inference_mode():
+                logits: Logits = model(Batch(*map(torch.from_numpy, inputs.arrays)).to(device))
+            return logits.arrays
+
+        return heads
 
     def read(self, question: str, sentences: Sequence[Sentence]) -> Reading:
         """Read sentences of evidence for a question.
@@ -94,35 +129,57 @@ class Reader:
         Raises:
             MissingDependency: The packaged encoder is not installed.
         """
-        import torch
-
-        from generator.reader.cross_encoder import Batch
-
         if not sentences:
             return Reading(np.zeros(0, np.float32), (), np.zeros(0, np.float32))
         with self._loading:
-            model, tokenizer = self._model
+            tokenizer, (heads, at_once) = self._tokenizer, self._heads
         relevance = np.full(len(sentences), _UNREAD, np.float32)
         answerable = relevance.copy()
         words: list[Words | None] = [None] * len(sentences)
-        device = next(model.parameters()).device
-        for batch in _batches(stretches(tokenizer, question, sentences)):
-            with torch.inference_mode():
-                logits = model(Batch.of(batch).to(device))
+        for batch in _batches(stretches(tokenizer, question, sentences), at_once):
+            outputs = heads(Inputs.of(batch))
             for row, stretch in enumerate(batch):
                 here = list(stretch.sentences)
-                relevance[here] = logits.relevant[row, : len(here)].cpu().numpy()
-                answerable[here] = float(logits.answerable[row])
-                for i, found in zip(here, _best_words(logits, row, stretch), strict=True):
+                relevance[here] = outputs.relevant[row, : len(here)]
+                answerable[here] = float(outputs.answerable[row])
+                for i, found in zip(here, _best_words(outputs, row, stretch), strict=True):
                     words[i] = found
         return Reading(relevance, tuple(words), answerable)
 
 
-def _batches(every: Sequence[Stretch]) -> Iterator[list[Stretch]]:
-    """Of about the same length each."""
+def reader_graph(weights: Path = READER_WEIGHTS, notify: Notify | None = None) -> Graph | None:
+    """The reader's graph, exported if it is not there; None where it cannot be.
+
+    Raises:
+        MissingDependency: The packaged encoder is not installed.
+    """
+
+    def build() -> Export:
+        from generator.reader.cross_encoder import reader_export
+
+        return reader_export(weights)
+
+    packaged = encoder_weights()
+    files = (*model_files(packaged), weights)
+    return load_or_make(GraphName(f"{packaged.name}-reader", files), build, notify=notify)
+
+
+def _through(graph: Graph) -> Callable[[Inputs], Outputs]:
+    """What a graph says of inputs, in which nothing may be padded."""
+
+    def heads(inputs: Inputs) -> Outputs:
+        ids, _, types, choice, members = inputs.arrays
+        given = {"ids": ids, "types": types, "choice": choice, "members": members}
+        return Outputs(*graph.run(given))
+
+    return heads
+
+
+def _batches(every: Sequence[Stretch], at_once: int) -> Iterator[list[Stretch]]:
+    """Of about the same length each, and of so many tokens, but at least one stretch."""
     batch: list[Stretch] = []
     for one in sorted(every, key=lambda one: len(one.ids)):
-        if batch and (len(batch) + 1) * len(one.ids) > _TOKENS:
+        if batch and (len(batch) + 1) * len(one.ids) > at_once:
             yield batch
             batch = []
         batch.append(one)
@@ -130,9 +187,9 @@ def _batches(every: Sequence[Stretch]) -> Iterator[list[Stretch]]:
         yield batch
 
 
-def _best_words(logits: Logits, row: int, stretch: Stretch) -> Iterator[Words]:
+def _best_words(outputs: Outputs, row: int, stretch: Stretch) -> Iterator[Words]:
     """The best words of each sentence of a stretch."""
-    starts, ends = (each[row].cpu().numpy() for each in (logits.starts, logits.ends))
+    starts, ends = outputs.starts[row], outputs.ends[row]
     for (first, last), offsets in zip(stretch.places, stretch.offsets, strict=True):
         both = starts[first:last, None] + ends[None, first:last]
         low = np.tril(np.ones_like(both, bool), -1)

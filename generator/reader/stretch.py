@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from generator.evidence import Sentence
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 _LONGEST = 200  # tokens of the sentences and speakers' labels of a stretch
 _LONGEST_QUESTION = 48  # tokens
@@ -53,7 +56,7 @@ class Stretch:
 
 
 def stretches(
-    tokenizer: Any,  # noqa: ANN401 - of transformers
+    tokenizer: Tokenizer,
     question: str,
     sentences: Sequence[Sentence],
 ) -> list[Stretch]:
@@ -61,38 +64,31 @@ def stretches(
     ids, spans = _encoded(tokenizer, sentences)
     names = sorted({sentence.speaker for sentence in sentences if sentence.speaker})
     labels = {name: _ids(tokenizer, f"{name}:")[:_LONGEST_LABEL] for name in names}
+    begin, end = tokenizer.encode("").ids
     prompt = [
-        tokenizer.cls_token_id,
+        begin,
         *_ids(tokenizer, question)[:_LONGEST_QUESTION],
-        tokenizer.sep_token_id,
+        end,
     ]
-    return [
-        _joined(prompt, group, ids, spans, tokenizer.sep_token_id)
-        for group in _groups(sentences, ids, labels)
-    ]
+    return [_joined(prompt, group, ids, spans, end) for group in _groups(sentences, ids, labels)]
 
 
-def _ids(tokenizer: Any, text: str) -> list[int]:  # noqa: ANN401
-    return list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
+    return list(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
 def _encoded(
-    tokenizer: Any,  # noqa: ANN401
-    sentences: Sequence[Sentence],
+    tokenizer: Tokenizer, sentences: Sequence[Sentence]
 ) -> tuple[list[list[int]], list[list[tuple[int, int]]]]:
     """Token ids and characters of each sentence, its tail cut where it is too long."""
-    encoded = tokenizer(
-        [sentence.text for sentence in sentences] or [""],
-        add_special_tokens=False,
-        return_offsets_mapping=True,
-        truncation=True,
-        max_length=_LONGEST - _LONGEST_LABEL,
-    )
+    most = _LONGEST - _LONGEST_LABEL
+    texts = [sentence.text for sentence in sentences]
+    every = tokenizer.encode_batch(texts, add_special_tokens=False)
     spans = [
-        [(sentence.start + a, sentence.start + b) for a, b in offsets]
-        for sentence, offsets in zip(sentences, encoded["offset_mapping"], strict=False)
+        [(sentence.start + a, sentence.start + b) for a, b in one.offsets[:most]]
+        for sentence, one in zip(sentences, every, strict=True)
     ]
-    return encoded["input_ids"], spans
+    return [one.ids[:most] for one in every], spans
 
 
 Member = tuple[int, list[int]]

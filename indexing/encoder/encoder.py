@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,9 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.documents import Document, Passage
-from indexing.encoder.fingerprint import Fingerprint
+from indexing.encoder.encoded_document import EncodedDocument
+from indexing.encoder.fingerprint import WITHIN_MODEL, Fingerprint
 from indexing.encoder.packed import packed
-from indexing.encoder.pooling import PassagePooling, token_spans
+from indexing.encoder.pooling import PassagePooling, token_spans, unit
+from indexing.encoder.settings import DTYPES, EncoderSettings
 from indexing.encoder.tokenizer import Tokens
 from indexing.errors import InvalidRequest, ModelError, UnsupportedModel
 from indexing.extension import (
@@ -39,7 +40,7 @@ from indexing.extension import (
 )
 from indexing.extension.pcw import windows
 from indexing.models.device import best_device, best_dtype
-from indexing.models.files import DEFAULT_ENCODER, Weights, encoder_weights
+from indexing.models.files import Weights, encoder_weights
 from indexing.models.gguf import silenced
 
 if TYPE_CHECKING:
@@ -51,46 +52,7 @@ IntArray = npt.NDArray[np.int64]
 
 TOKENS_PER_BATCH = 4096
 QUERY_TOKENS = 192  # a CPU gains little from more
-DTYPES = ("auto", "float32", "bfloat16")
-WITHIN_MODEL = ("none", "pcw")  # these leave the model as it is; the others let it read further
 EXTENDED_LENGTH = 4096  # tokens of a window under the methods that extend the model, by default
-
-
-@dataclass(frozen=True, slots=True)
-class EncoderSettings:
-    """What a person may choose about encoding.
-
-    Attributes:
-        model: A packaged name, a folder, or a name on the model hub.
-        extension: A context-extension method, "tuned:FILE" for positions that `rag-app tune` has
-            trained, or "none" to cut documents at `max_length`.
-        max_length: Tokens of one window, special tokens included; None takes the model's own.
-        dtype: "float32", "bfloat16", or "auto": bfloat16 where the CPU has it.
-        device: "cpu", "cuda", "mps", or "auto".
-    """
-
-    model: str = DEFAULT_ENCODER
-    extension: str = "pcw"
-    max_length: int | None = None
-    dtype: str = "auto"
-    device: str = "auto"
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedDocument:
-    """The vectors of one document.
-
-    Attributes:
-        vector: (d,) float32, unit length.
-        passages: (passages, d) float32; unit rows, or zero rows for passages past a truncation.
-        tokens: Tokens of the whole text.
-        encoded: Tokens that went through the model; less than `tokens` only under "none".
-    """
-
-    vector: FloatArray
-    passages: FloatArray
-    tokens: int
-    encoded: int
 
 
 class Encoder:
@@ -138,7 +100,7 @@ class Encoder:
             revision=self.weights.revision,
             extension=tuned.pinned() if tuned else self.settings.extension,
             max_length=self.max_length,
-            pooling=_pooling_name(self.model),
+            pooling=pooling_name(self.model),
             dtype=self.dtype,
             dimension=int(self.model.get_embedding_dimension() or 0),
         )
@@ -181,8 +143,8 @@ class Encoder:
             if progress:
                 progress(len(batch) * size)
         return EncodedDocument(
-            vector=_unit(total[None] / len(spans))[0],
-            passages=_unit(self._after_pooling(pooling.means())),
+            vector=unit(total[None] / len(spans))[0],
+            passages=unit(self._after_pooling(pooling.means())),
             tokens=len(ids),
             encoded=max(end for _, end in spans),
         )
@@ -205,7 +167,7 @@ class Encoder:
             for at in range(0, len(same), size):
                 some = same[at : at + size]
                 vectors[some] = self._queries([rows[i] for i in some], (size, length))
-        return _unit(vectors)
+        return unit(vectors)
 
     def _queries(self, rows: Sequence[IntArray], shape: tuple[int, int]) -> FloatArray:
         """Pooled vectors of token rows, run as a batch of this shape."""
@@ -251,7 +213,7 @@ class Encoder:
             features["prompt_length"] = skip
         if "token_type_ids" in self.model.tokenizer.model_input_names:
             features["token_type_ids"] = torch.zeros_like(rows)
-        before, after = _modules(self.model)
+        before, after = pipeline(self.model)
         with torch.inference_mode():
             for module in (*before, *after):
                 features = module(features)
@@ -263,7 +225,7 @@ class Encoder:
         """Mean token states (p, h) to where the model's vectors lie, (p, d)."""
         import torch
 
-        _, after = _modules(self.model)
+        _, after = pipeline(self.model)
         if not after:
             return means
         rows = torch.from_numpy(means).to(self.model.device, self.model.dtype)
@@ -358,12 +320,13 @@ def _window_length(
     return length
 
 
-def _pooling_name(model: SentenceTransformer) -> str:
-    before, _ = _modules(model)
+def pooling_name(model: SentenceTransformer) -> str:
+    """How token states become one vector, by the library's name of it."""
+    before, _ = pipeline(model)
     return str(before[-1].pooling_mode)
 
 
-def _modules(model: SentenceTransformer) -> tuple[list[Any], list[Any]]:
+def pipeline(model: SentenceTransformer) -> tuple[list[Any], list[Any]]:
     """The modules up to the pooling, and those after it; without those that normalise.
 
     Raises:
@@ -388,9 +351,3 @@ def _query_width(tokens: int, most: int) -> int:
     """The length that a query of so many tokens is padded to: by half at most."""
     step = 1 << max(0, tokens.bit_length() - 2)
     return min(-(-tokens // step) * step, max(tokens, most))
-
-
-def _unit(rows: npt.NDArray[np.floating[Any]]) -> FloatArray:
-    """Rows divided by their L2 norms; a zero row stays zero."""
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.maximum(norms, 1e-12), np.float32)

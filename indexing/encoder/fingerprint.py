@@ -8,6 +8,7 @@ from shlex import quote
 
 from indexing.errors import EncoderMismatch
 
+WITHIN_MODEL = ("none", "pcw")  # extensions that leave the model as it is
 FOREIGN = "langchain:"  # begins the model of vectors that no encoder of this program has made
 
 

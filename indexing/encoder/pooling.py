@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -77,3 +78,9 @@ def token_spans(offsets: IntArray, passages: Sequence[Passage]) -> IntArray:
     starts = np.searchsorted(offsets[:, 1], [p.start for p in passages], side="right")
     ends = np.searchsorted(offsets[:, 0], [p.end for p in passages])
     return np.stack([starts, np.maximum(starts, ends)], axis=1).astype(np.int64)
+
+
+def unit(rows: npt.NDArray[np.floating[Any]]) -> FloatArray:
+    """Rows divided by their L2 norms; a zero row stays zero."""
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(norms, 1e-12), np.float32)

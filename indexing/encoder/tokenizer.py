@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 IntArray = npt.NDArray[np.int64]
 
+Tokenize = Callable[[str], tuple[Sequence[int], Sequence[tuple[int, int]]]]
+"""A text to token ids and their character offsets, without special tokens."""
+
 STRETCH = 1 << 18  # characters given to the tokenizer at once: it takes 160 bytes for each
 
 
@@ -26,19 +29,18 @@ class Tokens:
     """A model's tokenizer, and the special tokens and prompts that surround a text.
 
     Attributes:
-        tokenizer: A fast tokenizer, which knows the characters of each token.
+        tokenize: What looks like a special token in the text is text to it.
         head: Special tokens before a text.
         tail: Special tokens after it.
         for_documents: The model's prompt for documents, after the head.
         for_queries: The model's prompt for queries, after the head.
     """
 
-    tokenizer: Any
+    tokenize: Tokenize
     head: tuple[int, ...]
     tail: tuple[int, ...]
     for_documents: tuple[int, ...]
     for_queries: tuple[int, ...]
-    _turn: threading.Lock = field(default_factory=threading.Lock)  # it refuses two at once
 
     @classmethod
     def of(cls, model: SentenceTransformer) -> Tokens:
@@ -62,7 +64,7 @@ class Tokens:
             return tuple(tokenizer(text, add_special_tokens=False)["input_ids"]) if text else ()
 
         return cls(
-            tokenizer=tokenizer,
+            tokenize=_tokenize(tokenizer),
             head=tuple(full[:at]),
             tail=tuple(full[at + len(bare) :]),
             for_documents=prefix("document", "passage"),
@@ -92,22 +94,13 @@ class Tokens:
     def ids(self, text: str) -> tuple[IntArray, IntArray]:
         """Token ids (n,) without special tokens, and their character offsets (n, 2).
 
-        What looks like a special token in the text is text. No thread waits for long: a text is
-        given to the tokenizer in stretches.
+        No thread waits for long: a text is given to the tokenizer in stretches.
         """
         ids, offsets = [], []
         for start, piece in _stretches(printable(text)):
-            with self._turn:
-                encoded = self.tokenizer(
-                    piece,
-                    add_special_tokens=False,
-                    return_offsets_mapping=True,
-                    split_special_tokens=True,
-                    verbose=False,
-                )
-            ids.append(np.asarray(encoded["input_ids"], np.int64))
-            places = np.asarray(encoded["offset_mapping"], np.int64).reshape(-1, 2)
-            offsets.append(places + start)
+            numbers, places = self.tokenize(piece)
+            ids.append(np.asarray(numbers, np.int64))
+            offsets.append(np.asarray(places, np.int64).reshape(-1, 2) + start)
         return np.concatenate(ids), np.concatenate(offsets)
 
     def document(self, ids: IntArray) -> IntArray:
@@ -118,6 +111,24 @@ class Tokens:
         """A query with what surrounds it, cut to so many tokens."""
         window = ids[: limit - self.around_query]
         return np.array([*self.head, *self.for_queries, *window, *self.tail], np.int64)
+
+
+def _tokenize(tokenizer: Any) -> Tokenize:  # noqa: ANN401 - of transformers
+    """A fast tokenizer of transformers, for several threads."""
+    turn = threading.Lock()  # it refuses two at once
+
+    def tokenize(text: str) -> tuple[Sequence[int], Sequence[tuple[int, int]]]:
+        with turn:
+            encoded = tokenizer(
+                text,
+                add_special_tokens=False,
+                return_offsets_mapping=True,
+                split_special_tokens=True,
+                verbose=False,
+            )
+        return encoded["input_ids"], encoded["offset_mapping"]
+
+    return tokenize
 
 
 def _stretches(text: str) -> Iterator[tuple[int, str]]:

@@ -131,18 +131,12 @@ class Snapshot:
     @classmethod
     def load(cls, folder: Path, store: Store) -> Snapshot | None:
         """Read the snapshot of a store as it is now; None when missing, stale or damaged."""
+        if not is_saved(folder, store):
+            return None
         with store.reading():
             generation, stamp = store.generation, store.stamp
-        source = folder / f"g{generation}"
         try:
-            manifest = json.loads((source / "manifest.json").read_text("utf-8"))
-            if (manifest["format"], manifest["stamp"]) != (FORMAT, stamp):
-                return None
-            if any(
-                _checksum(source / name) != checksum for name, checksum in manifest["files"].items()
-            ):
-                return None
-            return cls._read(source, generation, stamp)
+            return cls._read(folder / f"g{generation}", generation, stamp)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError):
             return None
 
@@ -194,6 +188,20 @@ class Snapshot:
             **postings,
             speakers=Speakers.load(source, sizes["passages"]),
         )
+
+
+def is_saved(folder: Path, store: Store) -> bool:
+    """Whether the snapshot of a store as it is now is there, each file as it was written."""
+    with store.reading():
+        generation, stamp = store.generation, store.stamp
+    source = folder / f"g{generation}"
+    try:
+        manifest = json.loads((source / "manifest.json").read_text("utf-8"))
+        if (manifest["format"], manifest["stamp"]) != (FORMAT, stamp):
+            return False
+        return all(_checksum(source / name) == seal for name, seal in manifest["files"].items())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
 
 
 def _vectors(store: Store, documents: int, passages: int) -> tuple[FloatArray, FloatArray]:

@@ -140,6 +140,11 @@ _PACKAGED_ENCODERS: dict[str, Packaged] = {
 PACKAGED_GENERATORS: dict[str, Packaged] = {DEFAULT_GENERATOR: _smollm2}
 
 
+def model_files(weights: Weights) -> list[Path]:
+    """Every file that decides what a model computes."""
+    return _checked_files(weights.folder, weights.name)
+
+
 # --- folders ------------------------------------------------------------------------------------
 
 

@@ -31,7 +31,7 @@ from indexing.documents import (
     Utterance,
     renamed,
 )
-from indexing.encoder.encoder import EncodedDocument
+from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint, check_fingerprint
 from indexing.errors import CorpusNotFound, DocumentNotFound
 from indexing.filter import Filter

@@ -190,6 +190,8 @@ def index(
         with printing.index_progress("Indexing") as advance:
             report = corpus.add(paths, progress=advance, recheck=recheck, collection=collection)
         exists = corpus.exists
+        if report.tokens:
+            corpus.prepare()
     print_result(as_json, shapes.report(report), lambda: printing.report(report))
     if report.failures:
         for failure in report.failures:
@@ -233,7 +235,7 @@ def search(
     from rag_app.cli import printing
 
     where = filters(collections, documents, pattern, speaker, since, until, participants)
-    with _corpus(folder) as corpus:
+    with _corpus(folder, quick_start=True) as corpus:
         hits = corpus.search(query, k=k, passages=passages, where=where, ranking=retriever)
         nothing = "" if hits else corpus.nothing_matches(where)
     print_result(
@@ -296,7 +298,7 @@ def ask(
     mode: Any = answer
     where = filters(collections, documents, pattern, speaker, since, until, participants)
     request = AskRequest(question, mode, k, where, read_as=read_as)
-    with _corpus(folder, generator=generation) as corpus:
+    with _corpus(folder, generator=generation, quick_start=True) as corpus:
         streamed = not as_json and not _comes_at_once(answer, generation)
         for event in corpus.events(request):
             if isinstance(event, TextDelta) and streamed:

@@ -318,7 +318,7 @@ def encoder_settings(
     model: str | None, extension: str | None, max_length: int | None, dtype: str | None
 ) -> Any:  # noqa: ANN401 - the type lives in a heavy module
     """Settings from flags; None when no flag was given, so that the corpus's own count."""
-    from indexing.encoder.encoder import EncoderSettings
+    from indexing.encoder.settings import EncoderSettings
 
     if not (model or extension or max_length or dtype):
         return None  # the settings that the corpus was made with

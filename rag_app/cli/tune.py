@@ -129,7 +129,8 @@ def _read(paths: tuple[Path, ...], limits: FileLimits) -> tuple[list[str], list[
 
 def _model(name: str | None) -> SentenceTransformer:
     """The encoder in float32, as it is trained."""
-    from indexing.encoder.encoder import EncoderSettings, load_model
+    from indexing.encoder.encoder import load_model
+    from indexing.encoder.settings import EncoderSettings
     from indexing.models.files import DEFAULT_ENCODER, encoder_weights
 
     settings = EncoderSettings(model=name or DEFAULT_ENCODER, dtype="float32")

@@ -8,48 +8,28 @@ import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs, Retrieval
 from indexing.documents import Document, Figure, Hit
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.settings import EncoderSettings
 from indexing.errors import CorpusDamaged, DocumentNotFound, InvalidRequest
-from indexing.files import FileReader
-from indexing.files import document as text_document
 from indexing.filter import Filter
-from indexing.indexer import Indexer, IndexReport, Progress, nothing_to_read, reencode
 from indexing.limits import FileLimits
-from indexing.ocr.reading import OcrSettings
 from indexing.store.collections import DEFAULT, collection_name
 from indexing.store.database import Synchronous, irreparable
 from indexing.store.store import FILE_NAME, DocumentEntry, Store
-from indexing.store.verification import Damage, document_rows, verify
 from indexing.walk import is_gone
-from rag_app.corpus import archive
-from rag_app.corpus.backup import Backup, read_backup, write_backup
 from rag_app.corpus.collections import CorpusCollections
 from rag_app.corpus.document_names import documents_named, removable_documents
-from rag_app.corpus.exchange import FORMAT as EXPORT_FORMAT
-from rag_app.corpus.exchange import ImportReport, import_documents, write_export
 from rag_app.corpus.info import CorpusInfo, corpus_info
 from rag_app.corpus.models import Models
 from rag_app.corpus.snapshots import CorpusView, Snapshots
 from rag_app.corpus.speakers import CorpusSpeakers
 from rag_app.corpus.stores import Stores
-from rag_app.corpus.verification import (
-    DocumentRepair,
-    RepairReport,
-    Verification,
-    open_damaged,
-    salvage_database,
-)
-from rag_app.requests.occasions import nothing_in_words
-from rag_app.requests.router import Route, Router
-from retriever.fusion import RANKINGS
-from retriever.retriever import Retriever
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Event, Mode
@@ -59,6 +39,15 @@ if TYPE_CHECKING:
     from generator.position_check import PositionCheck
     from generator.prompt.follow_up import Turn
     from generator.settings import GeneratorSettings
+    from indexing.encoder.encoder import Encoder
+    from indexing.files import FileReader
+    from indexing.indexer import Indexer, IndexReport, Progress
+    from indexing.ocr.reading import OcrSettings
+    from rag_app.corpus.backup import Backup
+    from rag_app.corpus.exchange import ImportReport
+    from rag_app.corpus.verification import RepairReport, Verification
+    from rag_app.requests.router import Route, Router
+    from retriever.retriever import Retriever
     from retriever.similar_documents import SimilarDocument
 
 DEFAULT_FOLDER = ".rag-app"
@@ -87,6 +76,9 @@ class Corpus:
         notify: Told in a sentence about anything that takes long.
         synchronous: What a power cut may take: "normal", the latest documents, which the next `add`
             reads again; "full", nothing, at the price of waiting for the disk at each.
+        quick_start: Whether searches and quotes go through exported models, which are ready at
+            once; for a program that ends after a few. They are exported at first use, once on a
+            machine. Else torch is loaded, which takes seconds and then less for each question.
 
     Raises:
         EncoderMismatch: By whatever needs vectors, when the corpus was encoded in another way.
@@ -102,13 +94,20 @@ class Corpus:
         ocr: OcrSettings | None = None,
         notify: Callable[[str], None] | None = None,
         synchronous: Synchronous = "normal",
+        quick_start: bool = False,
     ) -> None:
         self.folder = Path(folder or os.environ.get("RAG_APP_CORPUS") or DEFAULT_FOLDER).resolve()
         self._stores = Stores(self.folder, synchronous=synchronous)
-        self._reader = FileReader(limits, ocr)
+        self._limits = limits or FileLimits()
+        self._ocr = ocr
         self._snapshots = Snapshots(self.folder, notify)
-        self._router = Router()
-        self._models = Models(self.folder, encoder=encoder, generator=generator, notify=notify)
+        self._models = Models(
+            self.folder,
+            encoder=encoder,
+            generator=generator,
+            quick_start=quick_start,
+            notify=notify,
+        )
 
     def __enter__(self) -> Corpus:
         return self
@@ -123,8 +122,10 @@ class Corpus:
 
     def close(self) -> None:
         """Let go of files and models; using the corpus again opens them again."""
-        for part in (self._stores, self._reader, self._snapshots, self._models):
+        for part in (self._stores, self._snapshots, self._models):
             part.close()
+        if "_reader" in self.__dict__:
+            self._reader.close()
 
     # Changing
 
@@ -158,6 +159,8 @@ class Corpus:
             EncoderMismatch: The corpus was encoded in another way.
             InvalidRequest: The collection's name is none, or it is another owner's.
         """
+        from indexing.indexer import nothing_to_read
+
         if isinstance(paths, str | Path):
             paths = [paths]
         files, collection = [Path(path) for path in paths], collection_name(collection)
@@ -179,6 +182,8 @@ class Corpus:
         Raises:
             InvalidRequest: The text is empty.
         """
+        from indexing.files import document as text_document
+
         document = text_document(text, name=name, title=title)
         return self.add_documents([document], collection=collection)
 
@@ -262,6 +267,8 @@ class Corpus:
 
     def reencode(self, *, progress: Callable[[Progress], None] | None = None) -> int:
         """Encode every document again with the settings of this object; how many in this run."""
+        from indexing.indexer import reencode
+
         self._stores.connection()
         with self.writing() as store:
             encoder = self._models.new_encoder()
@@ -271,6 +278,14 @@ class Corpus:
             self._models.use_encoder(encoder)
             self._snapshots.refresh(store)
         return done
+
+    def prepare(self) -> None:
+        """Export what a quick start needs, if it is not there yet: some seconds, once on a machine.
+
+        Else the first search or question under `quick_start` does it.
+        """
+        if (stored := self._stores.connection().fingerprint()) is not None:
+            self._models.prepare(stored)
 
     # Soundness
 
@@ -285,6 +300,9 @@ class Corpus:
         Raises:
             CorpusNotFound: There is no corpus in the folder.
         """
+        from indexing.store.verification import Damage, document_rows, verify
+        from rag_app.corpus.verification import Verification
+
         try:
             store = Store(self.folder, check=False)
         except CorpusDamaged as error:
@@ -308,6 +326,14 @@ class Corpus:
             CorpusDamaged: Nothing in the file can be read.
             CorpusLocked: Another process is writing.
         """
+        from indexing.store.verification import Damage, verify
+        from rag_app.corpus.verification import (
+            DocumentRepair,
+            RepairReport,
+            open_damaged,
+            salvage_database,
+        )
+
         with self._stores.lock():
             try:
                 store = open_damaged(self.folder)
@@ -340,6 +366,8 @@ class Corpus:
             CorpusNotFound: There is no corpus in the folder.
             CorpusError: The file cannot be written.
         """
+        from rag_app.corpus.backup import write_backup
+
         return write_backup(self._stores.connection(), Path(path).absolute(), version=_version())
 
     def restore(self, path: str | Path, *, replace: bool = False) -> Backup:
@@ -354,6 +382,8 @@ class Corpus:
             UnreadableFile: The file is no backup, or damaged; nothing is changed then.
             CorpusLocked: Another process is writing.
         """
+        from rag_app.corpus.backup import read_backup
+
         with self._stores.lock():
             self._stores.close()
             backup = read_backup(Path(path), self.folder, replace_=replace)
@@ -373,6 +403,8 @@ class Corpus:
             CorpusNotFound: There is no corpus in the folder.
             CorpusError: The file cannot be written.
         """
+        from rag_app.corpus.exchange import write_export
+
         store = self._stores.connection()
         return write_export(store, Path(path), version=_version(), progress=progress)
 
@@ -393,8 +425,11 @@ class Corpus:
                 added.
             CorpusLocked: Another process is writing.
         """
+        from rag_app.corpus import archive
+        from rag_app.corpus.exchange import FORMAT, import_documents
+
         with (
-            archive.reading(Path(path), kind="export", format_=EXPORT_FORMAT) as export,
+            archive.reading(Path(path), kind="export", format_=FORMAT) as export,
             self.writing() as store,
         ):
             encoder = self._models.encoder(store.fingerprint())
@@ -437,10 +472,13 @@ class Corpus:
             InvalidRequest: There is no ranking by that name.
             CorpusNotFound: There is no corpus in the folder.
         """
+        from retriever.fusion import RANKINGS
+        from retriever.retriever import Retriever
+
         if ranking not in RANKINGS:
             raise InvalidRequest(f"no ranking {ranking!r}; there are: {', '.join(RANKINGS)}")
         with self.reading() as now:
-            encoder = self._models.encoder(now.store.fingerprint())
+            encoder = self._models.query_encoder(now.store.fingerprint())
             yield Retriever(now.store, now.snapshot, encoder.encode_queries, RANKINGS[ranking])
 
     def ask(  # noqa: PLR0913 - six of them optional, by keyword
@@ -564,6 +602,8 @@ class Corpus:
         Raises:
             CollectionNotFound: The filter names one that is not there.
         """
+        from rag_app.requests.occasions import nothing_in_words
+
         store, where = self._stores.connection(), where or Filter()
         with store.reading():
             limited = store.limited(where)
@@ -656,7 +696,7 @@ class Corpus:
     @property
     def limits(self) -> FileLimits:
         """What one file may take to be read."""
-        return self._reader.limits
+        return self._limits
 
     @property
     def ocr(self) -> OcrSettings:
@@ -721,6 +761,18 @@ class Corpus:
 
     # Wiring
 
+    @cached_property
+    def _reader(self) -> FileReader:
+        from indexing.files import FileReader
+
+        return FileReader(self._limits, self._ocr)
+
+    @cached_property
+    def _router(self) -> Router:
+        from rag_app.requests.router import Router
+
+        return Router()
+
     def _indexer(
         self,
         store: Store,
@@ -729,6 +781,8 @@ class Corpus:
         recheck: bool = False,
         collection: str = DEFAULT,
     ) -> Indexer:
+        from indexing.indexer import Indexer
+
         self._models.check(store.fingerprint())
 
         @cache

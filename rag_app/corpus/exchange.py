@@ -29,7 +29,8 @@ from indexing.documents import (
     content_digest,
     renamed,
 )
-from indexing.encoder.encoder import EncodedDocument, Encoder
+from indexing.encoder.encoded_document import EncodedDocument
+from indexing.encoder.encoder import Encoder
 from indexing.errors import InvalidRequest
 from indexing.loaders.charset import printable
 from indexing.loaders.messages import to_figure

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexing.encoder.encoder import Encoder, EncoderSettings
 from indexing.encoder.fingerprint import Fingerprint, check_fingerprint, refuse_foreign
+from indexing.encoder.settings import EncoderSettings
+from indexing.errors import MissingDependency
 from rag_app.corpus.embedding_cache import EmbeddingCache
 
 if TYPE_CHECKING:
     from generator.generator import Generator
     from generator.settings import GeneratorSettings
+    from indexing.encoder.encoder import Encoder
+    from indexing.encoder.query_encoder import QueryEncoder
 
 
 class Models:
@@ -24,6 +28,8 @@ class Models:
         encoder: How to encode, or an encoder that is loaded already. None takes what the corpus was
             made with, or the packaged default.
         generator: How to answer.
+        quick_start: Whether questions go through graphs, which are ready at once, where there can
+            be any; else through the models, which take seconds to load and less for each question.
         notify: Called with a sentence before anything that takes long.
     """
 
@@ -33,11 +39,18 @@ class Models:
         *,
         encoder: EncoderSettings | Encoder | None,
         generator: GeneratorSettings | None,
+        quick_start: bool,
         notify: Callable[[str], None] | None,
     ) -> None:
         self._corpus = corpus
-        self._encoder = encoder if isinstance(encoder, Encoder) else None
-        self._encoder_settings = encoder.settings if isinstance(encoder, Encoder) else encoder
+        self._encoder: Encoder | None = None
+        self._encoder_settings: EncoderSettings | None = None
+        if encoder is None or isinstance(encoder, EncoderSettings):
+            self._encoder_settings = encoder
+        else:
+            self._encoder, self._encoder_settings = encoder, encoder.settings
+        self._queries: QueryEncoder | None = None
+        self._quick_start = quick_start and encoder is None
         self._generator: Generator | None = None
         self._generator_settings = generator
         self._key: str | None = None
@@ -64,7 +77,21 @@ class Models:
 
     def close(self) -> None:
         """Let go of both."""
-        self._encoder = self._generator = None
+        self._encoder = self._queries = self._generator = None
+
+    def query_encoder(self, stored: Fingerprint | None) -> Encoder | QueryEncoder:
+        """What encodes queries: a graph under `quick_start`, else the encoder; as in `encoder`."""
+        if self._quick_start and stored is not None and self._encoder is None:
+            refuse_foreign(stored, self._corpus)
+            with self._loading:
+                if self._queries is None or self._queries.fingerprint != stored:
+                    from indexing.encoder.query_encoder import query_encoder
+
+                    self._queries = query_encoder(stored, notify=self._notify)
+                    self._generator = None  # it embeds with the encoder
+                if self._queries is not None:
+                    return self._queries
+        return self.encoder(stored)
 
     def encoder(self, stored: Fingerprint | None) -> Encoder:
         """The encoder that made the corpus, or the one asked for where it is empty.
@@ -78,12 +105,25 @@ class Models:
         refuse_foreign(stored, self._corpus)
         with self._loading:
             if self._encoder is None or self._reencoded(stored):
+                from indexing.encoder.encoder import Encoder
+
                 settings = self._encoder_settings or _settings(stored)
                 self._encoder = Encoder(settings, notify=self._notify)
                 self._generator = None  # it embeds with the encoder
             encoder = self._encoder
         check_fingerprint(stored, encoder.fingerprint, self._corpus)
         return encoder
+
+    def prepare(self, stored: Fingerprint) -> None:
+        """Export the graphs of a quick start that are not there yet."""
+        from generator.extractive.late_chunking import context_graph
+        from generator.reader.reading import reader_graph
+        from indexing.encoder.query_encoder import query_encoder
+
+        query_encoder(stored, notify=self._notify)
+        with suppress(MissingDependency):  # the packaged encoder, which reads evidence
+            context_graph(self._notify)
+            reader_graph(notify=self._notify)
 
     def check(self, stored: Fingerprint | None) -> None:
         """Refuse a corpus that was encoded in another way, as `encoder` does.
@@ -97,6 +137,8 @@ class Models:
 
     def new_encoder(self) -> Encoder:
         """The encoder asked for, whatever the corpus was made with."""
+        from indexing.encoder.encoder import Encoder
+
         return Encoder(self._encoder_settings, notify=self._notify)
 
     def use_encoder(self, encoder: Encoder) -> None:
@@ -108,13 +150,15 @@ class Models:
         """The generator, its sentences embedded by the corpus's own encoder; as in `encoder`."""
         from generator.generator import Generator, load_model
 
-        encoder = self.encoder(stored)
+        encoder = self.query_encoder(stored)
         with self._loading:
             if self._generator is None:
                 settings, key = self.generator_settings, self._key
                 self._generator = Generator(
                     settings,
                     embed=EmbeddingCache(encoder.encode_queries),
+                    quick_start=self._quick_start,
+                    notify=self._notify,
                     load=lambda: load_model(
                         settings.model,
                         decoding=settings.usual_decoding,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import filelock
 
-from indexing.index.snapshot import Snapshot
+from indexing.index.snapshot import Snapshot, is_saved
 from indexing.store.store import Store
 
 
@@ -52,7 +52,7 @@ class Snapshots:
 
     def are_saved(self, store: Store) -> bool:
         """Whether the snapshot of the store's generation is on disk."""
-        return Snapshot.load(self._folder, store) is not None
+        return is_saved(self._folder, store)
 
     def damage(self, store: Store) -> str:
         """What is wrong with the files on disk; "" where they are sound, stale or not there."""

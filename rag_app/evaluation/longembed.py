@@ -18,8 +18,9 @@ from statistics import fmean
 from time import perf_counter
 from typing import TypeVar
 
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
 from indexing.encoder.fingerprint import Fingerprint
+from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest
 from rag_app.datasets import qmsum, synthetic
 from rag_app.datasets.haystack import haystack

@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.documents import Document
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
 from indexing.encoder.fingerprint import Fingerprint
+from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest
 from indexing.files import document
 from rag_app.corpus.corpus import Corpus

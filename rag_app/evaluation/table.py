@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from indexing.encoder.encoder import EncoderSettings
+from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.extension import METHODS
 from rag_app.evaluation import evidence, longembed

@@ -7,7 +7,8 @@ import threading
 from langchain_core.embeddings import Embeddings
 
 from indexing.documents import Document
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.settings import EncoderSettings
 from indexing.loaders.charset import clean
 
 

@@ -21,7 +21,7 @@ from langchain_core.vectorstores.utils import maximal_marginal_relevance
 
 from indexing.documents import Document as CorpusDocument
 from indexing.documents import Passage
-from indexing.encoder.encoder import EncodedDocument
+from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import FOREIGN, Fingerprint
 from indexing.errors import CorpusNotFound, EncoderMismatch, InvalidRequest
 from indexing.loaders.charset import printable

@@ -16,7 +16,8 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.settings import EncoderSettings
 from indexing.indexer import Progress
 from rag_app.corpus.corpus import Corpus
 

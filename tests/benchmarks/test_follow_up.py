@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from benchmarks.__main__ import main
 from benchmarks.follow_up import evaluate
 from generator.lm.causal_lm import CausalModel
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest
 from rag_app.corpus.embedding_cache import EmbeddingCache
 from rag_app.datasets.haystack import haystack

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from indexing.documents import NO_OCCASION, Document, Occasion
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.settings import EncoderSettings
 from indexing.files import document
 from indexing.indexer import Indexer, IndexReport, Progress, reencode
 from indexing.store.store import Store

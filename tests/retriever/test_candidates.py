@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pytest
 
 from indexing.documents import Hit
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.settings import EncoderSettings
 from indexing.filter import Filter
 from indexing.index.faiss_index import FaissIndex
 from rag_app.corpus.corpus import Corpus

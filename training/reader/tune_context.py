@@ -24,12 +24,13 @@ from evidence import answers
 from long_documents import LongQuestion, build
 from safetensors.torch import save_file
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.nn.functional import binary_cross_entropy_with_logits, normalize
 
 from generator.evidence import Sentence, Span, evidence_sentences, gather_evidence
-from generator.extractive.late_chunking import LORA_LAYERS, cosine_similarities
+from generator.extractive.late_chunking import LORA_LAYERS, Window, question_ids, windows
 from indexing.filter import Filter
 from indexing.models.files import encoder_weights
+from indexing.models.plain_tokenizer import load_tokenizer
 from rag_app.corpus.corpus import Corpus
 from rag_app.progress import track
 
@@ -91,7 +92,26 @@ class Tuned:
 
     def cosines(self, one: Question, sentences: Sequence[Sentence]) -> Tensor:
         """(n,) cosines of the question and each sentence."""
-        return cosine_similarities(self.model, self.tokenizer, one.asked.text, sentences)
+        query = torch.tensor([question_ids(self.tokenizer, one.asked.text)])
+        vector = normalize(self.model(input_ids=query).last_hidden_state.float().mean(1))[0]
+        every = list(windows(self.tokenizer, sentences))
+        states = _hidden_states(self.model, every)
+        spans = [(i, row, a, b) for row, each in enumerate(every) for i, a, b in each.spans]
+        means = torch.stack([states[row, a:b].mean(0) for _, row, a, b in spans])
+        index = torch.tensor([i for i, *_ in spans])
+        cosines = torch.full((len(sentences),), -1.0)
+        return cosines.index_put((index,), normalize(means, dim=-1) @ vector)
+
+
+def _hidden_states(model: Any, every: Sequence[Window]) -> Tensor:  # noqa: ANN401
+    """(windows, tokens, d) float32, padded on the right, with gradients."""
+    width = max(len(window.ids) for window in every)
+    ids = torch.zeros((len(every), width), dtype=torch.long)
+    for row, window in zip(ids, every, strict=True):
+        row[: len(window.ids)] = torch.tensor(window.ids)
+    mask = (torch.arange(width) < torch.tensor([[len(each.ids)] for each in every])).long()
+    states: Tensor = model(input_ids=ids, attention_mask=mask).last_hidden_state.float()
+    return states
 
 
 @click.command()
@@ -106,7 +126,7 @@ def main(
     data: Path, meetings: Path, folder: Path, out: Path, rank: int, rate: float, most: int
 ) -> None:
     """One pass over the questions."""
-    from transformers import AutoModel, AutoTokenizer
+    from transformers import AutoModel
 
     torch.manual_seed(0)
     random.seed(0)
@@ -116,7 +136,7 @@ def main(
         drawn = answerable if source == "qmsum" else answerable[:most]
         questions += _retrieved(folder / f"{source}.corpus", drawn)
     weights = encoder_weights().folder
-    tokenizer = AutoTokenizer.from_pretrained(weights, local_files_only=True)
+    tokenizer = load_tokenizer(weights)
     model = AutoModel.from_pretrained(
         weights, local_files_only=True, dtype=torch.bfloat16, attn_implementation="eager"
     )

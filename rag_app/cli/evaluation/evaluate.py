@@ -28,7 +28,7 @@ from rag_app.cli.options import (
 from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
-    from indexing.encoder.encoder import EncoderSettings
+    from indexing.encoder.settings import EncoderSettings
     from rag_app.evaluation.longembed import Method
 
 TASKS = ["qmsum", "passkey", "needle", "narrativeqa", "summscreenfd", "2wikimqa"]
@@ -159,7 +159,7 @@ def needle(
     as_json: bool,
 ) -> None:
     """Hide facts in copies of your own documents: which method finds them, at which depth?"""
-    from indexing.encoder.encoder import EncoderSettings
+    from indexing.encoder.settings import EncoderSettings
     from rag_app.evaluation import needle as measuring
     from rag_app.evaluation.heatmap import draw, require_matplotlib
 
@@ -223,7 +223,7 @@ evaluate.add_command(topics)
 def _settings(
     model: str | None, extension: str | None, max_length: int | None, dtype: str | None
 ) -> EncoderSettings:
-    from indexing.encoder.encoder import EncoderSettings
+    from indexing.encoder.settings import EncoderSettings
 
     return encoder_settings(model, extension, max_length, dtype) or EncoderSettings()
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from generator.overview.blocks import blocks
 from generator.overview.segmentation import segment
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.settings import EncoderSettings
 from indexing.errors import UnreadableFile
 from rag_app.datasets.qmsum import Meeting, meetings
 from rag_app.datasets.task import Task

@@ -14,7 +14,8 @@ from transformers import AutoModel, AutoTokenizer
 
 from generator.evidence import Embed, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
-from generator.extractive.late_chunking import LORA_LAYERS, LORA_WEIGHTS, ContextualEncoder
+from generator.extractive.fitted import LORA_WEIGHTS
+from generator.extractive.late_chunking import LORA_LAYERS, ContextualEncoder, context_graph
 from generator.extractive.selector import QuoteLength, select_quotes
 from indexing.models.files import encoder_weights
 from tests.generator.conftest import prose, span, transcript
@@ -120,6 +121,15 @@ def test_any_text_can_be_read(text: str) -> None:
     close = ContextualEncoder().score(QUESTION, sentences)
     assert close.shape == (len(sentences),) and np.isfinite(close).all()
     assert ContextualEncoder().score(QUESTION, []).shape == (0,)
+
+
+def test_the_graph_says_what_the_model_says() -> None:
+    assert context_graph() is not None
+    document = prose(" ".join(f"Sentence {i} tells of thing {i * 7}." for i in range(200)))
+    sentences = evidence_sentences([span(document), span(STORY)])
+    exact = ContextualEncoder(dtype=torch.float32).score(QUESTION, sentences)
+    quick = ContextualEncoder(quick_start=True).score(QUESTION, sentences)
+    np.testing.assert_allclose(quick, exact, atol=1e-4)
 
 
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:

@@ -12,12 +12,12 @@ import torch
 from transformers import AutoModel
 
 from generator.reader.cross_encoder import (
-    READER_WEIGHTS,
     Batch,
     CrossEncoder,
     load_cross_encoder,
     save_changes,
 )
+from generator.reader.weights import READER_WEIGHTS
 from indexing.models.files import encoder_weights
 
 

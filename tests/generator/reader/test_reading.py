@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from generator.evidence import Sentence, evidence_sentences
-from generator.reader.reading import Reader, Reading
+from generator.reader.reading import Reader, Reading, reader_graph
 from indexing.documents import Document
 from tests.generator.conftest import prose, span, transcript
 
@@ -92,3 +92,16 @@ def test_bfloat16_says_the_same_to_rounding() -> None:
     rounded = Reader(dtype=torch.bfloat16).read("When does the ferry sail?", sentences)
     assert int(rounded.spans.argmax()) == int(exact.spans.argmax())
     np.testing.assert_allclose(rounded.relevance, exact.relevance, atol=0.5)
+
+
+def test_the_graph_says_what_the_model_says() -> None:
+    assert reader_graph() is not None
+    other = prose("The mill burned down in one night. " * 60, name="mill")
+    sentences = evidence_sentences([span(MEETING), span(other)])
+    exact = reader().read("When does the ferry sail?", sentences)
+    quick = Reader(quick_start=True).read("When does the ferry sail?", sentences)
+    np.testing.assert_allclose(quick.relevance, exact.relevance, atol=1e-3)
+    np.testing.assert_allclose(quick.answerable, exact.answerable, atol=1e-3)
+    np.testing.assert_allclose(quick.spans, exact.spans, atol=2e-3)
+    places = [(each.start, each.end) if each else None for each in quick.words]
+    assert places == [(each.start, each.end) if each else None for each in exact.words]

@@ -19,7 +19,8 @@ from transformers import AutoModel, AutoTokenizer
 
 from indexing.documents import Document, Passage
 from indexing.encoder import tokenizer as tokens
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest, ModelError, UnsupportedModel
 from indexing.extension import restore
 from indexing.files import document

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexing.documents import Document, Figure, Passage, content_digest
-from indexing.encoder.encoder import EncodedDocument
+from indexing.encoder.encoded_document import EncodedDocument
 from indexing.errors import DocumentNotFound
 from indexing.ocr.reading import Line, Reading
 from indexing.store.salvage import salvage

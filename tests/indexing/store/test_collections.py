@@ -12,7 +12,7 @@ import pytest
 
 from indexing.change_detection import DocumentIdentity
 from indexing.documents import Document, Passage, content_digest
-from indexing.encoder.encoder import EncodedDocument
+from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import CollectionNotFound, InvalidRequest
 from indexing.filter import Filter

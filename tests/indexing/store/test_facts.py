@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from indexing.documents import Document, Occasion, Passage, Utterance, content_digest
-from indexing.encoder.encoder import EncodedDocument
+from indexing.encoder.encoded_document import EncodedDocument
 from indexing.store.salvage import salvage
 from indexing.store.store import FILE_NAME, Store
 from indexing.store.verification import verify

@@ -15,7 +15,7 @@ import pytest
 
 from indexing.change_detection import DocumentIdentity
 from indexing.documents import Document, Occasion, Page, Passage, Utterance, content_digest
-from indexing.encoder.encoder import EncodedDocument
+from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import (
     CorpusDamaged,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from indexing.documents import NO_OCCASION, Document, Occasion, Passage, Utterance, content_digest
-from indexing.encoder.encoder import EncodedDocument
+from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import CorpusDamaged
 from indexing.store.store import Store

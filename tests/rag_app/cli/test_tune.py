@@ -13,7 +13,8 @@ import pytest
 import torch
 from click.testing import CliRunner, Result
 
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest, UnreadableFile, UnsupportedModel
 from indexing.extension import TunedPositions, build_method, extend
 from rag_app.cli.main import main

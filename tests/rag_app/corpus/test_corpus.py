@@ -13,7 +13,8 @@ from pathlib import Path
 import filelock
 import pytest
 
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.settings import EncoderSettings
 from indexing.errors import (
     CorpusDamaged,
     CorpusError,

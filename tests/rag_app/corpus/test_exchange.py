@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from indexing.documents import Occasion
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.settings import EncoderSettings
 from indexing.errors import UnreadableFile
 from rag_app.corpus.archive import MANIFEST
 from rag_app.corpus.corpus import Corpus

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.settings import EncoderSettings
 from tests.rag_app.evaluation.evaluation_meetings import meeting, query
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.settings import EncoderSettings
 from indexing.files import document
 from rag_app.corpus.corpus import Corpus
 from rag_app.datasets.task import Task, TaskQuery

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from indexing.encoder.encoder import EncoderSettings
+from indexing.encoder.settings import EncoderSettings
 from indexing.extension import METHODS
 from rag_app.cli import options
 from rag_app.cli.evaluation import evaluate as command

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from indexing.documents import Document
-from indexing.encoder.encoder import EncoderSettings
+from indexing.encoder.settings import EncoderSettings
 from indexing.text.chunking import split
 from rag_app.evaluation import evidence
 from rag_app.evaluation.longembed import Method

@@ -10,7 +10,8 @@ from langchain_core.embeddings import Embeddings
 from langchain_tests.integration_tests import EmbeddingsIntegrationTests
 from langchain_tests.unit_tests import EmbeddingsUnitTests
 
-from indexing.encoder.encoder import Encoder, EncoderSettings
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.settings import EncoderSettings
 from indexing.errors import ModelNotFound
 from rag_app.corpus.corpus import Corpus
 from rag_app.langchain import RagAppEmbeddings

@@ -1,0 +1,72 @@
+"""What the cross-encoder is given and what it says, as arrays, whatever computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generator.reader.stretch import Tokens
+
+FloatArray = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Stretches, padded on the right.
+
+    Attributes:
+        ids: (n, t) int64 token ids.
+        mask: (n, t) int64, 1 where there is a token.
+        types: (n, t) int64, 1 for the stretch, 0 for the question.
+        choice: (n, t) bool, whether an answer may begin or end here; `[CLS]` stands for none.
+        members: (n, s, t) float32, share of each token in each sentence's mean.
+    """
+
+    ids: NDArray[np.int64]
+    mask: NDArray[np.int64]
+    types: NDArray[np.int64]
+    choice: NDArray[np.bool_]
+    members: FloatArray
+
+    @classmethod
+    def of(cls, stretches: Sequence[Tokens]) -> Inputs:
+        """Padded to the longest."""
+        size, width = len(stretches), max(len(one.ids) for one in stretches)
+        ids = np.zeros((size, width), np.int64)
+        members = np.zeros((size, max(len(one.places) for one in stretches), width), np.float32)
+        for row, one in enumerate(stretches):
+            ids[row, : len(one.ids)] = one.ids
+            for number, (start, end) in enumerate(one.places):
+                members[row, number, start:end] = 1 / max(1, end - start)
+        lengths = np.array([[len(one.ids)] for one in stretches])
+        firsts = np.array([[one.first] for one in stretches])
+        at = np.arange(width)
+        mask, types = at < lengths, (at >= firsts) & (at < lengths)
+        choice = (types & (at < lengths - 1)) | (at == 0)
+        return cls(ids, mask.astype(np.int64), types.astype(np.int64), choice, members)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """In the order above."""
+        return self.ids, self.mask, self.types, self.choice, self.members
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What the heads say.
+
+    Attributes:
+        starts: (n, t) float32 logits of the answer's first token; `[CLS]` for none.
+        ends: (n, t) of its last token.
+        answerable: (n,) that the stretch answers.
+        relevant: (n, s) that each sentence answers.
+    """
+
+    starts: FloatArray
+    ends: FloatArray
+    answerable: FloatArray
+    relevant: FloatArray

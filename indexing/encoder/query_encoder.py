@@ -1,0 +1,108 @@
+"""Queries in, vectors out, as the encoder makes them: without torch, for programs that ask once.
+
+A sentence is a hundredth of a second's work, and loading an encoder is some seconds of it. So the
+encoder's graph (`indexing.models.graph`) does it, in float32: a vector differs from the encoder's
+by rounding alone, which is that of bfloat16 where the encoder computes in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indexing.encoder.fingerprint import WITHIN_MODEL, Fingerprint
+from indexing.encoder.pooling import FloatArray, unit
+from indexing.encoder.tokenizer import Tokenize, Tokens
+from indexing.errors import RagAppError
+from indexing.models.files import Weights, encoder_weights, model_files
+from indexing.models.graph import Graph, GraphName
+from indexing.models.graph_cache import load_or_make
+from indexing.models.plain_tokenizer import load_tokenizer
+from indexing.notify import Notify
+
+if TYPE_CHECKING:
+    from indexing.models.graph_export import Export
+
+_TOKENS = 1024  # at once
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEncoder:
+    """Encodes queries through a graph.
+
+    Attributes:
+        fingerprint: How the vectors were made that they are compared with.
+        graph: Token rows of one length (n, t) to vectors (n, d).
+        tokens: The tokenizer, and what goes around a query.
+    """
+
+    fingerprint: Fingerprint
+    graph: Graph
+    tokens: Tokens
+
+    def encode_queries(self, texts: Sequence[str]) -> FloatArray:
+        """Encode queries, (n, d) float32 with unit rows. A query is never windowed, only cut."""
+        limit = self.fingerprint.max_length
+        rows = [self.tokens.query(self.tokens.ids(text)[0], limit) for text in texts]
+        vectors = np.zeros((len(rows), self.fingerprint.dimension), np.float32)
+        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
+        for length, group in groupby(order, key=lambda i: len(rows[i])):
+            same, size = list(group), max(1, _TOKENS // length)
+            for at in range(0, len(same), size):
+                some = same[at : at + size]
+                (vectors[some],) = self.graph.run({"ids": np.stack([rows[i] for i in some])})
+        return unit(vectors)
+
+
+def query_encoder(fingerprint: Fingerprint, *, notify: Notify | None = None) -> QueryEncoder | None:
+    """What encodes queries for vectors that were made in a way; None where only the encoder can.
+
+    The graph is exported if it is not there, which takes some seconds, once.
+
+    Args:
+        fingerprint: How the vectors were made.
+        notify: Told before an export.
+    """
+    if fingerprint.extension not in WITHIN_MODEL:
+        return None
+    try:
+        weights = encoder_weights(fingerprint.model)
+    except RagAppError:  # the encoder says it
+        return None
+    if weights.revision != fingerprint.revision:
+        return None
+    graph = query_graph(weights, notify=notify)
+    if graph is None:
+        return None
+    facts = graph.record
+    if (facts["pooling"], facts["dimension"]) != (fingerprint.pooling, fingerprint.dimension):
+        return None
+    around = {name: tuple(facts[name]) for name in ("head", "tail", "for_documents", "for_queries")}
+    return QueryEncoder(fingerprint, graph, Tokens(_tokenize(weights), **around))
+
+
+def query_graph(weights: Weights, *, notify: Notify | None = None) -> Graph | None:
+    """The graph of an encoder of queries, exported if it is not there; None where it cannot be."""
+
+    def build() -> Export:
+        from indexing.encoder.query_model import query_export
+
+        return query_export(weights)
+
+    name = GraphName(f"{Path(weights.name).name}-queries", model_files(weights))
+    return load_or_make(name, build, notify=notify)
+
+
+def _tokenize(weights: Weights) -> Tokenize:
+    tokenizer = load_tokenizer(weights.folder, special_tokens_in_text=False)
+
+    def tokenize(text: str) -> tuple[Sequence[int], Sequence[tuple[int, int]]]:
+        encoded = tokenizer.encode(text, add_special_tokens=False)
+        return encoded.ids, encoded.offsets
+
+    return tokenize

@@ -1,0 +1,151 @@
+"""Graphs: models that ONNX Runtime runs, ready in a twentieth of a second and without torch.
+
+A graph is exported from the model itself, once (`indexing.models.graph_export`), into a folder of
+the user's cache, whose name changes with the content of the model's files and with the version of
+ONNX Runtime. Its weights are mapped into memory, not read: what one short text touches is what it
+takes. Each folder holds a probe, inputs with the outputs that the model itself gave for them; a
+graph that gives others, or is not whole, is no graph, and is made again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexing.models.cache_dir import cache_dir
+from indexing.models.files import content_hash
+
+if TYPE_CHECKING:
+    from onnxruntime import SessionOptions
+
+Array = NDArray[Any]
+Arrays = Mapping[str, Array]
+
+GRAPH, WEIGHTS, PROBE, RECORD = "graph.onnx", "weights.bin", "probe.npz", "record.json"
+
+_LAYOUT = "1"
+"""Part of every key: a change in what is written asks for a new export."""
+
+_TOLERANCE = 1e-3  # of an output's largest value: rounding, over all layers, is a hundredth of it
+
+
+@dataclass(frozen=True, slots=True)
+class GraphName:
+    """Which graph: of what, made from which files.
+
+    Attributes:
+        name: What it computes, and with which model: part of the folder's name.
+        files: Every file that decides what it computes.
+    """
+
+    name: str
+    files: Sequence[Path]
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies in the cache, if it is there.
+
+        Raises:
+            PackageNotFoundError: ONNX Runtime is not installed.
+        """
+        version = metadata.version("onnxruntime")
+        name = re.sub(r"[^\w.-]", "_", self.name)
+        key = f"{_LAYOUT} {version} {content_hash(list(self.files))}"
+        return cache_dir() / "graphs" / f"{name}-{sha256(key.encode()).hexdigest()[:16]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A model that ONNX Runtime runs on the CPU, in float32.
+
+    Attributes:
+        record: What was noted beside it when it was exported.
+        session: Of ONNX Runtime.
+    """
+
+    record: Mapping[str, Any]
+    session: Any
+
+    def run(self, inputs: Arrays) -> list[Array]:
+        """Its outputs, in the order in which they were exported."""
+        return self.session.run(None, dict(inputs))  # type: ignore[no-any-return]
+
+
+def load_graph(name: GraphName) -> Graph | None:
+    """A graph from the cache; None where there is none, or none that can be relied on."""
+    try:
+        return read_graph(name.folder)
+    except Exception:  # whatever ONNX Runtime raises on a damaged file, or an absent one
+        return None
+
+
+def read_graph(folder: Path) -> Graph:
+    """The graph in a folder, after it has given for its probe what the model gave.
+
+    Raises:
+        ValueError: It is damaged.
+        OSError: A file is missing.
+        ImportError: ONNX Runtime is not installed.
+    """
+    record = json.loads((folder / RECORD).read_text("utf-8"))
+    sizes = {file: (folder / file).stat().st_size for file in record["sizes"]}
+    if sizes != record["sizes"] or content_hash([folder / GRAPH]) != record["graph"]:
+        raise ValueError(f"{folder}: not as it was written")
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(
+        folder / GRAPH, session_options(), providers=["CPUExecutionProvider"]
+    )
+    graph = Graph(record["facts"], session)
+    with np.load(folder / PROBE, allow_pickle=False) as probe:
+        inputs = {key[3:]: probe[key] for key in probe.files if key.startswith("in-")}
+        outputs = [probe[key] for key in sorted(probe.files) if key.startswith("out-")]
+    if not agree(graph.run(inputs), outputs):
+        raise ValueError(f"{folder}: gives other values than its model")
+    return graph
+
+
+def session_options() -> SessionOptions:
+    """Options under which a graph runs that is laid out already.
+
+    Weights are used where they are mapped: laid out anew, they would be copied at each start, for
+    a twentieth of the time of a pass.
+    """
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.add_session_config_entry("session.disable_prepacking", "1")
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.intra_op_num_threads = threads()
+    options.log_severity_level = 4  # what is wrong is raised, and said by us
+    return options
+
+
+def threads() -> int:
+    """Of a pass: as the environment says to every library, else one for each core."""
+    named = os.environ.get("OMP_NUM_THREADS", "")
+    if named.isdecimal() and int(named):
+        return int(named)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def agree(some: Sequence[Array], others: Sequence[Array]) -> bool:
+    """Whether outputs are equal but for rounding."""
+    return len(some) == len(others) and all(
+        one.shape == other.shape
+        and bool(np.abs(one - other).max(initial=0) <= _TOLERANCE * np.abs(other).max(initial=0))
+        for one, other in zip(some, others, strict=True)
+    )

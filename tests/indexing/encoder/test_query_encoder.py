@@ -1,0 +1,59 @@
+"""Queries through the graph, beside the encoder that it was exported from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from indexing.encoder.encoder import Encoder
+from indexing.encoder.query_encoder import QueryEncoder, query_encoder
+from indexing.encoder.settings import EncoderSettings
+from indexing.models.files import encoder_weights
+from tests.indexing.encoder.test_encoder import copy_of
+
+TEXTS = [
+    "Why was the budget cut?", "", "x", "stop [SEP] go", "\ud800 probe", "naïve Ärger — 你好。",
+    "word " * 900, "What did they say of the ferry, and who paid for it in the end?", "budget",
+]  # fmt: skip
+
+
+def through_graph(encoder: Encoder) -> QueryEncoder:
+    found = query_encoder(encoder.fingerprint)
+    assert found is not None
+    return found
+
+
+def test_vectors_are_those_of_the_encoder(encoder: Encoder) -> None:
+    graph = through_graph(encoder)
+    vectors = graph.encode_queries(TEXTS)
+    np.testing.assert_allclose(vectors, encoder.encode_queries(TEXTS), atol=1e-5)
+    np.testing.assert_allclose(graph.encode_queries(TEXTS[::-1])[::-1], vectors, atol=1e-6)
+    assert graph.encode_queries([]).shape == (0, 384)
+
+
+def test_other_vectors_than_the_encoders_are_left_to_it(encoder: Encoder) -> None:
+    of = encoder.fingerprint
+    for other in (
+        replace(of, extension="gp"),
+        replace(of, revision="another"),
+        replace(of, dimension=7),
+        replace(of, pooling="cls"),
+        replace(of, model="/nowhere"),
+    ):
+        assert query_encoder(other) is None
+
+
+def test_a_prompt_that_is_not_pooled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
+    own = copy_of(encoder_weights().folder, tmp_path / "model")
+    prompts = {"query": "Represent the question: ", "document": "Represent the text: "}
+    (own / "config_sentence_transformers.json").write_text(json.dumps({"prompts": prompts}))
+    pooling = json.loads((own / "1_Pooling" / "config.json").read_text())
+    (own / "1_Pooling" / "config.json").write_text(json.dumps({**pooling, "include_prompt": False}))
+    model = Encoder(EncoderSettings(model=str(own), dtype="float32"))
+    vectors = through_graph(model).encode_queries(TEXTS)
+    np.testing.assert_allclose(vectors, model.encode_queries(TEXTS), atol=1e-5)
