@@ -1,6 +1,6 @@
 """Numbers that were fitted, `fitted.json` beside this file; `training/reader` writes it.
 
-And where the adapters of late chunking lie, which `tools/tune_context.py` writes.
+And where the adapters of late chunking lie, which `training/reader/tune_context.py` writes.
 """
 
 from __future__ import annotations
