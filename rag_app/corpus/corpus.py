@@ -602,8 +602,6 @@ class Corpus:
         Raises:
             CollectionNotFound: The filter names one that is not there.
         """
-        from rag_app.requests.occasions import nothing_in_words
-
         store, where = self._stores.connection(), where or Filter()
         with store.reading():
             limited = store.limited(where)
@@ -623,6 +621,8 @@ class Corpus:
 
     def nothing_matches(self, where: Filter) -> str:
         """What to say where no document is of the dates and people of a filter; "" where one is."""
+        from rag_app.requests.occasions import nothing_in_words
+
         if not where.is_of_occasions or self.documents(where=where):
             return ""
         others = replace(where, since=None, until=None, participants=())
