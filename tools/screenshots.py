@@ -139,7 +139,6 @@ VIEWS = (
     View("welcome", lambda page: None, empty=True),
     View("suggestions", suggested, TALL),
     View("document", opened, TALL),
-    View("document-dark", opened, dark=True),
     View("document-phone", opened_transcript, PHONE),
     View("answering", chosen, TALL),
     View("conversations", rated),

@@ -68,10 +68,10 @@ def extracts(path: Path) -> Iterator[Extract | UnreadableFile]:
 
 def drawn(path: Path, request: dict[str, Any]) -> dict[str, Any]:
     """What is asked of the pages of a PDF, or a reason, as JSON has it."""
-    from indexing.loaders import pdf_pages
+    from indexing.loaders.pdf import pages
 
     try:
-        return pdf_pages.answer(path, request)
+        return pages.answer(path, request)
     except UnreadableFile as error:
         return pack(error)
     except MemoryError:

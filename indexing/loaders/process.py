@@ -91,7 +91,7 @@ class LoaderProcess:
                     return found
 
     def pages(self, path: Path, request: Mapping[str, str | int]) -> dict[str, Any]:
-        """What `pdf_pages.answer` has to say to a request about a PDF.
+        """What `pdf.pages.answer` has to say to a request about a PDF.
 
         Raises:
             UnreadableFile: It cannot be drawn, or not within the limits.

@@ -672,6 +672,12 @@ class Store:
             for id_, path, part, title, digest, occasion in self.database.rows(statement)
         ]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no document."""
+        rows = self.database.rows(f"SELECT EXISTS (SELECT 1 FROM {self._documents})")
+        return not rows[0][0]
+
     def digests(self) -> dict[str, tuple[str, str]]:
         """For each content digest: the id and path of the document that holds it."""
         rows = self.database.each(f"SELECT digest, id, path FROM {self._documents}")

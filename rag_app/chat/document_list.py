@@ -55,6 +55,14 @@ class DocumentList:
         }
         return [ListedDocument(one, not own.isdisjoint(one.collections)) for one in found]
 
+    def is_empty(self, person: str | None) -> bool:
+        """Whether there is no document that a person may see."""
+        try:
+            with self._corpus.reading() as now:
+                return now.store.limited(Filter(person=person)).is_empty
+        except CorpusNotFound:
+            return True
+
     def select(
         self, value: object, person: str | None, collections: tuple[str, ...] = ()
     ) -> tuple[str, ...]:

@@ -238,7 +238,7 @@ class _Handlers:
         mode: str,
         **box: Any,  # noqa: ANN401 - of a textbox
     ) -> Updates:
-        if self.documents.latest(browser["person"]) is None:
+        if self.app.document_list.is_empty(browser["person"]):
             return _only_hint(InvalidRequest(NO_DOCUMENTS))
         exchange = Exchange(
             question,

@@ -17,7 +17,7 @@ from PIL import Image
 
 from indexing.errors import UnreadableFile
 from indexing.limits import MIB, FileLimits
-from indexing.loaders.pdf_pages import MAX_PIXELS, Box, locate
+from indexing.loaders.pdf.pages import MAX_PIXELS, Box, locate
 from indexing.loaders.process import LoaderProcess
 
 LINES = ("The ferry leaves at six.", "The mast is tall.", "The ferry leaves at nine.")
