@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+LONG = {"add_samples"}  # which names no document, and has six to be read
 MEASUREMENTS = {"measured", "positions"}  # outputs of events that take minutes and name no document
 
 Json = dict[str, Any]
@@ -30,6 +31,7 @@ class PageEvents:
             for event in config["dependencies"]
             if event["backend_fn"]
             and not (event["inputs"] and {names[out] for out in event["outputs"]} & MEASUREMENTS)
+            and not {name for _, name in event["targets"]} & LONG
         }
 
     @property
