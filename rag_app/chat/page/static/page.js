@@ -53,16 +53,18 @@ const ragApp = (() => {
     const end = (keeps) => {
       if (over) return;
       over = true;
+      if (!field.isConnected) return; // the list was rendered again
       field.replaceWith(name);
       if (keeps) trigger("rename_chat", { value: { id: button.dataset.rename, name: field.value } });
       button.focus();
     };
     field.addEventListener("keydown", (event) => {
       event.stopPropagation();
-      if (event.key === "Enter") end(true);
-      if (event.key === "Escape") end(false);
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      event.preventDefault(); // the button that has the focus next is not pressed by it
+      end(event.key === "Enter");
     });
-    field.addEventListener("blur", () => end(true));
+    field.addEventListener("blur", () => setTimeout(() => end(true)));
     name.replaceWith(field);
     field.select();
   }
