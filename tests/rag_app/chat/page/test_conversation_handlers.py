@@ -69,7 +69,6 @@ def test_conversations_are_named_pinned_searched_and_rated(visit: Visit) -> None
     ask(page, "Who rang the tea urn?")
     answered(page, 2)  # asked after it, not in its place
 
-    for question in ("Who is Greta?", "Who is Maren?", "Who is Ines?"):
-        ask_anew(page, question)
+    ask_anew(page, "Who is Greta?")
     page.get_by_role("searchbox", name="Search the conversations").fill("URN")
     expect(page.locator("#chats li:visible")).to_have_count(2)
