@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from indexing.documents import Extract
+from indexing.documents import NO_OCCASION, Extract, Occasion
 from indexing.errors import UnreadableFile
 from indexing.loaders.captions import Cue, plain_lines, transcript
 from indexing.loaders.charset import printable, read_text, remarks
+from indexing.text.dates import date_in
 from indexing.text.transcripts import seconds
 
+_TITLE = 400  # characters of what may stand behind WEBVTT
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,200})?[ \t]+(?P<speaker>[^<>\n]{1,200})>")
 _TIMES = re.compile(r"^[^\n]*-->", re.MULTILINE)
 
@@ -40,7 +43,9 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         for caption in captions
         for cue in _voices(caption.raw_text, seconds(caption.start), seconds(caption.end))
     ]
-    yield transcript(cues, title=printable(path.stem))
+    date = date_in(text.partition("\n")[0][:_TITLE])
+    said = Occasion(date, "title of the captions") if date else NO_OCCASION
+    yield replace(transcript(cues, title=printable(path.stem)), occasion=said)
     yield from remarks(path)
 
 

@@ -18,7 +18,7 @@ from indexing.text.english import MONTHS
 
 _MEETING = (
     r"(?:meetings?|calls?|sessions?|stand-?ups?|syncs?|interviews?|conversations?|discussions?"
-    r"|workshops?|retrospectives?|retros?|reviews?|transcripts?|recordings?|chats?)"
+    r"|workshops?|retrospectives?|retros?|transcripts?|recordings?|chats?)"
 )
 _ONE_WORD = r"(?:[^\W\d_][\w-]{1,20} )?"  # "budget meeting"
 _THE = r"(?:the|our|my|your|that|this) "
@@ -75,6 +75,8 @@ _FORMS: Mapping[str, re.Pattern[str]] = {
     "with": _compiled(rf"\b(?:{_IN} )?{_WHICH} with (?P<names>[^?!.,;]{{1,120}})"),
 }
 _PREPOSITIONS = frozenset({"in", "during", "at", "of", "from", "on", "for"})
+_NAMES_MEETING = re.compile(rf"\b{_MEETING}\b", re.IGNORECASE)
+_YEAR = re.compile(r"(?:19|20)\d{2}|(?:this|last) year", re.IGNORECASE)
 _SURE = frozenset({"latest", "meeting", "dated", "week", "with"})  # forms that name a meeting
 
 
@@ -131,11 +133,24 @@ def occasion_mentions(
         for match in pattern.finditer(question):
             if any(match.start() < one.end and one.start < match.end() for one in found):
                 continue
-            if form not in _SURE and not spoken:
+            if form not in _SURE and not (spoken and _may_be_of_meeting(match, question)):
                 continue
             at = _mention(form, match, meetings, today or date.today())
-            found += [at] if at is not None else []
+            if at is not None and (form in _SURE or not _is_before_all(at.where, meetings)):
+                found.append(at)
     return sorted(found, key=lambda one: one.start)
+
+
+def _may_be_of_meeting(match: re.Match[str], question: str) -> bool:
+    """Whether a time alone can be that of a meeting: a year only where one is spoken of."""
+    times = [value for value in match.groupdict().values() if value]
+    return not any(map(_YEAR.fullmatch, times)) or _NAMES_MEETING.search(question) is not None
+
+
+def _is_before_all(where: Filter, meetings: Meetings) -> bool:
+    """Whether a time lies before every document that has a date, so that it is of the matter."""
+    until = where.until or ""
+    return bool(until) and min(meetings.days.values())[: len(until)] > until
 
 
 def limited(where: Filter, mentions: Sequence[OccasionMention]) -> Filter:

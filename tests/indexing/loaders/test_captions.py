@@ -133,3 +133,13 @@ def test_a_long_speech_keeps_its_times_near() -> None:
 def test_cues_are_put_in_order_of_time() -> None:
     cues = [Cue(5, 6, ("two",), "B"), Cue(1, 2, ("one",), "A")]
     assert transcript(cues, title="t").text == "A: one\nB: two"
+
+
+def test_the_date_behind_webvtt(tmp_path: Path) -> None:
+    """It goes before that of the file's name."""
+    text = "WEBVTT - Weekly, 17 November 2025\n\n00:01.000 --> 00:02.000\nWords.\n"
+    document = loaded(tmp_path, "2025-11-18 checked.vtt", text)
+    assert (document.occasion.date, document.occasion.date_source) == (
+        "2025-11-17",
+        "title of the captions",
+    )

@@ -23,7 +23,7 @@ TODAY = date(2026, 11, 22)  # a Sunday
         ("What did we decide in March?", "in March", "of 2026-03"),
         ("What did Ada say on 14 March 2026?", "on 14 March 2026", "of 2026-03-14"),
         ("What did Ada say on May 12th about it?", "on May 12th", "of 2026-05-12"),
-        ("decisions from 2025", "from 2025", "of 2025"),
+        ("decisions of our meetings, from 2025", "from 2025", "of 2025"),
         ("What was said in the last meeting?", "in the last meeting", "of 2026-05-12"),
         ("in our most recent call, who spoke?", "in our most recent call", "of 2026-05-12"),
         ("Why did it fail in the meeting of 12 May?", "in the meeting of 12 May", "of 2026-05-12"),
@@ -65,6 +65,9 @@ def test_what_limits_a_question(question: str, mention: str, limits: str) -> Non
     [
         "Why did sales fall in March?",
         "What happened in 2025?",
+        "Who proposed the change in 2025?",  # years are mostly of the matter
+        "What did Freeman attend in June 1967?",  # before any of these meetings
+        "What did the previous review say?",
         "Who may call the office?",
         "Did the march on Rome get mentioned?",
         "What did Ada say about the meeting with nobody?",

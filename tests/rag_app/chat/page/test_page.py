@@ -406,6 +406,16 @@ def test_search_can_be_limited(visit: Visit) -> None:
     page.get_by_role("textbox", name="File").fill("*.nothing")
     page.keyboard.press("Enter")
     expect(page.locator("#results")).to_contain_text("Nothing found.")
+    page.get_by_role("textbox", name="File").fill("")
+    since = page.get_by_role("textbox", name="Since")
+    for typed, said in (("soon", "is no date"), ("2099", "No document matches: since 2099.")):
+        since.fill(typed)
+        page.keyboard.press("Enter")
+        expect(page.locator("#results")).to_contain_text(said)
+    since.fill("2025")
+    page.get_by_role("textbox", name="With").fill("greta")
+    page.keyboard.press("Enter")
+    expect(page.locator("#results .hits > li .place").first).to_contain_text("2025-1")
 
 
 def test_needles_are_measured_in_the_documents_that_are_there(visit: Visit) -> None:
