@@ -83,7 +83,7 @@ def opened_transcript(page: Page) -> None:
 
 def suggested(page: Page) -> None:
     """Before the first question."""
-    page.locator(".welcome [data-ask]").first.wait_for(timeout=LONG)
+    page.locator(".welcome [data-ask]").nth(2).wait_for(timeout=LONG)  # the last of three
 
 
 def chosen(page: Page) -> None:
