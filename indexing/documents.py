@@ -232,6 +232,15 @@ class Document:
             if one.renamed_from is not None and one.speaker is not None
         }
 
+    @property
+    def recognised(self) -> str:
+        """How much of it OCR has read, and how surely, for people; "" for nothing."""
+        read = [one.confidence for one in self.pages if one.confidence is not None]
+        if not read:
+            return ""
+        pages = f"{len(read)} of {len(self.pages)} pages" if len(self.pages) > 1 else "its page"
+        return f"{pages} read by OCR, {100 * sum(read) / len(read):.0f} % sure"
+
     def figures_near(self, start: int, end: int) -> tuple[Figure, ...]:
         """The figures that stand beside a span, or on its pages."""
         pages = {self.page_at(at) for at in (start, max(end - 1, start))} - {None}

@@ -61,6 +61,7 @@ class IndexReport:
         unread: What files hold beside the text that was read, such as scanned pages.
         skipped: Files of other kinds in the folders, by suffix.
         tokens: Tokens encoded.
+        recognised: How much of files OCR has read, and how surely, by path.
     """
 
     added: tuple[str, ...] = ()
@@ -74,6 +75,7 @@ class IndexReport:
     unread: tuple[Failure, ...] = ()
     skipped: dict[str, int] = field(default_factory=dict)
     tokens: int = 0
+    recognised: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -91,6 +93,7 @@ class _ReportDraft:
     unread: list[Failure] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
+    recognised: dict[str, str] = field(default_factory=dict)
     done: float = 0
     total: float = 0
 
@@ -107,6 +110,7 @@ class _ReportDraft:
             tuple(self.unread),
             dict(self.skipped),
             self.tokens,
+            dict(self.recognised),
         )
 
 
@@ -243,6 +247,9 @@ class Indexer:
         self._pending.discard(file.path)
         self._draft.failures += failures
         self._draft.unread += unread
+        read = [one.recognised for one in documents if one.recognised]
+        if read:
+            self._draft.recognised[file.path] = "; ".join(read)
         self._readings = tuple(readings.used)
         self._apply(replace(plan, removed=()) if failures else plan, size=file.state.size)
         self._readings = ()

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from indexing.filter import Filter
     from indexing.indexer import IndexReport, Progress
     from indexing.limits import FileLimits
+    from indexing.ocr.reading import OcrSettings
     from indexing.store.collections import Collection
     from indexing.store.store import DocumentEntry
     from indexing.store.verification import Damage
@@ -72,6 +73,7 @@ __all__ = [
     "ImportReport",
     "IndexReport",
     "Occasion",
+    "OcrSettings",
     "Overview",
     "PassageHit",
     "Progress",
@@ -111,6 +113,7 @@ _HOMES = {
     "Hit": "indexing.documents",
     "IndexReport": "indexing.indexer",
     "Occasion": "indexing.documents",
+    "OcrSettings": "indexing.ocr.reading",
     "Overview": "generator.overview.overview",
     "PassageHit": "indexing.documents",
     "Progress": "indexing.indexer",

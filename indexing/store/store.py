@@ -35,6 +35,7 @@ from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint, check_fingerprint
 from indexing.errors import CorpusNotFound, DocumentNotFound
 from indexing.filter import Filter
+from indexing.ocr.reading import Reading
 from indexing.store.blobs import Blobs, KeptReadings
 from indexing.store.checksums import checksum
 from indexing.store.collections import DEFAULT, Collections, Membership
@@ -500,6 +501,17 @@ class Store:
             for one in figures
             if (data := self.blobs.get(one.key)) is not None
         ]
+
+    def readings_of(self, id_: str) -> dict[int, Reading]:
+        """What OCR has read of the pages of a document, by number, as far as it is kept."""
+        document = self.document(id_)
+        rows = self.database.rows("SELECT row FROM documents WHERE id = ?", [id_])
+        keys = [key for (row,) in rows for key in self.facts.get(row, PICTURES) or []]
+        kept = self.readings()
+        found = [Reading.unpack(kept[key]) for key in keys if key in kept]
+        read = [reading for reading in found if reading.lines]
+        pages = [page.number for page in document.pages if page.confidence is not None]
+        return dict(zip(pages, read, strict=True)) if len(pages) == len(read) else {}
 
     def readings(self) -> KeptReadings:
         """What was recognised in pictures of pages, by key; what is put there is kept at once."""

@@ -307,6 +307,7 @@ class IngestQueue:
             unread = [each for each in report.unread if each.path == text]
             remarks = (*failures, *duplicates, *unread)
             notes = "; ".join(f"{each.reason}; {each.remedy}" for each in remarks)
+            notes = "; ".join(filter(None, (report.recognised.get(text, ""), notes)))
             stage: Stage = "unchanged"
             if text in added:
                 stage = "added"

@@ -94,6 +94,8 @@ def report(done: IndexReport) -> None:
         say(f"skipped, unsupported file types: {kinds}")
     for duplicate in done.duplicates:
         say(f"skipped: {field(str(duplicate), longest=1000)}")
+    for path, how in done.recognised.items():
+        say(f"scanned: {field(path, longest=1000)}: {how}")
     for each in done.unread:
         say(f"not read: {field(str(each), longest=1000)}")
 

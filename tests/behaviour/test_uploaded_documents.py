@@ -99,12 +99,18 @@ def test_from_upload_to_a_highlighted_quote(page: Page, tmp_path: Path) -> None:
     add(page, *files)
     for name in names:
         expect(page.locator("#uploads li", has_text=name)).to_contain_text("added")
+    scanned = page.locator("#uploads li", has_text="minutes.pdf")
+    expect(scanned).to_contain_text("1 of 2 pages read by OCR")
     for number, (question, (words, place)) in enumerate(QUESTIONS.items(), 1):
         ask(page, question)
         answered(page, number)
         source = page.locator(".sources section:not([hidden]) .source").first
         expect(source.locator("mark")).to_contain_text(words)
         expect(source.locator("header .place, footer").first).to_contain_text(place)
+        if number == 1:  # on the picture of the scanned page, too
+            source.locator("[data-view]").click()
+            expect(page.locator("#document [data-page='1'] .box").first).to_be_visible()
+            page.keyboard.press("Escape")
     figure = page.locator(".sources section:not([hidden]) .source .figure").first
     expect(figure).to_contain_text("Figure 1: Passengers of each month. (page 2)")
     drawn = "image => image.complete && image.naturalWidth"

@@ -11,6 +11,7 @@ from indexing.filter import Filter
 from rag_app.chat.viewer.original import Original, Originals
 from rag_app.chat.viewer.page_pictures import Box, PagePictures
 from rag_app.chat.viewer.recording import Recording, recording
+from rag_app.chat.viewer.scanned_boxes import boxes
 
 if TYPE_CHECKING:
     from indexing.documents import Document, Figure
@@ -133,11 +134,16 @@ class Viewer:
     def _boxes(
         self, document: Document, original: Original, start: int, end: int
     ) -> Iterator[PageBoxes]:
+        with self._corpus.reading() as now:
+            readings = now.store.readings_of(document.id) if document.recognised else {}
         for page in document.pages:
             first, last = max(start, page.start), min(end, page.end)
             if first >= last:
                 continue
             text = document.text[page.start : page.end]
             span = (first - page.start, last - page.start)
-            found = self._pictures.boxes(original, page.number, text, *span)
+            if page.number in readings:
+                found = boxes(readings[page.number], text, *span)
+            else:
+                found = self._pictures.boxes(original, page.number, text, *span)
             yield PageBoxes(page.number, tuple(found), document.text[first:last])

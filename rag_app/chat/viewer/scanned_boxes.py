@@ -1,0 +1,37 @@
+"""Where a quote stands on a page that OCR has read: on the lines that it found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.loaders.pdf_pages import Box, locate
+
+if TYPE_CHECKING:
+    from indexing.ocr.reading import Reading
+
+
+def boxes(reading: Reading, text: str, start: int, end: int) -> list[Box]:
+    """Boxes of a span of a page's text, one a line; none unless it is certain.
+
+    Args:
+        reading: What OCR has read of the page; within a line, letters count as equally wide.
+        text: The page's text, as the loader has it.
+        start: First character of the span.
+        end: One past the last.
+    """
+    rows = reading.rows(1.0, 1.0)
+    lines = [box for row in rows for box in row]
+    span = locate("\n".join(line.text for line in lines), text, start, end)
+    if span is None:
+        return []
+    found: list[Box] = []
+    at = 0
+    for line in lines:
+        first, last = max(span[0] - at, 0), min(span[1] - at, len(line.text))
+        if first < last:
+            letter = (line.right - line.left) / len(line.text)
+            left, width = line.left + first * letter, (last - first) * letter
+            place = (left, line.top, width, line.height)
+            found.append(tuple(round(min(max(each, 0.0), 1.0), 5) for each in place))  # type: ignore[arg-type]
+        at += len(line.text) + 1
+    return found
