@@ -139,9 +139,8 @@ class Figure:
 
     @property
     def label(self) -> str:
-        """What it is called in a line: its caption, and its page."""
-        name = self.caption or f"figure of {self.width} by {self.height} pixels"
-        return name if self.page is None else f"{name} (page {self.page})"
+        """What it is called in a line: its caption, or its size."""
+        return self.caption or f"figure of {self.width} by {self.height} pixels"
 
     @property
     def fields(self) -> dict[str, int | str | None]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indexing.documents import Extract
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders import table
-from indexing.loaders.charset import one_line, printable
+from indexing.loaders.charset import clean, one_line, printable
 from indexing.loaders.container import check
 from indexing.loaders.draft import Draft
+from indexing.loaders.figures import Gallery
 
 if TYPE_CHECKING:
     from pptx.presentation import Presentation
@@ -31,7 +33,7 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     """
     kind = check(path, ".pptx")
     presentation = _opened(path, kind.save_again)
-    draft = Draft()
+    draft, gallery = Draft(), Gallery()
     hidden: list[int] = []
     pictures: list[int] = []
     for number, slide in enumerate(presentation.slides, 1):
@@ -41,11 +43,14 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         blocks = list(_blocks(slide))
         if not blocks and any(_is_picture(shape) for shape in slide.shapes):
             pictures.append(number)
+        start = draft.length
         _write(draft, blocks, number)
+        _add_figures(gallery, slide.shapes, start=start, page=number)
     if not draft.length and pictures:
         remedy = "save it as PDF and recognise its text (ocrmypdf in.pdf out.pdf)"
         raise UnreadableFile(path, "holds pictures of slides but no text", remedy)
-    yield draft.extract(_title(presentation) or printable(path.stem))
+    extract = draft.extract(_title(presentation) or printable(path.stem))
+    yield replace(extract, figures=gallery.figures())
     if hidden:
         reason = f"has hidden slides ({_listed(hidden)})"
         yield PartUnread(path, reason, "show them and save it, where they matter")
@@ -164,6 +169,26 @@ def _chart_lines(chart: Any) -> Iterator[str]:  # noqa: ANN401 - pptx.chart.char
                 if at < len(each.values) and each.values[at] is not None
             ]
             yield table.SEPARATOR.join([one_line(str(category)), *values])
+
+
+def _add_figures(
+    gallery: Gallery,
+    shapes: Any,  # noqa: ANN401 - shapes of a slide or of a group
+    *,
+    start: int,
+    page: int,
+    depth: int = 0,
+) -> None:
+    """Add the pictures among shapes; the caption is what the author says of each."""
+    for shape in shapes:
+        if hasattr(shape, "shapes") and depth < DEEPEST:
+            _add_figures(gallery, shape.shapes, start=start, page=page, depth=depth + 1)
+        elif _is_picture(shape):
+            with suppress(KeyError, ValueError, AttributeError):  # one that is linked, not held
+                said = next(
+                    (each.get("descr") or "" for each in shape.element.iter("{*}cNvPr")), ""
+                )
+                gallery.add(shape.image.blob, start=start, caption=clean(said), page=page)
 
 
 def _is_picture(shape: Shape) -> bool:

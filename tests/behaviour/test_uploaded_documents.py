@@ -112,7 +112,7 @@ def test_from_upload_to_a_highlighted_quote(page: Page, tmp_path: Path) -> None:
             expect(page.locator("#document [data-page='1'] .box").first).to_be_visible()
             page.keyboard.press("Escape")
     figure = page.locator(".sources section:not([hidden]) .source .figure").first
-    expect(figure).to_contain_text("Figure 1: Passengers of each month. (page 2)")
+    expect(figure).to_contain_text("Figure 1: Passengers of each month.")
     drawn = "image => image.complete && image.naturalWidth"
     figure.locator("img").scroll_into_view_if_needed()
     page.wait_for_function(f"() => ({drawn})(document.querySelector('.figure img'))")

@@ -83,10 +83,26 @@ def html(path: Path) -> None:
     )
 
 
+def pptx(path: Path) -> None:
+    from pptx import Presentation
+    from pptx.util import Cm
+
+    made = Presentation()
+    for number in (1, 2):
+        slide = made.slides.add_slide(made.slide_layouts[5])
+        slide.shapes.title.text = f"Words before it, on slide {number}."
+    picture = slide.shapes.add_picture(io.BytesIO(chart()), Cm(2), Cm(5))
+    said = "Figure 1: Nitrate by reach, in milligrams a litre."
+    picture._element.nvPicPr.cNvPr.set("descr", said)
+    slide.shapes.add_picture(io.BytesIO(chart(size=(20, 20))), Cm(1), Cm(1))
+    made.save(str(path))
+
+
 WRITERS: dict[str, tuple[Callable[[Path], None], int]] = {
     ".pdf": (pdf, 1),
     ".docx": (docx, 1),
     ".html": (html, 2),
+    ".pptx": (pptx, 1),
 }
 
 
@@ -101,14 +117,16 @@ def test_figures_are_made_anew_with_caption_and_place(suffix: str, tmp_path: Pat
     first, *others = document.figures
     assert len(others) == count - 1
     assert first.caption == "Figure 1: Nitrate by reach, in milligrams a litre."
-    assert first.page == (2 if suffix == ".pdf" else None)
+    assert first.page == (2 if suffix in (".pdf", ".pptx") else None)
     assert (first.width, first.height) == (300, 200)
     assert SECRET.encode() not in first.data
     with Image.open(io.BytesIO(first.data)) as again:
         assert (again.size, again.format) == ((300, 200), "PNG")
         drawn = Image.open(io.BytesIO(chart())).convert("RGB")
         assert again.convert("RGB").tobytes() == drawn.tobytes()
-    words = "Words at the foot of page 2." if suffix == ".pdf" else "Words before it."
+    words = {".pdf": "Words at the foot of page 2.", ".pptx": "Words before it, on slide 2."}.get(
+        suffix, "Words before it."
+    )
     at = document.text.index(words)
     assert first in document.figures_near(at, at + len(words))
     if suffix == ".pdf":
