@@ -17,6 +17,7 @@ import pytest
 from fpdf import FPDF
 
 from indexing.encoder.encoder import Encoder
+from indexing.ocr.reading import OcrSettings
 from rag_app.chat import ingest_queue
 from rag_app.chat.ingest_queue import BATCH_BYTES, IngestQueue
 from rag_app.chat.page import html as view
@@ -36,7 +37,7 @@ def wait(queue: IngestQueue) -> dict[str, UploadStatus]:
 
 @pytest.fixture
 def corpus(tmp_path: Path, encoder: Encoder) -> Corpus:
-    return Corpus(tmp_path / "corpus", encoder=encoder)
+    return Corpus(tmp_path / "corpus", encoder=encoder, ocr=OcrSettings("off"))
 
 
 def make_queue(corpus: Corpus, *, max_bytes: int = 10_000_000) -> IngestQueue:
@@ -89,7 +90,7 @@ def test_what_was_not_read_of_a_file_is_said(tmp_path: Path, corpus: Corpus) -> 
     send(queue, "a.pdf", (tmp_path / "a.pdf").read_bytes())
     status = wait(queue)["a.pdf"]
     assert status.stage == "added"
-    assert status.note.startswith("pictures without text on page 2 of 2; recognise their text (ocr")
+    assert status.note.startswith("pictures without text on page 2 of 2; allow it with --ocr auto")
 
 
 def test_the_same_file_again_asks_nothing(corpus: Corpus) -> None:
