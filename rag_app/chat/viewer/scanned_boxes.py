@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexing.loaders.pdf_pages import Box, locate
+from indexing.loaders.pdf.pages import Box, locate
 
 if TYPE_CHECKING:
     from indexing.ocr.reading import Reading
