@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexing.documents import Document, Hit
+from indexing.text.language import language_of
 from indexing.text.sentences import sentences
 
 Vectors = NDArray[np.float32]
@@ -110,8 +111,9 @@ def evidence_sentences(spans: Iterable[Span]) -> list[Sentence]:
     """Every sentence of the spans once, span by span, each in reading order."""
     by_place: dict[tuple[str, int, int], Sentence] = {}
     for span in spans:
+        language = language_of(span.document.text)
         for start, end, utterance_start in _utterances(span):
-            for first, last in sentences(span.document.text, start, end):
+            for first, last in sentences(span.document.text, start, end, language):
                 sentence = _sentence(span, first, last, utterance_start)
                 by_place.setdefault((span.document.id, first, last), sentence)
     return list(by_place.values())

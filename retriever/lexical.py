@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from indexing.index.snapshot import Snapshot
 from indexing.text.english import QUESTION_WORDS
+from indexing.text.language import ENGLISH, LANGUAGES, language_of_question
 from indexing.text.vocabulary import Lexicon
 
 FloatArray = npt.NDArray[np.float32]
@@ -26,7 +27,7 @@ def passage_stems(snapshot: Snapshot, texts: Sequence[str]) -> FloatArray:
 def passage_pairs(snapshot: Snapshot, texts: Sequence[str]) -> FloatArray:
     """BM25 of passages for each text, (q, passages), by pairs of stems."""
     lexicon = snapshot.lexicon
-    pairs = [lexicon.bigrams(lexicon.numbers(text)) for text in texts]
+    pairs = [lexicon.bigrams(_numbers(lexicon, text)) for text in texts]
     return np.stack([snapshot.passage_pairs.score(keys) for keys in pairs])
 
 
@@ -38,12 +39,21 @@ def document_stems(snapshot: Snapshot, text: str) -> FloatArray:
 def document_pairs(snapshot: Snapshot, text: str) -> FloatArray:
     """BM25 of whole documents, (documents,), by pairs of stems."""
     lexicon = snapshot.lexicon
-    return snapshot.document_pairs.score(lexicon.bigrams(lexicon.numbers(text)))
+    return snapshot.document_pairs.score(lexicon.bigrams(_numbers(lexicon, text)))
 
 
 def _topic(lexicon: Lexicon, text: str) -> npt.NDArray[np.int64]:
     """Stems of a text but for words of questions; all of them where nothing else is left."""
-    stems = lexicon.unigrams(lexicon.numbers(text))
-    question_words = lexicon.numbers(" ".join(QUESTION_WORDS))
+    language = language_of_question(text, lexicon.languages)
+    stems = lexicon.unigrams(lexicon.numbers(text, language))
+    if language == ENGLISH:
+        question_words = lexicon.numbers(" ".join(QUESTION_WORDS))
+    else:
+        question_words = lexicon.numbers(" ".join(LANGUAGES[language].stop_words), language)
     topic = stems[~np.isin(stems, question_words)]
     return topic if len(topic) else stems
+
+
+def _numbers(lexicon: Lexicon, text: str) -> list[int]:
+    """Numbers of all words of a query, in its language."""
+    return lexicon.numbers(text, language_of_question(text, lexicon.languages))

@@ -20,11 +20,14 @@ import re
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
 from generator.extractive.ranking import Weights, sentence_scores
+from indexing.text.language import LANGUAGES
 
 _COVERAGE = 0.5
 _UNRELATED, _SOFT = 0.54, 0.02  # fitted on the first sample questions (docs/experiments.md)
 _AROUND = 600  # characters before and after a sentence
 _NAME = re.compile(r"(?<!^)\b(?:[A-Z][\w'-]+|\d[\d,.]*\d|\d)\b")  # but for the first word
+
+_TITLED = re.compile(r"(?<=Frau )[^\W\d][\w-]+|(?<=Herr )[^\W\d][\w-]+|\d[\d,.]*\d|\d")
 
 
 def answer_probability(features: SentenceFeatures) -> float:
@@ -64,9 +67,14 @@ def answer_features(features: SentenceFeatures, weights: Weights | None = None) 
 
 
 def _names_missing(features: SentenceFeatures, i: int) -> int:
-    """How many names and numbers of the question are neither around a sentence nor in its title."""
+    """How many names and numbers of the question are neither around a sentence nor in its title.
+
+    Where every noun has a capital, as in German, only those count as names that follow a title.
+    """
     sentence, document = features.sentences[i], features.sentences[i].document
     start, end = max(0, sentence.start - _AROUND), sentence.end + _AROUND
     around = f"{document.title} {sentence.speaker or ''} {document.text[start:end]}".lower()
-    names = [name.lower().removesuffix("'s") for name in _NAME.findall(features.question)]
+    capitals = LANGUAGES[features.language].capitalised_nouns
+    found = (_TITLED if capitals else _NAME).findall(features.question)
+    names = [name.lower().removesuffix("'s") for name in found]
     return sum(name not in around for name in names)

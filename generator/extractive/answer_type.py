@@ -1,6 +1,6 @@
 """The type of answer that a question expects, and whether a sentence holds one of that type.
 
-Words and forms of English only; a question in another language expects no type in particular.
+Words and forms of English and German; a question in another language expects no type in particular.
 After the coarse answer types of question answering (Li and Roth, COLING 2002), of which those
 stay that can be told from the words alone.
 """
@@ -15,14 +15,20 @@ from indexing.text.english import MONTHS, ORDINALS, TENS, UNITS
 AnswerType = Literal["reason", "time", "quantity", "person"]
 
 _QUESTION_PATTERNS: tuple[tuple[AnswerType, str], ...] = (
-    ("reason", r"\b(why|(for )?what reasons?|reasons?)\b"),
-    ("time", r"\b(when|(what|which|at what|by what) (time|day|date|week|month|year)|date)\b"),
+    ("reason", r"\b(why|(for )?what reasons?|reasons?|warum|weshalb|wieso)\b"),
+    (
+        "time",
+        r"\b(when|(what|which|at what|by what) (time|day|date|week|month|year)|date"
+        r"|wann|welche[mnrs]? (tag|datum|jahr|monat|woche)|um wie ?viel uhr)\b",
+    ),
     (
         "quantity",
         r"\bhow (much|many|long|deep|far|often|big|high|old|common|heavy)\b"
+        r"|\bwie (viele?|lange|hoch|oft|weit|alt|teuer|tief|schwer)\b|\bwieviele?\b"
+        r"|\b(kostet|kosten)\b"
         r"|\b(costs?|price)\b|\bwhat (is|was) the .*(value|number|budget|fee|limit)\b",
     ),
-    ("person", r"\b(who|whose|whom)\b"),
+    ("person", r"\b(who|whose|whom|wem|wen|wessen)\b|^wer\b"),
 )
 """In this order: "the reason why", "the date of the budget"."""
 
@@ -47,12 +53,13 @@ _AMOUNTS = "|".join([*UNITS[1:], *TENS, *_ROUND])
 _ANSWER_PATTERNS: dict[AnswerType, re.Pattern[str]] = {
     "reason": re.compile(
         r"\b(because|since|so that|reasons?|due to|therefore|otherwise|caused?|that's why|thus"
-        r"|owing|too)\b",
+        r"|owing|too|weil|wegen|deshalb|daher|darum|deswegen|aufgrund|damit)\b",
         re.IGNORECASE,
     ),
     "time": re.compile(
         rf"\b({_MONTHS}|(mon|tues|wednes|thurs|fri|satur|sun)day|the ({_DAYS})|noon|midnight"
-        r"|o'clock|(19|20)\d\d|\d{1,2}[:.]\d\d|\d{1,2} ?[ap]m)\b",
+        r"|januar|februar|märz|mai|juni|juli|oktober|dezember|(mon|diens|donners|frei|sams|sonn)tag"
+        r"|mittwoch|uhr|o'clock|(19|20)\d\d|\d{1,2}[:.]\d\d|\d{1,2} ?[ap]m)\b",
         re.IGNORECASE,
     ),
     "quantity": re.compile(rf"\d|\b({_AMOUNTS})\b", re.IGNORECASE),

@@ -8,6 +8,7 @@ similarities are summed, weighted by how rare the word is in the evidence (idf).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +18,7 @@ import numpy as np
 
 from generator.evidence import Embed, Sentence, Vectors
 from generator.reader.reading import Reading
+from indexing.text.language import ENGLISH, language_of, language_of_question
 from indexing.text.terms import Rarity, content_stems, content_words, stem, topic_words
 
 _UNRELATED = 0.4  # cosine of two words that have nothing to do with each other, or less
@@ -61,6 +63,7 @@ class SentenceFeatures:
         question: As asked.
         sentences: The sentences.
         stems: Of each sentence, the stems of its content words.
+        language: Of the question, by its words and by the languages of the sentences.
         similarity: (n,) cosine of query and sentence.
         word_similarity: (n, m) of each sentence, its best match for each word of the query, 0 to 1.
         word_weights: (m,) of the words of the query, by rarity; they sum to 1.
@@ -78,6 +81,7 @@ class SentenceFeatures:
     word_weights: Vectors
     contextual: Vectors | None = None
     reading: Reading | None = None
+    language: str = ENGLISH
 
     @classmethod
     def of(
@@ -97,14 +101,16 @@ class SentenceFeatures:
             question: The question as asked, where `query` completes it.
         """
         texts = [sentence.text for sentence in sentences]
-        content = [content_words(text) for text in texts]
-        topic = topic_words(query)
+        languages = [language_of(sentence.document.text) for sentence in sentences]
+        asked = language_of_question(query, [each for each, _ in Counter(languages).most_common()])
+        content = [content_words(*each) for each in zip(texts, languages, strict=True)]
+        topic = topic_words(query, asked)
         vocabulary = sorted({word for each in content for word in each})
         vectors, word_vectors = words.embed([query, *texts], [*topic, *vocabulary])
-        stems = [content_stems(text) for text in texts]
+        stems = [content_stems(*each) for each in zip(texts, languages, strict=True)]
         rarity = Rarity(stems)
-        weights = np.array([rarity.of(stem(word)) for word in topic], np.float32)
-        pairwise_similarity = _similarity(topic, vocabulary, word_vectors)
+        weights = np.array([rarity.of(stem(word, asked)) for word in topic], np.float32)
+        pairwise_similarity = _similarity(topic, vocabulary, word_vectors, asked)
         return cls(
             query,
             question or query,
@@ -113,6 +119,7 @@ class SentenceFeatures:
             similarity=vectors[1:] @ vectors[0],
             word_similarity=_max_similarity(pairwise_similarity, vocabulary, content),
             word_weights=weights / weights.sum() if len(weights) else weights,
+            language=asked,
         )
 
     def with_context(self, scorer: SentenceScorer) -> SentenceFeatures:
@@ -147,12 +154,14 @@ class SentenceFeatures:
         return [(i, j) for i, j in pairwise(order) if every[i].document.id == every[j].document.id]
 
 
-def _similarity(topic: Sequence[str], vocabulary: Sequence[str], vectors: Vectors) -> Vectors:
+def _similarity(
+    topic: Sequence[str], vocabulary: Sequence[str], vectors: Vectors, language: str
+) -> Vectors:
     """(m, v) similarity of the query's words and the evidence's, 0 to 1; 1 for equal stems."""
     cosine = vectors[: len(topic)] @ vectors[len(topic) :].T
     similarity = np.clip((cosine - _UNRELATED) / (1 - _UNRELATED), 0, 1)
-    topic_stems = np.array([stem(word) for word in topic], dtype=object)
-    stems = np.array([stem(word) for word in vocabulary], dtype=object)
+    topic_stems = np.array([stem(word, language) for word in topic], dtype=object)
+    stems = np.array([stem(word, language) for word in vocabulary], dtype=object)
     similarity[topic_stems[:, None] == stems[None, :]] = 1
     return np.asarray(similarity, np.float32)
 

@@ -98,7 +98,7 @@ def _before(features: SentenceFeatures, values: Vectors) -> Vectors:
 
 def _novelty(features: SentenceFeatures) -> Vectors:
     """(n,) stems that the question does not have, as a share of the most that count."""
-    known = set(content_stems(features.query))
+    known = set(content_stems(features.query, features.language))
     new = [min(len(set(stems) - known), _MOST_NEW_STEMS) for stems in features.stems]
     return np.asarray(np.array(new, np.float32) / _MOST_NEW_STEMS, np.float32)
 

@@ -24,11 +24,12 @@ from indexing.index.bm25_builder import BLOCK, LexicalIndexBuilder, empty_vector
 from indexing.index.faiss_index import FLAT_BELOW, FaissIndex
 from indexing.index.speakers import Speakers
 from indexing.store.store import Store
+from indexing.text.language import language_of
 from indexing.text.vocabulary import Lexicon
 
 FloatArray = npt.NDArray[np.float32]
 
-FORMAT = 4
+FORMAT = 5
 POSTINGS = ("passages", "passage_pairs", "documents", "document_pairs")
 
 
@@ -229,7 +230,9 @@ def _invert_texts(
     first = pending = 0
     for number, (_, text) in enumerate(store.texts()):
         own = spans[bounds[number] : bounds[number + 1], 2:].tolist()
-        chunks += [np.array(lexicon.learn(text[start:end]), np.int64) for start, end in own]
+        language = language_of(text)
+        learnt = (lexicon.learn(text[start:end], language) for start, end in own)
+        chunks += [np.array(numbers, np.int64) for numbers in learnt]
         pending += sum(map(len, chunks[-len(own) :]))
         if pending >= BLOCK or number == len(bounds) - 2:
             passage = np.arange(bounds[first], bounds[number + 1], dtype=np.int32)

@@ -24,6 +24,7 @@ from itertools import takewhile
 
 from indexing.documents import Document, Passage, Utterance
 from indexing.errors import InvalidRequest
+from indexing.text.language import language_of
 from indexing.text.sentences import UNSPACED, sentences
 
 # One word: up to two characters of an unspaced script, each with the marks that combine with it,
@@ -124,11 +125,13 @@ def _paragraphs(document: Document, start: int, end: int) -> Iterator[tuple[int,
 
 def _atoms(document: Document, words: int, longest: int) -> Iterator[_Atom]:
     """Every sentence, or the stretches of one that is longer than a passage may be."""
-    text = document.text
+    text, language = document.text, language_of(document.text)
     for start, said, end, place in _blocks(document):
         count = count_words(text[start:end])
         small = count * 12 <= words  # a block of so few words is not worth cutting
-        spans = _trimmed(text, start, end) if small else _sentences(text, start, said, end)
+        spans = (
+            _trimmed(text, start, end) if small else _sentences(text, (start, said, end), language)
+        )
         for number, (first, last) in enumerate(spans):
             count = count_words(text[first:last])
             begins = place if number == 0 else Place.SENTENCE
@@ -138,9 +141,10 @@ def _atoms(document: Document, words: int, longest: int) -> Iterator[_Atom]:
                 yield from _stretches(text, (first, last), begins, words, longest)
 
 
-def _sentences(text: str, start: int, said: int, end: int) -> list[tuple[int, int]]:
-    """Sentences of a block, the first with the label before it."""
-    spans = sentences(text, said, end)
+def _sentences(text: str, block: tuple[int, int, int], language: str) -> list[tuple[int, int]]:
+    """Sentences of a block (start, start of the words, end), the first with the label before it."""
+    start, said, end = block
+    spans = sentences(text, said, end, language)
     if said == start:
         return spans
     lead = _trimmed(text, start, spans[0][1] if spans else end)

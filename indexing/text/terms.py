@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
-from indexing.text.english import FILLERS, REQUEST_WORDS, STOP_WORDS, snowball
+from indexing.text.english import FILLERS, REQUEST_WORDS
+from indexing.text.language import ENGLISH, LANGUAGES, stems
 
 _ANNOTATION = re.compile(r"\{[^{}]*\}|<[^<>]*>|\[[a-z ]+\]")
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")  # noqa: RUF001 - typographic apostrophe
@@ -24,26 +25,28 @@ def strip_annotations(text: str) -> str:
     return _ANNOTATION.sub(" ", text)
 
 
-def content_words(text: str) -> list[str]:
-    """The words that carry meaning, in order, with repetitions."""
-    return [word for word in words(text) if word not in STOP_WORDS and word not in FILLERS]
+def content_words(text: str, language: str = ENGLISH) -> list[str]:
+    """The words that carry meaning in a language, in order, with repetitions."""
+    empty = LANGUAGES[language].stop_words
+    fillers = FILLERS if language == ENGLISH else frozenset[str]()
+    return [word for word in words(text) if word not in empty and word not in fillers]
 
 
-def content_stems(text: str) -> list[str]:
+def content_stems(text: str, language: str = ENGLISH) -> list[str]:
     """Stems of the words that carry meaning, in order, with repetitions."""
-    return [stem(word) for word in content_words(text)]
+    return [stem(word, language) for word in content_words(text, language)]
 
 
-def topic_words(question: str) -> list[str]:
+def topic_words(question: str, language: str = ENGLISH) -> list[str]:
     """The content words of a question but for words of asking, each once; all if none is left."""
-    content = list(dict.fromkeys(content_words(question)))
+    content = list(dict.fromkeys(content_words(question, language)))
     return [word for word in content if word not in REQUEST_WORDS] or content
 
 
 @lru_cache(maxsize=65_536)
-def stem(word: str) -> str:
-    """Snowball's English stem; "budget's" counts as "budget"."""
-    (stemmed,) = snowball([word.removesuffix("'s")])
+def stem(word: str, language: str = ENGLISH) -> str:
+    """Snowball's stem in a language; "budget's" counts as "budget"."""
+    (stemmed,) = stems([word.removesuffix("'s")], language)
     return stemmed
 
 
@@ -56,8 +59,8 @@ class Rarity:
     def __init__(self, texts: Iterable[Collection[str]]) -> None:
         self._document_frequency: Counter[str] = Counter()
         self._texts = 0
-        for stems in texts:
-            self._document_frequency.update(set(stems))
+        for text in texts:
+            self._document_frequency.update(set(text))
             self._texts += 1
 
     def of(self, stem: str) -> float:

@@ -14,7 +14,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from indexing.text.english import FUNCTION_WORDS, snowball
+from indexing.text import language as languages
+from indexing.text.english import FUNCTION_WORDS
+from indexing.text.language import ENGLISH
 
 IntArray = npt.NDArray[np.int64]
 
@@ -33,11 +35,13 @@ class Lexicon:
 
     Attributes:
         stems: The stem of each number.
+        languages: Codes of the languages of the texts, in the order of their coming.
     """
 
     stems: list[str] = field(default_factory=list)
+    languages: list[str] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
-    _by_word: dict[str, int] = field(default_factory=dict)
+    _by_word: dict[str, dict[str, int]] = field(default_factory=dict)
     _function: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -47,33 +51,50 @@ class Lexicon:
     @classmethod
     def load(cls, path: Path) -> Lexicon:
         """Read a lexicon that `save` wrote."""
-        return cls(path.read_text("utf-8").split("\n")[:-1])
+        languages, *stems = path.read_text("utf-8").split("\n")[:-1]
+        return cls(stems, languages.split())
 
     def save(self, path: Path) -> None:
-        """Write one stem a line."""
-        path.write_text("".join(f"{stem}\n" for stem in self.stems), "utf-8", newline="\n")
+        """Write the languages, then one stem a line."""
+        lines = [" ".join(self.languages), *self.stems]
+        path.write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="\n")
 
-    def learn(self, text: str) -> list[int]:
-        """Numbers of the text's words, new stems entered."""
+    def learn(self, text: str, language: str = ENGLISH) -> list[int]:
+        """Numbers of the words of a text in a language, new stems entered."""
         terms = words(text)
-        unknown = {word for word in terms if word not in self._by_word}
+        if language not in self.languages:
+            self.languages.append(language)
+        by_word = self._by_word.setdefault(language, {})
+        unknown = {word for word in terms if word not in by_word}
         if unknown:
-            self._enter(sorted(unknown))
-        by_word = self._by_word
+            self._enter(sorted(unknown), language)
         return [by_word[word] for word in terms]
 
-    def numbers(self, text: str) -> list[int]:
-        """Numbers of the text's words, -1 for a stem that no document has."""
-        return [self._numbers.get(stem, -1) for stem in stems(words(text))]
+    def numbers(self, text: str, language: str = ENGLISH) -> list[int]:
+        """Numbers of the words of a query, -1 for a stem that no document has.
 
-    def _enter(self, new: list[str]) -> None:
-        for word, stem in zip(new, stems(new), strict=True):
+        Its words are in the language, or else in one of those of the documents.
+        """
+        found = words(text)
+        numbers = [self._numbers.get(stem, -1) for stem in stems(found, language)]
+        for other in self.languages if -1 in numbers else ():
+            if other != language:
+                others = (self._numbers.get(stem, -1) for stem in stems(found, other))
+                numbers = [
+                    max(pair) if -1 in pair else pair[0]
+                    for pair in zip(numbers, others, strict=True)
+                ]
+        return numbers
+
+    def _enter(self, new: list[str], language: str) -> None:
+        by_word = self._by_word[language]
+        for word, stem in zip(new, stems(new, language), strict=True):
             number = self._numbers.setdefault(stem, len(self.stems))
             if number == len(self.stems):
                 self.stems.append(stem)
                 if stem in FUNCTION_WORDS:
                     self._function.add(number)
-            self._by_word[word] = number
+            by_word[word] = number
 
     def unigrams(self, numbers: Iterable[int]) -> IntArray:
         """Keys of the content words among these numbers, unknown ones left out."""
@@ -99,7 +120,7 @@ def pair_keys(first: IntArray, second: IntArray) -> IntArray:
     return (first << 31) | second
 
 
-def stems(found: list[str]) -> list[str]:
-    """Stems of words. Function words keep their form."""
-    stemmed = snowball(found)
+def stems(found: list[str], language: str = ENGLISH) -> list[str]:
+    """Stems of words. Function words of English keep their form."""
+    stemmed = languages.stems(found, language)
     return [w if w in FUNCTION_WORDS else s for w, s in zip(found, stemmed, strict=True)]
