@@ -6,33 +6,13 @@ one line a suffix into `LOADERS`. The tests iterate the table and ask for a samp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from indexing.documents import Extract
 from indexing.errors import UnreadableFile
-from indexing.loaders import (
-    delimited,
-    docx,
-    eaf,
-    eml,
-    epub,
-    html,
-    json_transcript,
-    markdown,
-    msg,
-    nxt,
-    odt,
-    pdf,
-    pptx,
-    qmsum,
-    rtf,
-    srt,
-    text,
-    vtt,
-    xlsx,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,38 +21,51 @@ class Loader:
 
     Attributes:
         format: The format's name, as `Document.format` has it.
-        load: From a file to the documents in it. It raises UnreadableFile when nothing in the file
-            can be used, yields one in the place of each part that cannot, and a PartUnread after
-            the text for what it leaves out.
+        module: The file beside this one that reads it, imported when there is something to read.
+        function: Its name there.
     """
 
     format: str
-    load: Callable[[Path], Iterator[Extract | UnreadableFile]]
+    module: str
+    function: str = "load"
+
+    def load(self, path: Path) -> Iterator[Extract | UnreadableFile]:
+        """From a file to the documents in it.
+
+        Yields an UnreadableFile in the place of each part that cannot be used, and a PartUnread
+        after the text for what is left out.
+
+        Raises:
+            UnreadableFile: Nothing in the file can be used.
+        """
+        module = import_module(f"{__name__}.{self.module}")
+        extracts: Iterator[Extract | UnreadableFile] = getattr(module, self.function)(path)
+        return extracts
 
 
 LOADERS: dict[str, Loader] = {
-    ".txt": Loader("text", text.load),
-    ".md": Loader("markdown", markdown.load),
-    ".markdown": Loader("markdown", markdown.load),
-    ".pdf": Loader("pdf", pdf.load),
-    ".docx": Loader("docx", docx.load),
-    ".odt": Loader("odt", odt.load),
-    ".rtf": Loader("rtf", rtf.load),
-    ".epub": Loader("epub", epub.load),
-    ".pptx": Loader("pptx", pptx.load),
-    ".xlsx": Loader("xlsx", xlsx.load),
-    ".csv": Loader("csv", delimited.load),
-    ".tsv": Loader("csv", delimited.load),
-    ".eml": Loader("mail", eml.load),
-    ".msg": Loader("mail", msg.load),
-    ".html": Loader("html", html.load),
-    ".htm": Loader("html", html.load),
-    ".vtt": Loader("vtt", vtt.load),
-    ".srt": Loader("srt", srt.load),
-    ".json": Loader("json", json_transcript.load),
-    ".jsonl": Loader("qmsum", qmsum.load_meetings),
-    ".eaf": Loader("eaf", eaf.load),
-    ".xml": Loader("nxt", nxt.load),
+    ".txt": Loader("text", "text"),
+    ".md": Loader("markdown", "markdown"),
+    ".markdown": Loader("markdown", "markdown"),
+    ".pdf": Loader("pdf", "pdf"),
+    ".docx": Loader("docx", "docx"),
+    ".odt": Loader("odt", "odt"),
+    ".rtf": Loader("rtf", "rtf"),
+    ".epub": Loader("epub", "epub"),
+    ".pptx": Loader("pptx", "pptx"),
+    ".xlsx": Loader("xlsx", "xlsx"),
+    ".csv": Loader("csv", "delimited"),
+    ".tsv": Loader("csv", "delimited"),
+    ".eml": Loader("mail", "eml"),
+    ".msg": Loader("mail", "msg"),
+    ".html": Loader("html", "html"),
+    ".htm": Loader("html", "html"),
+    ".vtt": Loader("vtt", "vtt"),
+    ".srt": Loader("srt", "srt"),
+    ".json": Loader("json", "json_transcript"),
+    ".jsonl": Loader("qmsum", "qmsum", "load_meetings"),
+    ".eaf": Loader("eaf", "eaf"),
+    ".xml": Loader("nxt", "nxt"),
 }
 
 __all__ = ["LOADERS", "Loader"]
