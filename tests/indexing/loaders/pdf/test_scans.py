@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +73,8 @@ def scanned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_scanned_page_is_read_once_and_says_how_surely(engine: str, scanned: Path) -> None:
-    if engine == "tesseract" and tesseract.folder(("eng",)) is None:
-        pytest.skip("tesseract's data for English is not installed: apt install tesseract-ocr-eng")
+    if engine == "tesseract" and not (find_spec("tesserocr") and tesseract.folder(("eng",))):
+        pytest.skip("pip install tesserocr, and its data: apt install tesseract-ocr-eng")
     kept: dict[str, Any] = {}
     told: list[tuple[int, int]] = []
     settings = OcrSettings(engine=engine, dpi=100)
