@@ -93,20 +93,6 @@ def chosen(page: Page) -> None:
     page.get_by_text("Another server, or a folder").click()
 
 
-def rated(page: Page) -> None:
-    """Conversations: one pinned and named, one rated."""
-    for question in ("Why was the budget cut?", "Who rang the tea urn?"):
-        page.get_by_role("button", name="New conversation").click()
-        ask(page, question)
-    page.get_by_role("button", name="A good answer").last.click()
-    row = page.locator("#chats li", has_text="budget")
-    row.get_by_role("button", name="Rename").click()
-    page.keyboard.type("Money")
-    page.keyboard.press("Enter")
-    page.locator("#chats li", has_text="Money").get_by_role("button", name="Pin").click()
-    page.locator("#chats li", has_text="Money").hover()
-
-
 def searched(page: Page) -> None:
     """Documents for a query."""
     page.get_by_role("tab", name="Search").click()
@@ -141,7 +127,6 @@ VIEWS = (
     View("document", opened, TALL),
     View("document-phone", opened_transcript, PHONE),
     View("answering", chosen, TALL),
-    View("conversations", rated),
     View("own-words", in_own_words),
     View("search", searched),
     View("needles", measured, TALL),
