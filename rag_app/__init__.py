@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from indexing.store.store import DocumentEntry
     from indexing.store.verification import Damage
     from rag_app.corpus.access import Access
-    from rag_app.corpus.backup import Backup
+    from rag_app.corpus.copies.backup import Backup
+    from rag_app.corpus.copies.exchange import ImportReport
     from rag_app.corpus.corpus import Corpus
     from rag_app.corpus.event_loop import stream_async
-    from rag_app.corpus.exchange import ImportReport
     from rag_app.corpus.info import CorpusInfo
     from rag_app.corpus.speakers import Speaker
     from rag_app.corpus.verification import RepairReport, Verification
@@ -125,9 +125,9 @@ _HOMES = {
     "TextDelta": "generator.answer",
     "Topic": "generator.overview.overview",
     "Turn": "generator.prompt.follow_up",
-    "Backup": "rag_app.corpus.backup",
+    "Backup": "rag_app.corpus.copies.backup",
     "Damage": "indexing.store.verification",
-    "ImportReport": "rag_app.corpus.exchange",
+    "ImportReport": "rag_app.corpus.copies.exchange",
     "RepairReport": "rag_app.corpus.verification",
     "Verification": "rag_app.corpus.verification",
     "stream_async": "rag_app.corpus.event_loop",

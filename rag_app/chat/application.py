@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.errors import RagAppError
-from rag_app.chat.answer_jobs import AnswerJobs
 from rag_app.chat.changes import Changes
 from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.conversation_store import ConversationStore
 from rag_app.chat.document_list import DocumentList
-from rag_app.chat.ingest_queue import IngestQueue
 from rag_app.chat.model_choice import ModelChoice
-from rag_app.chat.question_queue import QuestionQueue
+from rag_app.chat.queues.answer_jobs import AnswerJobs
+from rag_app.chat.queues.ingest_queue import IngestQueue
+from rag_app.chat.queues.question_queue import QuestionQueue
 from rag_app.chat.removal_notice import RemovalNotices
 from rag_app.chat.uploads import Uploads
 from rag_app.chat.viewer.viewer import Viewer

@@ -9,7 +9,7 @@ from indexing.errors import RagAppError
 
 if TYPE_CHECKING:
     from rag_app.chat.conversation_store import ConversationStore
-    from rag_app.chat.ingest_queue import IngestQueue
+    from rag_app.chat.queues.ingest_queue import IngestQueue
     from rag_app.chat.welcome.suggestions import Suggestions
     from rag_app.corpus.corpus import Corpus
 

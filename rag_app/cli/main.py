@@ -56,17 +56,17 @@ SOME_FILES_FAILED = 3
 
 # Commands that live in a file of their own, and where.
 ELSEWHERE = {
-    "overview": "rag_app.cli.overview",
-    "similar": "rag_app.cli.similar",
+    "overview": "rag_app.cli.documents.overview",
+    "similar": "rag_app.cli.documents.similar",
     "batch": "rag_app.cli.batch",
     "serve": "rag_app.cli.serve",
-    "watch": "rag_app.cli.watch",
+    "watch": "rag_app.cli.documents.watch",
     "evaluate": "rag_app.cli.evaluation.evaluate",
     "calibrate": "rag_app.cli.calibrate",
     "tune": "rag_app.cli.tune",
-    "collections": "rag_app.cli.collections",
+    "collections": "rag_app.cli.documents.collections",
     "ratings": "rag_app.cli.ratings",
-    "speakers": "rag_app.cli.speakers",
+    "speakers": "rag_app.cli.documents.speakers",
     "verify": "rag_app.cli.maintenance.verify",
     "backup": "rag_app.cli.maintenance.backup",
     "restore": "rag_app.cli.maintenance.backup",
@@ -387,7 +387,7 @@ def remove(
     """Remove documents by id, file, folder or title. Your own files are never touched."""
     from indexing.filter import Filter
     from rag_app.cli import printing
-    from rag_app.cli.collections import confirm_removal
+    from rag_app.cli.documents.collections import confirm_removal
 
     if bool(names) == missing:
         raise InvalidRequest("name the documents to remove, or --missing, but not both")

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from indexing.files import FileReader
     from indexing.indexer import Indexer, IndexReport, Progress
     from indexing.ocr.reading import OcrSettings
-    from rag_app.corpus.backup import Backup
-    from rag_app.corpus.exchange import ImportReport
+    from rag_app.corpus.copies.backup import Backup
+    from rag_app.corpus.copies.exchange import ImportReport
     from rag_app.corpus.verification import RepairReport, Verification
     from rag_app.requests.router import Route, Router
     from retriever.retriever import Retriever
@@ -366,7 +366,7 @@ class Corpus:
             CorpusNotFound: There is no corpus in the folder.
             CorpusError: The file cannot be written.
         """
-        from rag_app.corpus.backup import write_backup
+        from rag_app.corpus.copies.backup import write_backup
 
         return write_backup(self._stores.connection(), Path(path).absolute(), version=_version())
 
@@ -382,7 +382,7 @@ class Corpus:
             UnreadableFile: The file is no backup, or damaged; nothing is changed then.
             CorpusLocked: Another process is writing.
         """
-        from rag_app.corpus.backup import read_backup
+        from rag_app.corpus.copies.backup import read_backup
 
         with self._stores.lock():
             self._stores.close()
@@ -403,7 +403,7 @@ class Corpus:
             CorpusNotFound: There is no corpus in the folder.
             CorpusError: The file cannot be written.
         """
-        from rag_app.corpus.exchange import write_export
+        from rag_app.corpus.copies.exchange import write_export
 
         store = self._stores.connection()
         return write_export(store, Path(path), version=_version(), progress=progress)
@@ -425,8 +425,8 @@ class Corpus:
                 added.
             CorpusLocked: Another process is writing.
         """
-        from rag_app.corpus import archive
-        from rag_app.corpus.exchange import FORMAT, import_documents
+        from rag_app.corpus.copies import archive
+        from rag_app.corpus.copies.exchange import FORMAT, import_documents
 
         with (
             archive.reading(Path(path), kind="export", format_=FORMAT) as export,

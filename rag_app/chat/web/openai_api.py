@@ -27,7 +27,7 @@ from generator.prompt.follow_up import Turn
 from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs
 from indexing.errors import Busy, CollectionNotFound, DocumentNotFound, InputError, RagAppError
 from indexing.filter import Filter
-from rag_app.chat.question_queue import QuestionQueue
+from rag_app.chat.queues.question_queue import QuestionQueue
 from rag_app.chat.request_limits import MAX_HISTORY, MAX_QUESTION
 from rag_app.chat.web.auth import user_of
 from rag_app.chat.web.file_names import file_name, model_name, without_folder

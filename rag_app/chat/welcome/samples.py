@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import rag_app
 
 if TYPE_CHECKING:
-    from rag_app.chat.ingest_queue import IngestQueue
+    from rag_app.chat.queues.ingest_queue import IngestQueue
     from rag_app.chat.uploads import Uploads
 
 FILES = (

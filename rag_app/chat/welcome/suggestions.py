@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from generator.answer import Answer
     from generator.overview.overview import Overview
     from indexing.documents import Document
-    from rag_app.chat.ingest_queue import IngestQueue
-    from rag_app.chat.question_queue import QuestionQueue
+    from rag_app.chat.queues.ingest_queue import IngestQueue
+    from rag_app.chat.queues.question_queue import QuestionQueue
     from rag_app.corpus.corpus import Corpus
 
 SUGGESTIONS = 3

@@ -13,7 +13,6 @@ from generator.answer import Answer, AnswerReady, Event, TextDelta
 from generator.position_check import PositionCheck, Variant
 from generator.request import AskRequest
 from indexing.errors import InvalidRequest
-from rag_app.chat.answer_jobs import AnswerJob, AnswerJobs
 from rag_app.chat.conversation import (
     Conversation,
     Exchange,
@@ -23,7 +22,8 @@ from rag_app.chat.conversation import (
 )
 from rag_app.chat.conversation_store import ConversationStore, new_key
 from rag_app.chat.page import html as view
-from rag_app.chat.question_queue import QuestionQueue
+from rag_app.chat.queues.answer_jobs import AnswerJob, AnswerJobs
+from rag_app.chat.queues.question_queue import QuestionQueue
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import PATIENCE, wait_until
 

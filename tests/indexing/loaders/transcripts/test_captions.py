@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from indexing.documents import Document, Extract
-from indexing.loaders.captions import Cue, transcript
 from indexing.loaders.charset import clean
+from indexing.loaders.transcripts.captions import Cue, transcript
 from tests.reading import read
 
 

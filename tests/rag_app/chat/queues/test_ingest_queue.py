@@ -18,9 +18,9 @@ from fpdf import FPDF
 
 from indexing.encoder.encoder import Encoder
 from indexing.ocr.reading import OcrSettings
-from rag_app.chat import ingest_queue
-from rag_app.chat.ingest_queue import BATCH_BYTES, IngestQueue
 from rag_app.chat.page import html as view
+from rag_app.chat.queues import ingest_queue
+from rag_app.chat.queues.ingest_queue import BATCH_BYTES, IngestQueue
 from rag_app.chat.upload_records import UploadStatus
 from rag_app.chat.uploads import Uploads
 from rag_app.corpus.corpus import Corpus
@@ -223,7 +223,7 @@ def test_whatever_goes_wrong_is_said(corpus: Corpus, monkeypatch: pytest.MonkeyP
 KILLED = """
 import asyncio, os, sys, signal, threading
 from pathlib import Path
-from rag_app.chat.ingest_queue import IngestQueue
+from rag_app.chat.queues.ingest_queue import IngestQueue
 from rag_app.chat.uploads import Uploads
 from rag_app.corpus.corpus import Corpus
 

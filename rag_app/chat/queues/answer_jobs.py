@@ -12,7 +12,7 @@ from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
 from rag_app.chat.conversation import Conversation, Exchange, PositionCheckRecord
 from rag_app.chat.conversation_store import ConversationStore
-from rag_app.chat.question_queue import QuestionQueue, Waiting
+from rag_app.chat.queues.question_queue import QuestionQueue, Waiting
 
 
 class AnswerJob:

@@ -16,9 +16,9 @@ from indexing.documents import Occasion
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
 from indexing.errors import UnreadableFile
-from rag_app.corpus.archive import MANIFEST
+from rag_app.corpus.copies.archive import MANIFEST
+from rag_app.corpus.copies.exchange import DOCUMENTS, VECTORS
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.exchange import DOCUMENTS, VECTORS
 
 MEETING = "Ana: The mast fell.\nBob: It was old.\nAna: Zoë orders a new one. 東京 \U0001f600\n"
 

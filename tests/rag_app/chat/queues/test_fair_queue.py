@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from indexing.errors import Busy
-from rag_app.chat.fair_queue import MOST_WAITING, FairQueue
+from rag_app.chat.queues.fair_queue import MOST_WAITING, FairQueue
 from tests.waiting import PATIENCE
 
 

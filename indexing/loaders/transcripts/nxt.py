@@ -15,8 +15,8 @@ from pathlib import Path
 
 from indexing.documents import Extract
 from indexing.errors import OtherKind, UnreadableFile
-from indexing.loaders.captions import Cue, spoken
 from indexing.loaders.charset import clean, printable
+from indexing.loaders.transcripts.captions import Cue, spoken
 from indexing.loaders.xml_file import Element, name_of, root_of
 
 PAUSE = 1.0  # seconds after which somebody who goes on speaks again

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_app.cli.watch import show
+from rag_app.cli.documents.watch import show
 from rag_app.corpus.folder_watch import FolderEvent
 
 

@@ -15,8 +15,8 @@ from typing import Any, TypeGuard
 
 from indexing.documents import Extract
 from indexing.errors import UnreadableFile
-from indexing.loaders.captions import Cue, spoken
 from indexing.loaders.charset import clean, one_line, printable
+from indexing.loaders.transcripts.captions import Cue, spoken
 
 EXPECTED = "write it again, as JSON with a list `segments` of objects with a string `text`"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from indexing.documents import Extract
 from indexing.errors import UnreadableFile
-from indexing.loaders.captions import Cue, plain_lines, transcript
 from indexing.loaders.charset import printable, read_text, remarks
+from indexing.loaders.transcripts.captions import Cue, plain_lines, transcript
 
 SAVE_AGAIN = "fix it, or save the captions as SubRip again"
 

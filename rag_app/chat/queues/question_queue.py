@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from generator.answer import AnswerReady
-from rag_app.chat.fair_queue import FairQueue
+from rag_app.chat.queues.fair_queue import FairQueue
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Event

@@ -33,7 +33,7 @@ from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.encoder import Encoder
 from indexing.errors import InvalidRequest
 from indexing.loaders.charset import printable
-from indexing.loaders.messages import to_figure
+from indexing.loaders.transcripts.messages import to_figure
 from indexing.store.collections import (
     DEFAULT,
     MAX_NAME,
@@ -45,7 +45,7 @@ from indexing.store.collections import (
 )
 from indexing.store.store import Store
 from indexing.text.chunking import split
-from rag_app.corpus.archive import Archive, writing
+from rag_app.corpus.copies.archive import Archive, writing
 
 FORMAT = 1
 DOCUMENTS = "documents.jsonl"

@@ -16,7 +16,7 @@ from pathlib import Path
 from indexing.errors import CorpusDamaged, CorpusError, InvalidRequest
 from indexing.store.database import Database, exists, make_folder, swap
 from indexing.store.store import FILE_NAME, Store
-from rag_app.corpus.archive import BLOCK, Archive, reading, safe_name, writing
+from rag_app.corpus.copies.archive import BLOCK, Archive, reading, safe_name, writing
 
 FORMAT = 1
 CHATS = ".chats"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from indexing.errors import CorpusError, UnreadableFile
-from rag_app.corpus.archive import MANIFEST, reading, safe_name, writing
+from rag_app.corpus.copies.archive import MANIFEST, reading, safe_name, writing
 
 
 def write(path: Path, **entries: bytes) -> None:

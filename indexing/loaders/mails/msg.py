@@ -12,7 +12,7 @@ from indexing.errors import UnreadableFile
 from indexing.loaders import html
 from indexing.loaders.charset import decode, one_line
 from indexing.loaders.magic import advice, signature
-from indexing.loaders.mail import Attachment, Mail, Person, extracts
+from indexing.loaders.mails.mail import Attachment, Mail, Person, extracts
 
 if TYPE_CHECKING:
     from oxmsg import Message

@@ -15,7 +15,7 @@ from indexing.documents import Document
 from indexing.encoder.encoder import Encoder
 from indexing.errors import InvalidRequest, UnreadableFile
 from indexing.store.store import FILE_NAME
-from rag_app.corpus.archive import MANIFEST
+from rag_app.corpus.copies.archive import MANIFEST
 from rag_app.corpus.corpus import Corpus
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from indexing.documents import Extract, Occasion
 from indexing.errors import OtherKind, PartUnread, UnreadableFile
-from indexing.loaders.captions import Cue, spoken
 from indexing.loaders.charset import clean, one_line, printable
+from indexing.loaders.transcripts.captions import Cue, spoken
 from indexing.loaders.xml_file import Element, name_of, root_of
 from indexing.text.dates import date_in
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from indexing.documents import NO_OCCASION, Extract, Occasion
 from indexing.errors import UnreadableFile
-from indexing.loaders.captions import Cue, plain_lines, transcript
 from indexing.loaders.charset import printable, read_text, remarks
+from indexing.loaders.transcripts.captions import Cue, plain_lines, transcript
 from indexing.text.dates import date_in
 from indexing.text.transcripts import seconds
 

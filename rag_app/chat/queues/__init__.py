@@ -1,0 +1,1 @@
+"""What waits for the models: questions and uploads in, one after another out."""

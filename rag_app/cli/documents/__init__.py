@@ -1,0 +1,1 @@
+"""Commands about documents, beside those in `main`: words in, a corpus and what it says out."""
