@@ -8,9 +8,9 @@ from pathlib import Path
 
 from indexing.documents import Extract
 from indexing.errors import OtherKind, UnreadableFile
-from indexing.loaders import qmsum, whisper
 from indexing.loaders.charset import decode, remarks
 from indexing.loaders.magic import refuse_other_kind
+from indexing.loaders.transcripts import qmsum, whisper
 
 
 def load(path: Path) -> Iterator[Extract | UnreadableFile]:
