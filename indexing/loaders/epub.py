@@ -19,6 +19,7 @@ from indexing.loaders.charset import decode, one_line, printable
 from indexing.loaders.container import Kind, check, opened
 from indexing.loaders.draft import Draft
 from indexing.loaders.xml_file import Element, parse
+from indexing.ocr import AS_PDF
 
 NAME = 120  # characters of a chapter's name
 
@@ -76,8 +77,7 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     if not draft.length and broken:
         raise broken[0]
     if not draft.length:
-        remedy = "convert it to PDF and recognise its text (ocrmypdf in.pdf out.pdf)"
-        raise UnreadableFile(path, "holds pictures but no text", remedy)
+        raise UnreadableFile(path, "holds pictures but no text", AS_PDF)
     yield draft.extract(book.title or printable(path.stem))
     if broken:
         reason = f"has chapters that cannot be read ({len(broken)}; the first {broken[0].reason})"

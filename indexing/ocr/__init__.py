@@ -33,6 +33,8 @@ class EngineKind:
 
 
 INSTALL = 'pip install "rag-app[ocr]"'
+AS_PDF = f"save it as PDF and index that, so that OCR reads its pictures (once: {INSTALL})"
+"""What to do with a file of another format whose words are in pictures."""
 
 ENGINES: dict[str, EngineKind] = {
     "rapidocr": EngineKind(
@@ -72,4 +74,4 @@ def _is_installed(kind: EngineKind) -> bool:
     return all(find_spec(module) is not None for module in kind.modules)
 
 
-__all__ = ["AUTO", "ENGINES", "INSTALL", "Engine", "OcrSettings", "Reading", "engine"]
+__all__ = ["AS_PDF", "AUTO", "ENGINES", "INSTALL", "Engine", "OcrSettings", "Reading", "engine"]

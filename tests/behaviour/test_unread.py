@@ -141,7 +141,7 @@ def test_a_word_document_of_pictures_is_refused(tmp_path: Path) -> None:
     word.save(str(tmp_path / "a.docx"))
     (failure,) = read(tmp_path / "a.docx")
     assert isinstance(failure, Failure) and not failure.beside_text
-    assert failure.reason == "holds pictures but no text" and "ocrmypdf" in failure.remedy
+    assert failure.reason == "holds pictures but no text" and "rag-app[ocr]" in failure.remedy
 
 
 def test_the_report_names_file_and_pages(

@@ -16,6 +16,7 @@ from indexing.loaders.container import KINDS, check
 from indexing.loaders.figures import Gallery, is_caption
 from indexing.loaders.xml_file import Element
 from indexing.loaders.xml_file import name_of as _name
+from indexing.ocr import AS_PDF, INSTALL
 from indexing.text.tables import with_header
 from indexing.text.transcripts import find_utterances
 
@@ -64,8 +65,7 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     }
     blocks = list(_with_words(_blocks(document.element.body, headings)))
     if not blocks and _pictures(document.element.body):
-        remedy = "save it as PDF and recognise its text (ocrmypdf in.pdf out.pdf)"
-        raise UnreadableFile(path, "holds pictures but no text", remedy)
+        raise UnreadableFile(path, "holds pictures but no text", AS_PDF)
     extract = _extract(blocks, _title(document, blocks) or clean(path.stem))
     yield replace(extract, figures=_figures(document, blocks, extract.text))
     yield from _unread(path, document)
@@ -208,7 +208,7 @@ def _unread(path: Path, document: WordDocument) -> Iterator[PartUnread]:
     section = document.sections[0] if document.sections else None
     page = (section.page_width or 0) * (section.page_height or 0) if section else 0
     if large := sum(size >= page / 2 for size in _pictures(body) if page):
-        remedy = "save it as PDF, recognise it (ocrmypdf --skip-text in.pdf out.pdf) and index that"
+        remedy = f"save it as PDF and index that: OCR reads pages without text (once: {INSTALL})"
         yield PartUnread(path, f"has pictures of half a page or more ({large})", remedy)
 
 

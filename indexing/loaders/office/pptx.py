@@ -15,6 +15,7 @@ from indexing.loaders.charset import clean, one_line, printable
 from indexing.loaders.container import check
 from indexing.loaders.draft import Draft
 from indexing.loaders.figures import Gallery
+from indexing.ocr import AS_PDF
 
 if TYPE_CHECKING:
     from pptx.presentation import Presentation
@@ -47,8 +48,7 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         _write(draft, blocks, number)
         _add_figures(gallery, slide.shapes, start=start, page=number)
     if not draft.length and pictures:
-        remedy = "save it as PDF and recognise its text (ocrmypdf in.pdf out.pdf)"
-        raise UnreadableFile(path, "holds pictures of slides but no text", remedy)
+        raise UnreadableFile(path, "holds pictures of slides but no text", AS_PDF)
     extract = draft.extract(_title(presentation) or printable(path.stem))
     yield replace(extract, figures=gallery.figures())
     if hidden:
@@ -56,8 +56,7 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         yield PartUnread(path, reason, "show them and save it, where they matter")
     if pictures:
         reason = f"has slides that are pictures without text ({_listed(pictures)})"
-        remedy = "save it as PDF, recognise it (ocrmypdf --skip-text in.pdf out.pdf) and index that"
-        yield PartUnread(path, reason, remedy)
+        yield PartUnread(path, reason, AS_PDF)
     if diagrams := sum(_count_diagrams(slide) for slide in presentation.slides):
         remedy = "save it as PDF and index that, where they matter"
         yield PartUnread(path, f"has SmartArt, whose words are not read ({diagrams})", remedy)

@@ -11,6 +11,7 @@ from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.charset import printable
 from indexing.loaders.draft import Draft
 from indexing.loaders.magic import advice, signature
+from indexing.ocr import AS_PDF
 
 HEAD = 1 << 20  # bytes in which the title must stand
 
@@ -48,8 +49,7 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     title = _title(markup)
     pictures = len(_PICTURE.findall(markup))
     if not draft.length and pictures:
-        remedy = "save it as PDF and recognise its text (ocrmypdf in.pdf out.pdf)"
-        raise UnreadableFile(path, "holds pictures but no text", remedy)
+        raise UnreadableFile(path, "holds pictures but no text", AS_PDF)
     yield draft.extract(title or printable(path.stem))
     if notes := markup.count("{\\footnote"):
         remedy = "save it as PDF and index that, where they matter"

@@ -13,10 +13,12 @@ from rag_app.cli import terminal
 from rag_app.cli.options import (
     encoder_settings,
     file_limits,
+    ocr_settings,
     with_collection,
     with_corpus,
     with_encoder,
     with_file_limits,
+    with_ocr,
     with_synchronous,
 )
 
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="Look at all files this often, as network drives do not tell what changes.",
 )
+@with_ocr
 @with_file_limits
 @with_synchronous
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, a line for each event.")
@@ -57,6 +60,8 @@ def watch(
     dtype: str | None,
     settle: float,
     poll: float | None,
+    ocr: str,
+    ocr_languages: tuple[str, ...],
     max_file_mb: int,
     max_file_seconds: int,
     max_file_memory_mb: int,
@@ -78,6 +83,7 @@ def watch(
         folder,
         encoder=settings,
         limits=limits,
+        ocr=ocr_settings(ocr, ocr_languages),
         notify=lambda line: terminal.say(line, error=True),
         synchronous=synchronous,
     ) as corpus:

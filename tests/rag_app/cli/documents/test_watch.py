@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from rag_app.cli.documents.watch import show
 from rag_app.corpus.folder_watch import FolderEvent
@@ -18,7 +19,8 @@ from rag_app.corpus.folder_watch import FolderEvent
 def test_events_are_lines_of_json_until_ctrl_c(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "mast.txt").write_text("The mast fell on Monday.")
-    words = ["watch", "in", "--json", "--settle", "0", "--corpus", "corpus"]
+    Image.new("L", (900, 900), 200).save(tmp_path / "in" / "scan.pdf")
+    words = ["watch", "in", "--json", "--settle", "0", "--ocr", "off", "--corpus", "corpus"]
     process = subprocess.Popen(
         [sys.executable, "-m", "rag_app", *words],
         cwd=tmp_path,
@@ -28,9 +30,10 @@ def test_events_are_lines_of_json_until_ctrl_c(tmp_path: Path) -> None:
         text=True,
     )
     assert process.stdout is not None
-    first, second = (json.loads(process.stdout.readline()) for _ in range(2))
+    first, second, third = (json.loads(process.stdout.readline()) for _ in range(3))
     assert (first["kind"], first["path"]) == ("watching", str(tmp_path / "in"))
     assert (second["kind"], second["title"]) == ("added", "mast")
+    assert (third["kind"], third["remedy"]) == ("failed", "allow it with --ocr auto")
     (tmp_path / "in" / "mast.txt").unlink()
     assert json.loads(process.stdout.readline())["kind"] == "removed"
     process.send_signal(signal.SIGINT)
