@@ -13,6 +13,7 @@ NAMES = (
     "index-scaling",
     "encoding",
     "cold-start",
+    "unchanged-files",
     "generation",
     "follow-up",
     "ms-poe-overhead",

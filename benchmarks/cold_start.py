@@ -43,6 +43,11 @@ class Budget:
     least: str
 
 
+def sample_files() -> list[Path]:
+    """The sample documents."""
+    return sorted(file for file in SAMPLES.iterdir() if file.suffix != ".jsonl")
+
+
 _LIGHT = MODELS | FORMATS | OTHERS | RUNTIME
 _QUESTION = MODELS | FORMATS | OTHERS
 
@@ -51,6 +56,13 @@ BUDGETS: Mapping[str, Budget] = {
     "list": Budget(("list",), 0.3, 100, _LIGHT, "import click, sqlite3, numpy"),
     "show": Budget(("show", "heron-3-budget"), 0.3, 100, _LIGHT, "import click, sqlite3, numpy"),
     "info": Budget(("info",), 0.3, 100, _LIGHT, "import click, sqlite3, numpy"),
+    "index": Budget(  # with nothing to do
+        ("index", *map(str, sample_files())),
+        0.6,
+        120,
+        _LIGHT,
+        "import click, sqlite3, numpy",
+    ),
     "search": Budget(
         ("search", "What was decided about the budget?"),
         1.5,
@@ -96,9 +108,8 @@ def command(rounds: int, before: Path | None) -> None:
     trees = {"now": ROOT} if before is None else {"before": before.resolve(), "now": ROOT}
     with TemporaryDirectory() as folder:
         corpora = {name: Path(folder) / name for name in trees}
-        files = [str(file) for file in SAMPLES.iterdir() if file.suffix != ".jsonl"]
         for name, tree in trees.items():
-            _rag_app(tree, "index", *files, "--corpus", str(corpora[name]))
+            run_command(tree, "index", *map(str, sample_files()), "--corpus", str(corpora[name]))
         click.echo("| command | " + " | ".join(_columns(trees)) + " | limit s | wanted |")
         click.echo("|---" * (3 * len(trees) + 3) + "|")
         for name, budget in BUDGETS.items():
@@ -121,10 +132,10 @@ def _row(
     runs: dict[str, list[Run]] = {tree: [] for tree in trees}
     least = []
     for _ in range(rounds):
-        least.append(_run([sys.executable, "-c", budget.least], ROOT))
+        least.append(run([sys.executable, "-c", budget.least], ROOT))
         for tree, root in trees.items():
             corpus = () if name == "--help" else ("--corpus", str(corpora[tree]))
-            runs[tree].append(_rag_app(root, *budget.words, *corpus))
+            runs[tree].append(run_command(root, *budget.words, *corpus))
     cells = [
         f"{min(run.seconds for run in each):.2f} | {min(run.cpu for run in each):.2f} | "
         f"{max(run.megabytes for run in each):.0f}"
@@ -135,11 +146,12 @@ def _row(
     return f"| {name} | " + " | ".join(cells) + f" | {limit:.2f} | {wanted} |"
 
 
-def _rag_app(tree: Path, *words: str) -> Run:
-    return _run([sys.executable, "-m", "rag_app", *words], tree)
+def run_command(tree: Path, *words: str) -> Run:
+    """Run `rag-app` of a checkout."""
+    return run([sys.executable, "-m", "rag_app", *words], tree)
 
 
-def _run(line: Sequence[str], tree: Path) -> Run:
+def run(line: Sequence[str], tree: Path) -> Run:
     """Run a process to its end.
 
     Raises:

@@ -164,7 +164,7 @@ class Indexer:
         if among is not None:
             self._keep(files, frozenset(among))
         self._draft.total = sum(file.state.size for file in files)
-        changed = [file for file in files if not self._is_unchanged(file)]
+        changed = self._changed(files)
         self._pending = {file.path for file in changed}
         deferred = [file for file in changed if not self._update(file, final=False)]
         for file in deferred:
@@ -199,6 +199,8 @@ class Indexer:
             try:
                 stat = entry.stat()
             except OSError as error:
+                if isinstance(error, FileNotFoundError) and entry not in self._named_files:
+                    continue  # it has gone since its folder was listed
                 reason = error.strerror or "cannot be read"
                 failure = Failure(str(entry), reason, "check that it still exists and may be read")
                 self._draft.failures.append(failure)
@@ -212,16 +214,26 @@ class Indexer:
         self._draft.failures = [each for each in self._draft.failures if each.path in names]
         self._draft.skipped.clear()
 
-    def _is_unchanged(self, file: _SourceFile) -> bool:
-        """Whether a file is as it was when it was last read whole, and its documents are here."""
-        known = self._catalogue.at_path(file.path)
-        if self.recheck or not known:
-            return False
-        if self.store.file_state(file.path, collection=self.collection) != file.state:
-            return False
-        self._draft.unchanged += len(known)
-        self._advance(file.state.size)
-        return True
+    def _changed(self, files: Sequence[_SourceFile]) -> list[_SourceFile]:
+        """The files that are not as they were when last read whole, or whose documents are gone.
+
+        The states of all files are read at once: a query a file takes longer than looking at it.
+        """
+        if self.recheck:
+            return [*files]
+        states = self.store.file_states(collection=self.collection)
+        changed: list[_SourceFile] = []
+        unchanged = 0  # bytes
+        for file in files:
+            known = self._catalogue.count_at(file.path)
+            if known and states.get(file.path) == file.state:
+                self._draft.unchanged += known
+                unchanged += file.state.size
+            else:
+                changed.append(file)
+        if unchanged:
+            self._advance(unchanged)
+        return changed
 
     def _update(self, file: _SourceFile, *, final: bool) -> bool:
         """Bring the store up to date with one file.
@@ -268,6 +280,8 @@ class Indexer:
         self, paths: Sequence[Path], files: Sequence[Path]
     ) -> Iterator[Failure]:
         """Folders in which every file turned out to be of another kind."""
+        if not self._other_kinds:
+            return
         for folder in paths:
             real = resolved(folder)
             if isinstance(real, Failure) or not is_folder(real):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -73,9 +74,10 @@ def _under(
     """The files of one folder, depth first, and a failure when it holds none to read."""
     others = counts.total()
     empty = True
-    pending = [root]
+    pending = [(root, False)]
     while pending:
-        here = _inside(pending.pop(), roots)
+        path, regular = pending.pop()
+        here = path if regular else _inside(path, roots)
         if here is None:
             continue
         if isinstance(here, Failure):
@@ -83,7 +85,7 @@ def _under(
             yield here
         elif here in seen:
             empty = False
-        elif is_folder(here):
+        elif not regular and is_folder(here):
             seen.add(here)
             children = _children(here)
             if isinstance(children, Failure):
@@ -96,7 +98,7 @@ def _under(
         else:
             seen.add(here)
             empty = False
-            yield refusal(here) or here
+            yield (_misnamed(here) if regular else refusal(here)) or here
     if empty:
         yield nothing_in(named, f"{counts.total() - others} of other kinds")
 
@@ -127,12 +129,21 @@ def _inside(path: Path, roots: tuple[Path, ...]) -> Path | Failure | None:
     return Failure(shown(path), reason, "name the file or folder it leads to")
 
 
-def _children(folder: Path) -> list[Path] | Failure:
-    """What a folder lists, without hidden names, sorted; a failure when it may not be entered."""
+def _children(folder: Path) -> list[tuple[Path, bool]] | Failure:
+    """What a folder lists, without hidden names, sorted; a failure when it may not be entered.
+
+    Each with whether it is surely a regular file, which the list says and nobody needs to look.
+    """
     try:
-        children = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
+        with os.scandir(folder) as entries:
+            listed = [
+                (each.name, each.is_file(follow_symlinks=False))
+                for each in entries
+                if not each.name.startswith(".")
+            ]
+        children = [(folder / name, regular) for name, regular in sorted(listed)]
         if children:
-            children[0].lstat()
+            children[0][0].lstat()
     except FileNotFoundError:  # between listing and now
         return []
     except OSError as error:
@@ -170,6 +181,11 @@ def refusal(path: Path) -> Failure | None:
         return unreachable(path, error)
     if not stat.S_ISREG(mode):
         return Failure(shown(path), "is not a regular file", "name a file or a folder")
+    return _misnamed(path)
+
+
+def _misnamed(path: Path) -> Failure | None:
+    """Why a regular file cannot be one to read, by its name alone."""
     if path.suffix.lower() not in LOADERS:
         kind = f"ends in {shown(path.suffix)}" if path.suffix else "has no ending"
         return Failure(shown(path), f"{kind}, which no loader reads", f"use one of {SUPPORTED}")

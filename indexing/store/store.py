@@ -624,6 +624,14 @@ class Store:
         )
         return FileState(*rows[0]) if rows else None
 
+    def file_states(self, *, collection: str = DEFAULT) -> dict[str, FileState]:
+        """The states in which the files of a collection were last read whole, by path."""
+        rows = self.database.rows(
+            "SELECT path, size, mtime_ns FROM file_states WHERE collection = ?",
+            [self.collections.row(collection)],
+        )
+        return {path: FileState(size, mtime_ns) for path, size, mtime_ns in rows}
+
     def passages_of(self, id_: str) -> list[Passage]:
         """The passages of a document, in order."""
         rows = self.database.rows(

@@ -75,8 +75,11 @@ class Snapshots:
         return snapshot
 
     def refresh(self, store: Store) -> None:
-        """Build it again after a change, while the write lock is held."""
-        if Snapshot.load(self._folder, store) is None:
+        """Build it again after a change, while the write lock is held.
+
+        What is on disk as it was written is not loaded for that: FAISS would have to be imported.
+        """
+        if not self.are_saved(store):
             self._latest = Snapshot.build(store)
             self._keep(self._latest, patience=60)
 

@@ -6,9 +6,11 @@ import json
 import os
 import random
 import shutil
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
 from indexing.files import document
 from indexing.indexer import Indexer, IndexReport, Progress, reencode
+from indexing.store.database import Database
 from indexing.store.store import Store
 from indexing.store.verification import verify
 from tests.reading import read
@@ -629,3 +632,55 @@ def test_a_long_text_is_tokenised_in_flat_memory(desk: Desk) -> None:
     """At once it would take 160 bytes for each of these characters."""
     text = " ".join(f"The probe number {n} fell into lake {n % 7}." for n in range(40_000))
     assert peak_of(lambda: desk.encoder._tokens.ids(text)) < 60 * len(text) / 2**20
+
+
+def test_nothing_to_do_takes_as_many_queries_however_many_files(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    rows = Database.rows
+
+    def counting(self: Database, *args: Any) -> list[Any]:
+        counted[-1] += 1
+        return rows(self, *args)
+
+    monkeypatch.setattr(Database, "rows", counting)
+    for count in (3, 12):
+        for number in range(count):
+            desk.write(f"{number}.txt", f"{A} {number}.")
+        counted.append(0)
+        desk.index()
+        counted.append(0)
+        assert desk.index().unchanged == count
+    assert counted[1] == counted[3]
+
+
+def test_files_of_a_folder_are_looked_at_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        desk.write(f"{number}.txt", f"{A} {number}.")
+    desk.index()
+    looks: Counter[str] = Counter()
+    stat = Path.stat
+
+    def counting(self: Path, **options: bool) -> os.stat_result:
+        looks[self.name] += 1
+        return stat(self, **options)
+
+    monkeypatch.setattr(Path, "stat", counting)
+    assert desk.index().unchanged == 5
+    assert [looks[f"{number}.txt"] for number in range(5)] == [2, 1, 1, 1, 1]  # one to enter
+
+
+def test_a_file_that_goes_while_folders_are_walked_is_none(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.txt", "b.txt"):
+        desk.write(name, f"{A} {name}.")
+
+    def misnamed(path: Path) -> None:
+        if path.name == "b.txt":
+            path.unlink()
+
+    monkeypatch.setattr("indexing.walk._misnamed", misnamed)
+    report = desk.index()
+    assert len(report.added) == 1 and not report.failures

@@ -75,13 +75,13 @@ def test_links_out_of_the_folder_are_reported(tmp_path: Path) -> None:
 def test_what_a_person_names_is_never_passed_over(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     touch(tmp_path / "pictures" / "a.png")
-    named = [tmp_path / "gone.txt", touch(tmp_path / "a.xlsx"), tmp_path / "empty"]
+    named = [tmp_path / "gone.txt", touch(tmp_path / "a.png"), tmp_path / "empty"]
     gone, other, empty, pictures, strange = failures(
         [*named, tmp_path / "pictures", tmp_path / "a\0b.txt"]
     )
     assert strange.reason == "is no possible name"
     assert gone.reason == "does not exist"
-    assert "ends in .xlsx" in other.reason and ".docx" in other.remedy
+    assert "ends in .png" in other.reason and ".docx" in other.remedy
     assert empty.reason == "holds no file that can be read (0 of other kinds)"
     assert pictures.reason == "holds no file that can be read (1 of other kinds)"
     assert touch(tmp_path / ".notes.txt") in list(walk([tmp_path / ".notes.txt"]))
