@@ -192,7 +192,7 @@ class Indexer:
 
     def _files(self, paths: Sequence[Path]) -> Iterator[_SourceFile]:
         """The files to look at; what cannot be reached is noted as a failure."""
-        for entry in walk(paths, skipped=self._draft.skipped):
+        for entry in walk(paths, skipped=self._draft.skipped, pictures=self.reader.ocr.is_named):
             if isinstance(entry, Failure):
                 self._draft.failures.append(entry)
                 continue
@@ -407,14 +407,14 @@ def reencode(
     return len(pending)
 
 
-def nothing_to_read(paths: Sequence[Path]) -> IndexReport | None:
+def nothing_to_read(paths: Sequence[Path], *, pictures: bool = False) -> IndexReport | None:
     """The report of paths under which there is no file to read; None when there is one.
 
     None also when no path is given: who asks for an empty corpus gets one.
     """
     skipped: Counter[str] = Counter()
     failures: list[Failure] = []
-    for entry in walk(paths, skipped=skipped):
+    for entry in walk(paths, skipped=skipped, pictures=pictures):
         if not isinstance(entry, Failure):
             return None
         failures.append(entry)

@@ -6,15 +6,16 @@ import errno
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
 from indexing.errors import UnreadableFile
-from indexing.loaders import LOADERS
+from indexing.loaders import LOADERS, PICTURES
 from indexing.loaders.charset import printable
 
 SUPPORTED = ", ".join(LOADERS)
+IN_FOLDERS = ", ".join(suffix for suffix in LOADERS if suffix not in PICTURES)
 SHOWN = 1000  # characters of a path in a message
 
 _GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP))
@@ -43,7 +44,9 @@ class Failure:
         return f"{self.path}: {self.reason}; {self.remedy}"
 
 
-def walk(paths: Sequence[Path], *, skipped: Counter[str] | None = None) -> Iterator[Path | Failure]:
+def walk(
+    paths: Sequence[Path], *, skipped: Counter[str] | None = None, pictures: bool = False
+) -> Iterator[Path | Failure]:
     """Every readable file under the paths once, resolved, in the order of names in each folder.
 
     What a person names is always yielded or reported. Inside of folders, hidden files and folders
@@ -53,23 +56,34 @@ def walk(paths: Sequence[Path], *, skipped: Counter[str] | None = None) -> Itera
     Args:
         paths: Files and folders.
         skipped: Counts the files of other kinds by suffix, for a caller that wants to tell.
+        pictures: Whether pictures in folders are among the files to read; named ones are.
     """
     counts: Counter[str] = Counter() if skipped is None else skipped
     real = {path: resolved(path) for path in paths}
     roots = tuple(root for root in real.values() if isinstance(root, Path))
     seen: set[Path] = set()
+    suffixes = LOADERS.keys() if pictures else LOADERS.keys() - PICTURES
+    scope = _Scope(roots, suffixes)
     for path, root in real.items():
         if isinstance(root, Failure):
             yield root
         elif is_folder(root):
-            yield from _under(path, root, roots, seen, counts)
+            yield from _under(path, root, scope, seen, counts)
         elif root not in seen:
             seen.add(root)
             yield refusal(root) or root
 
 
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Where links may lead, and what is read in folders."""
+
+    roots: tuple[Path, ...]
+    suffixes: Set[str]
+
+
 def _under(
-    named: Path, root: Path, roots: tuple[Path, ...], seen: set[Path], counts: Counter[str]
+    named: Path, root: Path, scope: _Scope, seen: set[Path], counts: Counter[str]
 ) -> Iterator[Path | Failure]:
     """The files of one folder, depth first, and a failure when it holds none to read."""
     others = counts.total()
@@ -77,7 +91,7 @@ def _under(
     pending = [(root, False)]
     while pending:
         path, regular = pending.pop()
-        here = path if regular else _inside(path, roots)
+        here = path if regular else _inside(path, scope)
         if here is None:
             continue
         if isinstance(here, Failure):
@@ -93,7 +107,7 @@ def _under(
                 yield children
             else:
                 pending.extend(reversed(children))
-        elif here.suffix.lower() not in LOADERS:
+        elif here.suffix.lower() not in scope.suffixes:
             counts[here.suffix.lower()] += 1
         else:
             seen.add(here)
@@ -106,10 +120,11 @@ def _under(
 def nothing_in(folder: Path, what: str) -> Failure:
     """The report of a folder without a file to read, with what there is instead."""
     reason = f"holds no file that can be read ({what})"
-    return Failure(shown(folder), reason, f"add files that end in {SUPPORTED}")
+    remedy = f"add files that end in {IN_FOLDERS}, or read pictures with --ocr rapidocr"
+    return Failure(shown(folder), reason, remedy)
 
 
-def _inside(path: Path, roots: tuple[Path, ...]) -> Path | Failure | None:
+def _inside(path: Path, scope: _Scope) -> Path | Failure | None:
     """The real path of what a folder lists; None for a dead or foreign link of another kind."""
     try:
         is_link = stat.S_ISLNK(path.lstat().st_mode)
@@ -118,10 +133,10 @@ def _inside(path: Path, roots: tuple[Path, ...]) -> Path | Failure | None:
     if not is_link:
         return path
     real = resolved(path)
-    ours = path.suffix.lower() in LOADERS
+    ours = path.suffix.lower() in scope.suffixes
     if isinstance(real, Failure):
         return real if ours else None
-    if any(real.is_relative_to(root) for root in roots):
+    if any(real.is_relative_to(root) for root in scope.roots):
         return real
     if not (ours or is_folder(real)):
         return None

@@ -66,6 +66,15 @@ LOADERS: dict[str, Loader] = {
     ".jsonl": Loader("qmsum", "transcripts.qmsum", "load_meetings"),
     ".eaf": Loader("eaf", "transcripts.eaf"),
     ".xml": Loader("nxt", "transcripts.nxt"),
+    ".png": Loader("picture", "pictures"),
+    ".jpg": Loader("picture", "pictures"),
+    ".jpeg": Loader("picture", "pictures"),
+    ".tif": Loader("picture", "pictures"),
+    ".tiff": Loader("picture", "pictures"),
 }
 
-__all__ = ["LOADERS", "Loader"]
+PICTURES = frozenset(suffix for suffix, loader in LOADERS.items() if loader.format == "picture")
+"""Suffixes of what people mostly keep for other reasons than its words: in folders it is passed
+over, unless OCR was switched on by name."""
+
+__all__ = ["LOADERS", "PICTURES", "Loader"]

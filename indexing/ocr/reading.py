@@ -36,6 +36,11 @@ class OcrSettings:
     pixels: int = 16_000_000
     seconds: int = 120
 
+    @property
+    def is_named(self) -> bool:
+        """Whether somebody asked for an engine by its name."""
+        return self.engine not in (AUTO, OFF)
+
 
 @dataclass(frozen=True, slots=True)
 class Line:

@@ -168,8 +168,9 @@ def index(
 ) -> None:
     """Add or update files and folders; unchanged ones are skipped.
 
-    Reads txt, md, pdf, docx, odt, rtf, html, epub, pptx, xlsx, csv, tsv, eml, msg, vtt, srt, and
-    QMSum json and jsonl.
+    Reads txt, md, pdf, docx, odt, rtf, html, epub, pptx, xlsx, csv, tsv, eml, msg, vtt, srt, eaf,
+    json, jsonl and xml of transcripts; by OCR png, jpg and tif that are named, and those in folders
+    where --ocr names an engine.
     """
     from rag_app.cli import json_output as shapes
     from rag_app.cli import printing

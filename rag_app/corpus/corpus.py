@@ -164,7 +164,7 @@ class Corpus:
         if isinstance(paths, str | Path):
             paths = [paths]
         files, collection = [Path(path) for path in paths], collection_name(collection)
-        if not self.exists and (nothing := nothing_to_read(files)):
+        if not self.exists and (nothing := nothing_to_read(files, pictures=self.ocr.is_named)):
             return nothing
         with self.writing() as store:
             if owner is not None:

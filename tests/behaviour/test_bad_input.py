@@ -19,7 +19,7 @@ from indexing.files import FileReader, document
 from indexing.limits import MIB, FileLimits
 from indexing.loaders import LOADERS
 from indexing.walk import Failure
-from tests.indexing.loaders.test_loaders import BUILDERS
+from tests.indexing.loaders.test_loaders import BUILDERS, line_of
 from tests.reading import read
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(64))
@@ -87,6 +87,12 @@ def changed(data: bytes, parts: Mapping[str, bytes | None]) -> bytes:
     return made.getvalue()
 
 
+def line_of_words() -> bytes:
+    data = io.BytesIO()
+    line_of("The minutes of the board.").save(data, "PNG")
+    return data.getvalue()
+
+
 def mail(body: bytes, kind: bytes = b"text/plain") -> bytes:
     return b"From: ada@example.org\r\nContent-Type: " + kind + b"\r\n\r\n" + body
 
@@ -137,6 +143,9 @@ CASES = {
     "HTML named Word": ("a.docx", b"<html><p>words</p></html>", "not a Word document"),
     "old Word": ("a.docx", OLD_OFFICE, "is an old Microsoft Office document"),
     "sealed Word": ("a.docx", SEALED, "protected by a password"),
+    "text named PNG": ("a.png", b"just words", "is no picture, or a damaged one"),
+    "PDF named TIFF": ("a.tif", pdf(), "is a PDF document, not a picture"),
+    "truncated PNG": ("a.png", line_of_words()[:2000], "is damaged"),
     "truncated Word": ("a.docx", docx()[:5000], "damaged or cut short"),
     "other ZIP": ("a.docx", archive("readme.txt", b"words"), "not a Word document"),
     "PNG named Word": ("a.docx", PNG, "is a PNG picture, not a Word document"),

@@ -75,13 +75,13 @@ def test_links_out_of_the_folder_are_reported(tmp_path: Path) -> None:
 def test_what_a_person_names_is_never_passed_over(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     touch(tmp_path / "pictures" / "a.png")
-    named = [tmp_path / "gone.txt", touch(tmp_path / "a.png"), tmp_path / "empty"]
+    named = [tmp_path / "gone.txt", touch(tmp_path / "a.doc"), tmp_path / "empty"]
     gone, other, empty, pictures, strange = failures(
         [*named, tmp_path / "pictures", tmp_path / "a\0b.txt"]
     )
     assert strange.reason == "is no possible name"
     assert gone.reason == "does not exist"
-    assert "ends in .png" in other.reason and ".docx" in other.remedy
+    assert "ends in .doc," in other.reason and ".docx" in other.remedy
     assert empty.reason == "holds no file that can be read (0 of other kinds)"
     assert pictures.reason == "holds no file that can be read (1 of other kinds)"
     assert touch(tmp_path / ".notes.txt") in list(walk([tmp_path / ".notes.txt"]))
@@ -164,3 +164,14 @@ def test_names_are_safe_to_print(tmp_path: Path) -> None:
     (failure,) = failures([tmp_path])
     assert failure.reason == "has a name that is not valid UTF-8"
     failure.path.encode("utf-8")
+
+
+def test_pictures_in_folders_are_passed_over_unless_they_are_wanted(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.PNG", "c.tiff"):
+        (tmp_path / name).write_bytes(b"x")
+    text, photo, scan = (tmp_path.resolve() / name for name in ("a.txt", "b.PNG", "c.tiff"))
+    skipped: Counter[str] = Counter()
+    assert list(walk([tmp_path], skipped=skipped)) == [text]
+    assert skipped == {".png": 1, ".tiff": 1}
+    assert list(walk([tmp_path], pictures=True)) == [text, photo, scan]
+    assert list(walk([photo, tmp_path])) == [photo, text]

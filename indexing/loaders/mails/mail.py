@@ -168,10 +168,11 @@ def _occasion(mail: Mail) -> Occasion:
 
 def _file(path: Path, name: str, content: bytes) -> Iterator[Extract | UnreadableFile] | None:
     """What a loader reads out of an attached file; None where none reads such files."""
-    from indexing.loaders import LOADERS
+    from indexing.loaders import LOADERS, PICTURES
 
     suffix = Path(name).suffix.lower()
-    return _loaded(path, name, suffix, content) if suffix in LOADERS else None
+    is_read = suffix in LOADERS and suffix not in PICTURES
+    return _loaded(path, name, suffix, content) if is_read else None
 
 
 def _loaded(

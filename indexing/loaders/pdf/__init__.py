@@ -59,7 +59,7 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
                 if not any(page.lines for page in pages):
                     raise scans.nothing_read(path)
                 title = _title(reader) or clean(path.stem)
-                extract = _extract(pages, scans.confidence, title)
+                extract = extract_of_pages(pages, scans.confidence, title)
                 yield replace(extract, figures=_placed(extract, pages, gallery))
                 yield from scans.unread(path)
                 yield from _unread(path, reader)
@@ -133,8 +133,16 @@ def _unlock(path: Path, reader: PdfReader) -> None:
         raise UnreadableFile(path, "is protected by a password", remedy)
 
 
-def _extract(pages: Sequence[PageLines], confidence: dict[int, float], title: str) -> Extract:
-    """Pages put together with a newline between; passages prefer to begin at pages."""
+def extract_of_pages(
+    pages: Sequence[PageLines], confidence: dict[int, float], title: str
+) -> Extract:
+    """Pages put together with a newline between; passages prefer to begin at pages.
+
+    Args:
+        pages: The lines of each.
+        confidence: Of those that OCR has read, counted from 0.
+        title: The document's.
+    """
     heads = running_heads(pages)
     texts = [
         "\n".join(line for at, line in enumerate(page.lines) if at not in out)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SPANS = 12  # of page numbers, that are spelled out
 STAMP = 30  # letters and digits: a page number, a stamp on a scan
 SCAN = 500_000  # pixels: A4 at 72 dots an inch; logos have fewer
-ELSEWHERE = "recognise their text in another program (ocrmypdf in.pdf out.pdf), and index that"
+ELSEWHERE = "recognise their text in another program, and index what that saves"
 # ISO 32000-1, table 51: operators that paint a path, a shading or an object; then pypdf's own name.
 PAINTING = frozenset(b"f F f* B B* b b* S s sh Do".split()) | {b"INLINE IMAGE"}
 
@@ -108,13 +108,22 @@ def read_scans(path: Path, pages: Iterable[PageObject], lines: Sequence[PageLine
         if isinstance(picture, str):
             scans.failed[at] = picture
         else:
-            _read(scans, at, picture, recognition, place=(order, len(pictures)))
+            read_scan(scans, at, picture, recognition, place=(order, len(pictures)))
     return scans
 
 
-def _read(
+def read_scan(
     scans: Scans, at: int, picture: Image, recognition: Recognition, *, place: tuple[int, int]
 ) -> None:
+    """Read the picture of a page, and note what became of it.
+
+    Args:
+        scans: Of the file.
+        at: The page, counted from 0.
+        picture: In grey levels.
+        recognition: One that has no remedy.
+        place: Its number among the pages that are read, from 1, and how many these are.
+    """
     reading = recognition.read(picture, page=place[0], of=place[1])
     rows = reading.rows(*picture.size)
     if reading.failure:

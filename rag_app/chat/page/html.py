@@ -19,7 +19,7 @@ from generator.lm.model_name import is_remote
 from indexing.documents import clock
 from indexing.store.collections import DEFAULT
 from indexing.text.disfluency import without_noise
-from indexing.walk import SUPPORTED
+from indexing.walk import IN_FOLDERS, SUPPORTED
 from rag_app.chat.page.quote_context import (
     QuoteContext,
     citation_context,
@@ -254,7 +254,8 @@ def _sums(all_: Sequence[UploadStatus]) -> list[tuple[str, int]]:
 
 def dropzone(max_bytes: int) -> str:
     """The area where files are dropped."""
-    return render("dropzone.html", kinds=SUPPORTED, limit=f"{max_bytes / (1 << 20):,.0f} MB")
+    limit = f"{max_bytes / (1 << 20):,.0f} MB"
+    return render("dropzone.html", kinds=SUPPORTED, in_folders=IN_FOLDERS, limit=limit)
 
 
 def hits(corpus: Corpus, ranking: Sequence[Hit], where: Filter | None = None) -> str:

@@ -15,14 +15,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image, ImageDraw, ImageFont
 
+from benchmarks.scanned_pages import font_file
 from campaign import outlook
 from indexing.documents import Document
 from indexing.loaders import LOADERS
 from indexing.loaders.charset import clean, one_line
 from indexing.text.chunking import split
 from indexing.walk import Failure
-from tests.reading import read
+from tests.reading import read, read_by_ocr
 
 HEADINGS = ("Über the budget", "Naïve plans")
 PARAGRAPHS = (
@@ -437,6 +439,24 @@ def mails(parts: tuple[str, str], zone: str) -> list[Known]:
     return [whole, table, inner]
 
 
+def picture(path: Path) -> list[Known]:
+    words = ("Cut the budget on page one.", "Keep the cafe on page two.")
+    first, second = map(line_of, words)
+    if path.suffix.startswith(".tif"):
+        first.save(path, save_all=True, append_images=[second])
+        return [Known(path.stem, words=words, headings=words)]
+    first.save(path)
+    return [Known(path.stem, words=words[:1], headings=words[:1])]
+
+
+def line_of(words: str) -> Image.Image:
+    """A picture of a line of words, black on white."""
+    made = Image.new("L", (900, 160), 255)
+    font = ImageFont.truetype(str(font_file()), 40)
+    ImageDraw.Draw(made).text((60, 50), words, fill=0, font=font)
+    return made
+
+
 BUILDERS: dict[str, Callable[[Path], list[Known]]] = {
     ".txt": text,
     ".md": markdown,
@@ -460,6 +480,11 @@ BUILDERS: dict[str, Callable[[Path], list[Known]]] = {
     ".jsonl": qmsum_lines,
     ".eaf": eaf,
     ".xml": nxt,
+    ".png": picture,
+    ".jpg": picture,
+    ".jpeg": picture,
+    ".tif": picture,
+    ".tiff": picture,
 }
 
 
@@ -468,7 +493,7 @@ def loaded(request: pytest.FixtureRequest, tmp_path: Path) -> list[tuple[Documen
     """Each document of a file of each suffix beside what it was made of."""
     path = tmp_path / f"weekly{request.param}"
     known = BUILDERS[request.param](path)
-    found = read(path)
+    found = read_by_ocr(path)
     documents = [each for each in found if isinstance(each, Document)]
     failures = [each for each in found if isinstance(each, Failure)]
     unread = [what for each in known for what in each.unread]
@@ -557,7 +582,7 @@ def test_passages_hold_every_word(loaded: list[tuple[Document, Known]]) -> None:
 
 
 def test_reading_again_gives_the_same(loaded: list[tuple[Document, Known]]) -> None:
-    again = [each for each in read(Path(loaded[0][0].path)) if isinstance(each, Document)]
+    again = [each for each in read_by_ocr(Path(loaded[0][0].path)) if isinstance(each, Document)]
     assert again == [document for document, _ in loaded]
 
 
