@@ -14,6 +14,7 @@ NAMES = (
     "encoding",
     "cold-start",
     "unchanged-files",
+    "server-start",
     "generation",
     "follow-up",
     "ms-poe-overhead",

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.errors import RagAppError
 from rag_app.chat.changes import Changes
 from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.conversation_store import ConversationStore
@@ -15,6 +14,7 @@ from rag_app.chat.model_choice import ModelChoice
 from rag_app.chat.queues.answer_jobs import AnswerJobs
 from rag_app.chat.queues.ingest_queue import IngestQueue
 from rag_app.chat.queues.question_queue import QuestionQueue
+from rag_app.chat.readiness import Readiness
 from rag_app.chat.removal_notice import RemovalNotices
 from rag_app.chat.uploads import Uploads
 from rag_app.chat.viewer.viewer import Viewer
@@ -47,6 +47,7 @@ class Application:
         viewer: Opens documents.
         suggestions: What is shown of documents before the first question.
         models: Which language model writes.
+        readiness: Whether models are loaded.
     """
 
     corpus: Corpus
@@ -63,6 +64,7 @@ class Application:
     viewer: Viewer
     suggestions: Suggestions
     models: ModelChoice
+    readiness: Readiness
 
     @property
     def generator(self) -> str:
@@ -92,6 +94,7 @@ class Application:
         models.restore()
         uploads = Uploads(corpus.folder / UPLOADS, max_bytes=corpus.limits.bytes)
         ingest_queue = IngestQueue(corpus, uploads)
+        readiness = Readiness(corpus)
         suggestions = Suggestions(corpus, questions, ingest_queue)
         return cls(
             corpus=corpus,
@@ -104,16 +107,9 @@ class Application:
             document_list=DocumentList(corpus, uploads),
             collection_list=CollectionList(corpus),
             removal_notices=RemovalNotices(corpus, conversations, people),
-            changes=Changes(corpus, ingest_queue, conversations, suggestions),
+            changes=Changes(corpus, ingest_queue, conversations, suggestions, readiness),
             viewer=Viewer(corpus),
             suggestions=suggestions,
             models=models,
+            readiness=readiness,
         )
-
-    def warm(self) -> None:
-        """Load what the first question needs, before it is asked."""
-        try:
-            if self.corpus.documents():
-                self.corpus.search("warm", k=1, passages=1)
-        except RagAppError:
-            return  # the first question reports it

@@ -10,6 +10,7 @@ from indexing.errors import RagAppError
 if TYPE_CHECKING:
     from rag_app.chat.conversation_store import ConversationStore
     from rag_app.chat.queues.ingest_queue import IngestQueue
+    from rag_app.chat.readiness import Readiness
     from rag_app.chat.welcome.suggestions import Suggestions
     from rag_app.corpus.corpus import Corpus
 
@@ -22,6 +23,7 @@ class Changes:
         ingest_queue: Uploaded files.
         conversations: Stored conversations.
         suggestions: What is shown before the first question.
+        readiness: Whether models are loaded.
     """
 
     def __init__(
@@ -30,9 +32,10 @@ class Changes:
         ingest_queue: IngestQueue,
         conversations: ConversationStore,
         suggestions: Suggestions,
+        readiness: Readiness,
     ) -> None:
         self._corpus, self._queue, self._conversations = corpus, ingest_queue, conversations
-        self._suggestions = suggestions
+        self._suggestions, self._readiness = suggestions, readiness
 
     def mark(self, chats: str, person: str | None = None) -> str:
         """A mark that differs from an earlier one if what a person sees has changed since.
@@ -49,6 +52,7 @@ class Changes:
             look.about and look.about.document,
             look.questions,
             self._corpus.generator_settings.model,
+            self._readiness.is_loading,
         )
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 

@@ -150,9 +150,12 @@ def editing(text: str) -> str:
     return render("editing.html", text=text)
 
 
-def changes(mark: str, chats: str, model: str) -> str:
-    """The mark of what is shown, the folder of the conversations, and the model's name."""
-    return render("changes.html", mark=mark, chats=chats, model=model)
+def changes(mark: str, chats: str, model: str, *, loading: bool) -> str:
+    """The mark of what is shown, the folder of the conversations, and the model's name.
+
+    Also that models are being loaded, so that whoever asks now knows what the answer waits for.
+    """
+    return render("changes.html", mark=mark, chats=chats, model=model, loading=loading)
 
 
 def model_label(name: str) -> str:

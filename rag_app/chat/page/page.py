@@ -163,7 +163,8 @@ class _Handlers:
         """The mark of what is shown next; taken before it is read, so that nothing is missed."""
         chats = self.app.conversations.name(browser["key"])
         mark = self.app.changes.mark(chats, browser["person"])
-        return view.changes(mark, chats, self.app.models.current)
+        loading = self.app.readiness.is_loading
+        return view.changes(mark, chats, self.app.models.current, loading=loading)
 
     async def refresh(self, browser: Browser, request: gr.Request) -> AsyncIterator[Updates]:
         """What may have changed elsewhere; then the answer that is asked for in another window."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rag_app.chat.web.logins import Logins
 
 LONGEST_END = 3  # seconds that a server waits for its threads when it is stopped
-WORKERS = ("warm", "answer", "ingest", "suggest")  # names of threads that compute
+WORKERS = ("start", "warm", "answer", "ingest", "suggest")  # names of threads that compute
 STATIC = Path(__file__).parents[1] / "page" / "static"
 
 
@@ -77,8 +77,16 @@ def require_gradio() -> None:
             raise MissingDependency(library, "The chat page", 'pip install "rag-app[chat]"')
 
 
+def protect(web: ASGIApp, options: ServerOptions) -> ASGIApp:
+    """A web application behind its access control."""
+    from rag_app.chat.web.auth import LOOPBACK, AccessControl
+
+    hosts = {*LOOPBACK, options.host} if options.private else None
+    return AccessControl(web, hosts=hosts, logins=options.logins)
+
+
 def build_application(app: Application, options: ServerOptions) -> ASGIApp:
-    """The whole web application behind its access control."""
+    """The whole web application, without access control; Gradio is imported here."""
     _configure_gradio(app.corpus.folder)
     import gradio as gr
     from fastapi import FastAPI
@@ -86,7 +94,6 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
 
     from rag_app.chat.page import page
     from rag_app.chat.web import changes_route, document_route, model_route, upload_route
-    from rag_app.chat.web.auth import LOOPBACK, AccessControl
     from rag_app.chat.web.body_limit import BodyLimit
 
     web = FastAPI(title="rag-app", docs_url=None, redoc_url=None, openapi_url=None)
@@ -120,9 +127,7 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
         auth_dependency=_gradio_user if options.logins else None,
         app_kwargs={"openapi_url": None},
     )
-    hosts = {*LOOPBACK, options.host} if options.private else None
-    limited = BodyLimit(web, limit=MAX_BODY, apart=[upload_route.PATH])
-    return AccessControl(limited, hosts=hosts, logins=options.logins)
+    return BodyLimit(web, limit=MAX_BODY, apart=[upload_route.PATH])
 
 
 def _gradio_user(request: Request) -> str | None:
@@ -158,6 +163,8 @@ def serve(
 ) -> None:
     """Serve until interrupted.
 
+    It listens at once. The page is built behind that, and then the models are loaded.
+
     Args:
         app: What to serve.
         options: How to serve it.
@@ -168,25 +175,41 @@ def serve(
     """
     import uvicorn
 
+    from rag_app.chat.web.startup import Startup
+
+    failures: list[BaseException] = []
+
+    def fail(error: BaseException) -> None:
+        failures.append(error)
+        server.should_exit = True
+
+    startup = Startup(
+        lambda: build_application(app, options), ready=app.readiness.begin, failed=fail
+    )
     with listen(options) as listener:
-        web = build_application(app, options)
         config = uvicorn.Config(
-            web, log_level="warning", access_log=False, timeout_graceful_shutdown=2, ws="none"
+            protect(startup, options),
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=2,
+            ws="none",
         )
+        server = uvicorn.Server(config)
         logging.getLogger("uvicorn.error").addFilter(_is_worth_logging)
         listener.listen()
         app.ingest_queue.resume()
         host = f"[{options.host}]" if ":" in options.host else options.host
         try:
-            threading.Thread(target=app.warm, name="warm", daemon=True).start()
             if ready is not None:
                 ready(f"http://{host}:{listener.getsockname()[1]}")
-            uvicorn.Server(config).run(sockets=[listener])
+            server.run(sockets=[listener])
         finally:
             app.ingest_queue.close()
             app.suggestions.close()
             app.viewer.close()
             _wait_for_threads()
+    if failures:
+        raise failures[0]
 
 
 def _wait_for_threads() -> None:

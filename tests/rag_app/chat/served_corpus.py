@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
+
 from tests.waiting import PATIENCE
 
 # A document that would do harm wherever its text became HTML, a template, Markdown or a link.
@@ -29,9 +31,18 @@ class Served:
     folder: Path
 
 
+def _login(options: tuple[str, ...]) -> tuple[str, str] | None:
+    """Somebody who may log in, where anybody has to."""
+    if "--auth-file" not in options:
+        return None
+    logins = Path(options[options.index("--auth-file") + 1]).read_text()
+    user, _, password = logins.splitlines()[0].partition(":")
+    return user, password
+
+
 @contextmanager
 def serve(folder: Path, *options: str) -> Iterator[Served]:
-    """`rag-app serve --api --mcp` over a corpus."""
+    """`rag-app serve --api --mcp` over a corpus, once its page is there."""
     command = [sys.executable, "-m", "rag_app", "serve", "--api", "--mcp", "--port", "0"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     environment.pop("RAG_APP_AUTH", None)
@@ -45,7 +56,9 @@ def serve(folder: Path, *options: str) -> Iterator[Served]:
         try:
             line = process.stdout.readline()
             assert line.startswith("rag-app is at http://127.0.0.1:"), line
-            yield Served(line.split()[-1], folder)
+            address = line.split()[-1]
+            httpx.get(address, auth=_login(options), timeout=PATIENCE).raise_for_status()
+            yield Served(address, folder)
         finally:
             process.terminate()
             process.wait(PATIENCE)

@@ -1,0 +1,40 @@
+"""Whether the models that the first question needs are loaded yet; behind the page, they are."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from indexing.errors import RagAppError
+
+if TYPE_CHECKING:
+    from rag_app.corpus.corpus import Corpus
+
+
+class Readiness:
+    """Loads models ahead of the first question; one that is asked meanwhile waits for them.
+
+    Args:
+        corpus: The documents; where there are none, nothing is loaded.
+
+    Attributes:
+        is_loading: Whether it is at it, which the page says.
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self.is_loading = False
+
+    def begin(self) -> None:
+        """Load them in a thread."""
+        self.is_loading = True
+        threading.Thread(target=self._load, name="warm", daemon=True).start()
+
+    def _load(self) -> None:
+        try:
+            if self._corpus.documents():
+                self._corpus.search("warm", k=1, passages=1)
+        except RagAppError:
+            return  # the first question reports it
+        finally:
+            self.is_loading = False
