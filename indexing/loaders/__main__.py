@@ -23,7 +23,7 @@ from indexing.documents import Extract
 from indexing.errors import UnreadableFile
 from indexing.limits import MIB, FileLimits
 from indexing.loaders import LOADERS
-from indexing.loaders.transcripts.messages import pack, receive, send
+from indexing.loaders.messages import pack, receive, send
 from indexing.ocr.reading import OcrSettings
 from indexing.ocr.recognition import Recognition, recognising
 

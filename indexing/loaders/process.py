@@ -23,7 +23,7 @@ from indexing.documents import Extract
 from indexing.errors import ReaderFailed, UnreadableFile
 from indexing.limits import MIB, FileLimits
 from indexing.loaders.__main__ import MEMORY_STATUS, resource
-from indexing.loaders.transcripts.messages import receive, send, unpack
+from indexing.loaders.messages import receive, send, unpack
 from indexing.ocr.reading import OcrSettings, Reading
 
 KEPT = 256 * MIB  # a process that holds more memory than this after a file is not used again

@@ -33,7 +33,7 @@ from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.encoder import Encoder
 from indexing.errors import InvalidRequest
 from indexing.loaders.charset import printable
-from indexing.loaders.transcripts.messages import to_figure
+from indexing.loaders.messages import to_figure
 from indexing.store.collections import (
     DEFAULT,
     MAX_NAME,

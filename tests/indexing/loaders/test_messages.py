@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from indexing.documents import Extract, Page, Utterance
 from indexing.errors import OtherKind, PartUnread, UnreadableFile
-from indexing.loaders.transcripts.messages import pack, receive, send, unpack
+from indexing.loaders.messages import pack, receive, send, unpack
 
 texts = st.text(max_size=40)
 
