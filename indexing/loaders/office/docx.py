@@ -208,7 +208,7 @@ def _unread(path: Path, document: WordDocument) -> Iterator[PartUnread]:
     section = document.sections[0] if document.sections else None
     page = (section.page_width or 0) * (section.page_height or 0) if section else 0
     if large := sum(size >= page / 2 for size in _pictures(body) if page):
-        remedy = f"save it as PDF and index that: OCR reads pages without text (once: {INSTALL})"
+        remedy = f"if they hold words, save them as PNG and index these by name (once: {INSTALL})"
         yield PartUnread(path, f"has pictures of half a page or more ({large})", remedy)
 
 
