@@ -304,7 +304,12 @@ def as_json(answer: Answer) -> dict[str, JsonValue]:
 
 def _citation_as_json(citation: Citation) -> dict[str, JsonValue]:
     shown = without_noise(citation.quote)
-    return {**asdict(citation), "time": clock(citation.time), "shown": shown}
+    return {
+        **asdict(citation),
+        "time": clock(citation.time),
+        "figures": list(citation.figures),
+        "shown": shown,
+    }
 
 
 @dataclass(frozen=True, slots=True)

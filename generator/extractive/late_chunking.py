@@ -3,7 +3,7 @@
 The packaged encoder reads windows of a document, and a sentence's vector is the mean over its own
 tokens ("late chunking": Günther et al. 2024, arXiv 2409.04701), so that "It's the ninth." knows
 what it is about. Low-rank adapters of the encoder's layers (LoRA: Hu et al. 2021, arXiv 2106.09685)
-were tuned on questions of meetings, articles and reviews for what answers to come before the rest
+were tuned on QMSum's training meetings for marked utterances to come before others
 (`training/reader/tune_context.py`); they ship beside this file (figures: docs/experiments.md).
 """
 

@@ -114,9 +114,10 @@ def test_a_page_that_takes_too_much_is_named_and_the_others_are_read(
 
 
 def test_without_an_engine_it_is_said_what_to_install(scanned: Path, tmp_path: Path) -> None:
+    missing = "apt install tesseract-ocr-xyz" if find_spec("tesserocr") else "pip install tesserocr"
     for ocr, remedy in (
         (OcrSettings("off"), "--ocr auto"),
-        (OcrSettings("tesseract", ("xyz",)), "apt install tesseract-ocr-xyz"),
+        (OcrSettings("tesseract", ("xyz",)), missing),
     ):
         with FileReader(ocr=ocr) as reader:
             _, failure = reader.read(scanned)

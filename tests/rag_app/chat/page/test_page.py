@@ -308,8 +308,8 @@ def test_follow_up_edit_again_and_another_conversation(visit: Visit) -> None:
     expect(page.locator(".welcome")).to_be_visible()
     page.locator("#chats .name", has_text="rubber case").click()
     answered(page, 1)
-    page.locator("#chats .quiet").click()
-    page.locator("#chats .quiet").click()
+    page.locator("#chats [data-act=forget_chat]").click()
+    page.locator("#chats [data-act=forget_chat]").click()
     expect(page.locator("#chats li")).to_have_count(0)
 
 

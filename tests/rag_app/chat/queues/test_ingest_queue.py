@@ -26,7 +26,7 @@ from rag_app.chat.uploads import Uploads
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import wait_until
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 SENTENCES = " ".join(f"Sentence number {n} is." for n in range(2_500))
 
 
