@@ -11,6 +11,7 @@ import socket
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -202,6 +203,8 @@ def serve(
         try:
             if ready is not None:
                 ready(f"http://{host}:{listener.getsockname()[1]}")
+            # Ctrl-C before its loop has begun leaves a coroutine behind, of which nobody need know.
+            warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited")
             server.run(sockets=[listener])
         finally:
             app.ingest_queue.close()

@@ -36,6 +36,7 @@ def visit(browser: Browser, served: Served) -> Iterator[Visit]:
         watch(page)
         page.goto(served.address)
         expect(page.locator("#documents .documents")).to_be_attached(timeout=PATIENCE)
+        expect(page.get_by_text("Loading the models")).to_have_count(0, timeout=PATIENCE)
         return page
 
     expect.set_options(timeout=PATIENCE)
