@@ -16,7 +16,7 @@ from rag_app.chat.queues.ingest_queue import IngestQueue
 from rag_app.chat.queues.question_queue import QuestionQueue
 from rag_app.chat.readiness import Readiness
 from rag_app.chat.removal_notice import RemovalNotices
-from rag_app.chat.uploads import Uploads
+from rag_app.chat.uploads import MAX_RECORDING, Uploads
 from rag_app.chat.viewer.viewer import Viewer
 from rag_app.chat.welcome.suggestions import Suggestions
 
@@ -79,6 +79,7 @@ class Application:
         answer: Mode = "quote",
         model_named: bool = False,
         people: Sequence[str] = (),
+        max_recording: int = MAX_RECORDING,
     ) -> Application:
         """The parts over a corpus; whatever they store lies in the corpus's folder.
 
@@ -88,11 +89,14 @@ class Application:
             model_named: Whether the language model was named when the server was started, so that
                 nobody chooses another on the page.
             people: Everybody who may log in; nobody where that is not needed.
+            max_recording: Bytes of an uploaded recording, at most.
         """
         questions, conversations = QuestionQueue(corpus), ConversationStore(corpus.folder / CHATS)
         models = ModelChoice(corpus, fixed=model_named, people=people)
         models.restore()
-        uploads = Uploads(corpus.folder / UPLOADS, max_bytes=corpus.limits.bytes)
+        uploads = Uploads(
+            corpus.folder / UPLOADS, max_bytes=corpus.limits.bytes, max_recording=max_recording
+        )
         ingest_queue = IngestQueue(corpus, uploads)
         readiness = Readiness(corpus)
         suggestions = Suggestions(corpus, questions, ingest_queue)

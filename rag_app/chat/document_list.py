@@ -74,7 +74,7 @@ class DocumentList:
     def remove(self, id_: str, person: str | None) -> None:
         """Remove a document from the collections that a person may change, with its uploaded file.
 
-        Other files stay.
+        Recordings beside that file go with it; other files stay.
 
         Raises:
             CorpusLocked: Documents are being added, and that takes long.
@@ -94,8 +94,10 @@ class DocumentList:
             if one.id == id_
         }
         patiently(lambda: access.remove(id_), f"{entry.title}: cannot be removed")
-        for path in paths - self._paths():
+        stay = self._paths()
+        for path in paths - stay:
             self._uploads.delete(path)
+            self._uploads.delete_recordings(path, stay)
 
     def _paths(self) -> set[str]:
         """Where all documents lie, in every collection."""

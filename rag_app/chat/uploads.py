@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import AsyncIterable, Container, Iterator
+from collections.abc import AsyncIterable, Collection, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -18,10 +18,12 @@ from indexing.errors import CorpusError, UnreadableFile
 from indexing.loaders import LOADERS
 from indexing.walk import SUPPORTED
 from rag_app.chat.upload_records import UploadRecords, UploadStatus
+from rag_app.chat.viewer.recording import HEAD, flaw, is_recording, recordings, transcripts
 
 WAITING = ".waiting"  # folder of files that are still to be indexed
 PEOPLE = "people"  # folder of those that somebody uploaded who was logged in
 
+MAX_RECORDING = 2 << 30  # bytes; two hours of a meeting's film
 MAX_DEPTH = 8  # folders within a dropped folder
 MAX_NAME = 120  # characters of one name
 # Characters that file systems refuse, or that are invisible.
@@ -49,9 +51,10 @@ def safe_path(name: str) -> Path:
     if not names:
         raise UnreadableFile(repr(name[:80]), "is not a file name", "rename the file")
     path = Path(*names)
-    if path.suffix.lower() not in LOADERS:
-        raise UnreadableFile(path.name, "is of an unsupported type", f"upload {SUPPORTED}")
-    return path
+    if path.suffix.lower() not in LOADERS and not is_recording(path):
+        remedy = f"upload {SUPPORTED}, or the recording of a transcript"
+        raise UnreadableFile(path.name, "is of an unsupported type", remedy)
+    return path.with_suffix(path.suffix.lower()) if is_recording(path) else path
 
 
 def folder_of(owner: str | None) -> Path:
@@ -59,6 +62,12 @@ def folder_of(owner: str | None) -> Path:
     if owner is None:
         return Path()
     return Path(PEOPLE, hashlib.sha256(owner.encode()).hexdigest()[:32])
+
+
+def _refuse_other_kind(name: str, head: bytes) -> None:
+    """Raise UnreadableFile where a recording is none, or of another kind than its name says."""
+    if is_recording(name) and (wrong := flaw(name, head)):
+        raise UnreadableFile(name, *wrong)
 
 
 def _short(part: str) -> str:
@@ -73,10 +82,12 @@ class Uploads:
     Args:
         folder: Created with the first file.
         max_bytes: Size limit of one file.
+        max_recording: That of a recording.
     """
 
-    def __init__(self, folder: Path, *, max_bytes: int) -> None:
+    def __init__(self, folder: Path, *, max_bytes: int, max_recording: int = MAX_RECORDING) -> None:
         self.folder, self.max_bytes = folder.resolve(), max_bytes
+        self.max_recording = max_recording
         self.records = UploadRecords(self.folder / WAITING)
 
     async def receive(
@@ -90,7 +101,8 @@ class Uploads:
             owner: The login name of whoever sends it: two people's files never meet.
 
         Raises:
-            UnreadableFile: It is too large, or of an unsupported type.
+            UnreadableFile: It is too large, or of an unsupported type, or a recording of another
+                kind than its name says.
             CorpusError: The folder cannot be written to.
         """
         path = folder_of(owner) / safe_path(name)
@@ -107,14 +119,19 @@ class Uploads:
         return Received(path.as_posix(), partial, owner or "")
 
     async def _write(self, partial: Path, name: str, content: AsyncIterable[bytes]) -> None:
-        size = 0
+        most = self.max_recording if is_recording(name) else self.max_bytes
+        remedy = "save it as sound alone" if is_recording(name) else "split it"
+        size, head = 0, b""
         with partial.open("xb") as file:
             async for piece in content:
                 size += len(piece)
-                if size > self.max_bytes:
-                    limit = f"{self.max_bytes / 1e6:,.0f} MB"
-                    raise UnreadableFile(name, f"is larger than {limit}", "split it")
+                if size > most:
+                    raise UnreadableFile(name, f"is larger than {most / 1e6:,.0f} MB", remedy)
                 file.write(piece)
+                head += piece[: HEAD - len(head)]
+                if len(head) == HEAD:
+                    _refuse_other_kind(name, head)
+            _refuse_other_kind(name, head)
             file.flush()
             os.fsync(file.fileno())
 
@@ -191,6 +208,19 @@ class Uploads:
 
     def delete(self, path: str) -> None:
         """Delete a file if it lies in this folder; other files are left alone."""
-        file = Path(path)
-        if file.is_absolute() and file.resolve().is_relative_to(self.folder):
-            file.unlink(missing_ok=True)
+        if self._is_ours(Path(path)):
+            Path(path).unlink(missing_ok=True)
+
+    def delete_recordings(self, transcript: str, others: Collection[str]) -> None:
+        """Delete the recordings of a transcript in this folder, but for those of others, too.
+
+        Args:
+            transcript: Its path.
+            others: The paths of all documents that stay.
+        """
+        for each in recordings(Path(transcript)) if self._is_ours(Path(transcript)) else ():
+            if not transcripts(each.path, others):
+                self.delete(str(each.path))
+
+    def _is_ours(self, file: Path) -> bool:
+        return file.is_absolute() and file.resolve().is_relative_to(self.folder)

@@ -59,6 +59,13 @@ LOGIN = "RAG_APP_AUTH"
 @with_encoder
 @with_ocr
 @with_file_limits
+@click.option(
+    "--max-recording-mb",
+    type=click.IntRange(min=1),
+    default=2048,
+    show_default=True,
+    help="Refuse uploaded recordings larger than this.",
+)
 @with_synchronous
 def serve(
     folder: Path,
@@ -81,6 +88,7 @@ def serve(
     max_file_seconds: int,
     max_file_memory_mb: int,
     max_file_characters: int,
+    max_recording_mb: int,
     synchronous: Synchronous,
 ) -> None:
     """Serve a chat page in the browser, and other programs with --api and --mcp. Ctrl-C stops it.
@@ -124,6 +132,7 @@ def serve(
             corpus,
             answer="free" if answer == "free" else "quote",
             model_named=generator is not None,
+            max_recording=max_recording_mb << 20,
             people=options.logins.users if options.logins else (),
         )
         server.serve(app, options, ready=lambda address: _ready(address, options))

@@ -28,6 +28,7 @@ from rag_app.chat.page.quote_context import (
     span_context,
 )
 from rag_app.chat.page.segments import paragraphs
+from rag_app.chat.viewer.recording import TYPES
 
 if TYPE_CHECKING:
     from generator.answer import Answer
@@ -258,7 +259,13 @@ def _sums(all_: Sequence[UploadStatus]) -> list[tuple[str, int]]:
 def dropzone(max_bytes: int) -> str:
     """The area where files are dropped."""
     limit = f"{max_bytes / (1 << 20):,.0f} MB"
-    return render("dropzone.html", kinds=SUPPORTED, in_folders=IN_FOLDERS, limit=limit)
+    return render(
+        "dropzone.html",
+        kinds=SUPPORTED,
+        in_folders=IN_FOLDERS,
+        recordings=", ".join(TYPES),
+        limit=limit,
+    )
 
 
 def hits(corpus: Corpus, ranking: Sequence[Hit], where: Filter | None = None) -> str:

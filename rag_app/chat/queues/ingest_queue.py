@@ -1,5 +1,7 @@
 """Indexing of uploaded files: one thread, a few files at a time, with a status of each.
 
+A recording is not indexed: when all else is, it is looked whether its transcript is there.
+
 What waits is on disk (`upload_records`): when a server was killed, the next goes on with it, or
 another of the same corpus that runs already.
 """
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +26,7 @@ from indexing.errors import (
 from indexing.filter import Filter
 from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.upload_records import Stage, UploadStatus
+from rag_app.chat.viewer.recording import is_recording, recording, transcripts
 
 if TYPE_CHECKING:
     from indexing.indexer import IndexReport, Progress
@@ -167,18 +171,18 @@ class IngestQueue:
             over = [each for each in self._uploads.values() if each.over]
             for status in [each for each in over if _is_theirs(each, person)]:
                 self._forget(status)
-                path = (self._files.folder / status.name).as_posix()
+                path = self._files.folder / status.name
                 is_open = any(each.name == status.name for each in self._uploads.values())
-                used = is_open or path in indexed.get(status.owner, {path})
+                used = is_open or _belongs(path, indexed.get(status.owner, {path.as_posix()}))
                 if status.stage in UNUSED and not used:
-                    self._files.delete(path)
+                    self._files.delete(path.as_posix())
 
     def _changes_document(self, received: Received) -> bool:
-        """Whether a document comes from a file of this name, with other content."""
+        """Whether a document has a file of this name, with other content."""
         path = self._files.path(received.name)
         return (
             path is not None
-            and path.as_posix() in self._indexed(received.owner)
+            and _belongs(path, self._indexed(received.owner))
             and not self._files.same(received.content, received.name)
         )
 
@@ -244,9 +248,11 @@ class IngestQueue:
         batch: dict[Path, str] = {}
         size, owner = 0, ""
         with self._lock:
-            for status in () if self._closed.is_set() else list(self._uploads.values()):
-                if status.stage != "waiting":
-                    continue
+            waiting = [each for each in self._uploads.values() if each.stage == "waiting"]
+            waiting.sort(key=lambda each: is_recording(each.name))
+            for status in () if self._closed.is_set() else waiting:
+                if batch and is_recording(status.name):
+                    break
                 content = self._records.content(status.id)
                 size += content.stat().st_size if content.is_file() else 0
                 if batch and (len(batch) == BATCH_FILES or size > BATCH_BYTES):
@@ -262,6 +268,8 @@ class IngestQueue:
                     self._set(replace(status, stage="failed", note=str(error)))
                 else:
                     batch[path] = status.id
+                    if is_recording(path):
+                        break
             if not batch:
                 if self._closed.is_set():
                     self._records.close()
@@ -270,7 +278,11 @@ class IngestQueue:
 
     def _index_batch(self, batch: dict[Path, str]) -> None:
         with suppress(_Cancelled):
+            if is_recording(first := next(iter(batch))):
+                self._place_recording(first, batch[first])
+                return
             self._report(batch, *self._index(batch))
+            self._try_recordings_again()
         for id_ in batch.values():
             status = self._uploads.get(id_)
             if status is not None and status.stage == "reading":  # beside one that was cancelled
@@ -318,6 +330,46 @@ class IngestQueue:
             elif duplicates:
                 stage = "duplicate"
             self.advance(id_, stage, 1.0, notes.replace(f"{path.parent.as_posix()}/", ""))
+
+    def _place_recording(self, path: Path, id_: str) -> None:
+        """Say which transcript an uploaded recording belongs to, or that there is none."""
+        with self._lock:
+            owner = self._uploads[id_].owner if id_ in self._uploads else ""
+        for transcript in self._transcripts(path, owner):
+            played = recording(transcript)
+            if played is not None and played.path == path:
+                self.advance(id_, "added", 1.0, f"plays beside {transcript.name}")
+                return
+            if played is not None:
+                note = (
+                    f"{transcript.name} has another recording, {played.path.name}; remove "
+                    f"{transcript.name} and upload it again with the recording it is to have"
+                )
+                self.advance(id_, "failed", 1.0, note)
+                return
+        note = (
+            "is a recording without a transcript, and speech in it is not recognised; upload its "
+            f"transcript as {path.stem}.vtt, or in another format that has speakers or times"
+        )
+        self.advance(id_, "failed", 1.0, note)
+
+    def _transcripts(self, path: Path, owner: str) -> list[Path]:
+        """The transcripts of an uploaded recording, which whoever uploaded it has uploaded too."""
+        collection = self._collections.for_uploads(owner or None)
+        paths = self._paths(collection) if collection else {}
+        beside = set(transcripts(path, paths.values()))
+        return [
+            Path(each)
+            for id_, each in paths.items()
+            if each in beside and self._corpus.document(id_).utterances
+        ]
+
+    def _try_recordings_again(self) -> None:
+        """Let recordings that had no transcript wait until all else is indexed."""
+        with self._lock:
+            for each in list(self._uploads.values()):
+                if each.stage == "failed" and is_recording(each.name):
+                    self._move_on(each.id, {"failed"}, None)
 
     def _fail(self, batch: dict[Path, str], note: str) -> None:
         for id_ in batch.values():
@@ -380,6 +432,14 @@ class _FileProgress:
 
 def _is_theirs(status: UploadStatus, person: str | None) -> bool:
     return person is None or status.owner in {"", person}
+
+
+def _belongs(path: Path, indexed: Collection[str]) -> bool:
+    """Whether a file is that of a document, or the recording that is played beside one."""
+    if not is_recording(path):
+        return path.as_posix() in indexed
+    played = (recording(Path(each)) for each in transcripts(path, indexed))
+    return any(each is not None and each.path == path for each in played)
 
 
 def _concerns(name: str, path: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -23,6 +24,8 @@ TYPES = {
     ".webm": "video/webm",
     ".ogv": "video/ogg",
 }
+HEAD = 12  # bytes at the beginning by which a kind is known
+_KINDS = {"mpeg": ".mp3", "aac": ".aac", "wav": ".wav", "ogg": ".ogg", "flac": ".flac"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +47,80 @@ class Recording:
 
 
 def recording(transcript: Path) -> Recording | None:
-    """The recording of a transcript: "call.mp3" beside "call.vtt", "call.en.vtt", "call.mp3.vtt".
+    """The recording that is played beside a transcript; None without any."""
+    return next(recordings(transcript), None)
+
+
+def recordings(transcript: Path) -> Iterator[Recording]:
+    """Those of a transcript: "call.mp3" beside "call.vtt", "call.en.vtt", "call.mp3.vtt".
 
     A link that leads out of the folder is none.
     """
-    stem = transcript.stem
-    for name in dict.fromkeys((stem, Path(stem).stem)):
+    for name in _names(transcript):
         for suffix, type_ in TYPES.items():
             for spelling in (suffix, suffix.upper()):
                 path = transcript.parent / f"{name}{spelling}"
                 if _is_inside(path, transcript.parent):
-                    return Recording(path, type_)
-    return None
+                    yield Recording(path, type_)
+
+
+def transcripts(recording: Path, paths: Iterable[str]) -> list[str]:
+    """Those of some paths whose recording it is by its name."""
+    folder = recording.parent.as_posix()
+    beside = (path for path in paths if path.rpartition("/")[0] == folder)
+    return [path for path in beside if recording.stem in _names(Path(path))]
+
+
+def is_recording(path: str | Path) -> bool:
+    """Whether a file has the suffix of one."""
+    return Path(path).suffix.lower() in TYPES
+
+
+def flaw(name: str, head: bytes) -> tuple[str, str] | None:
+    """What is wrong with a file by its first bytes, and what to do; None where they fit its suffix.
+
+    Args:
+        name: With the suffix of a recording.
+        head: Its first bytes, as many as `HEAD` or all.
+    """
+    if not head:
+        return "is empty", "check where it comes from"
+    suffix = Path(name).suffix.lower()
+    kinds, expected = _kinds(head), TYPES[suffix].partition("/")[2]
+    if expected in kinds:
+        return None
+    if not kinds:
+        return "is not the recording that its name says", "save it again as .mp3, .m4a or .mp4"
+    ending = _KINDS.get(kinds[0]) or f".{kinds[0]}"
+    return f"holds another kind of recording than {suffix}", f"rename it to end in {ending}"
+
+
+def _kinds(head: bytes) -> tuple[str, ...]:
+    """The kinds of recordings that begin so, as media types call them."""
+    if head[4:8] in (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip"):  # ISO 14496-12
+        return ("mp4",)
+    if head[:4] in (b"RIFF", b"RIFX", b"RF64") and head[8:12] == b"WAVE":
+        return ("wav",)
+    for magic, kinds in _MAGIC.items():
+        if head.startswith(magic):
+            return kinds
+    frame = int.from_bytes(head[:2], "big")
+    if frame & 0xFFF6 == 0xFFF0:  # ADTS: layer 0
+        return ("aac",)
+    return ("mpeg",) if frame & 0xFFE0 == 0xFFE0 and frame & 0x0006 else ()
+
+
+_MAGIC = {
+    b"ID3": ("mpeg", "aac", "flac"),  # a tag that others of these may begin with, too
+    b"OggS": ("ogg",),
+    b"fLaC": ("flac",),
+    b"\x1aE\xdf\xa3": ("webm",),
+}
+
+
+def _names(transcript: Path) -> tuple[str, ...]:
+    """What its recording may be called, without suffix."""
+    return tuple(dict.fromkeys((transcript.stem, Path(transcript.stem).stem)))
 
 
 def _is_inside(path: Path, folder: Path) -> bool:

@@ -473,10 +473,17 @@ const ragApp = (() => {
 
   async function send(element, picked, trigger) {
     const list = element.querySelector("[data-sending]");
-    const kinds = element.querySelector("[data-dropzone]").dataset.dropzone.split(", ");
-    const known = ([name]) => kinds.some((kind) => name.toLowerCase().endsWith(kind));
-    // A file picked by itself is sent, and refused with a reason; in folders, such files are skipped.
-    const files = picked.filter((one) => !one[0].includes("/") || known(one));
+    const { dropzone, recordings } = element.querySelector("[data-dropzone]").dataset;
+    const has = (suffixes) => ([name]) => (
+      suffixes.split(", ").some((suffix) => name.toLowerCase().endsWith(suffix))
+    );
+    const stem = (name) => name.replace(/\.[^./]*$/, "");
+    const stems = new Set(picked.filter(has(dropzone))
+      .flatMap(([name]) => [stem(name), stem(stem(name))]));
+    const beside = (one) => has(recordings)(one) && stems.has(stem(one[0]));
+    // A file picked by itself is sent, and refused with a reason; in folders, such files are skipped,
+    // and recordings without a document of their name.
+    const files = picked.filter((one) => !one[0].includes("/") || has(dropzone)(one) || beside(one));
     if (files.length < picked.length) {
       const skipped = picked.length - files.length;
       remark(list, skipped === 1

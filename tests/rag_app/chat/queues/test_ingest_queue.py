@@ -18,11 +18,13 @@ from fpdf import FPDF
 
 from indexing.encoder.encoder import Encoder
 from indexing.ocr.reading import OcrSettings
+from rag_app.chat.document_list import DocumentList
 from rag_app.chat.page import html as view
 from rag_app.chat.queues import ingest_queue
 from rag_app.chat.queues.ingest_queue import BATCH_BYTES, IngestQueue
 from rag_app.chat.upload_records import UploadStatus
 from rag_app.chat.uploads import Uploads
+from rag_app.chat.viewer.viewer import Viewer
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import wait_until
 
@@ -91,6 +93,47 @@ def test_what_was_not_read_of_a_file_is_said(tmp_path: Path, corpus: Corpus) -> 
     status = wait(queue)["a.pdf"]
     assert status.stage == "added"
     assert status.note.startswith("pictures without text on page 2 of 2; allow it with --ocr auto")
+
+
+CALL = "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ann>The owl flies.\n"
+SOUND = b"RIFF\0\0\0\0WAVEfmt "
+
+
+def test_a_recording_stays_beside_its_transcript_and_goes_with_it(corpus: Corpus) -> None:
+    queue = make_queue(corpus)
+    folder = corpus.folder / "uploads"
+    send(queue, "week 1/call.WAV", SOUND)  # before its transcript
+    assert "speech in it is not recognised" in wait(queue)["week 1/call.wav"].note
+    send(queue, "week 1/call.vtt", CALL)
+    send(queue, "week 1/lake.txt", "A heron stands.")
+    send(queue, "week 1/lake.wav", SOUND)
+    send(queue, "week 1/call.mp4", b"\0\0\0\x14ftypisom")
+    statuses = wait(queue)
+    assert {name.removeprefix("week 1/"): each.stage for name, each in statuses.items()} == {
+        "call.vtt": "added",
+        "call.wav": "added",
+        "call.mp4": "failed",
+        "lake.txt": "added",
+        "lake.wav": "failed",
+    }
+    assert statuses["week 1/call.wav"].note == "plays beside call.vtt"
+    assert "has another recording, call.wav" in statuses["week 1/call.mp4"].note
+    assert send(queue, "week 1/call.wav", SOUND + b"longer").stage == "exists"
+    queue.cancel(next(each.id for each in queue.uploads if each.stage == "exists"))
+
+    queue.clear()
+    kept = sorted(path.name for path in (folder / "week 1").iterdir())
+    assert kept == ["call.vtt", "call.wav", "lake.txt", "lake.wav"]
+    viewer, listed = Viewer(corpus), DocumentList(corpus, queue._files)
+    (call,) = [each for each in corpus.documents() if each.path.endswith("call.vtt")]
+    (lake,) = [each for each in corpus.documents() if each.path.endswith("lake.txt")]
+    found = viewer.recording(call.id, None)
+    viewer.close()
+    assert found is not None and found.path == folder / "week 1" / "call.wav"
+    listed.remove(call.id, None)
+    listed.remove(lake.id, None)
+    assert not list((folder / "week 1").iterdir())
+    close(queue)
 
 
 def test_the_same_file_again_asks_nothing(corpus: Corpus) -> None:
@@ -225,6 +268,7 @@ import asyncio, os, sys, signal, threading
 from pathlib import Path
 from rag_app.chat.queues.ingest_queue import IngestQueue
 from rag_app.chat.uploads import Uploads
+from rag_app.chat.viewer.viewer import Viewer
 from rag_app.corpus.corpus import Corpus
 
 corpus = Corpus(sys.argv[1])
