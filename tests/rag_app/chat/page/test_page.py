@@ -29,12 +29,15 @@ def test_files_are_added_and_what_is_wrong_with_one_stops_no_other(
     other.write_text("MZ")
     large = tmp_path / "large.txt"
     large.write_text("x" * ((1 << 20) + 1))
+    posing = tmp_path / "posing.mp3"
+    posing.write_bytes(b"<html>" * (5 << 20))
     page = visit()
     page.clock.install()
-    add(page, other, large, empty, good)
+    add(page, other, large, posing, empty, good)
     failed = page.locator(".sending .failed")
     expect(failed.nth(0)).to_contain_text("tool.exe: is of an unsupported type")
     expect(failed.nth(1)).to_contain_text("is larger than 1 MB")
+    expect(failed.nth(2)).to_contain_text("is not the recording that its name says")
     expect(page.locator("#uploads li", has_text="kite.txt")).to_contain_text("added")
     expect(page.locator("#uploads li", has_text="empty.txt")).to_contain_text("is empty")
     row = page.locator("#documents li", has_text="kite.txt")
@@ -54,9 +57,10 @@ def test_files_are_added_and_what_is_wrong_with_one_stops_no_other(
 
     # What was not sent is told until somebody has read it.
     page.clock.fast_forward("02:00")
-    expect(failed).to_have_count(2)
+    expect(failed).to_have_count(3)
     expect(page.get_by_role("button", name="Dismiss all")).to_be_visible()
-    page.get_by_role("button", name="Dismiss: tool.exe").click()
+    for name in ("tool.exe", "posing.mp3"):
+        page.get_by_role("button", name=f"Dismiss: {name}").click()
     expect(failed).to_have_count(1)
     expect(page.get_by_role("button", name="Dismiss all")).to_be_hidden()
     page.get_by_role("button", name="Clear this list").click()
@@ -68,12 +72,19 @@ def test_a_folder_is_added_with_its_names(visit: Visit, tmp_path: Path) -> None:
     folder = tmp_path / "minutes"
     (folder / "may").mkdir(parents=True)
     (folder / "may" / "first.md").write_text("# May\n\nThe swan boats were painted white.")
+    (folder / "may" / "call.en.vtt").write_text(
+        "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ann>The owl flies.\n"
+    )
+    for name in ("may/call.wav", "may/song.wav", "call.wav"):
+        (folder / name).write_bytes(b"RIFF\0\0\0\0WAVEfmt ")
     (folder / "picture.png").write_bytes(b"\x89PNG")
     page = visit()
     page.locator("input[data-picked=folder]").set_input_files(folder)
     row = page.locator("#uploads li", has_text="minutes/may/first.md")
     expect(row).to_contain_text("added")
-    expect(page.locator(".sending li")).to_contain_text("1 file of an unsupported type skipped")
+    expect(page.locator(".sending li")).to_contain_text("3 files of unsupported types skipped")
+    call = page.locator("#uploads li", has_text="minutes/may/call.wav")
+    expect(call).to_contain_text("plays beside call.en.vtt")
 
 
 def test_a_citation_leads_to_its_quote_in_its_context(visit: Visit, served: Served) -> None:
