@@ -87,9 +87,9 @@ def _inner(part: Message) -> object:
 def _is_attached(part: Message) -> bool:
     """Whether a part is a file of its own and not the mail's words or a picture among them."""
     placed = part.get_content_disposition()
-    if part.get_content_maintype() == "image":
-        return placed == "attachment"
     named = bool(part.get_filename())
+    if part.get_content_maintype() == "image":
+        return placed == "attachment" or (named and "Content-ID" not in part)
     return placed == "attachment" or named or part.get_content_maintype() != "text"
 
 

@@ -1,6 +1,7 @@
 """A mail as documents: its head and words, then what is attached to it, each named after the mail.
 
-What `eml.py` and `msg.py` read out of their files goes through here.
+Attached pictures are figures of the mail; where an OCR engine was named, what it reads in one is a
+document, too. What `eml.py` and `msg.py` read out of their files goes through here.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from indexing.documents import Extract, Occasion
-from indexing.errors import PartUnread, UnreadableFile
+from indexing.documents import Extract, Figure, Occasion
+from indexing.errors import OtherKind, PartUnread, UnreadableFile
 from indexing.loaders.charset import clean, one_line
 from indexing.loaders.draft import Draft
+from indexing.loaders.figures import Gallery
+from indexing.ocr.recognition import current
 
 DEEPEST = 5  # mails attached to mails
 MOST_NAMED = 20  # attachments that are named where they are not read
@@ -24,6 +27,8 @@ STEM = 100  # characters of an attachment's name that its file has
 
 NO_SUBJECT = "(no subject)"
 HEAD = "head of the mail"  # as the source of its date and people
+
+PICTURES = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".gif", ".bmp", ".webp"})
 
 _UNUSABLE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
 _REPLY = re.compile(r"^\s*(?:(?:re|aw|fwd?|wg|antw?|sv|tr|rv|vs)(?:\[\d+\])?\s*:\s*)+", re.I)
@@ -52,6 +57,11 @@ class Attachment:
 
     name: str
     content: bytes | Mail
+
+    @property
+    def is_picture(self) -> bool:
+        """Whether it is one by the suffix of its name."""
+        return Path(self.name).suffix.lower() in PICTURES
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +127,7 @@ def extracts(
         yield PartUnread(path, mail.unread, "save that part from a mail program and index it")
     taken: dict[str, int] = {}
     left_out: list[str] = []
+    pictures: list[str] = []
     for attached in mail.attachments[:MOST]:
         name = _unused(one_line(attached.name).strip() or "attachment", taken)
         whole = f"{part}/{name}" if part else name
@@ -127,14 +138,21 @@ def extracts(
         else:
             found = None
         if found is None:
-            left_out.append(name)
+            (pictures if attached.is_picture else left_out).append(name)
         else:
             yield from _named(path, mail, name, whole, found)
     left_out += [one_line(each.name) for each in mail.attachments[MOST:]]
     if left_out:
-        more = f" and {len(left_out) - MOST_NAMED} more" if len(left_out) > MOST_NAMED else ""
-        reason = f"has attachments that are not read ({', '.join(left_out[:MOST_NAMED])}{more})"
+        reason = f"has attachments that are not read ({_listed(left_out)})"
         yield PartUnread(path, reason, "save them from a mail program and convert them, if wanted")
+    if pictures:
+        reason = f"has attached pictures, whose words are not read ({_listed(pictures)})"
+        yield PartUnread(path, reason, "if there are words in them, index it with --ocr rapidocr")
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def _head_and_body(mail: Mail) -> Extract:
@@ -155,7 +173,17 @@ def _head_and_body(mail: Mail) -> Extract:
         draft.separate("\n\n")
         draft.heading_at(draft.write(body))
     draft.page(0, 1, one_line(mail.place))
-    return replace(draft.extract(mail.title), occasion=_occasion(mail))
+    made = draft.extract(mail.title)
+    return replace(made, occasion=_occasion(mail), figures=_figures(mail, len(made.text)))
+
+
+def _figures(mail: Mail, end: int) -> tuple[Figure, ...]:
+    """The pictures that are attached to it, behind its words."""
+    gallery = Gallery()
+    for each in mail.attachments[:MOST]:
+        if isinstance(each.content, bytes) and each.is_picture:
+            gallery.add(each.content, start=end, caption=one_line(each.name), page=1)
+    return gallery.figures()
 
 
 def _occasion(mail: Mail) -> Occasion:
@@ -168,10 +196,11 @@ def _occasion(mail: Mail) -> Occasion:
 
 def _file(path: Path, name: str, content: bytes) -> Iterator[Extract | UnreadableFile] | None:
     """What a loader reads out of an attached file; None where none reads such files."""
-    from indexing.loaders import LOADERS, PICTURES
+    from indexing.loaders import LOADERS
 
-    suffix = Path(name).suffix.lower()
-    is_read = suffix in LOADERS and suffix not in PICTURES
+    suffix, recognition = Path(name).suffix.lower(), current()
+    is_named = recognition is not None and recognition.settings.is_named
+    is_read = suffix in LOADERS and (suffix not in PICTURES or is_named)
     return _loaded(path, name, suffix, content) if is_read else None
 
 
@@ -187,6 +216,9 @@ def _loaded(
             if not content:
                 raise UnreadableFile(path, "is empty", "ask for it again")
             yield from LOADERS[suffix].load(file)
+        except OtherKind as error:
+            if suffix not in PICTURES:  # most pictures are photographs, without words
+                yield error
         except (MemoryError, RecursionError):
             raise
         except UnreadableFile as error:

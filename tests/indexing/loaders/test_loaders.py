@@ -393,7 +393,7 @@ def eml(path: Path) -> list[Known]:
     table = "Item,Cost\nCafé,5\n".encode()
     made.add_attachment(table, maintype="text", subtype="csv", filename="Übersicht.csv")
     made.add_attachment(inner)
-    made.add_attachment(b"x", maintype="image", subtype="png", filename="plan.png")
+    made.add_attachment(b"x", maintype="image", subtype="vnd.dwg", filename="plan.dwg")
     path.write_bytes(made.as_bytes())
     return mails(("Übersicht.csv", "Old plans.eml"), "+0100")
 
@@ -410,7 +410,7 @@ def msg(path: Path) -> list[Known]:
         date=day,
         subject=f"Re: {HEADINGS[0]}",
         body=f"{PARAGRAPHS[0]}\r\n\r\n{PARAGRAPHS[1]}",
-        files={"Übersicht.csv": "Item,Cost\nCafé,5\n".encode(), "plan.png": bytes(5000)},
+        files={"Übersicht.csv": "Item,Cost\nCafé,5\n".encode(), "plan.dwg": bytes(5000)},
         mails={"Old plans": old},
     )
     path.write_bytes(outlook.compound_file(whole))
@@ -423,7 +423,7 @@ def mails(parts: tuple[str, str], zone: str) -> list[Known]:
     date = f"Date: Tuesday, 3 March 2026, 14:05 {zone}"
     words = (*head, date, f"Subject: {subject}", *PARAGRAPHS[:2])
     place = "mail from Zoë Ng, 3 March 2026"
-    unread = ("not read (plan.png)",)
+    unread = ("not read (plan.dwg)",)
     sent = f"2026-03-03T14:05:00{zone[:3]}:00", ("Zoë Ng", "Bob")
     whole = Known(subject, words, (), (place,) * 6, PARAGRAPHS[:1], unread=unread, occasion=sent)
     rows = ("Item: Café | Cost: 5",)
