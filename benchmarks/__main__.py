@@ -15,6 +15,7 @@ NAMES = (
     "cold-start",
     "unchanged-files",
     "server-start",
+    "serving",
     "generation",
     "follow-up",
     "ms-poe-overhead",

@@ -17,7 +17,7 @@ from indexing.models.gguf import silenced
 from indexing.models.graph_export import Export
 from indexing.nn.lora import merge_lora
 
-_TOKENS = 4096  # of a batch, padding included
+_TOKENS = 2048  # of a batch, padding included; more no longer fit into the caches of a core
 
 
 def load_contextual_model(

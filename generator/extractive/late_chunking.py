@@ -103,7 +103,7 @@ class ContextualEncoder:
         model, scale = load_contextual_model(self._adapters)
         model = model.to(device, self._dtype or best_dtype(device))
         self._packing = ExitStack()  # for as long as there is a model
-        self._packing.enter_context(packed(model, rows=4096))
+        self._packing.enter_context(packed(model, rows=2048))
         return partial(states_of, model), scale
 
     def score(self, question: str, sentences: Sequence[Sentence]) -> Vectors:

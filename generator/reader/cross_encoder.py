@@ -78,12 +78,13 @@ class CrossEncoder(nn.Module):
 
     Args:
         dropout: Of the hidden states, in training.
+        attention: By transformers' name of it.
 
     Raises:
         MissingDependency: The packaged encoder is not installed.
     """
 
-    def __init__(self, *, dropout: float = 0.0) -> None:
+    def __init__(self, *, dropout: float = 0.0, attention: str = "eager") -> None:
         from transformers import AutoModel
 
         super().__init__()
@@ -92,7 +93,7 @@ class CrossEncoder(nn.Module):
                 encoder_weights().folder,
                 local_files_only=True,
                 dtype=torch.float32,
-                attn_implementation="eager",
+                attn_implementation=attention,
                 hidden_dropout_prob=dropout,
                 attention_probs_dropout_prob=0.0,
                 add_pooling_layer=False,
@@ -122,15 +123,19 @@ class CrossEncoder(nn.Module):
         return {name: each for name, each in self.named_parameters() if each.requires_grad}
 
 
-def load_cross_encoder(path: Path = READER_WEIGHTS) -> CrossEncoder:
+def load_cross_encoder(path: Path = READER_WEIGHTS, *, attention: str = "sdpa") -> CrossEncoder:
     """The packaged encoder with a file's changes and heads, in float32.
+
+    Args:
+        path: The file.
+        attention: By transformers' name of it.
 
     Raises:
         MissingDependency: The packaged encoder is not installed.
     """
     from safetensors.torch import load_file
 
-    model = CrossEncoder()
+    model = CrossEncoder(attention=attention)
     tensors = load_file(path)
     add_changes(model.encoder, tensors)
     for name, each in model.tuned().items():
@@ -159,7 +164,7 @@ def reader_export(path: Path = READER_WEIGHTS) -> Export:
     example = Stretch(range(2000, 2012), 3, ((4, 7), (8, 11)))
     probe = Stretch((101, 7592, 102, 2088, 1012, 102), 3, ((3, 5),))
     return Export(
-        _Unpadded(load_cross_encoder(path)),
+        _Unpadded(load_cross_encoder(path, attention="eager")),
         axes={
             "ids": ("n", "t"),
             "types": ("n", "t"),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from indexing.models.graph_export import Export
 
 _LONGEST_ANSWER = 30  # tokens
-_TOKENS = 4_096  # of a batch, padding included
+_TOKENS = 2_048  # of a batch, padding included; more no longer fit into the caches of a core
 _UNREAD = -30.0  # logit of a sentence that was not read
 
 

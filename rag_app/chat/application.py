@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from indexing.models.cores import Cores
 from rag_app.chat.changes import Changes
 from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.conversation_store import ConversationStore
@@ -91,13 +92,15 @@ class Application:
             people: Everybody who may log in; nobody where that is not needed.
             max_recording: Bytes of an uploaded recording, at most.
         """
-        questions, conversations = QuestionQueue(corpus), ConversationStore(corpus.folder / CHATS)
+        cores = Cores()
+        questions = QuestionQueue(corpus, cores)
+        conversations = ConversationStore(corpus.folder / CHATS)
         models = ModelChoice(corpus, fixed=model_named, people=people)
         models.restore()
         uploads = Uploads(
             corpus.folder / UPLOADS, max_bytes=corpus.limits.bytes, max_recording=max_recording
         )
-        ingest_queue = IngestQueue(corpus, uploads)
+        ingest_queue = IngestQueue(corpus, uploads, cores)
         readiness = Readiness(corpus)
         suggestions = Suggestions(corpus, questions, ingest_queue)
         return cls(

@@ -1,4 +1,4 @@
-"""A queue of questions: one is answered at a time, fair between persons.
+"""A queue of questions: one is answered at a time, or a few, fair between persons.
 
 Whoever was served longest ago goes next; of one person's questions, the first. So somebody who asks
 a hundred questions at once delays another person by one answer, not by a hundred.
@@ -42,19 +42,24 @@ class Ticket:
 
 @dataclass(slots=True)
 class FairQueue:
-    """Who waits, who is served, and when each person was served last."""
+    """Who waits, who is served, and when each person was served last.
 
+    Attributes:
+        places: How many are served at the same time.
+    """
+
+    places: int = 1
     _numbers: Iterator[int] = field(default_factory=count)
     _waiting: list[Ticket] = field(default_factory=list)
     _last_served: dict[str, int] = field(default_factory=dict)
-    _current: Ticket | None = None
+    _serving: list[Ticket] = field(default_factory=list)
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
     @property
     def is_idle(self) -> bool:
         """Whether nobody is being served, and nobody waits."""
         with self._changed:
-            return self._current is None and not self._waiting
+            return not self._serving and not self._waiting
 
     @contextmanager
     def ticket(self, who: str) -> Iterator[Ticket]:
@@ -75,18 +80,17 @@ class FairQueue:
             with self._changed:
                 if ticket in self._waiting:
                     self._waiting.remove(ticket)
-                if self._current is ticket:
-                    self._current = None
+                if ticket in self._serving:
+                    self._serving.remove(ticket)
                 self._call_next()
 
     def wait(self, ticket: Ticket, seconds: float) -> bool:
         """As `Ticket.wait`."""
         with self._changed:
-            self._changed.wait_for(lambda: self._current is ticket, timeout=seconds)
-            return self._current is ticket
+            return self._changed.wait_for(lambda: ticket in self._serving, timeout=seconds)
 
     def ahead(self, ticket: Ticket) -> int:
-        """As `Ticket.ahead`: the one being served, and those who will be before it."""
+        """As `Ticket.ahead`: those being served, and those who will be before it."""
         with self._changed:
             if ticket not in self._waiting:
                 return 0
@@ -94,13 +98,13 @@ class FairQueue:
             for before in range(len(waiting)):
                 following = _pop_next(waiting, last_served)
                 if following is ticket:
-                    return before + (self._current is not None)
+                    return before + len(self._serving)
             raise AssertionError("a ticket that waits is called at some time")
 
     def _call_next(self) -> None:
-        if self._current is None and self._waiting:
-            self._current = _pop_next(self._waiting, self._last_served)
-        if not self._waiting and self._current is None:
+        while len(self._serving) < self.places and self._waiting:
+            self._serving.append(_pop_next(self._waiting, self._last_served))
+        if not self._waiting and not self._serving:
             self._last_served.clear()  # nobody is left to be fair to
         self._changed.notify_all()
 

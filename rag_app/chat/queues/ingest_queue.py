@@ -24,6 +24,7 @@ from indexing.errors import (
     RagAppError,
 )
 from indexing.filter import Filter
+from indexing.models.cores import Cores
 from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.upload_records import Stage, UploadStatus
 from rag_app.chat.viewer.recording import is_recording, recording, transcripts
@@ -53,10 +54,12 @@ class IngestQueue:
     Args:
         corpus: The corpus to add them to.
         uploads: Their files.
+        cores: Whoever else computes shares them; None for nobody.
     """
 
-    def __init__(self, corpus: Corpus, uploads: Uploads) -> None:
+    def __init__(self, corpus: Corpus, uploads: Uploads, cores: Cores | None = None) -> None:
         self._corpus, self._files = corpus, uploads
+        self._cores = cores or Cores()
         self._collections = CollectionList(corpus)
         self._records = uploads.records
         self._uploads: dict[str, UploadStatus] = {}
@@ -298,9 +301,10 @@ class IngestQueue:
         while True:
             try:
                 collection = self._collections.make_for_uploads(owner)
-                report = self._corpus.add(
-                    list(batch), progress=progress, collection=collection, owner=owner
-                )
+                with self._cores.share():
+                    report = self._corpus.add(
+                        list(batch), progress=progress, collection=collection, owner=owner
+                    )
                 return collection, report
             except CorpusLocked:
                 if time.monotonic() > deadline:

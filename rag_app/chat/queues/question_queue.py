@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from generator.answer import AnswerReady
+from indexing.models.cores import Cores
 from rag_app.chat.queues.fair_queue import FairQueue
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rag_app.corpus.corpus import Corpus
 
 POLL_SECONDS = 0.25  # between looks at the queue and at `stop`
+MOST_AT_ONCE = 4  # questions for quotes that are answered at once; each takes some 100 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +42,19 @@ class QuestionQueue:
     """Asks questions of a corpus, in the order of two `FairQueue`s.
 
     One is that of the language model, which answers one question at a time. Quotes need no language
-    model, so their questions wait for each other only.
+    model, so their questions wait for each other only; as many are answered at once as there are
+    cores, up to MOST_AT_ONCE, and share these.
 
     Args:
         corpus: The documents.
+        cores: Whoever else computes shares them; None for nobody.
     """
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: Corpus, cores: Cores | None = None) -> None:
         self.corpus = corpus
-        self._quotes, self._model = FairQueue(), FairQueue()
+        self._cores = cores or Cores()
+        self._quotes = FairQueue(min(self._cores.count, MOST_AT_ONCE))
+        self._model = FairQueue()
 
     @property
     def is_idle(self) -> bool:
@@ -84,7 +90,7 @@ class QuestionQueue:
                 if stop.is_set():
                     return
                 yield Waiting(ticket.ahead)
-            with closing(self.corpus.events(request, stop=stop)) as events:
+            with self._cores.share(), closing(self.corpus.events(request, stop=stop)) as events:
                 for event in events:
                     if stop.is_set():
                         return
@@ -121,7 +127,8 @@ class QuestionQueue:
         with self._model.ticket(who) as ticket, suppress(_Stopped):
             while not ticket.wait(POLL_SECONDS):
                 advance(0, 0)
-            return self.corpus.check_position(request, usual=usual, progress=advance)
+            with self._cores.share():
+                return self.corpus.check_position(request, usual=usual, progress=advance)
         return None
 
     async def astream(

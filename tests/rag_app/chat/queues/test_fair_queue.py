@@ -41,6 +41,23 @@ def test_many_questions_of_one_person_delay_another_by_one_answer() -> None:
     assert [number for _, number in order] == expected
 
 
+def test_with_two_places_a_crowd_leaves_the_next_one_to_another() -> None:
+    queue = FairQueue(places=2)
+    with ExitStack() as holding:
+        stacks = [holding.enter_context(ExitStack()) for _ in range(5)]
+        people = ("crowd", "crowd", "crowd", "crowd", "other")
+        tickets = [
+            stack.enter_context(queue.ticket(who))
+            for stack, who in zip(stacks, people, strict=True)
+        ]
+        assert [each.wait(0) for each in tickets] == [True, True, False, False, False]
+        assert [each.ahead for each in tickets] == [0, 0, 3, 4, 2]
+        stacks[1].close()
+        assert [each.wait(0) for each in tickets] == [True, False, False, False, True]
+        stacks[0].close()
+        assert tickets[2].wait(0) and not tickets[3].wait(0)
+
+
 def test_a_ticket_that_leaves_makes_room() -> None:
     queue = FairQueue()
     with queue.ticket("a"):

@@ -11,6 +11,7 @@ import pytest
 from generator.answer import Answer, AnswerReady, Event
 from generator.request import AskRequest
 from generator.settings import GeneratorSettings
+from indexing.models.cores import Cores
 from rag_app.chat.queues.question_queue import QuestionQueue, Waiting
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import PATIENCE
@@ -52,6 +53,27 @@ def test_quotes_do_not_wait_behind_the_language_model(mode: None, tmp_path: Path
     (ready,) = ask(questions, AskRequest("quick", mode))
     assert isinstance(ready, AnswerReady) and thread.is_alive()
     corpus.gate.set()
+    thread.join(PATIENCE)
+
+
+def test_as_many_quotes_at_once_as_there_are_cores(tmp_path: Path) -> None:
+    corpus = Gated(tmp_path)
+    questions = QuestionQueue(corpus, Cores(2))
+    slow = AskRequest("slow", "quote")
+    thread = threading.Thread(target=lambda: list(questions.stream(slow, who="one")), daemon=True)
+    thread.start()
+    assert corpus.begun.wait(PATIENCE)
+    (ready,) = ask(questions, AskRequest("quick", "quote"))
+    assert isinstance(ready, AnswerReady) and thread.is_alive()
+    corpus.begun.clear()
+    second = threading.Thread(target=lambda: list(questions.stream(slow, who="two")), daemon=True)
+    second.start()
+    assert corpus.begun.wait(PATIENCE)
+    third = questions.stream(slow, who="three")
+    assert next(third) == Waiting(2)
+    corpus.gate.set()
+    assert isinstance(list(third)[-1], AnswerReady)
+    second.join(PATIENCE)
     thread.join(PATIENCE)
 
 

@@ -1,0 +1,63 @@
+"""Cores: who computes at once in this process, and how many threads each may use.
+
+Two questions with a thread each on two cores are done sooner than one after the other with two:
+threads of one computation wait for each other after each operation, and for the Python between.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Cores:
+    """The cores that this process may use, shared by those who compute.
+
+    Args:
+        count: How many; None asks the system and, as PyTorch does, `OMP_NUM_THREADS`.
+
+    Attributes:
+        count: How many.
+    """
+
+    def __init__(self, count: int | None = None) -> None:
+        self.count = count or _available()
+        self._sharing = 0
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def share(self) -> Iterator[int]:
+        """Take part in computing; yields the threads that PyTorch uses for it in this thread.
+
+        With whoever takes part already, the cores are shared evenly; those who began with more
+        keep it until their end. Nothing is done as long as PyTorch is not imported.
+        """
+        with self._lock:
+            self._sharing += 1
+            threads = max(1, self.count // self._sharing)
+        try:
+            _use_threads(threads)
+            yield threads
+        finally:
+            with self._lock:
+                self._sharing -= 1
+            _use_threads(self.count)  # PyTorch gives new threads what was set last
+
+
+def _use_threads(count: int) -> None:
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "set_num_threads"):  # else it is being imported
+        torch.get_num_threads()  # a new thread takes what was set last, once, and then this
+        torch.set_num_threads(count)
+
+
+def _available() -> int:
+    told = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+    if told.isdecimal() and int(told):
+        return int(told)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
