@@ -14,28 +14,30 @@ the two; docs/benchmarks.md says how often the same documents win.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from indexing.index.faiss_index import search_in_one_thread
 from retriever.dense import LARGE_DEPTH
 from retriever.diversity import repetition_penalty
+from retriever.exact_features import ExactFeatures
 from retriever.features import (
     DOCUMENT_FEATURES,
     PASSAGE_FEATURES,
-    UNSCALED,
     Features,
     SentenceMax,
-    Signal,
     WholeQuery,
     is_dense,
     mask_out,
 )
-from retriever.fusion import Contributions, Ranking, Scores, Spread, standardise
-from retriever.late_interaction import mean_of_neighbours, moving_average, sum_of_best
-from retriever.lexical import passage_pairs, passage_stems
+from retriever.fusion import Contributions, Ranking, Scores, Spread
+from retriever.late_interaction import moving_average, sum_of_best
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -87,7 +89,7 @@ def score_candidates(features: Features, ranking: Ranking, *, least: int) -> Sco
     if features.allowed is not None and not features.allowed.any():
         nothing = np.full(documents, -np.inf, np.float32), np.full(passages, -np.inf, np.float32)
         return Scores(*nothing, {}, {})
-    scorer = _CandidateScorer(features, ranking)
+    scorer = _CandidateScorer(features, ranking, ExactFeatures(features, ranking))
     selection = scorer.select(least)
     similarity = scorer.similarity(selection)
     of_documents = scorer.of_documents(selection, similarity)
@@ -102,7 +104,7 @@ def score_candidates(features: Features, ranking: Ranking, *, least: int) -> Sco
         _scatter(_total(of_documents), where, documents),
         _scatter(total + penalty, within, passages),
         {name: _scatter(each, where, documents) for name, each in of_documents.items()},
-        {name: _scatter(each, within, passages) for name, each in of_passages.items()},
+        {name: _scatter(each, within, passages, 0) for name, each in of_passages.items()},
     )
 
 
@@ -112,12 +114,16 @@ class _CandidateScorer:
 
     features: Features
     ranking: Ranking
+    exact: ExactFeatures
 
     # Selecting candidates
 
     def select(self, least: int) -> Selection:
         """The documents that are best by their upper bounds."""
-        scores = self.exact_documents
+        with self._nearest_meanwhile():
+            scores = self.exact.documents
+            if self.ranking.passages:
+                _ = self.exact.passage_spread
         for name, spread in self.document_spreads.items():
             scores = scores + self.ranking.documents[name] * spread.over(self.upper_bound)
         best = _best(mask_out(scores, self.features.admitted), max(CANDIDATES, least))
@@ -125,13 +131,30 @@ class _CandidateScorer:
         fitting = int(np.searchsorted(np.cumsum(lengths), CANDIDATES, side="right"))
         return Selection.of(best[: max(fitting, least, FEWEST)], self.bounds)
 
+    @contextmanager
+    def _nearest_meanwhile(self) -> Iterator[None]:
+        """Where vectors are looked up, that is done beside what the block does."""
+        if not self._dense_documents:
+            yield
+            return
+        _ = self.features.vectors  # models are asked in this thread
+        with ThreadPoolExecutor(1, initializer=search_in_one_thread) as beside:
+            nearest = beside.submit(lambda: self.nearest)
+            yield
+            nearest.result()
+
+    @cached_property
+    def nearest(self) -> tuple[FloatArray, IntArray]:
+        """Scores and positions (q, LARGE_DEPTH at most) of the passages nearest to each text."""
+        features = self.features
+        index = features.snapshot.passage_vectors
+        return index.search(features.vectors, LARGE_DEPTH, allowed=features.allowed)
+
     @cached_property
     def upper_bound(self) -> FloatArray:
         """(documents,) at least each sentence's most similar passage, summed."""
         features = self.features
-        scores, passages = features.snapshot.passage_vectors.search(
-            features.vectors, LARGE_DEPTH, allowed=features.allowed
-        )
+        scores, passages = self.nearest
         total = np.zeros(len(features.starts), np.float32)
         for row, positions in zip(scores[1:], passages[1:], strict=True):
             hits = positions >= 0
@@ -162,7 +185,7 @@ class _CandidateScorer:
                 best = self._sentence_max(name, selection, similarity)
                 scores = self.document_spreads[name].over(best)
             else:
-                scores = self.exact_document_features[name][selection.documents]
+                scores = self.exact.of_documents[name][selection.documents]
             contributions[name] = weight * scores
         return contributions
 
@@ -178,7 +201,7 @@ class _CandidateScorer:
                 scores = self._whole_query(name, selection, similarity)
                 scores = self.passage_spreads[name].over(scores)
             else:
-                scores = self.exact_passage_features[name][selection.passages]
+                scores = self.exact.of_passages(name, selection.passages)
             contributions[name] = mask_out(weight * scores, self._allowed(selection))
         return contributions
 
@@ -206,80 +229,6 @@ class _CandidateScorer:
         allowed = self.features.allowed
         return None if allowed is None else allowed[selection.passages]
 
-    # Exact, of everything
-
-    @cached_property
-    def exact_document_features(self) -> Contributions:
-        """(documents,) scaled, all but the dense ones."""
-        names = (name for name in self.ranking.documents if name not in self._dense_documents)
-        masked = ((name, mask_out(self._document(name), self.features.admitted)) for name in names)
-        return {name: _scale(name, scores) for name, scores in masked}
-
-    @cached_property
-    def exact_documents(self) -> FloatArray:
-        """(documents,) their weighted sum."""
-        total = np.zeros(len(self.features.starts), np.float32)
-        for name, scores in self.exact_document_features.items():
-            total += self.ranking.documents[name] * scores
-        return total
-
-    @cached_property
-    def exact_passage_features(self) -> Contributions:
-        """(passages,) scaled, all but the dense ones."""
-        dense = self._dense_passages
-        names = (n for n in self.ranking.passages if n != "document" and n not in dense)
-        masked = ((name, mask_out(self._passage(name), self.features.allowed)) for name in names)
-        return {name: _scale(name, scores) for name, scores in masked}
-
-    @cached_property
-    def exact_passages(self) -> FloatArray:
-        """(passages,) their weighted sum, with what is exact of their documents."""
-        owner = self.features.snapshot.owner
-        total = np.zeros(len(owner), np.float32)
-        if "document" in self.ranking.passages:
-            exact = self.document_spread.over(self.exact_documents)
-            total += self.ranking.passages["document"] * exact[owner]
-        for name, scores in self.exact_passage_features.items():
-            total += self.ranking.passages[name] * scores
-        return total
-
-    def _document(self, name: str) -> FloatArray:
-        feature = DOCUMENT_FEATURES[name]
-        if isinstance(feature, SentenceMax):
-            return self._sentence_maxima[feature]
-        return feature.compute(self.features)
-
-    def _passage(self, name: str) -> FloatArray:
-        feature = PASSAGE_FEATURES[name]
-        if isinstance(feature, WholeQuery):
-            return self._mean(self._lexical_of_query[feature.signal], feature.reach)
-        return feature.compute(self.features)
-
-    @cached_property
-    def _lexical_of_query(self) -> _Lexical:
-        return _Lexical(self.features, self.features.query.text)
-
-    @cached_property
-    def _sentence_maxima(self) -> dict[SentenceMax, FloatArray]:
-        """(documents,) of each lexical one in the ranking; a sentence at a time, to save memory."""
-        features = self.features
-        every = (DOCUMENT_FEATURES[name] for name in self.ranking.documents)
-        lexical = [each for each in every if isinstance(each, SentenceMax) and not is_dense(each)]
-        totals = {each: np.zeros(len(features.starts), np.float32) for each in lexical}
-        for text in features.query.sentences:
-            whole = text == features.query.text
-            signals = self._lexical_of_query if whole else _Lexical(features, text)
-            for each in totals:
-                scores = mask_out(self._mean(signals[each.signal], each.reach), features.allowed)
-                totals[each] += sum_of_best(scores[None], features.starts)
-        return totals
-
-    def _mean(self, scores: FloatArray, reach: int) -> FloatArray:
-        """(passages,) means with so many neighbours of the same document on either side."""
-        if not reach:
-            return scores
-        return mean_of_neighbours(scores, self.features.snapshot.has_predecessor, reach=reach)
-
     # Estimated
 
     @cached_property
@@ -303,7 +252,7 @@ class _CandidateScorer:
         bound = self.upper_bound
         maxima = {n: self._sentence_max(n, selection, similarity) for n in self._dense_documents}
         return {
-            name: _estimate(bound, bound[selection.documents], exact)
+            name: _estimate(Spread.of(bound), bound[selection.documents], exact)
             for name, exact in maxima.items()
         }
 
@@ -319,35 +268,23 @@ class _CandidateScorer:
     def document_spread(self) -> Spread:
         """Of the scores of documents, over passages."""
         selection, similarity = self.sample
-        features = self.features
-        exact = mask_out(self.exact_documents[features.snapshot.owner], features.allowed)
+        allowed = self._allowed(selection)
+        exact = mask_out(self.exact.documents[self._owner(selection)], allowed)
         whole = _total(self.of_documents(selection, similarity))[selection.owner]
-        return _estimate(
-            exact, exact[selection.passages], mask_out(whole, self._allowed(selection))
-        )
+        return _estimate(self.exact.owners, exact, mask_out(whole, allowed))
 
     @cached_property
     def passage_spread(self) -> Spread:
         """Of the scores of passages."""
         selection, similarity = self.sample
-        exact = mask_out(self.exact_passages, self.features.allowed)
+        exact = self.exact.passages(selection.passages)
         of_documents = self.of_documents(selection, similarity)
         whole = _total(self.of_passages(selection, similarity, of_documents))
-        return _estimate(exact, exact[selection.passages], whole)
+        return _estimate(self.exact.passage_spread, exact, whole)
 
-
-class _Lexical:
-    """(passages,) of one text, by signal, each computed when it is asked for."""
-
-    def __init__(self, features: Features, text: str) -> None:
-        self._snapshot, self._text = features.snapshot, text
-        self._scores: dict[Signal, FloatArray] = {}
-
-    def __getitem__(self, signal: Signal) -> FloatArray:
-        if signal not in self._scores:
-            score = passage_stems if signal == "stems" else passage_pairs
-            self._scores[signal] = np.asarray(score(self._snapshot, [self._text])[0])
-        return self._scores[signal]
+    def _owner(self, selection: Selection) -> IntArray:
+        """(p,) the document of each passage."""
+        return selection.documents[selection.owner]
 
 
 def _average(similarity: FloatArray, selection: Selection, reach: int) -> FloatArray:
@@ -356,26 +293,22 @@ def _average(similarity: FloatArray, selection: Selection, reach: int) -> FloatA
     return moving_average(similarity, selection.starts, selection.owner, reach=reach)
 
 
-def _scale(name: str, scores: FloatArray) -> FloatArray:
-    return scores if name in UNSCALED else standardise(scores)
-
-
 def _total(contributions: Contributions) -> FloatArray:
     return np.asarray(sum(contributions.values()), np.float32)
 
 
-def _estimate(rough: FloatArray, part: FloatArray, whole: FloatArray) -> Spread:
+def _estimate(every: Spread, part: FloatArray, whole: FloatArray) -> Spread:
     """The spread of something that is known roughly for all and exactly for a sample.
 
     The sample gives the difference alone (Cochran, Sampling Techniques, 1977, section 7): what
     stands out, such as a rare word, is seldom in the sample, but it is in the rough values.
 
     Args:
-        rough: (n,) roughly.
+        every: Of the rough values, all of them.
         part: (p,) roughly, of the sample.
         whole: (p,) exactly, of the sample.
     """
-    every, some, exact = Spread.of(rough), Spread.of(part), Spread.of(whole)
+    some, exact = Spread.of(part), Spread.of(whole)
     variance = every.deviation**2 + exact.deviation**2 - some.deviation**2
     least = 0.01 * max(every.deviation, exact.deviation) ** 2
     mean = every.mean + exact.mean - some.mean
@@ -392,8 +325,10 @@ def _best(scores: FloatArray, most: int) -> IntArray:
     return order[np.isfinite(scores[order])]
 
 
-def _scatter(scores: FloatArray, positions: IntArray, count: int) -> FloatArray:
-    """(count,) with the scores at their positions, -inf elsewhere."""
-    whole = np.full(count, -np.inf, np.float32)
+def _scatter(
+    scores: FloatArray, positions: IntArray, count: int, elsewhere: float = -np.inf
+) -> FloatArray:
+    """(count,) with the scores at their positions; 0 elsewhere takes neither time nor memory."""
+    whole = np.full(count, elsewhere, np.float32) if elsewhere else np.zeros(count, np.float32)
     whole[positions] = scores
     return whole

@@ -21,14 +21,14 @@ FloatArray = npt.NDArray[np.float32]
 def passage_stems(snapshot: Snapshot, texts: Sequence[str]) -> FloatArray:
     """BM25 of passages for each text, (q, passages), by stems."""
     lexicon = snapshot.lexicon
-    return np.stack([snapshot.passages.score(_topic(lexicon, text)) for text in texts])
+    return _rows([snapshot.passages.score(_topic(lexicon, text)) for text in texts])
 
 
 def passage_pairs(snapshot: Snapshot, texts: Sequence[str]) -> FloatArray:
     """BM25 of passages for each text, (q, passages), by pairs of stems."""
     lexicon = snapshot.lexicon
     pairs = [lexicon.bigrams(_numbers(lexicon, text)) for text in texts]
-    return np.stack([snapshot.passage_pairs.score(keys) for keys in pairs])
+    return _rows([snapshot.passage_pairs.score(keys) for keys in pairs])
 
 
 def document_stems(snapshot: Snapshot, text: str) -> FloatArray:
@@ -40,6 +40,11 @@ def document_pairs(snapshot: Snapshot, text: str) -> FloatArray:
     """BM25 of whole documents, (documents,), by pairs of stems."""
     lexicon = snapshot.lexicon
     return snapshot.document_pairs.score(lexicon.bigrams(_numbers(lexicon, text)))
+
+
+def _rows(every: Sequence[FloatArray]) -> FloatArray:
+    """(q, n) of arrays (n,), one of which is not copied."""
+    return every[0][None] if len(every) == 1 else np.stack(every)
 
 
 def _topic(lexicon: Lexicon, text: str) -> npt.NDArray[np.int64]:

@@ -89,7 +89,7 @@ class Bm25Index:
     def load(cls, folder: Path, name: str, size: int) -> Bm25Index:
         """Map arrays that `save` wrote into memory; pages are read when they are needed."""
         keys, bounds, units, weights = (
-            np.load(folder / f"{name}.{part}.npy", mmap_mode="r", allow_pickle=False)
+            np.asarray(np.load(folder / f"{name}.{part}.npy", mmap_mode="r", allow_pickle=False))
             for part in ("keys", "bounds", "units", "weights")
         )
         return cls(keys, bounds, units, weights, size)

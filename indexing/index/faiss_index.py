@@ -74,7 +74,8 @@ class FaissIndex:
         index = faiss.read_index(str(path))
         if isinstance(index, faiss.IndexFlat):
             return cls(index)
-        return cls(index, np.load(path.with_suffix(".npy"), mmap_mode="r", allow_pickle=False))
+        vectors = np.load(path.with_suffix(".npy"), mmap_mode="r", allow_pickle=False)
+        return cls(index, np.asarray(vectors))  # as quick to slice as any array
 
     def save(self, path: Path) -> None:
         """Write the index, and beside it, as `.npy`, the vectors behind codes."""
@@ -164,9 +165,11 @@ class FaissIndex:
     ) -> tuple[FloatArray, IntArray]:
         """The k nearest among some positions, by all their products."""
         assert self.vectors is not None
-        blocks = [places[at : at + BLOCK] for at in range(0, len(places), BLOCK)]
-        parts = [queries @ self.vectors[block].T for block in blocks]
-        scores = np.concatenate(parts, axis=1) if parts else np.zeros((len(queries), 0), np.float32)
+        faiss, vectors = require_faiss(), np.ascontiguousarray(self.vectors, np.float32)
+        scores = np.empty((len(queries), len(places)), np.float32)
+        positions = np.tile(np.asarray(places, np.int64), (len(queries), 1))
+        arrays = map(faiss.swig_ptr, (scores, queries, vectors, positions))
+        faiss.fvec_inner_products_by_idx(*arrays, vectors.shape[1], *scores.shape)
         order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         return np.take_along_axis(scores, order, axis=1), places[order]
 
@@ -184,6 +187,11 @@ class FaissIndex:
         except RuntimeError:  # out of memory there; the codes are here
             return None
         return index
+
+
+def search_in_one_thread() -> None:
+    """Lets FAISS use one core for what this thread asks; others go on as they are."""
+    require_faiss().omp_set_num_threads(1)
 
 
 def require_faiss() -> Any:  # noqa: ANN401 - FAISS has no types

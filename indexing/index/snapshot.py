@@ -73,12 +73,11 @@ class Snapshot:
         return np.searchsorted(self.owner, np.arange(len(self.document_rows)))
 
     @cached_property
-    def has_predecessor(self) -> npt.NDArray[np.float32]:
-        """(3, passages) whether the passage one, two, three places before is of the document."""
-        same = np.zeros((3, len(self.owner)), np.float32)
-        for steps in (1, 2, 3):
-            same[steps - 1, steps:] = self.owner[steps:] == self.owner[:-steps]
-        return same
+    def crossings(self) -> tuple[npt.NDArray[np.int64], ...]:
+        """(3) passages behind which the one 1, 2, 3 places further is of another document."""
+        return tuple(
+            np.flatnonzero(self.owner[steps:] != self.owner[:-steps]) for steps in (1, 2, 3)
+        )
 
     @classmethod
     def build(cls, store: Store, *, progress: Callable[[int, int], None] | None = None) -> Snapshot:

@@ -239,7 +239,7 @@ def test_means_in_a_row_are_moving_averages(reach: int, retriever: Retriever) ->
     snapshot = retriever.snapshot
     scores = np.random.default_rng(3).random(len(snapshot.owner)).astype(np.float32)
     expected = moving_average(scores[None], snapshot.first_passages, snapshot.owner, reach=reach)[0]
-    found = mean_of_neighbours(scores, snapshot.has_predecessor, reach=reach)
+    found = mean_of_neighbours(scores, snapshot.crossings, reach=reach)
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
