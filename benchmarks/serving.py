@@ -197,8 +197,12 @@ def measure(
         sleep(QUIET)
         server.note("end")
         server.megabytes["own"] = round(server.process.memory_full_info().uss / 1e6)
-        counted = (found[way, name][1:] for way in ways)
-        reports[name] = Serving(*counted, fairness, server.megabytes)
+        reports[name] = Serving(
+            one_by_one=found["one by one", name][1:],
+            at_once=found["at once", name][1:],
+            fairness=fairness,
+            megabytes=server.megabytes,
+        )
     return reports
 
 

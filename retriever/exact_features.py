@@ -176,4 +176,4 @@ class _Lexical:
             crossings = self._snapshot.crossings
             return mean_of_neighbours(self.mean(signal, 0), crossings, reach=reach)
         of_texts = passage_stems if signal == "stems" else passage_pairs
-        return of_texts(self._snapshot, [self._text])[0]
+        return np.asarray(of_texts(self._snapshot, [self._text])[0])
