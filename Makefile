@@ -12,6 +12,7 @@ DEMO ?= build/demo
 TESTS ?=
 JOBS ?= 2
 DATA ?=
+QUICK ?=
 
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
@@ -62,6 +63,10 @@ train-rope: $(VENV)/installed ## distil the encoder with rotary positions from t
 	PYTHONPATH=. $(BIN)/python training/rope/train_rope.py "$(DATA)" --out build/rope --minutes 30 --cooldown 200
 	PYTHONPATH=. $(BIN)/python training/rope/changes.py build/rope/cooled.safetensors \
 		--out build/rope/rotary_minilm.safetensors
+
+.PHONY: cope
+cope: $(VENV)/installed ## CoPE's own tasks, three kinds of positions, into build/cope: hours, resumes; make cope QUICK=1: minutes
+	OMP_NUM_THREADS=1 $(BIN)/python -m training.cope --folder build/cope $(if $(QUICK),--quick)
 
 # ---- for developers and CI ----
 

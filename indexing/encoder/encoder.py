@@ -36,6 +36,7 @@ from indexing.extension import (
     build_method,
     extend,
     recognise,
+    split_entropy,
     supported,
 )
 from indexing.extension.pcw import windows
@@ -91,9 +92,11 @@ class Encoder:
         around = max(self._tokens.around_document, self._tokens.around_query)
         windows(1, self.max_length - around)  # refuses windows without room
         if self.settings.extension not in WITHIN_MODEL:
+            name, entropy = split_entropy(self.settings.extension)
             extend(
                 self.model,
-                tuned or build_method(self.settings.extension, max_length=self.max_length),
+                tuned or build_method(name, max_length=self.max_length),
+                entropy=entropy,
             )
         self.fingerprint = Fingerprint(
             model=_lasting_name(self.weights),
@@ -281,9 +284,10 @@ def _check(settings: EncoderSettings) -> TunedPositions | None:
     """
     if settings.dtype not in DTYPES:
         raise InvalidRequest(f"no dtype {settings.dtype!r} here; there are: {', '.join(DTYPES)}")
-    if settings.extension in METHODS:
+    name, _ = split_entropy(settings.extension)
+    if name in METHODS:
         return None
-    method = build_method(settings.extension, max_length=settings.max_length)
+    method = build_method(name, max_length=settings.max_length)
     return method if isinstance(method, TunedPositions) else None
 
 

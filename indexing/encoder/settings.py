@@ -15,8 +15,8 @@ class EncoderSettings:
 
     Attributes:
         model: A packaged name, a folder, or a name on the model hub.
-        extension: A context-extension method, "tuned:FILE" for positions that `rag-app tune` has
-            trained, or "none" to cut documents at `max_length`.
+        extension: A context-extension method, its name with "+entropy", "tuned:FILE" for positions
+            that `rag-app tune` has trained, or "none" to cut documents at `max_length`.
         max_length: Tokens of one window, special tokens included; None takes the model's own.
         dtype: "float32", "bfloat16", or "auto": bfloat16 where the CPU has it.
         device: "cpu", "cuda", "mps", or "auto".

@@ -18,6 +18,9 @@ same for a model that stays extended.
 | self-extend | rotary           | target length        | the untouched model                   |
 | tuned:FILE  | absolute         | the file's length    | the untouched model                   |
 
+`NAME+entropy` scales the attention queries as well (`entropy.py`); not for none and pcw, where
+nothing would change.
+
 No method goes by the padded length of a batch, so a text's vector is the same in any company.
 """
 
@@ -27,7 +30,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from indexing.errors import InvalidRequest
-from indexing.extension.entropy import EntropyScaling
+from indexing.extension.entropy import SUFFIX, EntropyScaling
 from indexing.extension.gp import GroupedPositions
 from indexing.extension.method import Change, Extension
 from indexing.extension.none import NoExtension
@@ -82,6 +85,21 @@ def build_method(name: str, *, max_length: int | None = None) -> Change:
     if max_length is None:
         raise InvalidRequest(f"give max_length with the name {name!r}")
     return METHODS[name](max_length=max_length)
+
+
+def split_entropy(name: str) -> tuple[str, bool]:
+    """A method's name without `+entropy`, and whether that was there.
+
+    Raises:
+        InvalidRequest: The method leaves the model as it is, so there is nothing to scale.
+    """
+    method = name.removesuffix(SUFFIX)
+    if method != name and method in (NoExtension.name, ParallelWindows.name):
+        raise InvalidRequest(
+            f"{name} is the same as {method}, which never reads beyond the model's window; "
+            f"put {SUFFIX} after another method"
+        )
+    return method, method != name
 
 
 def extend(
@@ -154,6 +172,7 @@ __all__ = [
     "is_extended",
     "recognise",
     "restore",
+    "split_entropy",
     "supported",
     "supported_by",
 ]

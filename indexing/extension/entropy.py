@@ -19,6 +19,9 @@ from indexing.extension.selftest import PROBE
 from indexing.nn.architecture import Architecture, Positions, queries
 from indexing.nn.hooks import forward_hook
 
+SUFFIX = "+entropy"
+"""After the name of a method: with entropy scaling."""
+
 if TYPE_CHECKING:
     from typing import Self
 

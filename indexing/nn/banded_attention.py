@@ -1,24 +1,27 @@
 """Attention over bands of distances, in memory that grows with n and not with n squared.
 
 Each band says which queries and keys (already rotated to their positions) meet at which distances
-i - j. One softmax runs over all bands together. Scores exist for one tile of queries and keys at
-a time, and the softmax is carried along as in FlashAttention (Dao et al., arXiv 2205.14135):
-the largest score so far, the sum of exponentials, and the values weighted by them.
+i - j. One softmax runs over all bands together. Attention is computed for one tile of queries and
+keys at a time, and tiles are joined by the logarithms of their sums of exponentials, as in
+FlashAttention (Dao et al., arXiv 2205.14135). On a CPU PyTorch's fused kernel computes a tile and
+never writes its scores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Tensor
 
-BLOCK = 128
+BLOCK = 256
 """Queries to a tile."""
 
 BUDGET = 1 << 20
-"""Scores to a tile over all heads: 4 MiB in float32, so that a tile stays in the cache."""
+"""Scores to a tile over all heads, where they are written: 4 MiB in float32."""
 
 _LOWEST = -1e30
 """Below every score, and finite: a row without keys in a tile must not become not-a-number."""
@@ -41,11 +44,30 @@ class Band:
     high: int
 
     def tiles(self, block: range, width: int) -> Iterator[range]:
-        """The keys that a block of queries meets in this band, `width` at a time."""
+        """The keys that a block of queries meets in this band, at most `width` at a time.
+
+        Keys that every query of the block meets are in tiles of their own, which need no mask.
+        """
         first = max(0, block.start - self.high)
         last = min(self.keys.shape[1], block.stop - self.low)
-        for start in range(first, last, width):
-            yield range(start, min(start + width, last))
+        all_from = max(first, block.stop - 1 - self.high)
+        all_to = min(last, block.start - self.low + 1)
+        bounds = [first, all_from, all_to, last] if all_from < all_to else [first, last]
+        for begin, end in pairwise(bounds):
+            for start in range(begin, end, width):
+                yield range(start, min(start + width, end))
+
+    def mask(self, block: range, tile: range) -> Tensor | None:
+        """What to add to the scores of a tile, (queries, keys); None where all pairs are inside."""
+        nearest, furthest = block.start - (tile.stop - 1), block.stop - 1 - tile.start
+        if self.low <= nearest and furthest <= self.high:
+            return None
+        device = self.keys.device
+        rows = torch.arange(block.start, block.stop, device=device)
+        distance = rows[:, None] - torch.arange(tile.start, tile.stop, device=device)
+        outside = (distance < self.low) | (distance > self.high)
+        added = torch.zeros(outside.shape, dtype=self.keys.dtype, device=device)
+        return added.masked_fill_(outside, _LOWEST)
 
 
 def attend(bands: list[Band], values: Tensor, scaling: float) -> Tensor:
@@ -69,35 +91,57 @@ def attend(bands: list[Band], values: Tensor, scaling: float) -> Tensor:
 
 def _attend_block(bands: list[Band], values: Tensor, scaling: float, block: range) -> Tensor:
     """Attention of a block of queries: (queries, H, D)."""
-    kv_heads, _, depth = values.shape
+    kv_heads, n, depth = values.shape
     heads = bands[0].queries.shape[0]
-    rows = heads // kv_heads * len(block)
-    largest = torch.full((kv_heads, rows, 1), _LOWEST, device=values.device)
-    total, weighted = torch.zeros_like(largest), largest.new_zeros(kv_heads, rows, depth)
+    shared = heads // kv_heads
+    part = _fused if _has_fused(values, bands[0].queries) else _written
+    width = n if part is _fused else max(1, BUDGET // (heads * len(block)))
+    attended, logarithm = None, None
     for band in bands:
-        queries = band.queries[:, block.start : block.stop].reshape(kv_heads, rows, -1) * scaling
-        for tile in band.tiles(block, max(1, BUDGET // (heads * len(block)))):
-            weights = _scores(band, queries, block, tile)
-            higher = torch.maximum(largest, weights.amax(dim=-1, keepdim=True))
-            weights.sub_(higher).exp_()
-            decay = (largest - higher).exp_()
-            total = total * decay + weights.sum(dim=-1, keepdim=True)
-            part = weights.to(values.dtype) @ values[:, tile.start : tile.stop]
-            weighted = weighted * decay + part
-            largest = higher
-    output = (weighted / total).to(values.dtype)
-    return output.view(heads, len(block), depth).transpose(0, 1)
+        queries = band.queries[:, block.start : block.stop].reshape(
+            kv_heads, shared * len(block), -1
+        )
+        for tile in band.tiles(block, width):
+            mask = band.mask(block, tile)
+            keys, read = (each[:, tile.start : tile.stop] for each in (band.keys, values))
+            repeated = mask if mask is None or shared == 1 else mask.repeat(shared, 1)
+            more, its = part(queries, keys, read, repeated, scaling)
+            if attended is None or logarithm is None:
+                attended, logarithm = more.float(), its
+            else:
+                both = torch.logaddexp(logarithm, its)
+                attended = attended * (logarithm - both).exp() + more * (its - both).exp()
+                logarithm = both
+    assert attended is not None
+    return attended.to(values.dtype).view(heads, len(block), depth).transpose(0, 1)
 
 
-def _scores(band: Band, queries: Tensor, block: range, tile: range) -> Tensor:
-    """Scores of a tile, float32 (K, H / K * queries, keys); -inf outside the band."""
-    keys = band.keys[:, tile.start : tile.stop]
-    scores = (queries @ keys.transpose(1, 2)).float()
-    nearest, furthest = block.start - (tile.stop - 1), block.stop - 1 - tile.start
-    if nearest < band.low or furthest > band.high:
-        rows = torch.arange(block.start, block.stop, device=scores.device)
-        distance = rows[:, None] - torch.arange(tile.start, tile.stop, device=scores.device)
-        outside = (distance < band.low) | (distance > band.high)
-        shaped = scores.view(keys.shape[0], -1, len(block), len(tile))
-        shaped.masked_fill_(outside, float("-inf"))
-    return scores
+def _written(
+    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, scaling: float
+) -> tuple[Tensor, Tensor]:
+    """Attention of a tile, (K, rows, D), and the logarithm of its sums, float32 (K, rows, 1)."""
+    scores = (queries * scaling @ keys.transpose(1, 2)).float()
+    if mask is not None:
+        scores += mask
+    logarithm = scores.logsumexp(dim=-1, keepdim=True)
+    return (scores - logarithm).exp_().to(values.dtype) @ values, logarithm
+
+
+def _fused(
+    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, scaling: float
+) -> tuple[Tensor, Tensor]:
+    """The same by PyTorch's kernel for CPUs, the one behind `scaled_dot_product_attention`."""
+    operators: Any = torch.ops.aten
+    attended, logarithm = operators._scaled_dot_product_flash_attention_for_cpu(
+        queries[None], keys[None], values[None], attn_mask=mask, scale=scaling
+    )
+    return attended[0], logarithm[0, ..., None]
+
+
+def _has_fused(values: Tensor, queries: Tensor) -> bool:
+    """Whether the kernel is there for such values."""
+    return (
+        values.device.type == "cpu"
+        and values.shape[-1] == queries.shape[-1]
+        and hasattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu")
+    )

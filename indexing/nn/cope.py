@@ -17,8 +17,8 @@ A causal query sees only t <= i. The paper has no other form. The bidirectional 
 same way to the right, sum of g_it over t from i to j, with embeddings of its own: what lies before
 is told from what lies after. The token itself, j = i, counts as before.
 
-Queries go block by block, and blocks are computed again for their gradients, so that memory grows
-with n x n_pos + block x n, not with n x n.
+Queries go block by block, and where there are several, blocks are computed again for their
+gradients, so that memory grows with n x n_pos + block x n, not with n x n.
 """
 
 from __future__ import annotations
@@ -142,25 +142,39 @@ class ContextualAttention(nn.Module):
             states: (B, n, h).
             real: (B, n), False for padding, which is neither seen nor counted.
         """
-        query, key, value = (
-            self._split(layer(states)) for layer in (self.query, self.key, self.value)
-        )
-        gate_key = key if self.gate_key is None else self._split(self.gate_key(states))
-        read = _Keys(key, gate_key, value, real)
+        read = self._read(states, real)
+        query = self._split(self.query(states))
+        blocks = range(0, states.shape[1], self.block)
         parts = []
-        for first in range(0, states.shape[1], self.block):
+        for first in blocks:
             some = query[:, :, first : first + self.block]
-            parts.append(checkpoint(self._attend, some, read, first, use_reentrant=False))
+            if len(blocks) == 1:
+                parts.append(self._attend(some, read, first))
+            else:
+                parts.append(checkpoint(self._attend, some, read, first, use_reentrant=False))
         attended = torch.cat(parts, dim=2).transpose(1, 2).flatten(2)
         result: Tensor = self.out(attended)
         return result
+
+    def weights(self, states: Tensor, real: Tensor | None = None) -> Tensor:
+        """Which token attends to which, and how much: (B, heads, n, n), for pictures."""
+        return self._weights(self._split(self.query(states)), self._read(states, real), 0)
+
+    def _read(self, states: Tensor, real: Tensor | None) -> _Keys:
+        key, value = (self._split(layer(states)) for layer in (self.key, self.value))
+        gate_key = key if self.gate_key is None else self._split(self.gate_key(states))
+        return _Keys(key, gate_key, value, real)
 
     def _split(self, states: Tensor) -> Tensor:
         """(B, n, h) to (B, heads, n, d)."""
         return states.reshape(*states.shape[:2], self.heads, -1).transpose(1, 2)
 
     def _attend(self, query: Tensor, read: _Keys, first: int) -> Tensor:
-        """A block of queries, the first of which is token `first`."""
+        """What a block of queries reads, (B, heads, size, d); the first is token `first`."""
+        return self._weights(query, read, first) @ read.value
+
+    def _weights(self, query: Tensor, read: _Keys, first: int) -> Tensor:
+        """Of a block of queries, (B, heads, size, n)."""
         size, count = query.shape[2], read.key.shape[2]
         seen = torch.ones(size, count, dtype=torch.bool, device=query.device)
         if self.causal:
@@ -173,9 +187,8 @@ class ContextualAttention(nn.Module):
         opening = query @ read.gate_key.transpose(-1, -2) if own else products
         counted = gates(opening / root, seen)
         logits = (products + self.contextual(query, counted, first)) / root
-        shares = logits.masked_fill(~seen, torch.finfo(logits.dtype).min).softmax(dim=-1)
-        attended: Tensor = shares @ read.value
-        return attended
+        weights: Tensor = logits.masked_fill(~seen, torch.finfo(logits.dtype).min).softmax(dim=-1)
+        return weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)

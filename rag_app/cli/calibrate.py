@@ -85,7 +85,7 @@ def calibrate(
     default? When stopped, the same command resumes.
     """
     if plot:
-        from rag_app.evaluation.heatmap import require_matplotlib
+        from rag_app.evaluation.pictures.heatmap import require_matplotlib
 
         require_matplotlib()
     from indexing.models.files import DEFAULT_GENERATOR
@@ -130,7 +130,7 @@ def _positions(
     name = f"{Path(model.name).name}-{model.revision}-{model.dtype}"
     calibration = run(model, corpus_haystack(folder), settings, cache=_score_file(name))
     if plot:
-        from rag_app.evaluation.position_plot import draw
+        from rag_app.evaluation.pictures.position_plot import draw
 
         draw(f"{model.name}, held-out probes", calibration.places, calibration.curves, plot)
         _notify(f"plot: {plot}")

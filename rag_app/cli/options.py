@@ -31,17 +31,21 @@ EXTENSIONS = ["none", "pcw", "gp", "rp", "pi", "ntk", "self-extend"]
 OCR_ENGINES = ["rapidocr", "tesseract"]
 RETRIEVERS = ["default", "dense", "bm25"]
 TUNED = "tuned:"
+ENTROPY = "+entropy"
 
 
 class Extension(click.Choice):  # type: ignore[type-arg, unused-ignore]
-    """A method of `EXTENSIONS`, or `tuned:FILE`: positions that `rag-app tune` has trained."""
+    """A method of `EXTENSIONS`, or `tuned:FILE`: positions that `rag-app tune` has trained.
+
+    With `+entropy` after its name, a method scales the attention queries as well.
+    """
 
     def __init__(self) -> None:
         super().__init__(EXTENSIONS)
 
     def get_metavar(self, *_: Any, **__: Any) -> str:  # noqa: ANN401 - as in any click
         """Shows the file as well."""
-        return f"[{'|'.join(EXTENSIONS)}|{TUNED}FILE]"
+        return f"[{'|'.join(EXTENSIONS)}|NAME{ENTROPY}|{TUNED}FILE]"
 
     def convert(
         self,
@@ -52,6 +56,8 @@ class Extension(click.Choice):  # type: ignore[type-arg, unused-ignore]
         """A name as it is; the file is read with the encoder."""
         if isinstance(value, str) and value.startswith(TUNED) and value != TUNED:
             return value
+        if isinstance(value, str) and value.endswith(ENTROPY):
+            return super().convert(value.removesuffix(ENTROPY), param, ctx) + ENTROPY
         return super().convert(value, param, ctx)
 
 

@@ -37,18 +37,18 @@ def word_count(length: int) -> int:
     return round(length * WORDS_PER_TOKEN)
 
 
-def passkey(length: int, *, seed: int = 0) -> Task:
+def passkey(length: int, *, documents: int = DOCUMENTS, seed: int = 0) -> Task:
     """Documents of one repeated line that each hide the pass key of another name."""
     rng = random.Random(f"passkey {length} {seed}")  # noqa: S311 - a benchmark, not a secret
     filler = Haystack.of([" ".join([FILLER] * REPEATS)])
-    needles = [_passkey(name, rng.randint(10_000, 99_999)) for name in names(DOCUMENTS, rng)]
+    needles = [_passkey(name, rng.randint(10_000, 99_999)) for name in names(documents, rng)]
     return _task("passkey", length, needles, rng, lambda words: filler.cut(0, words))
 
 
-def needle(length: int, haystack: Haystack, *, seed: int = 0) -> Task:
+def needle(length: int, haystack: Haystack, *, documents: int = DOCUMENTS, seed: int = 0) -> Task:
     """Excerpts of a haystack that each hide one fact."""
     rng = random.Random(f"needle {length} {seed}")  # noqa: S311 - a benchmark, not a secret
-    needles = rng.sample(facts(), DOCUMENTS)
+    needles = rng.sample(facts(), documents)
     start = range(len(haystack.spans))
     return _task(
         "needle", length, needles, rng, lambda words: haystack.cut(rng.choice(start), words)
@@ -66,9 +66,9 @@ def _passkey(name: str, key: int) -> Fact:
 def _task(
     name: str, length: int, needles: Sequence[Fact], rng: random.Random, hay: Callable[[int], str]
 ) -> Task:
-    """One document for each needle, and queries for a random half of them."""
+    """One document for each needle, and queries for fifty of them at random."""
     title = f"{name}-{length}"
-    gold = rng.sample(range(len(needles)), QUERIES)
+    gold = rng.sample(range(len(needles)), min(QUERIES, len(needles)))
     return Task(
         title,
         documents=tuple(_documents(title, word_count(length), needles, rng, hay)),

@@ -58,12 +58,14 @@ class Source:
         haystack: Documents to hide needles in; None takes the samples.
         lengths: Lengths of generated documents, in tokens.
         seed: Of what is generated.
+        documents: How many are generated of each length; LongEmbed has 100.
     """
 
     data: Path | None = None
     haystack: Path | None = None
     lengths: tuple[int, ...] = synthetic.LENGTHS
     seed: int = 0
+    documents: int = synthetic.DOCUMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +174,14 @@ def build(task: str, source: Source) -> dict[str, Task]:
     """The parts of a task: one a length for those that are generated, else one named ""."""
     if task in HUB_TASKS:
         return {"": load(task, source.data)}
+    count, seed = source.documents, source.seed
     if task == "passkey":
-        return {str(n): synthetic.passkey(n, seed=source.seed) for n in source.lengths}
+        return {str(n): synthetic.passkey(n, documents=count, seed=seed) for n in source.lengths}
     if task == "needle":
         hay = haystack(source.haystack)
-        return {str(n): synthetic.needle(n, hay, seed=source.seed) for n in source.lengths}
+        return {
+            str(n): synthetic.needle(n, hay, documents=count, seed=seed) for n in source.lengths
+        }
     if task != "qmsum":
         raise InvalidRequest(f"no task {task!r}; there are: {', '.join(TASKS)}")
     if source.data is None:

@@ -6,11 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 
 from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.extension import METHODS
-from rag_app.evaluation import evidence, longembed
+from rag_app.datasets.hub import HUB_TASKS
+from rag_app.datasets.synthetic import DOCUMENTS
+from rag_app.evaluation import evidence, longembed, published
 from rag_app.evaluation.evidence import EvidenceReport
 from rag_app.evaluation.longembed import GENERATED, TASKS, Method, Report, Source
 from retriever.fusion import RANKINGS
@@ -19,6 +22,7 @@ DEFAULT_METHODS = (
     *("none:256/dense", "none:512/dense", "pcw/dense", "gp/dense", "rp/dense", "pi/dense"),
     *("pcw/bm25", "pcw/default"),
 )
+LONGEMBED_METHODS = ("pcw/bm25", "pcw/default")
 DEFAULT_TASKS = ("qmsum", "evidence", "passkey", "needle")
 EVIDENCE_COLUMNS = (
     "meeting nDCG@10",
@@ -28,7 +32,9 @@ EVIDENCE_COLUMNS = (
 )
 BEGIN, END = "<!-- evaluate table: begin -->", "<!-- evaluate table: end -->"
 
-_METHOD = re.compile(r"(?P<extension>[\w-]+)(:(?P<length>\d+))?/(?P<ranking>\w+)")
+_METHOD = re.compile(
+    r"(?P<extension>(?P<name>[\w-]+)(\+entropy)?)(:(?P<length>\d+))?/(?P<ranking>\w+)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +51,13 @@ class Row:
 
 
 def parse(name: str, encoder: EncoderSettings) -> Method:
-    """A method such as "pcw/default" or "none:256/dense": extension, window and ranking.
+    """A method such as "pcw/default" or "ntk+entropy:1024/dense": extension, window and ranking.
 
     Raises:
         InvalidRequest: It is not of that form, or names something unknown.
     """
     found = _METHOD.fullmatch(name)
-    if not found or found["extension"] not in METHODS or found["ranking"] not in RANKINGS:
+    if not found or found["name"] not in METHODS or found["ranking"] not in RANKINGS:
         raise InvalidRequest(
             f"no method {name!r}; write EXTENSION/RETRIEVER or EXTENSION:TOKENS/RETRIEVER, with "
             f"one of {', '.join(METHODS)} and one of {', '.join(RANKINGS)}"
@@ -97,11 +103,21 @@ def _measure(
         if task == "evidence":
             assert source.data is not None
             return evidence.evaluate(source.data, method, notify=notify)
-        own = source if task in (*GENERATED, "qmsum") else replace(source, data=None)
-        return longembed.evaluate(task, own, method, notify=notify)
+        return longembed.evaluate(task, _source_of(task, source), method, notify=notify)
     except UnsupportedModel as error:
         notify(str(error))
         return None
+
+
+def _source_of(task: str, source: Source) -> Source:
+    """A task's own folder within the data, if there is one; else the hub has what is not QMSum's.
+
+    `DATA/qmsum`, and for the others `DATA/narrativeqa` and so on, as they lie on the hub.
+    """
+    own = source.data / HUB_TASKS.get(task, task) if source.data else None
+    if own is not None and own.is_dir():
+        return replace(source, data=own)
+    return replace(source, data=None) if task in HUB_TASKS else source
 
 
 def markdown(rows: Sequence[Row], command: str) -> str:
@@ -118,10 +134,13 @@ def command_line(
     """The command that makes a table, without folders of this machine."""
     words = ["rag-app evaluate table"]
     words += [f"--data {source.data.name}"] if source.data else []
-    words += [f"--task {task}" for task in tasks]
-    words += [f"--method {method}" for method in methods if tuple(methods) != DEFAULT_METHODS]
+    six = tuple(tasks) == published.LONGEMBED
+    words += ["--longembed"] if six else [f"--task {task}" for task in tasks]
+    usual = LONGEMBED_METHODS if six else DEFAULT_METHODS
+    words += [f"--method {method}" for method in methods if tuple(methods) != usual]
     if any(task in GENERATED for task in tasks):
         words.append(f"--lengths {','.join(map(str, source.lengths))}")
+        words += [f"--documents {source.documents}"] if source.documents != DOCUMENTS else []
     return " ".join([*words, *([f"--encoder {Path(encoder).name}"] if encoder else [])])
 
 
@@ -148,7 +167,15 @@ def _overview(rows: Sequence[Row], tasks: Sequence[str]) -> str:
     for task in tasks:
         metric = "acc@1" if task in GENERATED else "nDCG@10"
         header += EVIDENCE_COLUMNS if task == "evidence" else [f"{task} {metric}"]
-    return grid(header, [[row.method, *(c for t in tasks for c in _cells(t, row))] for row in rows])
+    body = [[row.method, *(c for t in tasks for c in _cells(t, row))] for row in rows]
+    if sorted(tasks) != sorted(published.LONGEMBED):
+        return grid(header, body)
+    means = [[*cells, _mean(cells[1:])] for cells in body]
+    return grid([*header, "mean"], [*means, *published.rows(tasks)]) + "\n\n" + published.NANO
+
+
+def _mean(cells: Sequence[str]) -> str:
+    return "-" if "-" in cells else f"{fmean(float(cell) for cell in cells):.1f}"
 
 
 def _cells(task: str, row: Row) -> list[str]:

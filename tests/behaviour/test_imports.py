@@ -37,7 +37,7 @@ def test_rooms_are_small_and_say_what_they_are(folder: Path) -> None:
 
 MODULES = {
     file.relative_to(ROOT).with_suffix("").as_posix()
-    for name in (*PACKAGES, "benchmarks", "campaign", "tools")
+    for name in (*PACKAGES, "benchmarks", "campaign", "tools", "training")
     for file in (ROOT / name).rglob("*.py")
 }
 TESTS = [

@@ -44,6 +44,13 @@ with_generated = together(
     click.option("--lengths", callback=numbers(), help="Of generated documents, in tokens."),
     click.option("--haystack", type=AnyPath, help="Documents to hide needles in."),
     click.option("--seed", type=int, default=0, show_default=True),
+    click.option(
+        "--documents",
+        type=click.IntRange(1, 100),
+        default=100,
+        show_default=True,
+        help="Generated of each length; fifty of them at most are asked about.",
+    ),
 )
 
 
@@ -69,6 +76,7 @@ def longembed(
     lengths: tuple[int, ...] | None,
     haystack: Path | None,
     seed: int,
+    documents: int,
     encoder: str | None,
     extension: str | None,
     max_length: int | None,
@@ -80,7 +88,9 @@ def longembed(
     """Retrieval of long documents: a task of LongEmbed."""
     from rag_app.evaluation import longembed as measuring
 
-    source = measuring.Source(data, haystack, lengths or measuring.Source().lengths, seed)
+    source = measuring.Source(
+        data, haystack, lengths or measuring.Source().lengths, seed, documents
+    )
     method = _method(encoder, extension, max_length, dtype, retriever)
     report = measuring.evaluate(task, source, method, folder=folder, notify=_notify)
     print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
@@ -161,7 +171,7 @@ def needle(
     """Hide facts in copies of your own documents: which method finds them, at which depth?"""
     from indexing.encoder.settings import EncoderSettings
     from rag_app.evaluation import needle as measuring
-    from rag_app.evaluation.heatmap import draw, require_matplotlib
+    from rag_app.evaluation.pictures.heatmap import draw, require_matplotlib
 
     if not no_heatmap:
         require_matplotlib()
@@ -184,35 +194,54 @@ def needle(
 
 
 @evaluate.command()
-@click.option("--data", type=AnyPath, help="QMSum's .json or .jsonl, or a folder of them.")
+@click.option(
+    "--data",
+    type=AnyPath,
+    help="QMSum's .json or .jsonl, or a folder of them; or a folder with a folder for each task.",
+)
 @click.option("--task", "tasks", multiple=True, type=click.Choice([*TASKS, "evidence"]))
+@click.option("--longembed", "six", is_flag=True, help="All six tasks, beside published scores.")
 @click.option("--method", "methods", multiple=True, metavar="EXTENSION[:TOKENS]/RETRIEVER")
 @click.option("--encoder", help="Packaged name, folder or hub name.  [default: packaged]")
 @with_generated
 @click.option("--out", type=AnyPath, help="Put the tables into this Markdown file.")
+@click.option("--plot", type=AnyPath, help="Draw accuracy by length of generated tasks, as PNG.")
 @with_json
 def table(
     data: Path | None,
     tasks: tuple[str, ...],
+    six: bool,
     methods: tuple[str, ...],
     encoder: str | None,
     lengths: tuple[int, ...] | None,
     haystack: Path | None,
     seed: int,
+    documents: int,
     out: Path | None,
+    plot: Path | None,
     as_json: bool,
 ) -> None:
     """Methods by tasks, as Markdown."""
     from rag_app.evaluation import table as tables
     from rag_app.evaluation.longembed import Source
+    from rag_app.evaluation.pictures import length_plot
+    from rag_app.evaluation.pictures.heatmap import require_matplotlib
+    from rag_app.evaluation.published import LONGEMBED
 
+    if plot:
+        require_matplotlib()
+    if six:
+        tasks, methods = LONGEMBED, methods or tables.LONGEMBED_METHODS
     tasks, methods = tasks or tables.DEFAULT_TASKS, methods or tables.DEFAULT_METHODS
-    source = Source(data, haystack, lengths or Source().lengths, seed)
+    source = Source(data, haystack, lengths or Source().lengths, seed, documents)
     settings = _settings(encoder, None, None, None)
     rows = tables.evaluate(methods, tasks, source, encoder=settings, notify=_notify)
     section = tables.markdown(rows, tables.command_line(tasks, methods, source, encoder))
     if out:
         tables.write(out, section)
+    if plot:
+        length_plot.draw(rows, encoder or "the packaged encoder", plot)
+        _notify(f"the picture is in {plot}")
     print_result(as_json, {"rows": [row.as_dict() for row in rows]}, lambda: say(section))
 
 

@@ -68,7 +68,7 @@ def lost_in_the_middle(
     if data is not None and (probe != "kv" or lengths or folder):
         raise InvalidRequest("--data holds key-value records of their own length: use --probe kv")
     if plot:
-        from rag_app.evaluation.heatmap import require_matplotlib
+        from rag_app.evaluation.pictures.heatmap import require_matplotlib
 
         require_matplotlib()
     from generator.lm.causal_lm import CausalModel
@@ -89,7 +89,7 @@ def lost_in_the_middle(
         read_once=read_once,
     )  # fmt: skip
     if plot:
-        from rag_app.evaluation.position_plot import draw
+        from rag_app.evaluation.pictures.position_plot import draw
 
         draw(f"{report.model}, {report.probe}", report.places, report.curves, plot)
         _notify(f"the picture is in {plot}")

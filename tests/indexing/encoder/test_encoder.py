@@ -22,7 +22,7 @@ from indexing.encoder import tokenizer as tokens
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest, ModelError, UnsupportedModel
-from indexing.extension import restore
+from indexing.extension import extend, restore
 from indexing.files import document
 from indexing.models.files import encoder_weights
 from indexing.text.chunking import split
@@ -353,6 +353,17 @@ def test_extended_models_read_further_and_are_restored(
     assert not np.allclose(extended.model.encode([text])[0], one_pass, atol=1e-3)
 
 
+def test_entropy_scaling_by_name(plain: SentenceTransformer) -> None:
+    named = Encoder(EncoderSettings(extension="pi+entropy", max_length=1024, dtype="float32"))
+    text = text_of(800)
+    try:
+        expected = extend(plain, "pi", max_length=1024, entropy=True).encode([text])[0]
+    finally:
+        restore(plain)
+    np.testing.assert_allclose(named.encode([job(text)])[0].vector, expected, atol=1e-5)
+    assert named.fingerprint.extension == "pi+entropy"
+
+
 # ---- refusals ----
 
 
@@ -360,6 +371,7 @@ def test_extended_models_read_further_and_are_restored(
     ("settings", "error", "says"),
     [
         ({"extension": "ntk"}, UnsupportedModel, "absolute positions"),
+        ({"extension": "pcw+entropy"}, InvalidRequest, "the same as pcw"),
         ({"extension": "magic"}, InvalidRequest, "there are: none, pcw"),
         ({"max_length": 1000}, UnsupportedModel, "--max-length 512 or less, or .* gp, rp, pi"),
         ({"max_length": 2}, InvalidRequest, "no room for text"),

@@ -33,12 +33,18 @@ class Largest(TorchDispatchMode):
         return output
 
 
+@pytest.mark.parametrize("fused", [True, False])
 @pytest.mark.parametrize("family", ["nomic_bert", "modernbert", "llama", "qwen2"])
 def test_no_matrix_of_n_by_n(
-    models: dict[str, SentenceTransformer], family: str, monkeypatch: pytest.MonkeyPatch
+    models: dict[str, SentenceTransformer],
+    family: str,
+    fused: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     n, budget = 2000, 100_000
     monkeypatch.setattr(banded_attention, "BUDGET", budget)
+    if not fused:
+        monkeypatch.setattr(banded_attention, "_has_fused", lambda *_: False)
     model, texts = models[family], [text(n - 2), text(300)]
     with SelfExtend(max_length=n)(model), EntropyScaling()(model):
         features = model.preprocess(texts)

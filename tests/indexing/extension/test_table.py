@@ -143,17 +143,20 @@ def test_entropy_alone(models: Models, oracles: Oracles, family: str) -> None:
 
 
 @pytest.mark.parametrize("family", ["nomic_bert", "llama", "modernbert"])
-@pytest.mark.parametrize(("block", "budget"), [(1, 1), (9, 100), (64, 4000)])
+@pytest.mark.parametrize(("block", "budget"), [(1, 1), (9, 100), (64, 4000), (7, None)])
 def test_self_extend_in_small_tiles(
     models: Models,
     oracles: Oracles,
     family: str,
     block: int,
-    budget: int,
+    budget: int | None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """With the scores of a tile written, so many at most, and by the CPU's fused kernel."""
     monkeypatch.setattr("indexing.nn.banded_attention.BLOCK", block)
-    monkeypatch.setattr("indexing.nn.banded_attention.BUDGET", budget)
+    if budget is not None:
+        monkeypatch.setattr("indexing.nn.banded_attention.BUDGET", budget)
+        monkeypatch.setattr("indexing.nn.banded_attention._has_fused", lambda *_: False)
     with SelfExtend(max_length=TARGET)(models[family]) as model:
         check(model, oracles[family], SETTINGS["self-extend"], TEXTS[-3:-1])
 

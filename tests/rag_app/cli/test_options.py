@@ -20,7 +20,7 @@ from rag_app.cli import settings
 from rag_app.cli.batch import batch
 from rag_app.cli.calibrate import calibrate
 from rag_app.cli.main import main
-from rag_app.cli.options import RenamedOption
+from rag_app.cli.options import Extension, RenamedOption
 from retriever.fusion import RANKINGS
 
 TABLES = {
@@ -53,6 +53,13 @@ FOUND = [each for each in choices(main, "rag-app") if each[1] in TABLES]
 @pytest.mark.parametrize(("command", "option", "offered"), FOUND)
 def test_an_option_offers_the_whole_table(command: str, option: str, offered: set[str]) -> None:
     assert offered == TABLES[option], command
+
+
+def test_an_extension_with_entropy_scaling() -> None:
+    extension = Extension()
+    assert extension.convert("ntk+entropy", None, None) == "ntk+entropy"
+    with pytest.raises(click.BadParameter):
+        extension.convert("magic+entropy", None, None)
 
 
 def test_every_table_is_offered_somewhere() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag_app.evaluation.heatmap import require_matplotlib, save
+from rag_app.evaluation.pictures.heatmap import require_matplotlib, save
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,1 @@
+"""Pictures of measurements: in, a report; out, a PNG, without a display."""

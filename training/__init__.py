@@ -1,0 +1,1 @@
+"""How the weights that ship were trained, and studies: README.md says which folder is what."""
