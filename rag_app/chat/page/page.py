@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
@@ -38,16 +39,19 @@ POLL_SECONDS = 0.06  # between looks at an answer in progress
 def build(app: Application) -> gr.Blocks:
     """The page of an application."""
     with gr.Blocks(title="rag-app", analytics_enabled=False, fill_width=True) as blocks:
-        _connect(blocks, layout.build(app, blocks), _Handlers(app))
+        order = _connect(blocks, layout.build(app, blocks), _Handlers(app))
     blocks.queue(default_concurrency_limit=None, api_open=False)
     page: gr.Blocks = blocks
+    page.head = _head(order)
     return page
 
 
-def head() -> str:
-    """The style sheet and scripts, for the head of the page."""
+def _head(order: Mapping[str, Sequence[int]]) -> str:
+    """The style sheet and scripts, for the head of the page, and the events' order for them."""
     scripts = "".join(f'<script src="static/{name}.js"></script>' for name in SCRIPTS)
-    return "".join(f'<link rel="stylesheet" href="static/{name}.css">' for name in SHEETS) + scripts
+    sheets = "".join(f'<link rel="stylesheet" href="static/{name}.css">' for name in SHEETS)
+    meta = f'<meta name="rag-app-events" content="{escape(json.dumps(order))}">'
+    return sheets + meta + scripts
 
 
 def theme() -> gr.themes.Base:
@@ -60,49 +64,75 @@ def theme() -> gr.themes.Base:
     )
 
 
-def _connect(blocks: gr.Blocks, page: Layout, handlers: _Handlers) -> None:
-    """Connect the events of the components to their handlers."""
-    browser, side, talk, documents = page.browser, page.side, page.talk, handlers.documents
+def _connect(blocks: gr.Blocks, page: Layout, handlers: _Handlers) -> Mapping[str, Sequence[int]]:
+    """Connect the events of the components to their handlers.
+
+    Returns:
+        Numbers of events: the `turns` with which a person leaves what is shown of the talk, and
+        what `shows` it, which comes too late after them.
+    """
+    browser, side, talk = page.browser, page.side, page.talk
     flow = [talk.box, talk.history, talk.live, page.sources, side.conversations]
     whole = [*flow, browser, page.editing, talk.hint]
-    lists = [side.collections, side.documents]
-    files = [side.uploads, *lists, side.notice]
-
-    def on(event: Callable[..., Any], fn: Any, inputs: Any, outputs: Any, **more: Any) -> Any:  # noqa: ANN401
-        return event(fn, inputs, outputs, **PRIVATE, **more)
-
-    loaded = on(blocks.load, handlers.load, [browser], [*whole, *files, page.changes])
+    files = [side.uploads, side.collections, side.documents, side.notice]
+    loaded = _on(blocks.load, handlers.load, [browser], [*whole, *files, page.changes])
     questions = [
-        on(talk.box.submit, handlers.ask, [talk.box, talk.mode, browser, page.editing], whole),
-        on(talk.history.again, handlers.ask_again, [talk.mode, browser], whole),
-        on(talk.history.check, handlers.check, [browser], whole),
+        _on(talk.box.submit, handlers.ask, [talk.box, talk.mode, browser, page.editing], whole),
+        _on(talk.history.again, handlers.ask_again, [talk.mode, browser], whole),
+        _on(talk.history.check, handlers.check, [browser], whole),
         loaded,
     ]
-    follows = [on(each.then, handlers.follow, [browser], flow) for each in questions]
+
+    def follow(event: Any) -> Any:  # noqa: ANN401 - of Gradio
+        multiple = {"trigger_mode": "multiple"}  # although one before it has not ended
+        return _on(event.then, handlers.follow, [browser], flow, **multiple)
+
+    follows = [follow(each) for each in questions]
     # Cancelling what follows an answer does not stop the answer.
-    refreshed = on(page.changes.refresh, handlers.refresh, [browser], [*flow, *files, page.changes])
+    refreshed = _on(
+        page.changes.refresh, handlers.refresh, [browser], [*flow, *files, page.changes]
+    )
     follows.append(refreshed)
-    on(talk.box.stop, handlers.stop, [browser], None)
-    on(talk.history.revise, handlers.revise, [browser], [talk.box, page.editing, talk.hint])
-    on(talk.hint.cancel_edit, lambda: ("", None, ""), None, [talk.box, page.editing, talk.hint])
+    _on(talk.box.stop, handlers.stop, [browser], None)
+    _on(talk.history.revise, handlers.revise, [browser], [talk.box, page.editing, talk.hint])
+    _on(talk.hint.cancel_edit, lambda: ("", None, ""), None, [talk.box, page.editing, talk.hint])
     chats = handlers.chats
-    on(side.conversations.rename_chat, chats.rename, [browser], [side.conversations, side.notice])
-    on(side.conversations.pin_chat, chats.pin, [browser], [side.conversations, side.notice])
-    exported = on(side.conversations.export_ratings, chats.ratings, [browser], talk.download)
+    _on(side.conversations.rename_chat, chats.rename, [browser], [side.conversations, side.notice])
+    _on(side.conversations.pin_chat, chats.pin, [browser], [side.conversations, side.notice])
+    exported = _on(side.conversations.export_ratings, chats.ratings, [browser], talk.download)
     exported.then(None, [talk.download], None, js="(file) => ragApp.save(file)", **PRIVATE)
     rated = [talk.history, side.conversations, talk.hint]
-    on(talk.history.rate_up, chats.rate("up"), [browser], rated)
-    on(talk.history.rate_down, chats.rate("down"), [browser], rated)
-    opened = on(side.conversations.open_chat, handlers.open, [browser], whole, cancels=follows)
-    on(opened.then, handlers.follow, [browser], flow)
-    on(side.conversations.forget_chat, handlers.delete, [browser], whole, cancels=follows)
-    on(side.new.click, handlers.new, [browser], whole, cancels=follows)
-    sampled = on(talk.history.add_samples, documents.add_samples, [browser], files)
-    on(sampled.then, documents.watch, [browser], files, trigger_mode="multiple")
-    on(talk.history.overview, documents.overview, None, [side.overview, side.notice])
-    on(side.drop.uploaded, documents.watch, [browser], files, trigger_mode="multiple")
-    on(loaded.then, documents.watch, [browser], files)
-    on(side.uploads.clear_list, documents.clear, [browser], files)
+    _on(talk.history.rate_up, chats.rate("up"), [browser], rated)
+    _on(talk.history.rate_down, chats.rate("down"), [browser], rated)
+    opened = _on(side.conversations.open_chat, handlers.open, [browser], whole, cancels=follows)
+    forgotten = _on(
+        side.conversations.forget_chat, handlers.delete, [browser], whole, cancels=follows
+    )
+    new = _on(side.new.click, handlers.new, [browser], whole, cancels=follows)
+    turns = [opened, forgotten, new]
+    shows = [*questions, *follows, follow(opened), follow(forgotten)]
+    answering = handlers.answering
+    _on(talk.writer.open_answering, answering.open, [browser], [talk.answering])
+    _on(talk.answering.set_length, answering.set_length, [browser], [browser], cancels=[refreshed])
+    for suffix, button in talk.save.items():
+        saved = _on(button.click, handlers.save(suffix), [browser], talk.download)
+        saved.then(None, [talk.download], None, js="(file) => ragApp.save(file)", **PRIVATE)
+    _connect_documents(page, handlers, loaded=loaded, refreshed=refreshed)
+    order = {"turns": turns, "shows": shows}
+    return {name: [event["id"] for event in events] for name, events in order.items()}
+
+
+def _connect_documents(page: Layout, handlers: _Handlers, *, loaded: Any, refreshed: Any) -> None:  # noqa: ANN401 - of Gradio
+    """Connect the events of the documents to their handlers, once the page has loaded."""
+    browser, side, talk, documents = page.browser, page.side, page.talk, handlers.documents
+    lists = [side.collections, side.documents]
+    files = [side.uploads, *lists, side.notice]
+    sampled = _on(talk.history.add_samples, documents.add_samples, [browser], files)
+    _on(sampled.then, documents.watch, [browser], files, trigger_mode="multiple")
+    _on(talk.history.overview, documents.overview, None, [side.overview, side.notice])
+    _on(side.drop.uploaded, documents.watch, [browser], files, trigger_mode="multiple")
+    _on(loaded.then, documents.watch, [browser], files)
+    _on(side.uploads.clear_list, documents.clear, [browser], files)
     queue = handlers.app.ingest_queue
     for act, change in (
         (side.uploads.replace_upload, queue.replace),
@@ -110,28 +140,27 @@ def _connect(blocks: gr.Blocks, page: Layout, handlers: _Handlers) -> None:
         (side.uploads.cancel_upload, queue.cancel),
         (side.uploads.retry_upload, queue.retry),
     ):
-        changed = on(act, documents.upload_change(change), [browser], files)
-        on(changed.then, documents.watch, [browser], files, trigger_mode="multiple")
+        changed = _on(act, documents.upload_change(change), [browser], files)
+        _on(changed.then, documents.watch, [browser], files, trigger_mode="multiple")
     for act, name in (
         (side.documents.choose, "chosen"),
         (side.collections.choose_collections, "collections"),
     ):
-        on(act, documents.select(name), [browser], [browser, *lists], cancels=[refreshed])
+        _on(act, documents.select(name), [browser], [browser, *lists], cancels=[refreshed])
     for act, shared in (
         (side.collections.share_collection, True),
         (side.collections.unshare_collection, False),
     ):
-        on(act, documents.share(shared), [browser], files)
-    on(side.documents.weigh_removal, documents.weigh_removal, [browser], [side.notice])
-    removed = on(side.documents.remove_document, documents.remove, [browser], [browser, *files])
-    on(removed.then, handlers.sources, [browser], [page.sources])
-    on(side.documents.overview, documents.overview, None, [side.overview, side.notice])
-    answering = handlers.answering
-    on(talk.writer.open_answering, answering.open, [browser], [talk.answering])
-    on(talk.answering.set_length, answering.set_length, [browser], [browser], cancels=[refreshed])
-    for suffix, button in talk.save.items():
-        saved = on(button.click, handlers.save(suffix), [browser], talk.download)
-        saved.then(None, [talk.download], None, js="(file) => ragApp.save(file)", **PRIVATE)
+        _on(act, documents.share(shared), [browser], files)
+    _on(side.documents.weigh_removal, documents.weigh_removal, [browser], [side.notice])
+    removed = _on(side.documents.remove_document, documents.remove, [browser], [browser, *files])
+    _on(removed.then, handlers.sources, [browser], [page.sources])
+    _on(side.documents.overview, documents.overview, None, [side.overview, side.notice])
+
+
+def _on(event: Callable[..., Any], fn: Any, inputs: Any, outputs: Any, **more: Any) -> Any:  # noqa: ANN401 - of Gradio
+    """Connect an event that no other program sees."""
+    return event(fn, inputs, outputs, **PRIVATE, **more)
 
 
 class _Handlers:

@@ -94,7 +94,13 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
     from fastapi.staticfiles import StaticFiles
 
     from rag_app.chat.page import page
-    from rag_app.chat.web import changes_route, document_route, model_route, upload_route
+    from rag_app.chat.web import (
+        changes_route,
+        document_route,
+        event_stream,
+        model_route,
+        upload_route,
+    )
     from rag_app.chat.web.body_limit import BodyLimit
 
     web = FastAPI(title="rag-app", docs_url=None, redoc_url=None, openapi_url=None)
@@ -111,9 +117,11 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
         from rag_app.chat.web import mcp_tools
 
         mcp_tools.add(web, app)
+    blocks = page.build(app)
+    event_stream.add(web, blocks)
     gr.mount_gradio_app(
         web,
-        page.build(app),
+        blocks,
         path="/",
         footer_links=[],
         run_history=False,
@@ -124,7 +132,7 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
         pwa=False,
         mcp_server=False,
         theme=page.theme(),
-        head=page.head(),
+        head=blocks.head,
         auth_dependency=_gradio_user if options.logins else None,
         app_kwargs={"openapi_url": None},
     )

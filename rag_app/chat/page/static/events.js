@@ -1,40 +1,64 @@
 // Every event that was sent gets its answer.
 //
 // Gradio's client reads the answers of all events from one stream, which the server ends as soon as
-// it knows of no event without an answer. An event that is sent in that moment is lost: the client
-// believes that the stream is still open. So the stream is read here first. Where the server ends
-// it while an event has no answer yet, it is opened once more, unnoticed by the client.
+// it knows of no event without an answer. An event that is sent in that moment is lost, and so is
+// every later one after a stream that broke off: the client believes that it is still open. So the
+// stream is read here first. Where it ends too early, it is read on from there, unnoticed by the
+// client; only if that fails for long are the events that lack an answer said to be lost.
+//
+// And no answer comes too late: Gradio shows them as they arrive. What was sent before a person went
+// on, and is answered after it, would show a conversation that they have left.
 "use strict";
 
 (() => {
+  const CLOSE = "close_stream";
+  const [TRIES, PAUSE] = [8, 300]; // times; milliseconds, and twice, three times as long ...
   const send = window.fetch.bind(window);
-  const open = new Set(); // ids of events without an answer; a symbol for one without an id yet
+  const open = new Set(); // ids of events without an answer
+  const joining = new Set(); // events without an id yet
   const early = new Set(); // ids of answers that came before the ids of their events
+  const sent = new Map(); // how often a person had left a talk when an event was sent, by its id
+  let turns = 0; // how often they have
+  let last = 0; // number of the last message that was read
 
   window.fetch = (...request) => {
     const url = request[0] instanceof Request ? request[0].url : String(request[0]);
     const { pathname } = new URL(url, location.href);
     if (pathname.endsWith("/queue/join")) return join(request);
-    if (pathname.endsWith("/queue/data")) return listen(request);
+    if (pathname.endsWith("/queue/data")) return listen(new Request(...request));
     if (pathname.endsWith("/cancel")) forget(request[1]?.body);
     return send(...request);
   };
 
-  async function join(request) {
-    const sent = Symbol("sent");
-    open.add(sent);
-    try {
+  function join(request) {
+    const at = turnOf(JSON.parse(request[1]?.body ?? "{}").fn_index);
+    const joined = (async () => {
       const response = await send(...request);
       const id = response.ok ? (await response.clone().json()).event_id : undefined;
-      if (id !== undefined && !early.delete(id)) open.add(id);
+      if (id !== undefined && !early.delete(id)) {
+        open.add(id);
+        if (at !== undefined) sent.set(id, at);
+      }
       return response;
-    } finally {
-      open.delete(sent);
-      if (![...open].some((each) => typeof each === "symbol")) early.clear();
-    }
+    })();
+    const event = joined.catch(() => undefined).then(() => {
+      joining.delete(event);
+      if (!joining.size) early.clear();
+    });
+    joining.add(event);
+    return joined;
+  }
+
+  // How often a person has left a talk, with the event that is sent now; undefined for other events.
+  function turnOf(number) {
+    const order = JSON.parse(document.querySelector("meta[name=rag-app-events]")?.content ?? "{}");
+    if (order.turns?.includes(number)) turns += 1;
+    else if (!order.shows?.includes(number)) return undefined;
+    return turns;
   }
 
   function answered(id) {
+    sent.delete(id);
     if (!open.delete(id)) early.add(id);
   }
 
@@ -46,41 +70,76 @@
     }
   }
 
-  async function listen(request) {
-    const response = await send(...request.map((each) => each.clone?.() ?? each));
-    if (!response.ok || !response.body) return response;
-    const body = new ReadableStream({ start: (out) => void pass(request, response, out) });
-    return new Response(body, { headers: response.headers });
+  function listen(request) {
+    const body = new ReadableStream({ start: (out) => void pass(request, out) });
+    return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
   }
 
-  async function pass(request, first, out) {
+  async function pass(request, out) {
+    const say = (data) => out.enqueue(new TextEncoder().encode(`data: ${data}\n\n`));
+    let failures = 0;
     try {
-      let response = first;
-      while (response?.ok && await passOne(response, out)) {
-        response = await send(...request.map((each) => each.clone?.() ?? each));
+      while (!request.signal.aborted) {
+        const heard = await passOne(request, say);
+        while (joining.size) await Promise.all(joining);
+        failures = heard ? 0 : failures + 1;
+        if (failures > TRIES) for (const id of open) giveUp(id, say);
+        if (!open.size) break;
+        await new Promise((done) => setTimeout(done, PAUSE * failures));
+        await online();
       }
+      say(JSON.stringify({ msg: CLOSE }));
       out.close();
-    } catch (error) {
-      out.error(error);
+    } catch {
+      // the client reads no more
     }
   }
 
-  // Pass a stream on; whether it has to be opened once more.
-  async function passOne(response, out) {
-    const encoder = new TextEncoder();
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  function giveUp(id, say) {
+    open.delete(id);
+    say(JSON.stringify({
+      msg: "unexpected_error", event_id: id, message: "The connection was lost.",
+      session_not_found: true, success: false,
+    }));
+  }
+
+  function online() {
+    if (navigator.onLine) return undefined;
+    return new Promise((done) => window.addEventListener("online", done, { once: true }));
+  }
+
+  // Pass the rest of a stream on; whether anything came.
+  async function passOne(request, say) {
+    const url = new URL(request.url);
+    url.searchParams.set("after", last);
+    let heard = false;
     let text = "";
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return false;
-      const messages = (text + value).split("\n\n");
-      text = messages.pop();
-      for (const message of messages) {
-        const { msg, event_id: id } = JSON.parse(message.replace(/^data: /, "") || "{}");
-        if (msg === "process_completed") answered(id);
-        if (msg === "close_stream" && open.size) return true;
-        out.enqueue(encoder.encode(`${message}\n\n`));
+    try {
+      const response = await send(new Request(url, request));
+      if (!response.ok || !response.body) return false;
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return heard;
+        const messages = (text + value).split("\n\n");
+        text = messages.pop();
+        for (const message of messages) heard = take(message, say) || heard;
       }
+    } catch {
+      return heard; // it broke off
     }
+  }
+
+  // Pass a message on, unless it ends the stream; whether it did not.
+  function take(message, say) {
+    const field = (name) => message.match(new RegExp(`^${name}: (.*)$`, "m"))?.[1];
+    const data = field("data") ?? "{}";
+    const { output, ...about } = JSON.parse(data);
+    if (about.msg === CLOSE) return false;
+    last = Number(field("id") ?? last);
+    const late = sent.get(about.event_id) < turns && Array.isArray(output?.data);
+    say(late ? JSON.stringify({ ...about, output: { ...output, data: [] } }) : data);
+    if (about.msg === "process_completed") answered(about.event_id);
+    return true;
   }
 })();

@@ -33,7 +33,8 @@ const ragApp = (() => {
     if (element.querySelector("[data-dropzone]")) files(element, trigger);
     if (element.closest("#changes")) watch(element, trigger);
     let failures = 0;
-    new MutationObserver(() => { // a new reason for a failure comes into view; a list that was rendered again is filtered as before
+    new MutationObserver(() => { // a new reason for a failure comes into view; a list that was rendered again is as before
+      showAsked();
       const input = element.querySelector("[data-filter]");
       if (input?.value) filter(element, input.value);
       const failed = all(".uploads :is(.failed, .exists)", element).length;
@@ -69,18 +70,44 @@ const ragApp = (() => {
     field.select();
   }
 
-  // A second click confirms: within four seconds, or longer where there is something to read.
+  // A second click confirms. Until something else is clicked, focused or Escape is pressed, however
+  // often the list is rendered again: nobody has to be quick.
+  let asked = null; // what a second click would do
+
+  const actOf = (button) => `${button.dataset.act} ${button.dataset.value ?? ""}`;
+
   function sure(button) {
-    if (button.classList.contains("asked")) return true;
-    const label = button.getAttribute("aria-label");
-    button.classList.add("asked");
-    button.setAttribute("aria-label", `${label}: press again to confirm`);
-    setTimeout(() => {
-      button.classList.remove("asked");
-      button.setAttribute("aria-label", label);
-    }, button.dataset.sure ? 20000 : 4000);
+    if (asked === actOf(button)) {
+      asked = null;
+      return true;
+    }
+    asked = actOf(button);
+    showAsked();
     return false;
   }
+
+  function showAsked() {
+    for (const button of all("[data-sure]")) {
+      const isAsked = actOf(button) === asked;
+      if (isAsked === button.classList.contains("asked")) continue;
+      button.classList.toggle("asked", isAsked);
+      if (isAsked) button.dataset.label = button.getAttribute("aria-label");
+      const { label } = button.dataset;
+      button.setAttribute("aria-label", isAsked ? `${label}: press again to confirm` : label);
+    }
+  }
+
+  function forgetAsked(event) {
+    const button = event.target.closest?.("[data-sure]");
+    if (asked === null || (button && actOf(button) === asked && event.key !== "Escape")) return;
+    asked = null;
+    showAsked();
+  }
+  document.addEventListener("click", forgetAsked, true);
+  document.addEventListener("focusin", forgetAsked);
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") forgetAsked(event);
+  }, true);
 
   function filter(element, text) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);

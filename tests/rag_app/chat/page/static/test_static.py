@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from rag_app.chat.page import page as page_module
@@ -13,64 +16,130 @@ SCRIPT = Path(page_module.__file__).parent / "static" / "events.js"
 ANSWERED, CLOSE = "process_completed", "close_stream"
 
 
-def stream(*messages: tuple[str, str]) -> str:
-    """The body of a stream of server-sent events."""
+ORDER = f"<meta name=rag-app-events content='{json.dumps({'turns': [1], 'shows': [2]})}'>"
+
+
+def stream(*messages: tuple[str, str], first: int = 1) -> str:
+    """The body of a stream of server-sent events, numbered from the first."""
     values = [{"msg": kind, "event_id": id_, "text": "\u00e9\u4f60"} for kind, id_ in messages]
-    return "".join(f"data: {json.dumps(each)}\n\n" for each in values)
+    return "".join(
+        f"id: {number}\ndata: {json.dumps(each)}\n\n" for number, each in enumerate(values, first)
+    )
 
 
-def opened(browser: Browser, streams: list[str], ids: list[str]) -> Page:
-    """A page with the script, whose server gives these streams and event ids, one after another."""
-    page = browser.new_page()
+@dataclass
+class Server:
+    """Answers a page with these streams and event ids, one after another."""
 
-    def answer(route: Route) -> None:
-        if route.request.url.endswith("/queue/data"):
-            route.fulfill(body=streams.pop(0), content_type="text/event-stream")
-        elif route.request.url.endswith("/queue/join"):
-            route.fulfill(json={"event_id": ids.pop(0)})
+    streams: list[str]
+    ids: list[str]
+    after: list[str] = field(default_factory=list)
+
+    def answer(self, route: Route) -> None:
+        url = urlsplit(route.request.url)
+        if url.path.endswith("/queue/data"):
+            self.after.append(parse_qs(url.query)["after"][0])
+            route.fulfill(body=self.streams.pop(0), content_type="text/event-stream")
+        elif url.path.endswith("/queue/join"):
+            route.fulfill(json={"event_id": self.ids.pop(0)})
         else:
-            route.fulfill(body="<title>empty</title>", content_type="text/html")
+            route.fulfill(body=f"<title>empty</title>{ORDER}", content_type="text/html")
 
-    page.route("**/*", answer)
+
+READ = """async (count) => {
+  for (let i = 0; i < count; i += 1) await fetch("/queue/join", { method: "POST", body: "{}" });
+  const text = await (await fetch(new Request("/queue/data?session_hash=a"))).text();
+  return text.trim().split("\\n\\n").map((each) => JSON.parse(each.slice(6)));
+}"""
+SOON = "const later = setTimeout; window.setTimeout = (what) => later(what)"  # without a pause
+
+
+def served_page(browser: Browser, server: Server) -> Page:
+    """A page with the script."""
+    page = browser.new_page()
+    page.add_init_script(SOON)
+    page.route("**/*", server.answer)
     page.goto("http://localhost/")
     page.add_script_tag(path=SCRIPT)
     return page
 
 
-READ = """async (count) => {
-  for (let i = 0; i < count; i += 1) await fetch("/queue/join", { method: "POST", body: "{}" });
-  const text = await (await fetch(new Request("/queue/data"))).text();
-  return text.trim().split("\\n\\n").map((each) => JSON.parse(each.slice(6)));
-}"""
-
-
-def read(page: Page, count: int) -> list[tuple[str, str]]:
-    """What the client reads after so many events."""
-    found = page.evaluate(READ, count)
-    assert all(each["text"] == "\u00e9\u4f60" for each in found)
+def read(browser: Browser, server: Server) -> list[tuple[str, str | None]]:
+    """What the client reads after all its events."""
+    page = served_page(browser, server)
+    found = page.evaluate(READ, len(server.ids))
     page.close()
-    return [(each["msg"], each["event_id"]) for each in found]
+    assert all(each.get("text", "\u00e9\u4f60") == "\u00e9\u4f60" for each in found)
+    return [(each["msg"], each.get("event_id")) for each in found]
 
 
 def test_a_stream_that_ends_before_an_event_is_answered_goes_on(browser: Browser) -> None:
-    streams = [
-        stream((ANSWERED, "a"), (CLOSE, "")),
-        stream((ANSWERED, "b"), (CLOSE, "")),
-        stream((ANSWERED, "never"), (CLOSE, "")),
-    ]
-    found = read(opened(browser, streams, ["a", "b"]), 2)
-    assert found == [(ANSWERED, "a"), (ANSWERED, "b"), (CLOSE, "")]
-    assert len(streams) == 1
+    server = Server(
+        [
+            stream((ANSWERED, "a"), (CLOSE, "")),
+            stream((ANSWERED, "b"), (CLOSE, ""), first=2),
+            stream((ANSWERED, "never"), (CLOSE, ""), first=3),
+        ],
+        ["a", "b"],
+    )
+    assert read(browser, server) == [(ANSWERED, "a"), (ANSWERED, "b"), (CLOSE, None)]
+    assert server.after == ["0", "1"]
 
 
 def test_a_stream_whose_events_are_all_answered_ends(browser: Browser) -> None:
-    streams = [stream((ANSWERED, "a"), (ANSWERED, "b"), (CLOSE, "")), ""]
-    found = read(opened(browser, streams, ["a", "b"]), 2)
-    assert found == [(ANSWERED, "a"), (ANSWERED, "b"), (CLOSE, "")]
-    assert len(streams) == 1
+    server = Server([stream((ANSWERED, "a"), (ANSWERED, "b"), (CLOSE, "")), ""], ["a", "b"])
+    assert read(browser, server) == [(ANSWERED, "a"), (ANSWERED, "b"), (CLOSE, None)]
+    assert len(server.streams) == 1
 
 
-def test_a_stream_that_breaks_off_ends(browser: Browser) -> None:
-    streams = [stream(("heartbeat", "")), ""]
-    assert read(opened(browser, streams, ["a"]), 1) == [("heartbeat", "")]
-    assert len(streams) == 1
+def test_a_stream_that_breaks_off_is_read_on_from_there(browser: Browser) -> None:
+    broken = stream(("heartbeat", ""), ("progress", "a"), first=7)
+    half = stream((ANSWERED, "a"))[:-20]
+    rest = stream((ANSWERED, "a"), (CLOSE, ""), first=9)
+    server = Server([broken, half, "", rest, ""], ["a"])
+    found = read(browser, server)
+    assert found == [("heartbeat", ""), ("progress", "a"), (ANSWERED, "a"), (CLOSE, None)]
+    assert server.after == ["0", "8", "8", "8"]
+
+
+def test_a_stream_that_breaks_off_with_all_answered_is_said_to_be_closed(browser: Browser) -> None:
+    server = Server([stream((ANSWERED, "a")), ""], ["a"])
+    assert read(browser, server) == [(ANSWERED, "a"), (CLOSE, None)]
+    assert len(server.streams) == 1
+
+
+def test_events_that_nobody_knows_any_more_are_said_to_be_lost(browser: Browser) -> None:
+    server = Server([stream((CLOSE, "")) for _ in range(20)], ["a", "b"])
+    lost = [("unexpected_error", "a"), ("unexpected_error", "b")]
+    assert read(browser, server) == [*lost, (CLOSE, None)]
+    assert len(server.after) == 9
+
+
+LATE = """async (events) => {
+  const join = (number) => fetch("/queue/join", {
+    method: "POST", body: JSON.stringify({ fn_index: number }),
+  });
+  for (const number of events) await join(number);
+  const text = await (await fetch(new Request("/queue/data?session_hash=a"))).text();
+  return text.trim().split("\\n\\n").map((each) => JSON.parse(each.slice(6)).output?.data);
+}"""
+
+
+@pytest.mark.parametrize(
+    ("events", "shown"),
+    [
+        ([2, 1, 2], [[], ["b"], ["c"]]),  # the first is about a talk that was left
+        ([2, 2, 3], [["a"], ["b"], ["c"]]),
+        ([3, 1, 1], [["a"], [], ["c"]]),  # other events are about something else
+    ],
+)
+def test_what_comes_after_a_talk_was_left_is_not_shown(
+    browser: Browser, events: list[int], shown: list[list[str]]
+) -> None:
+    messages = [
+        {"msg": ANSWERED, "event_id": id_, "output": {"data": [id_]}} for id_ in ("a", "b", "c")
+    ]
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in messages)
+    page = served_page(browser, Server([body], ["a", "b", "c"]))
+    assert page.evaluate(LATE, events) == [*shown, None]
+    page.close()
