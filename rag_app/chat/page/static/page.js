@@ -30,8 +30,10 @@ const ragApp = (() => {
     element.addEventListener("input", (event) => {
       if (event.target.matches("[data-filter]")) filter(element, event.target.value);
     });
-    if (element.querySelector("[data-dropzone]")) files(element, trigger);
-    if (element.closest("#changes")) watch(element, trigger);
+    inPlace(element, () => {
+      if (element.querySelector("[data-dropzone]")) files(element, trigger);
+      if (element.closest("#changes")) watch(element, trigger);
+    });
     let failures = 0;
     new MutationObserver(() => { // a new reason for a failure comes into view; a list that was rendered again is as before
       showAsked();
@@ -41,6 +43,12 @@ const ragApp = (() => {
       if (failed > failures) element.querySelector(".uploads")?.scrollIntoView({ block: "nearest" });
       failures = failed;
     }).observe(element, { childList: true, characterData: true, subtree: true });
+  }
+
+  // Do something as soon as an element has its place in the page; Gradio may load it before that.
+  function inPlace(element, then) {
+    if (element.isConnected) then();
+    else setTimeout(() => inPlace(element, then), 50);
   }
 
   // The name of a conversation becomes a field: Enter keeps what is written, Escape does not.
@@ -119,16 +127,17 @@ const ragApp = (() => {
   // ---- what other windows and programs change is shown without a reload ----
 
   const LOOK_EVERY = 3000; // milliseconds
+  const LONGEST_LOOK = 60000;
 
   function watch(element, trigger) {
     let next;
     const busy = () => document.querySelector("#box .stop-button"); // it follows an answer
     async function look() {
       clearTimeout(next);
-      if (document.hidden || !navigator.onLine) return; // until it is visible, or online, again
       const shown = element.querySelector("[data-mark]")?.dataset; // none before it has loaded
+      const seen = !document.hidden && navigator.onLine;
       try {
-        if (shown && !busy()) await compare(shown);
+        if (shown && seen && !busy()) await compare(shown);
       } catch {
         // the server is away
       }
@@ -136,7 +145,8 @@ const ragApp = (() => {
       next = setTimeout(look, LOOK_EVERY);
     }
     async function compare({ mark, chats }) {
-      const response = await fetch(`changes?chats=${chats}`, { cache: "no-store" });
+      const signal = AbortSignal.timeout(LONGEST_LOOK);
+      const response = await fetch(`changes?chats=${chats}`, { cache: "no-store", signal });
       if (response.ok && (await response.text()) !== mark) trigger("refresh", {});
     }
     for (const event of ["online", "offline"]) window.addEventListener(event, look);
