@@ -36,14 +36,12 @@ NO_DOCUMENTS = "There are no documents yet: add some files, or the samples, then
 POLL_SECONDS = 0.06  # between looks at an answer in progress
 
 
-def build(app: Application) -> gr.Blocks:
-    """The page of an application."""
+def build(app: Application) -> tuple[gr.Blocks, str]:
+    """The page of an application, and what belongs into its head."""
     with gr.Blocks(title="rag-app", analytics_enabled=False, fill_width=True) as blocks:
         order = _connect(blocks, layout.build(app, blocks), _Handlers(app))
     blocks.queue(default_concurrency_limit=None, api_open=False)
-    page: gr.Blocks = blocks
-    page.head = _head(order)
-    return page
+    return blocks, _head(order)
 
 
 def _head(order: Mapping[str, Sequence[int]]) -> str:

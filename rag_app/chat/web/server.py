@@ -117,7 +117,7 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
         from rag_app.chat.web import mcp_tools
 
         mcp_tools.add(web, app)
-    blocks = page.build(app)
+    blocks, head = page.build(app)
     event_stream.add(web, blocks)
     gr.mount_gradio_app(
         web,
@@ -132,7 +132,7 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
         pwa=False,
         mcp_server=False,
         theme=page.theme(),
-        head=blocks.head,
+        head=head,
         auth_dependency=_gradio_user if options.logins else None,
         app_kwargs={"openapi_url": None},
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,7 +37,9 @@ class Running:
         reply = httpx.post(f"{self.address}/gradio_api/queue/join", json=body, timeout=PATIENCE)
         return str(reply.raise_for_status().json()["event_id"])
 
-    def read(self, session: str, after: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
+    def read(
+        self, session: str, after: int = 0
+    ) -> Generator[tuple[int, dict[str, Any]], None, None]:
         """Each message with its number, until the stream ends."""
         number = 0
         query: dict[str, str | int] = {"session_hash": session, "after": after}
