@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 import numpy as np
@@ -26,7 +26,6 @@ from benchmarks.latency import Latency, latency, timed
 from benchmarks.memory import peak_memory, resident_memory
 from benchmarks.synthetic_corpus import DIMENSION, WORDS, SyntheticCorpus, SyntheticQuery
 from indexing.errors import InvalidRequest
-from indexing.index.bm25 import Bm25Index
 from indexing.index.bm25_builder import BLOCK, LexicalIndexBuilder
 from indexing.index.faiss_index import FaissIndex
 from indexing.index.snapshot import Snapshot
@@ -199,7 +198,7 @@ def _vectors(corpus: SyntheticCorpus, path: Path) -> FloatArray:
 
 def _postings(
     corpus: SyntheticCorpus, lexicon: Lexicon, seconds: dict[str, float]
-) -> dict[str, Bm25Index]:
+) -> dict[str, Any]:
     """The indexes of the words; the drawing of these is not in the seconds."""
     words, is_function = LexicalIndexBuilder(), lexicon.is_function()
     step = dict[str, float]()

@@ -6,10 +6,16 @@ similarity: what a passage loses grows with the passages of its document that ra
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
+from retriever.rounds import Share
+
 FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int64]
 
 RANKED = 4096  # passages whose ranks are counted; those below lose as much as the last of these
 
@@ -36,11 +42,80 @@ def repetition_penalty(
         return np.zeros(len(scores), np.float32)
     best = np.argsort(-scores, kind="stable")[:RANKED]
     order = best[np.lexsort((-scores[best], owner[best]))]
-    new = np.ones(len(order), np.bool_)
-    new[1:] = owner[order][1:] != owner[order][:-1]
-    firsts = np.flatnonzero(new)
-    rank = np.arange(len(order)) - np.repeat(firsts, np.diff(np.append(firsts, len(order))))
+    rank = _places(owner[order])
     loss = np.full(len(scores), np.log1p(rank.max()))
     loss[order] = np.log1p(rank)
     unit = scores[finite].std() if deviation is None else deviation
     return np.asarray(-weight * unit * loss, np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPassages(Share["Ranks"]):
+    """The best passages of one part of a corpus, RANKED at most, best first.
+
+    Attributes:
+        scores: (p,) finite.
+        documents: (p,) row of each one's document, the same in every part.
+        positions: (p,) of each in its part, where those of a document stand in order.
+    """
+
+    scores: FloatArray
+    documents: IntArray
+    positions: IntArray
+
+    @classmethod
+    def of(cls, scores: FloatArray, documents: IntArray) -> RankedPassages:
+        """The best of (passages,) scores; ties broken by position."""
+        best = np.argsort(-scores, kind="stable")[:RANKED]
+        best = best[np.isfinite(scores[best])]
+        return cls(scores[best], documents[best], best)
+
+    def merge(self, others: Sequence[RankedPassages]) -> Ranks:
+        """The rank of each of the RANKED best of all parts."""
+        every = (self, *others)
+        scores, documents, positions = (
+            np.concatenate([getattr(one, name) for one in every])
+            for name in ("scores", "documents", "positions")
+        )
+        best = np.lexsort((positions, documents, -scores))[:RANKED]
+        order = best[np.lexsort((positions[best], -scores[best], documents[best]))]
+        rank = _places(documents[order])
+        return Ranks(documents[order], positions[order], rank)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """The ranks of the best passages of a corpus within their documents.
+
+    Attributes:
+        documents: (p,) row of each one's document, ascending.
+        positions: (p,) of each in its part.
+        ranks: (p,) from 0.
+    """
+
+    documents: IntArray
+    positions: IntArray
+    ranks: IntArray
+
+    def penalty(self, documents: IntArray, *, weight: float, deviation: np.float32) -> FloatArray:
+        """As `repetition_penalty`, for the passages of one part.
+
+        Args:
+            documents: (passages,) row of each one's document, ascending.
+            weight: In standard deviations.
+            deviation: Of the scores, over all parts.
+        """
+        loss = np.full(len(documents), np.log1p(self.ranks.max(initial=0)))
+        at = np.minimum(np.searchsorted(documents, self.documents), len(documents) - 1)
+        own = documents[at] == self.documents
+        loss[self.positions[own]] = np.log1p(self.ranks[own])
+        return np.asarray(-weight * deviation * loss, np.float32)
+
+
+def _places(documents: IntArray) -> IntArray:
+    """(p,) how many of the same document stand before each, those of one side by side."""
+    new = np.ones(len(documents), np.bool_)
+    new[1:] = documents[1:] != documents[:-1]
+    firsts = np.flatnonzero(new)
+    runs = np.diff(np.append(firsts, len(documents)))
+    return np.asarray(np.arange(len(documents)) - np.repeat(firsts, runs), np.int64)

@@ -193,7 +193,7 @@ class Features:
 
     @cached_property
     def _dense(self) -> FloatArray:
-        return similarities(self.snapshot.passage_vectors, self.vectors, allowed=self.allowed)
+        return similarities(self.snapshot.passage_vectors, self.vectors)
 
     @cached_property
     def _stems(self) -> FloatArray:

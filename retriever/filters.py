@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,9 +12,23 @@ from indexing.errors import DocumentNotFound
 from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
+from retriever.rounds import Rounds, Share, exchange
 
 
-def passage_mask(filter_: Filter, store: Store, snapshot: Snapshot) -> npt.NDArray[np.bool_] | None:
+@dataclass(frozen=True, slots=True)
+class MissingNames(Share[frozenset[str]]):
+    """The documents that a filter names and one part of a corpus does not have."""
+
+    names: frozenset[str]
+
+    def merge(self, others: Sequence[MissingNames]) -> frozenset[str]:
+        """Those that no part has."""
+        return self.names.intersection(*(one.names for one in others))
+
+
+def passage_mask(
+    filter_: Filter, store: Store, snapshot: Snapshot
+) -> Rounds[npt.NDArray[np.bool_] | None]:
     """(passages,) which ones pass; None when all do.
 
     Args:
@@ -26,8 +43,9 @@ def passage_mask(filter_: Filter, store: Store, snapshot: Snapshot) -> npt.NDArr
         return None
     rows = store.document_rows()
     names = {name for _, id_, _, _, title, _ in rows for name in (id_, title)}
+    missing = yield from exchange(MissingNames(frozenset(filter_.documents) - names))
     for name in filter_.documents:
-        if name not in names:
+        if name in missing:
             raise DocumentNotFound(f"{name}: no document has this id or title; see: rag-app list")
     days = store.days() if filter_.since or filter_.until else {}
     people = store.people() if filter_.participants else {}

@@ -8,7 +8,7 @@ docs/experiments.md says how, and what each feature gives.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -133,21 +133,21 @@ def standardise(scores: FloatArray) -> FloatArray:
 def fuse(
     features: Mapping[str, FloatArray],
     weights: Mapping[str, float],
-    *,
-    unscaled: Container[str] = (),
+    spreads: Mapping[str, Spread],
 ) -> tuple[FloatArray, Contributions]:
     """The weighted sum of features, and what each gave to it.
 
     Args:
         features: By name.
         weights: By name.
-        unscaled: Names of features that are not standardised.
+        spreads: How much they vary over all that is ranked, by name; features that are not there
+            are weighted as they are.
     """
+    scaled = {
+        name: spreads[name].over(scores) if name in spreads else scores
+        for name, scores in features.items()
+    }
     contributions = {
-        name: np.asarray(
-            weight * (features[name] if name in unscaled else standardise(features[name])),
-            np.float32,
-        )
-        for name, weight in weights.items()
+        name: np.asarray(weight * scaled[name], np.float32) for name, weight in weights.items()
     }
     return np.asarray(sum(contributions.values()), np.float32), contributions

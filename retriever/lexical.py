@@ -27,7 +27,7 @@ def passage_stems(snapshot: Snapshot, texts: Sequence[str]) -> FloatArray:
 def passage_pairs(snapshot: Snapshot, texts: Sequence[str]) -> FloatArray:
     """BM25 of passages for each text, (q, passages), by pairs of stems."""
     lexicon = snapshot.lexicon
-    pairs = [lexicon.bigrams(_numbers(lexicon, text)) for text in texts]
+    pairs = [lexicon.bigrams(numbers(lexicon, text)) for text in texts]
     return _rows([snapshot.passage_pairs.score(keys) for keys in pairs])
 
 
@@ -39,7 +39,7 @@ def document_stems(snapshot: Snapshot, text: str) -> FloatArray:
 def document_pairs(snapshot: Snapshot, text: str) -> FloatArray:
     """BM25 of whole documents, (documents,), by pairs of stems."""
     lexicon = snapshot.lexicon
-    return snapshot.document_pairs.score(lexicon.bigrams(_numbers(lexicon, text)))
+    return snapshot.document_pairs.score(lexicon.bigrams(numbers(lexicon, text)))
 
 
 def _rows(every: Sequence[FloatArray]) -> FloatArray:
@@ -59,6 +59,6 @@ def _topic(lexicon: Lexicon, text: str) -> npt.NDArray[np.int64]:
     return topic if len(topic) else stems
 
 
-def _numbers(lexicon: Lexicon, text: str) -> list[int]:
+def numbers(lexicon: Lexicon, text: str) -> list[int]:
     """Numbers of all words of a query, in its language."""
     return lexicon.numbers(text, language_of_question(text, lexicon.languages))

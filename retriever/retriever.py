@@ -1,8 +1,12 @@
-"""search(query, k): from a snapshot of a corpus to documents with their best passages."""
+"""search(query, k): from a snapshot of a corpus to documents with their best passages.
+
+A corpus may be one part, or several with a snapshot each (shards): scoring goes in rounds
+(`retriever.rounds`), and gives the same ids, order and scores for any number of parts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +18,39 @@ from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from retriever.candidates import score_candidates
-from retriever.diversity import repetition_penalty
+from retriever.diversity import RankedPassages
 from retriever.features import UNSCALED, Embed, Features, by_sentence, mask_out
 from retriever.filters import passage_mask
-from retriever.fusion import RANKINGS, Contributions, Ranking, Scores, fuse
+from retriever.fusion import RANKINGS, Contributions, Ranking, Scores, Spread, fuse
+from retriever.moments import Spreads
 from retriever.query import Query
+from retriever.rounds import Rounds, Share, exchange, run_together
+from retriever.shard import view
 
 FloatArray = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class BestDocuments(Share["BestDocuments"]):
+    """The best documents of one part of a corpus.
+
+    Attributes:
+        most: How many are wanted.
+        scores: (k,) finite, best first; ties broken by row.
+        rows: (k,) of documents, the same in every part.
+    """
+
+    most: int
+    scores: FloatArray
+    rows: npt.NDArray[np.int64]
+
+    def merge(self, others: Sequence[BestDocuments]) -> BestDocuments:
+        """The best of all parts."""
+        every = (self, *others)
+        scores = np.concatenate([one.scores for one in every])
+        rows = np.concatenate([one.rows for one in every])
+        best = np.lexsort((rows, -scores))[: self.most]
+        return BestDocuments(self.most, scores[best], rows[best])
 
 
 @dataclass(frozen=True)
@@ -47,14 +77,7 @@ class Retriever:
         Raises:
             InvalidRequest: An empty query, or k or passages below 1.
         """
-        if k < 1 or passages < 1:
-            raise InvalidRequest("ask for at least one document and one passage")
-        parsed = Query.of(query)
-        if not len(self.snapshot.owner):
-            return []
-        scores = self.score(parsed, where=where, least=k)
-        best = _top(scores.documents, k)
-        return self._hits(scores, best, passages, self.store.limited(where))
+        return search([self], query, k=k, passages=passages, where=where)
 
     def score(self, query: Query, *, where: Filter | None = None, least: int = 1) -> Scores:
         """Score every document and passage that a filter admits.
@@ -62,27 +85,33 @@ class Retriever:
         In a large corpus (`FaissIndex.is_approximate`) only the best documents and their passages,
         but at least so many as asked for: `retriever.candidates` says what is exact there.
         """
-        mask = passage_mask(where or Filter(), self.store.limited(where), self.snapshot)
-        ranking, owner = self.ranking, self.snapshot.owner
-        sentences = by_sentence(ranking.documents)
-        features = Features(self.snapshot, query, self.embed, mask, by_sentence=sentences)
-        if self.snapshot.passage_vectors.is_approximate:
-            return score_candidates(features, ranking, least=least)
-        documents, of_documents = fuse(
-            {name: features.of_documents(name) for name in ranking.documents},
-            ranking.documents,
-            unscaled=UNSCALED,
-        )
-        values = {
-            name: mask_out(documents[owner], mask)
-            if name == "document"
-            else features.of_passages(name)
-            for name in ranking.passages
-        }
-        passages, of_passages = fuse(values, ranking.passages, unscaled=UNSCALED)
-        penalty = repetition_penalty(passages, owner, weight=ranking.repetition)
-        of_passages["repetition"] = penalty
-        return Scores(documents, passages + penalty, of_documents, of_passages)
+        (scores,) = run_together([self._score(query, where, least)])
+        return scores
+
+    def hits(
+        self, query: Query, *, k: int, passages: int, where: Filter | None
+    ) -> Rounds[dict[int, Hit]]:
+        """Those of the k best documents of all parts that are in this one, by their rank."""
+        scores = yield from self._score(query, where, k)
+        own = _top(scores.documents, k)
+        rows = self.snapshot.document_rows
+        best = yield from exchange(BestDocuments(k, scores.documents[own], rows[own]))
+        rank = {int(row): at for at, row in enumerate(best.rows)}
+        chosen = [position for position in own if int(rows[position]) in rank]
+        hits = self._hits(scores, chosen, passages, self.store.limited(where))
+        return {rank[int(rows[at])]: hit for at, hit in zip(chosen, hits, strict=True)}
+
+    def _score(self, query: Query, where: Filter | None, least: int) -> Rounds[Scores]:
+        filter_, limited = where or Filter(), self.store.limited(where)
+        mask = yield from passage_mask(filter_, limited, self.snapshot)
+        snapshot = self.snapshot
+        if snapshot.counts:
+            snapshot = yield from view(snapshot, query)
+        sentences = by_sentence(self.ranking.documents)
+        features = Features(snapshot, query, self.embed, mask, by_sentence=sentences)
+        if snapshot.passage_vectors.is_approximate:
+            return score_candidates(features, self.ranking, least=least)
+        return (yield from _score_all(features, self.ranking))
 
     def _hits(self, scores: Scores, best: Sequence[int], passages: int, store: Store) -> list[Hit]:
         snapshot = self.snapshot
@@ -130,6 +159,61 @@ class Retriever:
             )
             for position, (passage, text) in zip(positions, stored, strict=True)
         )
+
+
+def search(
+    parts: Sequence[Retriever], query: str, *, k: int, passages: int, where: Filter | None
+) -> list[Hit]:
+    """As `Retriever.search`, over a corpus in several parts; those without documents may be there.
+
+    Args:
+        parts: Of the same corpus: no document is in two, and each one's row is its own in all.
+        query: A question or a description.
+        k: Documents at most.
+        passages: Passages of each document at most.
+        where: Limits.
+    """
+    if k < 1 or passages < 1:
+        raise InvalidRequest("ask for at least one document and one passage")
+    parsed = Query.of(query)
+    runs = [
+        part.hits(parsed, k=k, passages=passages, where=where)
+        for part in parts
+        if len(part.snapshot.owner)
+    ]
+    ranked = (
+        {rank: hit for hits in run_together(runs) for rank, hit in hits.items()} if runs else {}
+    )
+    return [ranked[rank] for rank in sorted(ranked)]
+
+
+def _score_all(features: Features, ranking: Ranking) -> Rounds[Scores]:
+    """Scores of every document and passage of one part."""
+    snapshot, mask = features.snapshot, features.allowed
+    of_documents = {name: features.of_documents(name) for name in ranking.documents}
+    of_passages = {n: features.of_passages(n) for n in ranking.passages if n != "document"}
+    scaled = {("document", n): v for n, v in of_documents.items() if n not in UNSCALED}
+    scaled |= {("passage", n): v for n, v in of_passages.items() if n not in UNSCALED}
+    every = yield from exchange(Spreads.of(scaled))
+    documents, document_parts = fuse(of_documents, ranking.documents, _of("document", every))
+    spreads = _of("passage", every)
+    if "document" in ranking.passages:
+        of_passages["document"] = mask_out(documents[snapshot.owner], mask)
+        spreads |= yield from exchange(Spreads.of({"document": of_passages["document"]}))
+    passages, passage_parts = fuse(of_passages, ranking.passages, spreads)
+    penalty = np.zeros(len(passages), np.float32)
+    if ranking.repetition:
+        rows = snapshot.document_rows[snapshot.owner]
+        whole = yield from exchange(Spreads.of({"passages": passages}))
+        ranks = yield from exchange(RankedPassages.of(passages, rows))
+        deviation = whole["passages"].deviation
+        penalty = ranks.penalty(rows, weight=ranking.repetition, deviation=deviation)
+    passage_parts["repetition"] = penalty
+    return Scores(documents, passages + penalty, document_parts, passage_parts)
+
+
+def _of(kind: str, spreads: Mapping[tuple[str, str], Spread]) -> dict[str, Spread]:
+    return {name: spread for (which, name), spread in spreads.items() if which == kind}
 
 
 def _top(scores: FloatArray, k: int) -> list[int]:

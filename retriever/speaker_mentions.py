@@ -34,6 +34,19 @@ def named_speakers(question: str, speakers: Speakers) -> npt.NDArray[np.int64]:
     return _numbers(capitals & speakers.by_word.keys(), speakers.by_word)
 
 
+def mentioned_names(question: str, speakers: Speakers) -> list[str]:
+    """Every full name that a question holds, or a part or word of: `named_speakers` is of these."""
+    words = normalize(question).split()
+    rows = {
+        " ".join(words[at : at + length])
+        for at in range(len(words))
+        for length in range(1, min(LONGEST, len(words) - at) + 1)
+    }
+    tables = (speakers.by_name, speakers.by_part, speakers.by_word)
+    numbers = {number for table in tables for row in rows & table.keys() for number in table[row]}
+    return [speakers.names[number] for number in sorted(numbers)]
+
+
 def _numbers(names: set[str], table: Mapping[str, tuple[int, ...]]) -> npt.NDArray[np.int64]:
     return np.array(sorted({number for name in names for number in table[name]}), np.int64)
 

@@ -56,7 +56,8 @@ class Bm25Index:
         new[1:] = (keys[1:] != keys[:-1]) | (units[1:] != units[:-1])
         firsts = np.flatnonzero(new)
         counts = np.diff(np.append(firsts, len(keys))).astype(np.float32)
-        norm = norms(np.bincount(units, minlength=size).astype(np.float32), k1=k1, b=b)
+        lengths = np.bincount(units, minlength=size).astype(np.float32)
+        norm = norms(lengths, mean_length(lengths), k1=k1, b=b)
         keys, units = keys[firsts], units[firsts]
         terms, starts = np.unique(keys, return_index=True)
         bounds = np.append(starts, len(keys)).astype(np.int64)
@@ -65,10 +66,10 @@ class Bm25Index:
         return cls(terms, bounds, units.astype(np.int32), weights, size)
 
     def score(self, keys: IntArray) -> FloatArray:
-        """BM25 of every unit, (size,), for a query's distinct terms."""
+        """BM25 of every unit, (size,), for a query's distinct terms, added in their order there."""
         scores = np.zeros(self.size, np.float32)
-        terms = np.unique(keys)
-        for at in self._term_positions(terms):
+        _, firsts = np.unique(keys, return_index=True)
+        for at in self._term_positions(keys[np.sort(firsts)]):
             row = slice(self.bounds[at], self.bounds[at + 1])
             scores[self.units[row]] += self.weights[row]
         return scores
@@ -101,14 +102,23 @@ def idf(frequency: IntArray, size: int) -> FloatArray:
     return np.log1p((size - containing + 0.5) / (containing + 0.5)).astype(np.float32)
 
 
-def norms(lengths: FloatArray, *, k1: float, b: float) -> FloatArray:
+def mean_length(lengths: FloatArray) -> float:
+    """The mean of whole numbers (units,), the same in whatever order they are added."""
+    return mean_length_of(int(lengths.sum(dtype=np.float64)), len(lengths))
+
+
+def mean_length_of(total: int, units: int) -> float:
+    """The same from their sum and number."""
+    return max(total / units if units else 1.0, 1e-9)
+
+
+def norms(lengths: FloatArray, mean: float, *, k1: float = K1, b: float = B) -> FloatArray:
     """(units,) what a count is measured against in units of these lengths."""
-    mean = max(float(lengths.mean()) if len(lengths) else 1.0, 1e-9)
     return np.asarray(k1 * (1 - b + b * lengths / mean), np.float32)
 
 
 def term_weights(
-    rarity: FloatArray, counts: FloatArray, norm: FloatArray, *, k1: float
+    rarity: FloatArray, counts: FloatArray, norm: FloatArray, *, k1: float = K1
 ) -> FloatArray:
     """The weight of each posting (n,): rarity, occurrences, and what these are measured against."""
     return np.asarray(rarity * counts * (k1 + 1) / (counts + norm), np.float32)

@@ -9,7 +9,7 @@ blocks; large results are mapped from such files too.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.bm25 import K1, B, Bm25Index, idf, norms, term_weights
+from indexing.index.bm25 import K1, B, Bm25Index, idf, mean_length, norms, term_weights
+from indexing.index.bm25_counts import Bm25Counts
 from indexing.text.vocabulary import pair_keys
 
 IntArray = npt.NDArray[np.int64]
@@ -87,7 +88,23 @@ class Bm25Builder:
 
     def postings(self, size: int, *, k1: float = K1, b: float = B) -> Bm25Index:
         """BM25 weights over so many units, as `Bm25Index.build` gives them for all at once."""
-        norm = norms(self._lengths(size), k1=k1, b=b)
+        lengths = self.unit_lengths(size)
+        norm = norms(lengths, mean_length(lengths), k1=k1, b=b)
+
+        def weigh(frequency: IntArray, merged: _Block) -> npt.NDArray[np.float32]:
+            rarity = np.repeat(idf(frequency, size), frequency)
+            return term_weights(rarity, merged.counts, norm[merged.units], k1=k1)
+
+        return self._merged(size, weigh)
+
+    def counts(self, size: int) -> npt.NDArray[np.float32]:
+        """(postings,) how often the term stands in the unit, beside the weights of `postings`."""
+        return self._merged(size, lambda _, merged: merged.counts).weights
+
+    def _merged(
+        self, size: int, values: Callable[[IntArray, _Block], npt.NDArray[np.float32]]
+    ) -> Bm25Index:
+        """All blocks as one index, with values for the postings of some terms at a time."""
         most_terms = sum(len(block.terms) for block in self.blocks)
         most = sum(len(block.units) for block in self.blocks)
         terms, bounds = _empty(most_terms, np.int64), _empty(most_terms + 1, np.int64)
@@ -100,9 +117,7 @@ class Bm25Builder:
             terms[used_terms:next_terms] = merged.terms
             bounds[used_terms:next_terms] = merged.bounds[:-1] + used
             units[used:next_used] = merged.units
-            weights[used:next_used] = term_weights(
-                np.repeat(idf(frequency, size), frequency), merged.counts, norm[merged.units], k1=k1
-            )
+            weights[used:next_used] = values(frequency, merged)
             used_terms, used = next_terms, next_used
         bounds[used_terms] = used
         return Bm25Index(terms[:used_terms], bounds[: used_terms + 1], units, weights, size)
@@ -118,7 +133,8 @@ class Bm25Builder:
         yield from np.unique(inner[inner > lowest]).tolist()
         yield max(int(block.terms[-1]) for block in self.blocks) + 1
 
-    def _lengths(self, size: int) -> npt.NDArray[np.float32]:
+    def unit_lengths(self, size: int) -> npt.NDArray[np.float32]:
+        """(units,) terms in each of so many units."""
         whole = np.zeros(size, np.int64)
         for first, lengths in zip(self.first_units, self.lengths, strict=True):
             whole[first : first + len(lengths)] += lengths
@@ -160,11 +176,21 @@ class LexicalIndexBuilder:
     def postings(self, passages: int, documents: int) -> dict[str, Bm25Index]:
         """By the names that a snapshot has for them; so many passages and documents in all."""
         return {
-            "passages": self.passages.postings(passages),
-            "passage_pairs": self.passage_pairs.postings(passages),
-            "documents": self.documents.postings(documents),
-            "document_pairs": self.document_pairs.postings(documents),
+            name: builder.postings(size) for name, builder, size in self._each(passages, documents)
         }
+
+    def counts(self, passages: int, documents: int) -> dict[str, Bm25Counts]:
+        """The same before they are weighed."""
+        return {
+            name: Bm25Counts(builder.counts(size), builder.unit_lengths(size))
+            for name, builder, size in self._each(passages, documents)
+        }
+
+    def _each(self, passages: int, documents: int) -> Iterator[tuple[str, Bm25Builder, int]]:
+        yield "passages", self.passages, passages
+        yield "passage_pairs", self.passage_pairs, passages
+        yield "documents", self.documents, documents
+        yield "document_pairs", self.document_pairs, documents
 
 
 def empty_vectors(rows: int, dimension: int, *, in_memory: bool) -> npt.NDArray[np.float32]:

@@ -123,6 +123,23 @@ class FaissIndex:
             return self._gpu.search(rows, k)  # type: ignore[no-any-return]
         return self._search_codes(rows, k, allowed, count)
 
+    def products(self, queries: FloatArray) -> FloatArray:
+        """(q, n) all inner products, each the same to the last bit whatever else is compared.
+
+        So documents that are spread over several indexes are scored as in one. What einsum adds up
+        rests on the two vectors alone, below 8192 dimensions; BLAS takes turns by position.
+        """
+        if self.vectors is not None:
+            vectors = self.vectors
+        else:
+            count, size = len(self), len(self) * self.index.d
+            pointer = self.index.get_xb()
+            vectors = require_faiss().rev_swig_ptr(pointer, size).reshape(count, self.index.d)
+        if not len(vectors):
+            return np.zeros((len(queries), 0), np.float32)
+        rows = np.ascontiguousarray(queries, np.float32)
+        return np.asarray(np.einsum("qd,nd->qn", rows, vectors), np.float32)
+
     def inner_products(self, queries: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
         """(q, p) scores of all positions in spans (first, last + 1), one after the other."""
         assert self.vectors is not None, "a flat index is searched whole"

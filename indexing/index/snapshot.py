@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ import numpy.typing as npt
 
 from indexing.index.bm25 import Bm25Index
 from indexing.index.bm25_builder import BLOCK, LexicalIndexBuilder, empty_vectors
+from indexing.index.bm25_counts import Bm25Counts
 from indexing.index.faiss_index import FLAT_BELOW, FaissIndex
 from indexing.index.speakers import Speakers
 from indexing.store.store import Store
@@ -29,7 +31,7 @@ from indexing.text.vocabulary import Lexicon
 
 FloatArray = npt.NDArray[np.float32]
 
-FORMAT = 5
+FORMAT = 6
 POSTINGS = ("passages", "passage_pairs", "documents", "document_pairs")
 
 
@@ -51,6 +53,8 @@ class Snapshot:
         documents: BM25 of stems over whole documents.
         document_pairs: BM25 of stem bigrams over whole documents.
         speakers: Who speaks in which passage.
+        counts: Of a shard: what the weights of each of `POSTINGS` are made of, else empty.
+        languages: Of a shard: the row of the first document in each language, else empty.
     """
 
     generation: int
@@ -66,6 +70,8 @@ class Snapshot:
     documents: Bm25Index
     document_pairs: Bm25Index
     speakers: Speakers
+    counts: Mapping[str, Bm25Counts] = field(default_factory=dict)
+    languages: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def first_passages(self) -> npt.NDArray[np.int64]:
@@ -80,25 +86,42 @@ class Snapshot:
         )
 
     @classmethod
-    def build(cls, store: Store, *, progress: Callable[[int, int], None] | None = None) -> Snapshot:
-        """Make one from the store; `progress(done, total)` counts documents."""
+    def build(
+        cls,
+        store: Store,
+        *,
+        shard: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Snapshot:
+        """Make one from the store.
+
+        Args:
+            store: The documents.
+            shard: Whether other stores hold documents of the same corpus: all vectors are compared
+                then, however many, and weights are made when the frequencies in all are known.
+            progress: Called with documents done, and their number.
+        """
         with store.reading():
             generation, stamp = store.generation, store.stamp
             spans, speakers = store.passage_spans(), store.passage_speakers()
             document_rows, bounds = np.unique(spans[:, 1], return_index=True)
             document_vectors, passage_vectors = _vectors(store, len(document_rows), len(spans))
             lexicon, words = _invert_texts(store, spans, np.append(bounds, len(spans)), progress)
+            languages = _first_rows(store, lexicon) if shard else {}
+        flat_below = sys.maxsize if shard else None
         return cls(
             generation=generation,
             stamp=stamp,
             document_rows=document_rows,
             passage_rows=spans[:, 0].copy(),
             owner=np.searchsorted(document_rows, spans[:, 1]),
-            document_vectors=FaissIndex.build(document_vectors),
-            passage_vectors=FaissIndex.build(passage_vectors),
+            document_vectors=FaissIndex.build(document_vectors, flat_below=flat_below),
+            passage_vectors=FaissIndex.build(passage_vectors, flat_below=flat_below),
             lexicon=lexicon,
             **words.postings(len(spans), len(document_rows)),
             speakers=Speakers.of(speakers),
+            counts=words.counts(len(spans), len(document_rows)) if shard else {},
+            languages=languages,
         )
 
     def save(self, folder: Path) -> None:
@@ -119,8 +142,11 @@ class Snapshot:
         for name in POSTINGS:
             getattr(self, name).save(draft, name)
         self.speakers.save(draft)
+        for name, counts in self.counts.items():
+            counts.save(draft, name)
         files = {file.name: _checksum(file) for file in sorted(draft.iterdir())}
         manifest = {"format": FORMAT, "stamp": self.stamp, "files": files}
+        manifest["languages"] = dict(self.languages)
         (draft / "manifest.json").write_text(json.dumps(manifest, indent=1), "utf-8")
         shutil.rmtree(target, ignore_errors=True)
         draft.rename(target)
@@ -136,7 +162,9 @@ class Snapshot:
         with store.reading():
             generation, stamp = store.generation, store.stamp
         try:
-            return cls._read(folder / f"g{generation}", generation, stamp)
+            source = folder / f"g{generation}"
+            languages = json.loads((source / "manifest.json").read_text("utf-8"))["languages"]
+            return cls._read(source, generation, stamp, languages)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError):
             return None
 
@@ -168,7 +196,9 @@ class Snapshot:
             return "" if cls.load(folder, store) is not None else "cannot be read"
 
     @classmethod
-    def _read(cls, source: Path, generation: int, stamp: str) -> Snapshot:
+    def _read(
+        cls, source: Path, generation: int, stamp: str, languages: Mapping[str, int]
+    ) -> Snapshot:
         arrays = {
             name: np.load(source / f"{name}.npy", allow_pickle=False)
             for name in ("document_rows", "passage_rows", "owner")
@@ -187,6 +217,8 @@ class Snapshot:
             lexicon=Lexicon.load(source / "lexicon.txt"),
             **postings,
             speakers=Speakers.load(source, sizes["passages"]),
+            counts={n: Bm25Counts.load(source, n) for n in POSTINGS} if languages else {},
+            languages=languages,
         )
 
 
@@ -247,6 +279,16 @@ def _invert_texts(
         if progress:
             progress(number + 1, len(bounds) - 1)
     return lexicon, words
+
+
+def _first_rows(store: Store, lexicon: Lexicon) -> dict[str, int]:
+    """The row of the first document in each language of a lexicon."""
+    rows: dict[str, int] = {}
+    for row, text in store.texts():
+        rows.setdefault(language_of(text), row)
+        if len(rows) == len(lexicon.languages):
+            break
+    return rows
 
 
 def _checksum(file: Path) -> list[int]:

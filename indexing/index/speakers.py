@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,6 +58,27 @@ class Speakers:
                 size=len(passages),
             ),
         )
+
+    def among(self, names: Sequence[str]) -> Speakers:
+        """These speakers, in ascending order, alone; who speaks nowhere here has no passage."""
+        spans = [self._span(name) for name in names]
+        units = [self.postings.units[first:last] for first, last in spans]
+        weights = [self.postings.weights[first:last] for first, last in spans]
+        postings = Bm25Index(
+            keys=np.arange(len(names)),
+            bounds=np.cumsum([0, *map(len, units)]),
+            units=np.concatenate([self.postings.units[:0], *units]),
+            weights=np.concatenate([self.postings.weights[:0], *weights]),
+            size=self.postings.size,
+        )
+        return Speakers(tuple(names), postings)
+
+    def _span(self, name: str) -> tuple[int, int]:
+        """Where the postings of a speaker begin and end."""
+        at = bisect_left(self.names, name)
+        if self.names[at : at + 1] != (name,):
+            return 0, 0
+        return int(self.postings.bounds[at]), int(self.postings.bounds[at + 1])
 
     def save(self, folder: Path) -> None:
         """Write to `speakers.*` in a folder."""

@@ -179,19 +179,20 @@ class Store:
         """
         if where is None:
             return self
-        return self._within(self.collections.scope(where.collections, where.person))
+        return self.within(self.collections.scope(where.collections, where.person))
 
-    def of(self, collection: str) -> Store:
-        """The same store with the documents of one collection; with none where there is none."""
-        row = self.collections.row(collection)
-        return self._within(() if row is None else (row,))
-
-    def _within(self, scope: tuple[int, ...] | None) -> Store:
+    def within(self, scope: tuple[int, ...] | None) -> Store:
+        """The same store with the documents of the collections of these rows; None for all."""
         if scope is None:
             return self
         view = copy(self)
         view.scope = scope if self.scope is None else tuple({*scope} & {*self.scope})
         return view
+
+    def of(self, collection: str) -> Store:
+        """The same store with the documents of one collection; with none where there is none."""
+        row = self.collections.row(collection)
+        return self.within(() if row is None else (row,))
 
     @property
     def _documents(self) -> str:
@@ -215,9 +216,10 @@ class Store:
         """One transaction, which raises the generation."""
         with self.database.writing():
             yield
-            self._raise_generation()
+            self.raise_generation()
 
-    def _raise_generation(self) -> None:
+    def raise_generation(self) -> None:
+        """Count a change of documents, within its transaction."""
         self.database.run(
             "UPDATE meta SET value = CASE key WHEN 'stamp' THEN lower(hex(randomblob(8)))"
             " ELSE CAST(value AS INTEGER) + 1 END WHERE key IN ('generation', 'stamp')"
@@ -394,7 +396,7 @@ class Store:
             self.collections.raise_count()
             if removed:
                 self.blobs.drop_unused()
-                self._raise_generation()
+                self.raise_generation()
         return removed
 
     def _leave(self, id_: str, collection: int | None) -> None:

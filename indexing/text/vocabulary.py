@@ -86,6 +86,15 @@ class Lexicon:
                 ]
         return numbers
 
+    def possible_stems(self, text: str, among: Iterable[str]) -> set[str]:
+        """The stems here that words of a text can have in some languages."""
+        found = words(text)
+        return {s for code in among for s in stems(found, code) if s in self._numbers}
+
+    def number(self, stem: str) -> int:
+        """The number of a stem; -1 where no document has it."""
+        return self._numbers.get(stem, -1)
+
     def _enter(self, new: list[str], language: str) -> None:
         by_word = self._by_word[language]
         for word, stem in zip(new, stems(new, language), strict=True):

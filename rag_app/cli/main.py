@@ -67,6 +67,7 @@ ELSEWHERE = {
     "collections": "rag_app.cli.documents.collections",
     "ratings": "rag_app.cli.ratings",
     "speakers": "rag_app.cli.documents.speakers",
+    "cluster": "rag_app.cli.cluster",
     "verify": "rag_app.cli.maintenance.verify",
     "backup": "rag_app.cli.maintenance.backup",
     "restore": "rag_app.cli.maintenance.backup",

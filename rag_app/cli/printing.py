@@ -232,6 +232,8 @@ def info(
         f"on disk     {about.bytes / 1e6:,.1f} MB, generation {about.generation}, "
         f"index {about.snapshot}"
     )
+    if about.shards:
+        say(f"shards      {about.shards}")
     if about.fingerprint:
         for name, value in about.fingerprint.as_dict().items():
             say(f"{name:<11} {value}")

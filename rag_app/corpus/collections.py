@@ -39,11 +39,13 @@ class CorpusCollections:
         reading: Gives the corpus at one moment.
         writing: Gives its store, while no other process can write to it.
         refresh: Brings derived indexes up to date.
+        publish: Brings shards up to date, if there are any, which know who holds what.
     """
 
     reading: Callable[[], AbstractContextManager[CorpusView]]
     writing: Callable[[], AbstractContextManager[Store]]
     refresh: Callable[[Store], None]
+    publish: Callable[[Store], None]
 
     def all(self, *, person: str | None = None) -> list[Collection]:
         """All collections that a person may read, in the order in which they were made."""
@@ -98,7 +100,9 @@ class CorpusCollections:
         with self.writing() as store:
             entries = store.entries()
             ids = [id_ for one in documents for id_ in removable_documents(str(one), entries)]
-            return store.collections.add(ids, name)
+            added = store.collections.add(ids, name)
+            self.publish(store)
+        return added
 
     def deletion(self, name: str) -> Deletion:
         """What it would do to delete a collection; nothing is done."""

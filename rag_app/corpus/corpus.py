@@ -27,6 +27,7 @@ from rag_app.corpus.collections import CorpusCollections
 from rag_app.corpus.document_names import documents_named, removable_documents
 from rag_app.corpus.info import CorpusInfo, corpus_info
 from rag_app.corpus.models import Models
+from rag_app.corpus.shards import PinnedShards, Shards
 from rag_app.corpus.snapshots import CorpusView, Snapshots
 from rag_app.corpus.speakers import CorpusSpeakers
 from rag_app.corpus.stores import Stores
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from indexing.ocr.reading import OcrSettings
     from rag_app.corpus.copies.backup import Backup
     from rag_app.corpus.copies.exchange import ImportReport
+    from rag_app.corpus.shard_manifest import ShardManifest
     from rag_app.corpus.verification import RepairReport, Verification
     from rag_app.requests.router import Route, Router
     from retriever.retriever import Retriever
@@ -101,6 +103,7 @@ class Corpus:
         self._limits = limits or FileLimits()
         self._ocr = ocr
         self._snapshots = Snapshots(self.folder, notify)
+        self._shards = Shards(self.folder, synchronous=synchronous, notify=notify)
         self._models = Models(
             self.folder,
             encoder=encoder,
@@ -122,7 +125,7 @@ class Corpus:
 
     def close(self) -> None:
         """Let go of files and models; using the corpus again opens them again."""
-        for part in (self._stores, self._snapshots, self._models):
+        for part in (self._stores, self._snapshots, self._shards, self._models):
             part.close()
         if "_reader" in self.__dict__:
             self._reader.close()
@@ -171,7 +174,7 @@ class Corpus:
                 store.collections.claim(collection, owner)
             indexer = self._indexer(store, progress, recheck=recheck, collection=collection)
             report = indexer.add(files, among=among)
-            self._snapshots.refresh(store)
+            self._refresh(store)
         return report
 
     def add_text(
@@ -201,7 +204,7 @@ class Corpus:
         with self.writing() as store:
             indexer = self._indexer(store, None, collection=collection)
             report = indexer.add_documents(documents)
-            self._snapshots.refresh(store)
+            self._refresh(store)
         return report
 
     def remove(self, names: Iterable[str | Path], *, collection: str | None = None) -> int:
@@ -229,7 +232,7 @@ class Corpus:
                 store.remove(ids)
             else:
                 store.leave(ids, collection)
-            self._snapshots.refresh(store)
+            self._refresh(store)
         return len(ids)
 
     def missing(self, *, where: Filter | None = None) -> list[DocumentEntry]:
@@ -250,12 +253,12 @@ class Corpus:
     @property
     def collections(self) -> CorpusCollections:
         """The collections, to be listed, made, changed and deleted."""
-        return CorpusCollections(self.reading, self.writing, self._snapshots.refresh)
+        return CorpusCollections(self.reading, self.writing, self._refresh, self._shards.publish)
 
     @property
     def speakers(self) -> CorpusSpeakers:
         """Who speaks in the documents, to be listed, renamed and merged."""
-        return CorpusSpeakers(self.reading, self.writing, self._snapshots.refresh)
+        return CorpusSpeakers(self.reading, self.writing, self._refresh)
 
     @property
     def revision(self) -> str:
@@ -276,7 +279,7 @@ class Corpus:
                 return 0
             done = reencode(store, encoder, progress=progress)
             self._models.use_encoder(encoder)
-            self._snapshots.refresh(store)
+            self._refresh(store)
         return done
 
     def prepare(self) -> None:
@@ -286,6 +289,44 @@ class Corpus:
         """
         if (stored := self._stores.connection().fingerprint()) is not None:
             self._models.prepare(stored)
+
+    # Shards
+
+    @property
+    def shards(self) -> ShardManifest | None:
+        """The shards that the search is divided among; None in one piece.
+
+        Raises:
+            CorpusNotFound: There is no corpus in the folder.
+        """
+        self._stores.connection()
+        return self._shards.manifest
+
+    def divide(self, shards: int) -> ShardManifest:
+        """Divide the search among so many shards, or another number of them; what was published.
+
+        Documents go by hash of their ids, and none is encoded again. From then on whatever changes
+        the corpus publishes the shards in which something has changed, and searches read what is
+        published. They find what they would find in one piece.
+
+        Args:
+            shards: How many, 1 to 4096.
+
+        Raises:
+            CorpusNotFound: There is no corpus in the folder.
+            CorpusLocked: Another process is writing.
+            InvalidRequest: There cannot be so many.
+        """
+        self._stores.connection()
+        with self.writing() as store:
+            return self._shards.divide(store, shards)
+
+    def unite(self) -> None:
+        """Search in one piece again. Errors as in `divide`."""
+        self._stores.connection()
+        with self.writing() as store:
+            self._shards.unite()
+            self._snapshots.refresh(store)
 
     # Soundness
 
@@ -310,7 +351,7 @@ class Corpus:
         with closing(store):
             documents = len(document_rows(store.database))
             damages = verify(store.database, progress=progress)
-            if not damages and (reason := self._snapshots.damage(store)):
+            if not damages and (reason := self._damage(store)):
                 damages = [Damage("index", reason)]
         return Verification(documents, tuple(damages))
 
@@ -341,7 +382,7 @@ class Corpus:
                 raise irreparable(error) from error
             with closing(store):
                 damages = verify(store.database, progress=progress)
-                derived = self._snapshots.damage(store) if not damages else ""
+                derived = self._damage(store) if not damages else ""
                 salvaged = salvage_database(store, damages, progress=progress)
             self._stores.close()
             store = self._stores.connection()
@@ -349,7 +390,7 @@ class Corpus:
             work = DocumentRepair(store, encoder, self._reader.read)
             repaired, lost = work.run(damages, salvaged.records, progress)
             if damages or derived:
-                self._snapshots.rebuild(store)
+                self._rebuild(store)
         found = [*damages, *([Damage("index", derived)] if derived else [])]
         remaining = (*salvaged.lost, *lost)
         return RepairReport(tuple(found), tuple(repaired), remaining, salvaged.aside)
@@ -387,7 +428,7 @@ class Corpus:
         with self._stores.lock():
             self._stores.close()
             backup = read_backup(Path(path), self.folder, replace_=replace)
-            self._snapshots.rebuild(self._stores.connection())
+            self._rebuild(self._stores.connection())
         return backup
 
     def export_archive(
@@ -434,7 +475,7 @@ class Corpus:
         ):
             encoder = self._models.encoder(store.fingerprint())
             result = import_documents(store, export, encoder, progress=progress)
-            self._snapshots.refresh(store)
+            self._refresh(store)
         return result
 
     # Reading
@@ -461,12 +502,15 @@ class Corpus:
             InvalidRequest: An empty query or an impossible number or name.
             CorpusNotFound: There is no corpus in the folder.
         """
-        with self.retriever(ranking) as retriever:
-            return retriever.search(query, k=k, passages=passages, where=where)
+        _require_ranking(ranking)
+        with self._pinned(where) as shards:
+            return self._search(shards, query, k, passages, where, ranking)
 
     @contextmanager
     def retriever(self, ranking: str = "default") -> Iterator[Retriever]:
         """What `search` asks: scores of everything, over the corpus as it is at one moment.
+
+        A corpus in shards is scored in one piece here, from a snapshot that is built for it.
 
         Raises:
             InvalidRequest: There is no ranking by that name.
@@ -475,8 +519,7 @@ class Corpus:
         from retriever.fusion import RANKINGS
         from retriever.retriever import Retriever
 
-        if ranking not in RANKINGS:
-            raise InvalidRequest(f"no ranking {ranking!r}; there are: {', '.join(RANKINGS)}")
+        _require_ranking(ranking)
         with self.reading() as now:
             encoder = self._models.query_encoder(now.store.fingerprint())
             yield Retriever(now.store, now.snapshot, encoder.encode_queries, RANKINGS[ranking])
@@ -677,16 +720,23 @@ class Corpus:
         """
         from retriever.similar_documents import similar_documents
 
-        with self.reading() as now:
+        with self._pinned(where) as shards, self.reading() as now:
             limited = now.store.limited(where)
             id_ = _one_document(name, limited)
-            return similar_documents(id_, limited, now.snapshot, k=k, where=where)
+            if shards is not None:
+                return shards.similar(id_, k=k, where=where)
+            return similar_documents(id_, [(limited, now.snapshot)], k=k, where=where)
 
     def info(self) -> CorpusInfo:
         """What the corpus holds and how it was made."""
         store = self._stores.connection()
+        manifest = self._shards.manifest
         with store.reading():
-            return corpus_info(self.folder, store, saved=self._snapshots.are_saved(store))
+            saved = (
+                self._shards.are_current(store) if manifest else self._snapshots.are_saved(store)
+            )
+            shards = len(manifest.shards) if manifest else 0
+            return corpus_info(self.folder, store, saved=saved, shards=shards)
 
     @property
     def exists(self) -> bool:
@@ -761,6 +811,62 @@ class Corpus:
 
     # Wiring
 
+    def _refresh(self, store: Store) -> None:
+        """Bring what is derived up to a changed store, while the write lock is held."""
+        if self._shards.manifest is None:
+            self._snapshots.refresh(store)
+        else:
+            self._shards.publish(store)
+
+    def _rebuild(self, store: Store) -> None:
+        """Make what is derived again, while the write lock is held."""
+        if self._shards.manifest is None:
+            self._snapshots.rebuild(store)
+        else:
+            self._shards.rebuild(store)
+
+    def _damage(self, store: Store) -> str:
+        """What is wrong with what is derived; "" where nothing is."""
+        if self._shards.manifest is None:
+            return self._snapshots.damage(store)
+        return self._shards.damage()
+
+    @contextmanager
+    def _pinned(self, where: Filter | None) -> Iterator[PinnedShards | None]:
+        """The shards as they are published now; None where the corpus is in one piece."""
+        store = self._stores.connection()
+        if self._shards.manifest is None:
+            yield None
+            return
+        with store.reading():
+            scope = store.limited(where).scope
+        with self._shards.reading(scope) as shards:
+            yield shards
+
+    def _search(  # noqa: PLR0913, PLR0917 - as in `search`
+        self,
+        shards: PinnedShards | None,
+        query: str,
+        k: int,
+        passages: int,
+        where: Filter | None,
+        ranking: str,
+    ) -> list[Hit]:
+        from retriever.fusion import RANKINGS
+
+        if shards is None:
+            with self.retriever(ranking) as retriever:
+                return retriever.search(query, k=k, passages=passages, where=where)
+        encoder = self._models.query_encoder(self._stores.connection().fingerprint())
+        return shards.search(
+            query,
+            k=k,
+            passages=passages,
+            where=where,
+            embed=encoder.encode_queries,
+            ranking=RANKINGS[ranking],
+        )
+
     @cached_property
     def _reader(self) -> FileReader:
         from indexing.files import FileReader
@@ -801,13 +907,13 @@ class Corpus:
 
     def _retrieve(self, request: AskRequest) -> Retrieval:
         """The hits for a request's query, and their documents, as they are at one moment."""
-        store = self._stores.connection()
-        with store.reading():
-            hits = self.search(
-                request.query, k=request.k, passages=EVIDENCE_PASSAGES, where=request.where
+        store, where = self._stores.connection(), request.where
+        with self._pinned(where) as shards, store.reading():
+            hits = self._search(
+                shards, request.query, request.k, EVIDENCE_PASSAGES, where, "default"
             )
-            limited = store.limited(request.where)
-            documents = {hit.document: limited.document(hit.document) for hit in hits}
+            source = store.limited(where) if shards is None else shards
+            documents = {hit.document: source.document(hit.document) for hit in hits}
         return Retrieval(hits, documents.__getitem__)
 
     def _generator(self) -> AnswerGenerator:
@@ -820,6 +926,13 @@ def _one_document(name: str, store: Store) -> str:
     if len(ids) > 1:
         raise DocumentNotFound(f"{name}: {len(ids)} documents; give an id: rag-app list")
     return ids[0]
+
+
+def _require_ranking(name: str) -> None:
+    from retriever.fusion import RANKINGS
+
+    if name not in RANKINGS:
+        raise InvalidRequest(f"no ranking {name!r}; there are: {', '.join(RANKINGS)}")
 
 
 def _version() -> str:

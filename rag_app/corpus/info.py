@@ -25,6 +25,7 @@ class CorpusInfo:
         fingerprint: How the vectors were made; None while it is empty.
         snapshot: "current" or "missing": whether the derived indexes are on disk.
         bytes: What the folder takes on disk.
+        shards: Among how many the search is divided; 0 in one piece.
     """
 
     folder: str
@@ -36,15 +37,17 @@ class CorpusInfo:
     fingerprint: Fingerprint | None
     snapshot: str
     bytes: int
+    shards: int = 0
 
 
-def corpus_info(folder: Path, store: Store, *, saved: bool) -> CorpusInfo:
+def corpus_info(folder: Path, store: Store, *, saved: bool, shards: int = 0) -> CorpusInfo:
     """Count what is in a store.
 
     Args:
         folder: The folder of the corpus.
         store: What is in it, at one moment.
         saved: Whether the derived indexes are on disk.
+        shards: Among how many the search is divided.
     """
     entries = store.entries()
     return CorpusInfo(
@@ -57,6 +60,7 @@ def corpus_info(folder: Path, store: Store, *, saved: bool) -> CorpusInfo:
         fingerprint=store.fingerprint(),
         snapshot="current" if saved else "missing",
         bytes=_size(folder),
+        shards=shards,
     )
 
 

@@ -23,6 +23,7 @@ from retriever.diversity import repetition_penalty
 from retriever.features import DOCUMENT_FEATURES, PASSAGE_FEATURES, SentenceMax
 from retriever.fusion import RANKINGS, fuse, standardise
 from retriever.late_interaction import moving_average, sum_of_best
+from retriever.moments import Spreads
 from retriever.query import Query
 
 FloatArray = npt.NDArray[np.float32]
@@ -321,21 +322,16 @@ def test_dense_parts_are_products_of_vectors(corpus: Corpus, encoder: Encoder) -
     assert passages[order].tolist() == sorted(passages.tolist(), reverse=True)[:10]
 
 
-def test_similarities_are_exact_within_their_depth(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_similarities_are_the_same_in_any_company() -> None:
     from indexing.index.faiss_index import FaissIndex
 
     draw = np.random.default_rng(0)
-    vectors, queries = (draw.normal(size=(n, 8)).astype(np.float32) for n in (50, 3))
-    exact, index = queries @ vectors.T, FaissIndex.build(vectors)
-    np.testing.assert_allclose(similarities(index, queries), exact, atol=1e-5)
-    some = draw.random(50) < 0.5
-    found = similarities(index, queries, allowed=some)
-    np.testing.assert_allclose(found[:, some], exact[:, some], atol=1e-5)
-    monkeypatch.setattr("retriever.dense.DEPTH", 5)
-    cut = similarities(index, queries)
-    for row, truth in zip(cut, exact, strict=True):
-        fifth = np.sort(truth)[-5]
-        np.testing.assert_allclose(row, np.maximum(truth, fifth), atol=1e-5)
+    vectors, queries = (draw.normal(size=(n, 48)).astype(np.float32) for n in (150, 33))
+    whole = similarities(FaissIndex.build(vectors), queries)
+    np.testing.assert_allclose(whole, queries @ vectors.T, atol=1e-4)
+    for own in (np.arange(7, 90), np.flatnonzero(draw.random(150) < 0.3), np.array([149])):
+        part = similarities(FaissIndex.build(vectors[own]), queries[:2])
+        assert part.tobytes() == np.ascontiguousarray(whole[:2, own]).tobytes()
 
 
 def test_sum_of_best_is_that_of_a_loop() -> None:
@@ -380,7 +376,11 @@ def test_fusing_standardises_what_counts() -> None:
     assert equal.tolist() == [0, INF, 0]
     nothing = np.full(3, INF)
     assert standardise(nothing).tolist() == nothing.tolist()
-    total, given = fuse({"a": scores, "b": -scores, "c": scores}, {"a": 0.5, "c": 2.0})
+    total, given = fuse(
+        {"a": scores, "b": -scores, "c": scores},
+        {"a": 0.5, "c": 2.0},
+        Spreads.of({"a": scores, "c": scores}).merge([]),
+    )
     assert set(given) == {"a", "c"}
     np.testing.assert_allclose(total, 2.5 * standardise(scores), rtol=1e-6)
 

@@ -1,0 +1,79 @@
+"""`rag-app cluster`: the search of a corpus divided among shards."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rag_app.cli.options import print_result, with_corpus, with_json
+from rag_app.cli.terminal import say
+
+if TYPE_CHECKING:
+    from rag_app.corpus.shard_manifest import ShardManifest
+
+
+@click.group(invoke_without_command=True)
+@with_corpus
+@with_json
+@click.pass_context
+def cluster(context: click.Context, folder: Path, as_json: bool) -> None:
+    """Divide the search of a corpus among shards, and list them.
+
+    Shards find what the corpus finds in one piece: the same documents and scores. When documents
+    change, only the shards that own them are made again.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from rag_app.corpus.corpus import Corpus
+
+    with Corpus(folder) as corpus:
+        manifest = corpus.shards
+    _print(manifest, as_json)
+
+
+@cluster.command()
+@click.option(
+    "--shards", type=click.IntRange(1, 4096), required=True, metavar="N", help="How many shards."
+)
+@with_corpus
+@with_json
+def init(shards: int, folder: Path, as_json: bool) -> None:
+    """Divide a corpus into N shards, or into another number of them.
+
+    Each document belongs to one, by a hash of its id. Nothing is encoded again: documents and
+    vectors are copied, and with another number only those move that have to.
+    """
+    from rag_app.corpus.corpus import Corpus
+
+    with Corpus(folder, notify=lambda line: say(line, error=True)) as corpus:
+        manifest = corpus.divide(shards)
+    _print(manifest, as_json)
+
+
+@cluster.command()
+@with_corpus
+def dissolve(folder: Path) -> None:
+    """Search the corpus in one piece again; no document is lost."""
+    from rag_app.corpus.corpus import Corpus
+
+    with Corpus(folder) as corpus:
+        corpus.unite()
+    say("searched in one piece")
+
+
+def _print(manifest: ShardManifest | None, as_json: bool) -> None:
+    def show() -> None:
+        if manifest is None:
+            say("in one piece; to divide it: rag-app cluster init --shards N")
+            return
+        say(f"generation {manifest.generation}")
+        for one in manifest.shards:
+            say(f"shard {one.name}: {one.documents:,} documents, {one.passages:,} passages")
+
+    values = asdict(manifest) if manifest else None
+    shards = values["shards"] if values else []
+    generation = manifest.generation if manifest else 0
+    print_result(as_json, {"generation": generation, "shards": shards}, show)

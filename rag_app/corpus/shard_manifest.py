@@ -1,0 +1,105 @@
+"""The manifest of a corpus in shards: which state of each is searched. Swapped atomically."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from indexing.errors import CorpusDamaged
+
+FORMAT = 1
+FILE_NAME = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ShardState:
+    """A shard as it was published.
+
+    Attributes:
+        name: Which shard.
+        generation: Of the publication that made this state.
+        stamp: Of its store, which no other state has.
+        documents: How many it holds.
+        passages: How many it holds.
+    """
+
+    name: str
+    generation: int
+    stamp: str
+    documents: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShardManifest:
+    """What is published.
+
+    Attributes:
+        generation: Raised by every publication.
+        revision: Of the corpus's store, when it was published; "" before that.
+        shards: Each with its state, by name.
+        previous: Folders of the publication before, which a reader may be opening.
+    """
+
+    generation: int
+    revision: str
+    shards: tuple[ShardState, ...]
+    previous: tuple[str, ...] = ()
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Where the states lie, beside the manifest."""
+        return tuple(folder_of(one) for one in self.shards)
+
+    @classmethod
+    def read(cls, folder: Path) -> ShardManifest | None:
+        """What a folder holds; None where the corpus is in one piece.
+
+        Raises:
+            CorpusDamaged: It cannot be read.
+        """
+        path = folder / FILE_NAME
+        try:
+            values = json.loads(path.read_text("utf-8"))
+            if values["format"] != FORMAT:
+                raise ValueError(f"format {values['format']}")
+            return cls(
+                int(values["generation"]),
+                str(values["revision"]),
+                tuple(ShardState(**one) for one in values["shards"]),
+                tuple(values["previous"]),
+            )
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise CorpusDamaged(
+                f"{path}: cannot be read ({error}); delete its folder, which holds nothing but "
+                "what can be derived, and run: rag-app cluster init"
+            ) from error
+
+    def write(self, folder: Path) -> None:
+        """Put it in the place of the one before, whole or not at all."""
+        draft = folder / f".{FILE_NAME}"
+        with draft.open("w", encoding="utf-8") as file:
+            json.dump({"format": FORMAT, **asdict(self)}, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(folder / FILE_NAME)
+
+
+def folder_of(state: ShardState) -> str:
+    """Where the state of a shard lies, beside the manifest."""
+    return f"{state.name}/g{state.generation}"
+
+
+def shard_of(document: str, names: Sequence[str]) -> str:
+    """The shard that owns a document, by id: the one whose hash with the id is the highest.
+
+    So a further shard takes its share from all others, and nothing moves among these (rendezvous
+    hashing: Thaler and Ravishankar, IEEE/ACM Transactions on Networking, 1998).
+    """
+    return max(names, key=lambda name: hashlib.blake2b(f"{name}\0{document}".encode()).digest())

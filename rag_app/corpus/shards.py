@@ -1,0 +1,313 @@
+"""A corpus in shards: its store divided into several, each with a snapshot, searched as one.
+
+The corpus's own store stays the truth, and is written as in one piece. Publishing brings the shards
+up to it: of each that has changed, the next state is made beside the one that is searched, with
+documents and vectors copied as they are; then one manifest names the new states. A search pins a
+manifest, and reads nothing but what this names; a publisher that is killed leaves the old one.
+Everything here is derived, and can be made again.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from indexing.documents import Document, Hit
+from indexing.errors import (
+    CorpusDamaged,
+    CorpusError,
+    CorpusNotFound,
+    DocumentNotFound,
+    InvalidRequest,
+)
+from indexing.filter import Filter
+from indexing.index.snapshot import Snapshot
+from indexing.store.database import Synchronous
+from indexing.store.store import FILE_NAME, Store
+from indexing.store.transfer import transfer, versions
+from rag_app.corpus.shard_manifest import ShardManifest, ShardState, folder_of, shard_of
+from rag_app.corpus.stores import Stores
+from retriever.features import Embed
+from retriever.fusion import Ranking
+from retriever.retriever import Retriever, search
+from retriever.similar_documents import SimilarDocument, similar_documents
+
+MOST = 4096  # shards
+_VERSIONS = "versions.npy"  # (documents, 2): row and version of what a state holds
+_INDEX = ".index"
+
+
+@dataclass(frozen=True)
+class PinnedShard:
+    """The state of a shard that a search reads, whatever is published meanwhile.
+
+    Attributes:
+        name: Of the shard.
+        store: Its documents, in a read transaction.
+        snapshot: Of them.
+    """
+
+    name: str
+    store: Store
+    snapshot: Snapshot
+
+
+@dataclass(frozen=True)
+class PinnedShards:
+    """All shards of one publication.
+
+    Attributes:
+        shards: Those that hold documents.
+        scope: Rows of the collections that are searched; None for all.
+    """
+
+    shards: tuple[PinnedShard, ...]
+    scope: tuple[int, ...] | None = None
+
+    def search(  # noqa: PLR0913 - by keyword
+        self,
+        query: str,
+        *,
+        k: int,
+        passages: int,
+        where: Filter | None,
+        embed: Embed,
+        ranking: Ranking,
+    ) -> list[Hit]:
+        """As `Retriever.search`, over all shards; each text of the query is encoded once."""
+        embedded = cache(embed)
+        parts = [
+            Retriever(one.store.within(self.scope), one.snapshot, embedded, ranking)
+            for one in self.shards
+        ]
+        return search(parts, query, k=k, passages=passages, where=_without_collections(where))
+
+    def similar(self, id_: str, *, k: int, where: Filter | None) -> list[SimilarDocument]:
+        """As `similar_documents`, over all shards."""
+        parts = [(one.store.within(self.scope), one.snapshot) for one in self.shards]
+        return similar_documents(id_, parts, k=k, where=_without_collections(where))
+
+    def document(self, id_: str) -> Document:
+        """A document as it was published.
+
+        Raises:
+            DocumentNotFound: None of the shards has it.
+        """
+        for one in self.shards:
+            if one.store.digest(id_) is not None:
+                return one.store.within(self.scope).document(id_)
+        raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
+
+
+class Shards:
+    """The shards of a corpus, where it is divided.
+
+    Args:
+        corpus: The folder of the corpus.
+        synchronous: What a power cut may take.
+        notify: Told in a sentence what takes long.
+    """
+
+    def __init__(
+        self,
+        corpus: Path,
+        *,
+        synchronous: Synchronous = "normal",
+        notify: Callable[[str], None] | None = None,
+    ) -> None:
+        self.folder = corpus / ".shards"  # hidden, so that indexing "." skips it
+        self._synchronous, self._notify = synchronous, notify
+        self._open: dict[ShardState, tuple[Stores, Snapshot]] = {}
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Let go of files and snapshots."""
+        for stores, _ in self._open.values():
+            stores.close()
+        self._open = {}
+
+    @property
+    def manifest(self) -> ShardManifest | None:
+        """What is published; None where the corpus is in one piece."""
+        return ShardManifest.read(self.folder)
+
+    def are_current(self, store: Store) -> bool:
+        """Whether what is published is the store as it is now."""
+        manifest = self.manifest
+        return manifest is not None and manifest.revision == store.revision
+
+    # Publishing, while the write lock of the corpus is held
+
+    def divide(self, store: Store, count: int) -> ShardManifest:
+        """Divide a store into so many shards, or into another number of them, and publish.
+
+        Raises:
+            InvalidRequest: There cannot be so many.
+        """
+        if not 1 <= count <= MOST:
+            raise InvalidRequest(f"{count} shards cannot be; give 1 to {MOST}")
+        before = self.manifest or ShardManifest(0, "", ())
+        known = {one.name: one for one in before.shards}
+        empty = (ShardState(str(n), 0, "", 0, 0) for n in range(count))
+        shards = tuple(known.get(one.name, one) for one in empty)
+        draft = replace(before, revision="", shards=shards, previous=before.folders)
+        return self._publish(store, draft)
+
+    def publish(self, store: Store) -> None:
+        """Bring the shards up to the store; those of which nothing has changed stay as they are."""
+        manifest = self.manifest
+        if manifest is not None and manifest.revision != store.revision:
+            self._publish(store, replace(manifest, previous=manifest.folders))
+
+    def rebuild(self, store: Store) -> None:
+        """Make all shards again, whatever they hold."""
+        manifest = self.manifest
+        assert manifest is not None
+        empty = tuple(ShardState(one.name, 0, "", 0, 0) for one in manifest.shards)
+        self._publish(store, replace(manifest, shards=empty, previous=manifest.folders))
+
+    def damage(self) -> str:
+        """What is wrong with what is published; "" where it is sound."""
+        manifest = self.manifest
+        for state in manifest.shards if manifest else ():
+            folder = self.folder / folder_of(state)
+            try:
+                with closing(Store(folder)) as store:
+                    if store.stamp != state.stamp:
+                        return f"shard {state.name} is not as it was published"
+                    if reason := Snapshot.damage(folder / _INDEX, store):
+                        return f"shard {state.name}: {reason}"
+            except CorpusError as error:
+                return f"shard {state.name}: {error}"
+        return ""
+
+    def unite(self) -> None:
+        """Delete the shards; the corpus is searched in one piece again."""
+        (self.folder / "manifest.json").unlink(missing_ok=True)
+        self.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _publish(self, store: Store, before: ShardManifest) -> ShardManifest:
+        generation = before.generation + 1
+        names = [one.name for one in before.shards]
+        with store.reading():
+            revision = store.revision
+            wanted: dict[str, dict[int, int]] = {name: {} for name in names}
+            for row, id_, version in versions(store):
+                wanted[shard_of(id_, names)][row] = version
+            states = tuple(
+                self._prepare(store, one, wanted[one.name], generation) for one in before.shards
+            )
+        manifest = ShardManifest(generation, revision, states, before.previous)
+        manifest.write(self.folder)
+        self._drop_others(manifest)
+        return manifest
+
+    def _prepare(
+        self, store: Store, before: ShardState, wanted: Mapping[int, int], generation: int
+    ) -> ShardState:
+        """The next state of a shard; the one before where nothing in it changes."""
+        held = self._versions(before)
+        if before.generation and held == wanted:
+            return before
+        if self._notify:
+            self._notify(f"shard {before.name}: {len(wanted)} documents")
+        draft = self.folder / before.name / "draft"
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
+        if before.generation:
+            with closing(Store(self.folder / folder_of(before))) as old:
+                old.database.copy(draft / FILE_NAME)
+        with closing(Store(draft, create=True)) as shard:
+            changed = [row for row, version in wanted.items() if held.get(row) != version]
+            transfer(store, shard, changed, removed=held.keys() - wanted.keys())
+            snapshot = Snapshot.build(shard, shard=True)
+            snapshot.save(draft / _INDEX)
+            stamp = shard.stamp
+        np.save(draft / _VERSIONS, np.array(list(wanted.items()), np.int64).reshape(-1, 2))
+        sizes = len(snapshot.document_rows), len(snapshot.owner)
+        state = ShardState(before.name, generation, stamp, *sizes)
+        target = self.folder / folder_of(state)
+        shutil.rmtree(target, ignore_errors=True)  # of a publisher that was killed
+        draft.rename(target)
+        return state
+
+    def _versions(self, state: ShardState) -> dict[int, int]:
+        """Row and version of each document of a state."""
+        if not state.generation:
+            return {}
+        array = np.load(self.folder / folder_of(state) / _VERSIONS, allow_pickle=False)
+        return {int(row): int(version) for row, version in array}
+
+    def _drop_others(self, manifest: ShardManifest) -> None:
+        """Delete states that no reader can come upon any more."""
+        keep = {*manifest.folders, *manifest.previous}
+        for one in self.folder.glob("*/*"):
+            if one.relative_to(self.folder).as_posix() not in keep:
+                shutil.rmtree(one, ignore_errors=True)
+
+    # Reading
+
+    @contextmanager
+    def reading(self, scope: tuple[int, ...] | None = None) -> Iterator[PinnedShards]:
+        """The shards as they are published now, whatever is published meanwhile.
+
+        Args:
+            scope: Rows of the collections that are read; None for all.
+
+        Raises:
+            CorpusDamaged: A state is not as it was published.
+        """
+        with ExitStack() as stack:
+            manifest = self.manifest
+            while True:
+                assert manifest is not None, "a corpus in one piece is read from its own snapshot"
+                try:
+                    pinned = [self._pin(one, stack) for one in manifest.shards if one.documents]
+                    break
+                except CorpusNotFound:  # published twice since the manifest was read
+                    before, manifest = manifest, self.manifest
+                    if manifest == before:
+                        raise
+            self._forget(manifest)
+            yield PinnedShards(tuple(pinned), scope)
+
+    def _pin(self, state: ShardState, stack: ExitStack) -> PinnedShard:
+        stores, snapshot = self._opened(state)
+        store = stores.connection()
+        stack.enter_context(store.reading())
+        return PinnedShard(state.name, store, snapshot)
+
+    def _opened(self, state: ShardState) -> tuple[Stores, Snapshot]:
+        with self._lock:
+            if state not in self._open:
+                folder = self.folder / folder_of(state)
+                stores = Stores(folder, synchronous=self._synchronous)
+                store = stores.connection()
+                if store.stamp != state.stamp:
+                    raise CorpusDamaged(
+                        f"{folder}: not as it was published; publish again with: "
+                        "rag-app cluster init"
+                    )
+                loaded = Snapshot.load(folder / _INDEX, store)
+                snapshot = loaded or Snapshot.build(store, shard=True)
+                self._open[state] = stores, snapshot
+            return self._open[state]
+
+    def _forget(self, manifest: ShardManifest) -> None:
+        """Let go of states that are published no more; a search that pins one keeps it open."""
+        with self._lock:
+            for state in self._open.keys() - {*manifest.shards}:
+                del self._open[state]
+
+
+def _without_collections(where: Filter | None) -> Filter | None:
+    """The rest of a filter whose collections have been looked up."""
+    return where and replace(where, collections=(), person=None)

@@ -1,0 +1,88 @@
+"""How much scores vary, exactly: sums of whole numbers, which are the same in any order.
+
+A sum of floats depends on the order of its terms in the last bits. Documents that are spread over
+several shards are to get the very scores that they have in one, so each score counts as a whole
+number of 2**-24 here, as fine as a float32 near 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from retriever.fusion import Spread
+from retriever.rounds import Share
+
+FloatArray = npt.NDArray[np.float32]
+Name = TypeVar("Name")
+
+STEPS = 1 << 24  # in 1
+_LOW = 18  # bits that are squared apart, so that no sum of up to 2**24 squares overflows
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """The number of some scores, their sum and the sum of their squares, in steps.
+
+    Attributes:
+        count: How many are finite.
+        total: Their sum.
+        squares: The sum of their squares.
+    """
+
+    count: int = 0
+    total: int = 0
+    squares: int = 0
+
+    @classmethod
+    def of(cls, scores: FloatArray) -> Moments:
+        """Of the finite ones; each is below 2**13."""
+        finite = scores[np.isfinite(scores)].astype(np.float64)
+        steps = np.rint(finite * STEPS).astype(np.int64)
+        high, low = steps >> _LOW, steps & ((1 << _LOW) - 1)
+        parts = (int((a * b).sum()) for a, b in ((high, high), (high, low), (low, low)))
+        first, mixed, last = parts
+        squares = (first << 2 * _LOW) + (mixed << (_LOW + 1)) + last
+        return cls(len(steps), int(steps.sum()), squares)
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(
+            self.count + other.count, self.total + other.total, self.squares + other.squares
+        )
+
+    @property
+    def spread(self) -> Spread:
+        """Mean and standard deviation; 0 and 0 of none."""
+        if not self.count:
+            return Spread(np.float32(0), np.float32(0))
+        variance = self.count * self.squares - self.total**2
+        deviation = sqrt(variance / (self.count * STEPS) ** 2)
+        return Spread(np.float32(self.total / (self.count * STEPS)), np.float32(deviation))
+
+
+@dataclass(frozen=True, slots=True)
+class Spreads(Share[Mapping[Name, Spread]], Generic[Name]):
+    """How much each of several features varies within one part of a corpus.
+
+    Attributes:
+        moments: By name.
+    """
+
+    moments: Mapping[Name, Moments] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, features: Mapping[Name, FloatArray]) -> Spreads[Name]:
+        """Measured."""
+        return cls({name: Moments.of(scores) for name, scores in features.items()})
+
+    def merge(self, others: Sequence[Spreads[Name]]) -> Mapping[Name, Spread]:
+        """Over all parts."""
+        return {
+            name: sum((one.moments[name] for one in others), start=own).spread
+            for name, own in self.moments.items()
+        }
