@@ -65,7 +65,7 @@ class Bm25Counts:
     def load(cls, folder: Path, name: str) -> Bm25Counts:
         """Map arrays that `save` wrote into memory."""
         counts, lengths = (
-            np.load(folder / f"{name}.{part}.npy", mmap_mode="r", allow_pickle=False)
+            np.asarray(np.load(folder / f"{name}.{part}.npy", mmap_mode="r", allow_pickle=False))
             for part in ("counts", "lengths")
         )
         return cls(counts, lengths)

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -44,7 +45,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def corpus(folder: Path, encoder: Encoder) -> Iterator[Corpus]:
+def corpus(folder: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Corpus]:
+    encode = cache(encoder.encode_queries)
+    monkeypatch.setattr(encoder, "encode_queries", lambda texts: encode(tuple(texts)))
     with Corpus(folder.parent / "corpus", encoder=encoder) as corpus:
         corpus.add([folder])
         corpus.collections.create("second", owner="ada")
