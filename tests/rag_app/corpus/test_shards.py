@@ -20,7 +20,7 @@ from indexing.encoder.encoder import Encoder
 from indexing.errors import CollectionNotFound, CorpusDamaged, CorpusNotFound, InvalidRequest
 from indexing.filter import Filter
 from indexing.store.store import Store
-from rag_app.corpus import shards as publishing
+from indexing.store.transfer import transfer
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.shard_manifest import ShardManifest, shard_of
 from rag_app.corpus.shards import Shards
@@ -108,13 +108,12 @@ def test_other_numbers_of_shards_move_only_what_has_to(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moved: list[int] = []
-    copy = publishing.transfer
 
     def counted(source: Store, target: Store, rows: list[int], **options: object) -> None:
         moved.extend(rows)
-        copy(source, target, rows, **options)  # type: ignore[arg-type]
+        transfer(source, target, rows, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(publishing, "transfer", counted)
+    monkeypatch.setattr("rag_app.corpus.shards.transfer", counted)
     ids, before = [one.id for one in corpus.documents()], dict[str, str]()
     for count in (1, 2, 3, 7, 2):
         moved.clear()
@@ -125,10 +124,10 @@ def test_other_numbers_of_shards_move_only_what_has_to(
         assert len(moved) == sum(owners[id_] != before.get(id_) for id_ in ids)
         check_equal(corpus)
         before = owners
-    answer = replace(corpus.ask("Where did the probe 5 fall?"), seconds=0)
+    answer = replace(corpus.ask("Where did the probe 5 fall?"), seconds={})
     corpus.unite()
     assert corpus.shards is None and not (corpus.folder / ".shards").exists()
-    assert replace(corpus.ask("Where did the probe 5 fall?"), seconds=0) == answer
+    assert replace(corpus.ask("Where did the probe 5 fall?"), seconds={}) == answer
 
 
 def test_what_cannot_be_is_refused(corpus: Corpus, tmp_path: Path) -> None:
@@ -149,15 +148,15 @@ def test_a_publisher_that_stops_leaves_the_old_shards(
     before, hits = corpus.shards, corpus.search("probe", k=20)
     for name in DOCUMENTS:
         (folder / name).write_text("Dan: Nothing is left of the probe in " + name)
-    copy, calls = publishing.transfer, []
+    calls: list[int] = []
 
     def stopping(*arguments: object, **options: object) -> None:
         calls.append(1)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        copy(*arguments, **options)  # type: ignore[arg-type]
+        transfer(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(publishing, "transfer", stopping)
+    monkeypatch.setattr("rag_app.corpus.shards.transfer", stopping)
     with pytest.raises(KeyboardInterrupt):
         corpus.add([folder])
     assert corpus.shards == before and corpus.info().snapshot == "missing"
@@ -230,6 +229,7 @@ import sys
 from itertools import count
 from pathlib import Path
 from indexing.store.store import Store
+from indexing.store.transfer import transfer
 from rag_app.corpus.shards import Shards
 store, shards = Store(Path(sys.argv[1])), Shards(Path(sys.argv[1]))
 print("begins", flush=True)
