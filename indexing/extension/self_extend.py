@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.extension.batch import current_batch
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from indexing.nn.banded_attention import Band
+
+Turns: TypeAlias = "tuple[Tensor, Tensor]"
+"""Cos and sin of the angles at some positions."""
 
 ATTENTION = "rag_app_self_extend"
 """The name under which transformers knows the attention function."""
@@ -132,32 +135,30 @@ class _ActiveSelfExtend:
         import torch
 
         from indexing.nn.banded_attention import Band
-        from indexing.nn.rope import rotate_to
+        from indexing.nn.rope import cos_sin, rotate
 
         assert self.arch.rotary is not None
         n, w, g = queries.shape[1], self.neighbours, self.group
         at = torch.arange(n, device=queries.device)
         inverse, gain = self.arch.rotary.frequencies(FULL if sliding is None else SLIDING)
 
-        def band(query_at: Tensor, key_at: Tensor, low: int, high: int) -> Band:
-            q, k = (
-                rotate_to(queries, query_at, inverse, gain),
-                rotate_to(keys, key_at, inverse, gain),
-            )
+        def band(query_at: Turns, key_at: Turns, low: int, high: int) -> Iterator[Band]:
             low = max(low, 0) if self.arch.causal else low
             reach = n if sliding is None else sliding - 1
-            return Band(q, k, max(low, -reach), min(high, reach))
+            low, high = max(low, -reach), min(high, reach)
+            if low <= high:
+                yield Band(rotate(queries, *query_at), rotate(keys, *key_at), low, high)
 
+        own = cos_sin(at, inverse, gain)
         local = sliding is not None and sliding <= self.original
         if n <= self.original or local:
-            return [band(at, at, -n, n)]
-        far = at // g + w - w // g
-        bands = [
-            band(at, at, 1 - w, w - 1),
-            band(far, at // g, w, n),
-            band(at // g, far, -n, -w),
+            return [*band(own, own, -n, n)]
+        group, far = (cos_sin(some, inverse, gain) for some in (at // g, at // g + w - w // g))
+        return [
+            *band(own, own, 1 - w, w - 1),
+            *band(far, group, w, n),
+            *band(group, far, -n, -w),
         ]
-        return [one for one in bands if one.low <= one.high]
 
 
 # Which configs stand for models that are extended now. transformers hands its attention functions
@@ -221,8 +222,9 @@ def _attention(  # noqa: PLR0913  the signature belongs to transformers
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
     output = query.new_zeros(query.shape[0], query.shape[2], query.shape[1], value.shape[-1])
     for row, real in enumerate(current_batch().real):
-        q, k, v = query[row][:, real], key[row][:, real], value[row][:, real]
-        output[row, real] = attend(active.bands(q, k, sliding_window), v, scaling)
+        some = slice(None) if bool(real.all()) else real
+        q, k, v = query[row][:, some], key[row][:, some], value[row][:, some]
+        output[row, some] = attend(active.bands(q, k, sliding_window), v, scaling)
     return output, None
 
 

@@ -69,11 +69,6 @@ def rotate(states: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return torch.cat((rotated.to(states.dtype), states[..., rotary_dim:]), dim=-1)
 
 
-def rotate_to(states: Tensor, positions: Tensor, inverse: Tensor, gain: float = 1.0) -> Tensor:
-    """States (..., n, D) rotated to positions (n,) by frequencies (d / 2,)."""
-    return rotate(states, *cos_sin(positions, inverse, gain))
-
-
 def rotate_(states: Tensor, cos: Tensor, sin: Tensor) -> None:
     """Rotates states in place, computed in float32 or better: no copy where they are that already.
 
