@@ -13,6 +13,7 @@ NAMES = (
     "index-scaling",
     "encoding",
     "cold-start",
+    "warm-ask",
     "unchanged-files",
     "server-start",
     "serving",

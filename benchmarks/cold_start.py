@@ -49,13 +49,14 @@ def sample_files() -> list[Path]:
 
 
 _LIGHT = MODELS | FORMATS | OTHERS | RUNTIME
+_READING = _LIGHT | {"rich", "filelock", "email"}  # a bar, a lock, versions of packages
 _QUESTION = MODELS | FORMATS | OTHERS
 
 BUDGETS: Mapping[str, Budget] = {
-    "--help": Budget(("--help",), 0.3, 100, _LIGHT | {"numpy"}, "import click"),
-    "list": Budget(("list",), 0.3, 100, _LIGHT, "import click, sqlite3, numpy"),
-    "show": Budget(("show", "heron-3-budget"), 0.3, 100, _LIGHT, "import click, sqlite3, numpy"),
-    "info": Budget(("info",), 0.3, 100, _LIGHT, "import click, sqlite3, numpy"),
+    "--help": Budget(("--help",), 0.3, 100, _READING | {"numpy"}, "import click"),
+    "list": Budget(("list",), 0.3, 100, _READING, "import click, sqlite3, numpy"),
+    "show": Budget(("show", "heron-3-budget"), 0.3, 100, _READING, "import click, sqlite3, numpy"),
+    "info": Budget(("info",), 0.3, 100, _READING, "import click, sqlite3, numpy"),
     "index": Budget(  # with nothing to do
         ("index", *map(str, sample_files())),
         0.6,

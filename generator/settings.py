@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from generator.answer import Mode
-from generator.decoding import DECODINGS
 from generator.decoding.base import DecodingLimits, MarginalSettings
 from generator.evidence import UNITS, EvidenceUnit
 from generator.evidence_budget import PASSAGE_TOKENS, EvidenceBudget
-from generator.extractive.selector import QuoteLength
+from generator.extractive.quote_length import QuoteLength
 from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.ms_poe_policy import MS_POE
 from generator.lm.sampling import Sampling
@@ -70,8 +69,8 @@ class GeneratorSettings:
     def __post_init__(self) -> None:
         if self.answer not in {"quote", "free", None}:
             raise InvalidRequest(f"no answer mode {self.answer!r}; use quote or free")
-        if self.decoding not in {None, *DECODINGS}:
-            raise InvalidRequest(f"no decoding {self.decoding!r}; use {', '.join(DECODINGS)}")
+        if self.decoding is not None:
+            _check_decoding(self.decoding)
         if self.evidence not in UNITS:
             raise InvalidRequest(f"no evidence {self.evidence!r}; use {', '.join(UNITS)}")
         if self.evidence == "documents" and self.decoding not in {None, "concat"}:
@@ -138,3 +137,11 @@ class GeneratorSettings:
             self.arrangement,
             budget.documents,
         )
+
+
+def _check_decoding(name: str) -> None:
+    """Raises InvalidRequest where there is no such way of decoding."""
+    from generator.decoding import DECODINGS
+
+    if name not in DECODINGS:
+        raise InvalidRequest(f"no decoding {name!r}; use {', '.join(DECODINGS)}")

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TaskProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
+if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
 
 Item = TypeVar("Item")
 Advance = Callable[[float, float | None, str], None]
@@ -32,6 +24,16 @@ def bar(doing: str, *, percent: bool = False) -> Iterator[Advance]:
         doing: What is done, before the bar.
         percent: Whether it shows a percentage instead of "3/10".
     """
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     console = Console(stderr=True)
     count: ProgressColumn = TaskProgressColumn() if percent else MofNCompleteColumn()
     text, note = TextColumn("{task.description}"), TextColumn("{task.fields[note]}")

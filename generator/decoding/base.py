@@ -5,15 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from generator.answer import ContextEntry, Responsibility
 from generator.evidence import Evidence, Span
-from generator.lm.causal_lm import CausalModel
 from generator.lm.sampling import Sampling
 from generator.prompt.follow_up import Turn
 from generator.request import AskRequest
 from indexing.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from generator.lm.causal_lm import CausalModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from generator.evidence import Evidence, Sentence, Span
-from generator.extractive.selector import QuoteLength
+from generator.extractive.quote_length import QuoteLength
 from generator.extractive.trie import Node, Trie
 from generator.lm.causal_lm import CausalModel
 from generator.lm.decode_step import forward

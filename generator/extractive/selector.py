@@ -7,32 +7,17 @@ the answer is long enough; those that follow on each other in one utterance beco
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from generator.answer import Citation
 from generator.evidence import Sentence
 from generator.extractive.features import SentenceFeatures
-from generator.extractive.fitted import FITTED
+from generator.extractive.quote_length import QuoteLength
 from generator.extractive.ranking import probabilities, sentence_scores
 
 _SLACK = 1.15  # how far the last sentence may cross the length
-
-
-@dataclass(frozen=True, slots=True)
-class QuoteLength:
-    """How long an answer of quotes may be.
-
-    Attributes:
-        quotes: Most quotes; a quote is of one or more sentences of one utterance.
-        words: Most words, give or take 15 %; the first sentence may be longer.
-        enough: Sentences are taken until one of them answers with this probability, 0 to 1.
-    """
-
-    quotes: int = 5
-    words: int = 90
-    enough: float = FITTED.enough
 
 
 def select_quotes(features: SentenceFeatures, *, length: QuoteLength) -> list[Sentence]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from generator.lm.calibration_record import find_record
-from generator.lm.causal_lm import CausalModel
 from generator.ms_poe.lpes import LPES
 from generator.ms_poe.method import MsPoE
 from generator.ms_poe.position_method import active_settings
 from indexing.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from generator.lm.causal_lm import CausalModel
 
 MS_POE = ("calibrated", "on", "off")
 """By the name a person types: on if calibration found that it helps; on in any case, with the

@@ -18,7 +18,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import metadata, util
+from importlib import util
 from pathlib import Path
 from typing import Literal
 
@@ -129,6 +129,8 @@ def _smollm2(name: str, notify: Notify | None) -> Weights:
 
 
 def _package_revision(package: str) -> str:
+    from importlib import metadata
+
     return f"{package}-{metadata.version(package)}"
 
 

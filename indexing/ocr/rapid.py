@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from indexing.ocr.reading import Engine, Line, OcrSettings
@@ -57,4 +56,6 @@ def engine(settings: OcrSettings) -> Engine:
             "EngineConfig.onnxruntime.intra_op_num_threads": min(THREADS, os.cpu_count() or 1),
         }
     )
+    from importlib.metadata import version
+
     return RapidOcr(f"rapidocr {version('rapidocr')}", model)

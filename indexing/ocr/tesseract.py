@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,4 +78,6 @@ def engine(settings: OcrSettings) -> Engine:
     assert found is not None, "asked for before"
     os.environ.setdefault("OMP_THREAD_LIMIT", "1")  # more threads take longer, see its FAQ
     joined = "+".join(languages)
+    from importlib.metadata import version
+
     return Tesseract(f"tesserocr {version('tesserocr')} {joined}", found, joined)

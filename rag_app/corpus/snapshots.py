@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import filelock
-
 from indexing.index.snapshot import Snapshot, is_saved
 from indexing.store.store import Store
 
@@ -88,6 +86,8 @@ class Snapshots:
 
         A lock of its own: a search that saves must not make an `add` fail.
         """
+        import filelock
+
         lock = filelock.FileLock(self._lock, timeout=patience)
         try:
             with lock:

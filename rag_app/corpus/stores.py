@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from weakref import WeakSet
 
-import filelock
-
 from indexing.errors import CorpusError, CorpusLocked
 from indexing.store.database import FileIdentity, Synchronous, make_folder, replaced
 from indexing.store.store import FILE_NAME, Store
@@ -77,6 +75,8 @@ class Stores:
             self._opened = None
             raise replaced(path)
         make_folder(self._folder)
+        import filelock
+
         lock = filelock.FileLock(self._folder / "write.lock", timeout=0)
         try:
             lock.acquire()

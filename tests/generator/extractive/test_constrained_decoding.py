@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from generator.evidence import Embed, Evidence, Sentence, Span, evidence_sentences
 from generator.extractive.constrained_decoding import decode_quotes
-from generator.extractive.selector import QuoteLength
+from generator.extractive.quote_length import QuoteLength
 from generator.extractive.trie import Node, Trie
 from generator.generator import Generator
 from generator.lm.causal_lm import CausalModel

@@ -16,7 +16,8 @@ from generator.evidence import Embed, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.fitted import LORA_WEIGHTS
 from generator.extractive.late_chunking import LORA_LAYERS, ContextualEncoder, context_graph
-from generator.extractive.selector import QuoteLength, select_quotes
+from generator.extractive.quote_length import QuoteLength
+from generator.extractive.selector import select_quotes
 from indexing.models.files import encoder_weights
 from tests.generator.conftest import prose, span, transcript
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
+from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import (
-    QuoteLength,
     build_citation,
     closest_quotes,
     format_quote,

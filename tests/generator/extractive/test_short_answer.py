@@ -9,7 +9,8 @@ import pytest
 from generator.answer import Citation
 from generator.evidence import Embed, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
-from generator.extractive.selector import QuoteLength, build_citation, format_quote, select_quotes
+from generator.extractive.quote_length import QuoteLength
+from generator.extractive.selector import build_citation, format_quote, select_quotes
 from generator.extractive.short_answer import candidates, short_answer
 from generator.reader.reading import Reader
 from tests.generator.conftest import span, transcript
