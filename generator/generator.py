@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 
 from generator.answer import NOT_SAID, Answer, AnswerReady, Citation, Event, Mode, Responsibility
+from generator.answer_form import (
+    AS_ASKED,
+    NO_WORDS,
+    QUOTE_A_LINE,
+    SENTENCES_ONLY,
+    WORDS_ONLY,
+)
 from generator.answer_length import LENGTHS
 from generator.answer_mode import AnswerMode, usual
 from generator.attribution.citer import Citer
@@ -283,14 +290,41 @@ class Generator:
             quotes = self._decode_quotes(draft, evidence, features, stop)
         else:
             quotes = iter(select_quotes(features, length=self._length(draft.request)))
+        if draft.request.form == "words":
+            yield from self._write_words(draft, features, list(quotes))
+        else:
+            yield from self._write_quotes(draft, quotes)
+            draft.short = short_answer(features, draft.citations)
+        if not draft.citations:
+            yield draft.text(NOT_SAID)
+        draft.lap("write")
+
+    def _write_quotes(self, draft: Draft, quotes: Iterable[Sentence]) -> Iterator[Event]:
+        """A quote a line, with its marker."""
+        if draft.request.form == "list":
+            draft.made["form"] = QUOTE_A_LINE
         for marker, sentence in enumerate(quotes, start=1):
             text = format_quote(sentence, marker)
             yield draft.text(text if marker == 1 else "\n" + text)
             draft.citations.append(build_citation(sentence, marker, text))
-        if not draft.citations:
-            yield draft.text(NOT_SAID)
-        draft.short = short_answer(features, draft.citations)
-        draft.lap("write")
+
+    def _write_words(
+        self, draft: Draft, features: SentenceFeatures, quotes: Sequence[Sentence]
+    ) -> Iterator[Event]:
+        """The words that answer, cited by their quote; all quotes where no words stand out."""
+        citations = [
+            build_citation(one, marker, format_quote(one, marker))
+            for marker, one in enumerate(quotes, start=1)
+        ]
+        short = short_answer(features, citations)
+        if short is None:
+            draft.made["form"] = NO_WORDS
+            yield from self._write_quotes(draft, quotes)
+            return
+        draft.made["form"] = WORDS_ONLY
+        draft.citations = [replace(citations[short.marker - 1], marker=1)]
+        draft.short = replace(short, marker=1)
+        yield draft.text(f"{' '.join(short.text.split())} [1]")
 
     def _only_quotes(self, evidence: Evidence, features: SentenceFeatures) -> Evidence:
         """Evidence that consists of the quotes which would answer by themselves."""
@@ -339,6 +373,8 @@ class Generator:
         self._note_model(draft, model)
         draft.made["temperature"] = str(self.settings.sampling)
         draft.made["decoding"] = draft.decoding = decoding
+        if draft.request.form != "usual":
+            draft.made["form"] = SENTENCES_ONLY if decoding == "quotes" else AS_ASKED
         if decoding in {"concat", "quotes"}:
             draft.made["evidence"] = self.settings.arrangement
         draft.lap("load")

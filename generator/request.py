@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from generator.answer import Mode
+from generator.answer_form import FORMS, Form
 from generator.answer_length import LENGTHS, Length
 from generator.evidence import UNITS, EvidenceUnit, Lookup
 from generator.prompt.follow_up import Turn, standalone_question
@@ -38,6 +39,7 @@ class AskRequest:
         evidence: Whether a language model reads whole documents or passages; None for the
             settings' choice.
         length: How long the answer may be, a key of `LENGTHS`.
+        form: In what form it is given, a key of `FORMS`.
         subject: The question without the documents that it names; "" for itself.
         abstain: Whether evidence below the threshold is answered by "The documents do not say."
         query: The standalone question: its subject, or completed from the history where it leans on
@@ -45,7 +47,7 @@ class AskRequest:
 
     Raises:
         InvalidRequest: The question is empty, k is below 1, `abstain_below` no probability, or
-            `evidence` none of `UNITS`, or `length` none of `LENGTHS`.
+            `evidence` none of `UNITS`, `length` none of `LENGTHS`, or `form` none of `FORMS`.
     """
 
     question: str
@@ -58,6 +60,7 @@ class AskRequest:
     read_as: ReadAs = "auto"
     evidence: EvidenceUnit | None = None
     length: Length = "usual"
+    form: Form = "usual"
     subject: str = ""
     query: str = field(init=False)
 
@@ -74,9 +77,16 @@ class AskRequest:
             raise InvalidRequest(f"no evidence {self.evidence!r}; use {', '.join(UNITS)}")
         if self.length not in LENGTHS:
             raise InvalidRequest(f"no length {self.length!r}; use {', '.join(LENGTHS)}")
+        if self.form not in FORMS:
+            raise InvalidRequest(f"no form {self.form!r}; use {', '.join(FORMS)}")
         object.__setattr__(self, "question", self.question.strip())
         subject = self.subject.strip() or self.question
         object.__setattr__(self, "query", standalone_question(subject, self.history))
+
+    @property
+    def instructed(self) -> str:
+        """The standalone question, and in what form a language model is to answer it."""
+        return f"{self.query}\n{FORMS[self.form]}".strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def _prompt(
     model: CausalModel, request: AskRequest, evidence: Evidence, limits: DecodingLimits
 ) -> tuple[Prompt, tuple[ContextEntry, ...]]:
     """What the model reads, and the conversation's line of the ledger, if there is one."""
-    question, history = request.query, request.history
+    question, history = request.instructed, request.history
     room = prompt_room(model, limits)
     if not history:
         return build_prompt(

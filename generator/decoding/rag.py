@@ -55,7 +55,7 @@ def rag_token(
         InvalidRequest: The question alone does not fit.
         UnsupportedModel: The model does not take positions, so rows cannot be padded.
     """
-    return _decode(_Work.of(model, request.query, evidence, limits, "token"), evidence, stop)
+    return _decode(_Work.of(model, request.instructed, evidence, limits, "token"), evidence, stop)
 
 
 def rag_sequence(
@@ -74,7 +74,9 @@ def rag_sequence(
         InvalidRequest: The question alone does not fit.
         UnsupportedModel: The model does not take positions, so rows cannot be padded.
     """
-    return _decode(_Work.of(model, request.query, evidence, limits, "sequence"), evidence, stop)
+    return _decode(
+        _Work.of(model, request.instructed, evidence, limits, "sequence"), evidence, stop
+    )
 
 
 def log_prior(spans: Sequence[Span | None], settings: MarginalSettings) -> list[float]:

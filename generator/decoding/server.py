@@ -28,7 +28,7 @@ def ask_server(
     earlier, entry = quote_history(turns, count=model.count, room=limits.history)
     room = limits.prompt + (0 if limits.documents else entry.kept)
     prompt = build_prompt(
-        request.query, evidence, chat=model.chat, room=room, earlier=earlier,
+        request.instructed, evidence, chat=model.chat, room=room, earlier=earlier,
         arrangement=limits.arrangement, documents=limits.documents,
     )  # fmt: skip
     pieces = model.stream(

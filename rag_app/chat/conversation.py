@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from generator.answer import Answer, Mode
+from generator.answer_form import Form
 from generator.answer_length import Length
 from generator.prompt.follow_up import Turn
 from indexing.errors import InvalidRequest
@@ -97,6 +98,7 @@ class Exchange:
         check: Its position check, if there was one.
         collections: Names of the collections it is limited to; none for all.
         length: How long the answer was to be.
+        form: In what form.
         rating: What whoever asked thinks of the answer; "" for nothing.
     """
 
@@ -111,6 +113,7 @@ class Exchange:
     collections: tuple[str, ...] = ()
     length: Length = "usual"
     rating: Rating = ""
+    form: Form = "usual"
 
     @property
     def over(self) -> bool:

@@ -50,6 +50,7 @@ def _question(conversation: Conversation, exchange: Exchange) -> dict[str, Any]:
         "conversation": conversation.id,
         "mode": exchange.mode,
         "length": exchange.length,
+        "form": exchange.form,
         "documents": list(exchange.documents),
         "collections": list(exchange.collections),
         "model": answer.model if answer else "",

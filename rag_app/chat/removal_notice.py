@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rag_app.chat.conversation_store import login_key
+from rag_app.chat.language.current import count, gettext, listed, ngettext
 from rag_app.corpus.access import Access
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class RemovalNotices:
         return " ".join(
             [
                 *_collections(removal.leaves, removal.keeps, person),
-                *([f"{_listed(losers)} can read it now, and then no longer."] if losers else []),
+                *(_lose(losers) if losers else ()),
                 *self._quotes(own, losers, counts, person),
             ]
         )
@@ -62,33 +63,50 @@ class RemovalNotices:
     def _quotes(
         self, own: int, losers: Sequence[str], counts: dict[str, int], person: str | None
     ) -> Iterator[str]:
-        parts = [f"{own} of yours"] if own else []
+        parts = [gettext("%(number)s of yours", number=count(own))] if own else []
         if person is None and (others := sum(counts.values())):
-            parts.append(f"{others} of other people")
+            parts.append(gettext("%(number)s of other people", number=count(others)))
         for one in losers:
             if theirs := counts.get(self._conversations.name(login_key(one)), 0):
-                parts.append(f"{theirs} of {one}")
+                parts.append(gettext("%(number)s of %(name)s", number=count(theirs), name=one))
         if parts:
-            yield f"Conversations quote it ({', '.join(parts)}): they keep the quotes alone."
+            yield gettext(
+                "Conversations quote it (%(whose)s): they keep the quotes alone.",
+                whose=", ".join(parts),
+            )
 
 
 def _collections(
     leaves: Sequence[Collection], keeps: Sequence[Collection], person: str | None
 ) -> Iterator[str]:
     if len(leaves) > 1:
-        yield f"It is removed from {_listed([one.name for one in leaves])}."
+        names = _names([one.name for one in leaves])
+        yield gettext("It is removed from %(names)s.", names=names)
     elif person is not None and any(one.owner is None for one in leaves):
-        yield "It is everybody's."
+        yield gettext("It is everybody's.")
     for one in keeps:
-        yield f"It stays in {one.name}, which {one.owner} shares."
+        yield gettext(
+            "It stays in %(collection)s, which %(name)s shares.",
+            collection=one.name,
+            name=one.owner,
+        )
 
 
 def _has(person: str | None, collections: Sequence[Collection]) -> bool:
     return any(one.readable_by(person) for one in collections)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _lose(names: Sequence[str]) -> Iterator[str]:
+    yield ngettext(
+        "%(names)s can read it now, and then no longer.",
+        "%(names)s can read it now, and then no longer.",
+        len(names),
+        names=_names(names),
+    )
+
+
+def _names(names: Sequence[str]) -> str:
     shown = [*names[:MAX_NAMES]]
-    if len(names) > MAX_NAMES:
-        shown.append(f"{len(names) - MAX_NAMES} more")
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+    if more := len(names[MAX_NAMES:]):
+        shown.append(ngettext("%(num)s more", "%(num)s more", more))
+    return listed(shown)

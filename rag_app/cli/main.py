@@ -40,11 +40,14 @@ from rag_app.cli.options import (
     with_ocr,
     with_read_as,
     with_retriever,
+    with_shape,
     with_synchronous,
     with_yes,
 )
 
 if TYPE_CHECKING:
+    from generator.answer_form import Form
+    from generator.answer_length import Length
     from generator.request import ReadAs
     from generator.settings import GeneratorSettings
     from indexing.store.database import Synchronous
@@ -258,6 +261,7 @@ def search(
     "--check-position", is_flag=True,
     help="Check whether the answer changes with the order of the evidence, Ms-PoE on and off.",
 )  # fmt: skip
+@with_shape
 @with_read_as
 @with_filters
 @with_corpus
@@ -276,6 +280,8 @@ def ask(
     k: int,
     explain: bool,
     check_position: bool,
+    length: Length,
+    form: Form,
     read_as: ReadAs,
     collections: tuple[str, ...],
     documents: tuple[str, ...],
@@ -299,7 +305,7 @@ def ask(
     )
     mode: Any = answer
     where = filters(collections, documents, pattern, speaker, since, until, participants)
-    request = AskRequest(question, mode, k, where, read_as=read_as)
+    request = AskRequest(question, mode, k, where, read_as=read_as, length=length, form=form)
     with _corpus(folder, generator=generation, quick_start=True) as corpus:
         streamed = not as_json and not _comes_at_once(answer, generation)
         for event in corpus.events(request):

@@ -265,6 +265,22 @@ with_generator = together(
     with_abstain_below,
 )
 
+with_shape = together(
+    click.option(
+        "--length",
+        type=click.Choice(["short", "usual", "long"]),
+        default="usual",
+        help="Short: one quote, or a sentence or two; long: every quote that may answer.",
+    ),
+    click.option(
+        "--form",
+        type=click.Choice(["usual", "list", "words"]),
+        default="usual",
+        help="Words: only those that answer, where some stand out; list: points of a list.  "
+        "Quotes stand a line each; a language model is asked to keep to the form.",
+    ),
+)
+
 with_read_as = click.option(
     "--read-as",
     type=click.Choice(["auto", "question"]),

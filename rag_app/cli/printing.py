@@ -142,6 +142,8 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
         say(f"read {entry.kept:,} of {entry.tokens:,} tokens of {field(entry.title)}")
     if (shown := answer.made.get("shown")) and not explain:
         say(flow(shown))
+    if (form := answer.made.get("form")) and not explain:
+        say(f"form: {form}")
     if explain:
         how(answer)
     spent = ", ".join(f"{name} {value:.2f} s" for name, value in answer.seconds.items())

@@ -34,6 +34,8 @@ from rag_app.corpus.stores import Stores
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Event, Mode
+    from generator.answer_form import Form
+    from generator.answer_length import Length
     from generator.evidence import EvidenceUnit
     from generator.generator import Generator as AnswerGenerator
     from generator.overview.overview import Overview
@@ -534,12 +536,22 @@ class Corpus:
         history: Sequence[Turn] = (),
         read_as: ReadAs = "auto",
         evidence: EvidenceUnit | None = None,
+        length: Length = "usual",
+        form: Form = "usual",
     ) -> Answer:
         """Answer a question; arguments and errors as in `stream`."""
         limits = where or Filter()
         return self.answer(
             AskRequest(
-                question, answer, k, limits, tuple(history), read_as=read_as, evidence=evidence
+                question,
+                answer,
+                k,
+                limits,
+                tuple(history),
+                read_as=read_as,
+                evidence=evidence,
+                length=length,
+                form=form,
             )
         )
 
@@ -553,6 +565,8 @@ class Corpus:
         history: Sequence[Turn] = (),
         read_as: ReadAs = "auto",
         evidence: EvidenceUnit | None = None,
+        length: Length = "usual",
+        form: Form = "usual",
     ) -> Iterator[Event]:
         """Answer a question, event by event: ContextReady, TextDelta (many), AnswerReady.
 
@@ -570,6 +584,10 @@ class Corpus:
             evidence: "documents" to let a language model read the best documents whole, as many as
                 its window holds, "passages" for their best passages, "auto" for what suits the
                 model; None takes the settings' choice. What was read of each is in `context`.
+            length: "short", "usual" or "long".
+            form: "usual"; "words" for only the words that answer, where some stand out; "list" for
+                points. Quotes stand a line each; a language model is told so, and may not keep to
+                it. What became of it is in the answer's `made`.
 
         Raises:
             InvalidRequest: An empty question, or an impossible number.
@@ -578,7 +596,15 @@ class Corpus:
         limits = where or Filter()
         return self.events(
             AskRequest(
-                question, answer, k, limits, tuple(history), read_as=read_as, evidence=evidence
+                question,
+                answer,
+                k,
+                limits,
+                tuple(history),
+                read_as=read_as,
+                evidence=evidence,
+                length=length,
+                form=form,
             )
         )
 

@@ -1,11 +1,13 @@
-"""The dialog on how answers are made: how long they are, and which model writes."""
+"""The dialog on how answers are made: how long, in what form, and which model writes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import gradio as gr
 
+from generator.answer_form import FORMS, Form
 from generator.answer_length import LENGTHS, Length
 from rag_app.chat.page import html as view
 from rag_app.chat.page.browser_state import Browser, own, value_of
@@ -18,6 +20,12 @@ def wanted_length(browser: Browser) -> Length:
     """How long a person wants answers to be, as their browser has it."""
     wanted = browser.get("length")
     return next((one for one in LENGTHS if one == wanted), "usual")
+
+
+def wanted_form(browser: Browser) -> Form:
+    """In what form a person wants answers, as their browser has it."""
+    wanted = browser.get("form")
+    return next((one for one in FORMS if one == wanted), "usual")
 
 
 class AnsweringHandlers:
@@ -33,10 +41,17 @@ class AnsweringHandlers:
     def open(self, browser: Browser, request: gr.Request) -> str:
         """The dialog, as it is for this person."""
         browser = own(self.app, browser, request)
-        return view.answering(self.app.models, browser["person"], wanted_length(browser))
+        shape = {"length": wanted_length(browser), "form": wanted_form(browser)}
+        return view.answering(self.app.models, browser["person"], shape)
 
-    def set_length(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Browser:
-        """Keep how long answers are to be, in the browser."""
-        value = value_of(event)
-        wanted = value[0] if isinstance(value, list) and value else ""
-        return {**own(self.app, browser, request), "length": wanted_length({"length": wanted})}
+    def keep(self, name: str) -> Callable[..., Browser]:
+        """A handler that keeps the "length" or the "form" of answers in the browser."""
+
+        def handle(browser: Browser, event: gr.EventData, request: gr.Request) -> Browser:
+            value = value_of(event)
+            values = value if isinstance(value, list) else []
+            known = LENGTHS if name == "length" else FORMS
+            wanted = next((one for one in known if one in values), "usual")
+            return {**own(self.app, browser, request), name: wanted}
+
+        return handle

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import gradio as gr
 
 from rag_app.chat import conversation_store as keys
+from rag_app.chat.language.current import speak_to
 
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
@@ -15,15 +16,17 @@ Update = Any  # a component or its new value; Gradio has no type for it
 Updates = tuple[Update, ...]
 
 # Stored by a browser: "key", open "chat", "chosen" document ids, names of "collections", "length"
-# of answers. Whoever is logged in, "person", comes from the request.
+# and "form" of answers. Whoever is logged in, "person", comes from the request.
 Browser = dict[str, Any]
 
 
 def own(app: Application, browser: Browser | None, request: gr.Request) -> Browser:
     """What a browser has stored, with the key of whoever is logged in.
 
-    Without logins its own key, or a new one where it has none, as before its first load event.
+    Without logins its own key, or a new one where it has none, as before its first load event. What
+    the handler says from here on is in the language of whoever made the request.
     """
+    speak_to(request.headers)
     known = browser if isinstance(browser, dict) else {}
     key, user = known.get("key"), request.username
     if user is None:

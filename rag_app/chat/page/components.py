@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
+from gradio.i18n import I18nData
 
 from indexing.errors import InvalidRequest
+from rag_app.chat.language.catalogue import LANGUAGES, translations
+from rag_app.chat.language.current import Language, gettext, speaking
 
 # Events that elements with `data-act` trigger; Gradio needs each name in the code of the element.
 ACTS = (
@@ -39,6 +44,7 @@ ACTS = (
     "cancel_edit",
     "open_answering",
     "set_length",
+    "set_form",
 )
 ON_LOAD = f"ragApp.acts(element, trigger, {json.dumps(ACTS)})"
 
@@ -50,26 +56,69 @@ PRIVATE: dict[str, Any] = {
 }
 
 
-def number(value: int, label: str, most: int) -> gr.Number:
+I18N = gr.I18n(**{code: {} for code in LANGUAGES})
+"""What Gradio writes in each language: the words of components, and HTML that never changes."""
+
+
+def label(message: str) -> I18nData:
+    """A message that Gradio shows in the language of the page."""
+    for code in LANGUAGES:
+        I18N.translations[code][message] = translations(code).gettext(message)
+    return I18N(message)
+
+
+def in_each_language(write: Callable[[], str]) -> I18nData:
+    """HTML that never changes, as Gradio shows it in the language of the page."""
+    key = ""
+    for code in LANGUAGES:
+        with speaking(Language(code)):
+            text = write()
+        key = key or text
+        I18N.translations[code][key] = text
+    return I18N(key)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number from 1 that people write into a field.
+
+    Attributes:
+        name: What it counts.
+        label: The same, and up to where.
+        most: The most.
+    """
+
+    name: str
+    label: str
+    most: int
+
+
+def number(value: int, of: Whole) -> gr.Number:
     """A component for a whole number from 1; its label says up to where.
 
     Gradio's own limits would answer another number with "Error"; `whole_number` says what is wrong.
     """
-    return gr.Number(value, label=f"{label} (1 to {most})", step=1)
+    return gr.Number(value, label=label(of.label), step=1)
 
 
-def whole_number(value: object, label: str, most: int) -> int:
+def whole_number(value: object, of: Whole) -> int:
     """The value of such a component.
 
     Raises:
         InvalidRequest: It is none of these numbers.
     """
-    if not isinstance(value, int | float) or not 1 <= value <= most or value % 1:
-        raise InvalidRequest(f"{label}: give a whole number from 1 to {most}")
+    if not isinstance(value, int | float) or not 1 <= value <= of.most or value % 1:
+        raise InvalidRequest(
+            gettext(
+                "%(field)s: give a whole number from 1 to %(most)s",
+                field=gettext(of.name),
+                most=of.most,
+            )
+        )
     return int(value)
 
 
-def html(value: str = "", *, elem_id: str | None = None, acts: bool = False) -> gr.HTML:
+def html(value: str | I18nData = "", *, elem_id: str | None = None, acts: bool = False) -> gr.HTML:
     """A component for rendered HTML; `acts` if its elements trigger events."""
     on_load = ON_LOAD if acts else None
     return gr.HTML(value, elem_id=elem_id, js_on_load=on_load, apply_default_css=False)

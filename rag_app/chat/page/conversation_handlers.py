@@ -58,7 +58,7 @@ class ConversationHandlers:
             try:
                 changed = self.app.jobs.update(browser["key"], str(browser.get("chat")), change)
             except RagAppError as error:
-                return gr.skip(), gr.skip(), view.notice(str(error), kind="error")
+                return gr.skip(), gr.skip(), view.failure(error)
             job = self.app.jobs.of(changed)
             before = job.conversation if job else changed
             return (
@@ -87,7 +87,7 @@ class ConversationHandlers:
         try:
             self.app.jobs.update(browser["key"], id_, change)
         except RagAppError as error:
-            return gr.skip(), view.notice(str(error), kind="error")
+            return gr.skip(), view.failure(error)
         return self._list(browser), ""
 
     def _list(self, browser: Browser) -> str:

@@ -10,6 +10,7 @@ import gradio as gr
 
 from indexing.errors import RagAppError
 from indexing.filter import Filter
+from rag_app.chat.language.current import gettext, speak_to
 from rag_app.chat.page import html as view
 from rag_app.chat.page.browser_state import Browser, Updates, own, value_of
 from rag_app.chat.welcome.samples import add_samples
@@ -84,7 +85,7 @@ class DocumentHandlers:
         try:
             await add_samples(self.app.uploads, self.app.ingest_queue, browser["person"])
         except RagAppError as error:
-            notice = view.notice(str(error), kind="error")
+            notice = view.failure(error)
         return await asyncio.to_thread(self.files, browser, notice)
 
     def upload_change(self, change: Callable[[str, str | None], None]) -> Callable[..., Updates]:
@@ -125,7 +126,7 @@ class DocumentHandlers:
                     str(value_of(event)), browser["person"], shared=shared
                 )
             except RagAppError as error:
-                notice = view.notice(str(error), kind="error")
+                notice = view.failure(error)
             return self.files(browser, notice)
 
         return handle
@@ -136,15 +137,20 @@ class DocumentHandlers:
         id_, person = str(value_of(event)), browser["person"]
         listed = {one.entry.id: one.entry.title for one in self.app.document_list.entries(person)}
         text = id_ in listed and self.app.removal_notices.text(id_, person, browser["key"])
-        return view.notice(f"{listed[id_]}: {text} Press again to remove it.") if text else ""
+        if not text:
+            return ""
+        return view.notice(
+            gettext("%(title)s: %(what)s Press again to remove it.", title=listed[id_], what=text)
+        )
 
     def overview(self, event: gr.EventData, request: gr.Request) -> Updates:
         """The overview of a document."""
+        speak_to(request.headers)
         where = Filter(person=request.username)
         try:
             return view.overview(self.app.corpus.overview(str(value_of(event)), where=where)), ""
         except RagAppError as error:
-            return gr.skip(), view.notice(str(error), kind="error")
+            return gr.skip(), view.failure(error)
 
     def remove(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
         """Remove a document."""
@@ -153,5 +159,5 @@ class DocumentHandlers:
         try:
             self.app.document_list.remove(str(value_of(event)), browser["person"])
         except RagAppError as error:
-            notice = view.notice(str(error), kind="error")
+            notice = view.failure(error)
         return browser, *self.files(browser, notice)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING
 
 from indexing.documents import clock
+from rag_app.chat.language.current import day
 from rag_app.chat.page.html import render
 from rag_app.chat.viewer import blocks as structure
 from rag_app.chat.viewer.blocks import Block, Piece, Span
@@ -62,7 +62,7 @@ def document(
         "document.html",
         document=source,
         length=clock(max((u.time for u in source.utterances if u.time is not None), default=None)),
-        day=_day(source.occasion.day),
+        day=day(source.occasion.day, month="MMMM") if source.occasion.day else "",
         problem=problem,
         sizes=sizes,
         recording=recording,
@@ -98,15 +98,6 @@ def rows(source: Document, span: Span, quote: Span | None) -> list[Row]:
         pieces = [structure.pieces(source.text, *each, marks) for each in parted]
         found.append(Row(block, pieces, clock(block.time), rule))
     return found
-
-
-def _day(day: str) -> str:
-    """A day in ISO 8601 as people write it; "" for none."""
-    try:
-        then = date.fromisoformat(day)
-    except ValueError:
-        return ""
-    return f"{then.day} {then:%B %Y}"
 
 
 def _shortened(text: str) -> str:

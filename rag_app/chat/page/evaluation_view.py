@@ -10,8 +10,19 @@ from typing import TYPE_CHECKING
 import gradio as gr
 
 from indexing.errors import InvalidRequest
+from rag_app.chat.language.current import count as spoken_count
+from rag_app.chat.language.current import speak_to
+from rag_app.chat.language.elsewhere import N_
 from rag_app.chat.page import html as view
-from rag_app.chat.page.components import PRIVATE, html, number, whole_number
+from rag_app.chat.page.components import (
+    PRIVATE,
+    Whole,
+    html,
+    in_each_language,
+    label,
+    number,
+    whole_number,
+)
 from rag_app.chat.page.measurements import (
     LENGTHS,
     MAX_QUESTIONS,
@@ -24,8 +35,8 @@ from rag_app.chat.page.measurements import (
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
 
-FACTS = ("Facts per depth and length", 8)
-QUESTIONS = ("Questions", MAX_QUESTIONS)
+FACTS = Whole(N_("Facts per depth and length"), N_("Facts per depth and length (1 to 8)"), 8)
+QUESTIONS = Whole(N_("Questions"), N_("Questions (1 to 20)"), MAX_QUESTIONS)
 
 
 def evaluate(app: Application, blocks: gr.Blocks) -> None:
@@ -39,22 +50,28 @@ def evaluate(app: Application, blocks: gr.Blocks) -> None:
 
 
 def _needle_panel(app: Application, measurement: Measurement) -> gr.HTML:
-    html(view.intro("needles"))
+    html(in_each_language(lambda: view.intro("needles")))
     with gr.Row(elem_classes="filters"):
-        each = number(2, *FACTS)
+        each = number(2, FACTS)
         extensions = gr.CheckboxGroup(
-            [("parallel context windows (pcw)", "pcw"), ("truncated to one window", "none")],
+            [
+                (label("parallel context windows (pcw)"), "pcw"),
+                (label("truncated to one window"), "none"),
+            ],
             value=["pcw"],
-            label="How documents are encoded",
+            label=label("How documents are encoded"),
         )
-    start = gr.Button("Measure", variant="primary", elem_classes="measure")
+    start = gr.Button(label("Measure"), variant="primary", elem_classes="measure")
     results = html(elem_id="measured")
 
-    async def run(each: float | None, extensions: list[str]) -> AsyncIterator[str]:
+    async def run(
+        each: float | None, extensions: list[str], request: gr.Request
+    ) -> AsyncIterator[str]:
+        speak_to(request.headers)
         try:
-            work = partial(needles, app.corpus.folder, whole_number(each, *FACTS), extensions)
+            work = partial(needles, app.corpus.folder, whole_number(each, FACTS), extensions)
         except InvalidRequest as error:
-            yield view.notice(str(error), kind="error")
+            yield view.failure(error)
             return
         async for report in measurement.run(work):
             yield report
@@ -64,32 +81,35 @@ def _needle_panel(app: Application, measurement: Measurement) -> gr.HTML:
 
 
 def _position_panel(app: Application, measurement: Measurement) -> gr.HTML:
-    html(view.intro("positions"))
+    html(in_each_language(lambda: view.intro("positions")))
     with gr.Row(elem_classes="filters"):
         probe = gr.Dropdown(
             [
-                ("multi-document question answering", "qa"),
-                ("key-value retrieval", "kv"),
-                ("passkey retrieval", "passkey"),
+                (label("multi-document question answering"), "qa"),
+                (label("key-value retrieval"), "kv"),
+                (label("passkey retrieval"), "passkey"),
             ],
             value="qa",
-            label="Task",
+            label=label("Task"),
             filterable=False,
         )
-        count = number(4, *QUESTIONS)
+        count = number(4, QUESTIONS)
         lengths = gr.CheckboxGroup(
-            [(f"{length:,}", length) for length in LENGTHS],
+            [(in_each_language(partial(spoken_count, length)), length) for length in LENGTHS],
             value=[LENGTHS[0]],
-            label="Tokens of evidence",
+            label=label("Tokens of evidence"),
         )
-    start = gr.Button("Measure positions", variant="primary", elem_classes="measure")
+    start = gr.Button(label("Measure positions"), variant="primary", elem_classes="measure")
     results = html(elem_id="positions")
 
-    async def run(probe: str, count: float | None, lengths: list[int]) -> AsyncIterator[str]:
+    async def run(
+        probe: str, count: float | None, lengths: list[int], request: gr.Request
+    ) -> AsyncIterator[str]:
+        speak_to(request.headers)
         try:
-            settings = PositionSettings(probe, whole_number(count, *QUESTIONS), tuple(lengths))
+            settings = PositionSettings(probe, whole_number(count, QUESTIONS), tuple(lengths))
         except InvalidRequest as error:
-            yield view.notice(str(error), kind="error")
+            yield view.failure(error)
             return
         work = partial(positions, app.corpus.folder, app.generator, settings)
         async for report in measurement.run(work):

@@ -9,11 +9,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from generator.answer import as_json, marker_spans
+from rag_app.chat.language.current import count, day, gettext, ngettext, percent
+from rag_app.chat.language.elsewhere import NOTHING_SAID, translated
 from rag_app.chat.page.quote_context import citation_place
 from rag_app.short_answer import AnswerLine, Emphasis, answer_lines, quote_emphasis
 
 if TYPE_CHECKING:
-    from generator.answer import Answer, Citation
+    from generator.answer import Answer, Citation, ContextEntry
     from rag_app.chat.conversation import Conversation, Exchange, PositionCheckRecord
 
 # Characters with a meaning in Markdown, or in HTML within it: anywhere, and at the start of a line.
@@ -23,7 +25,12 @@ _FIRST = re.compile(r"\A([#+=-]|\d+(?=[.)]))")
 
 def markdown(conversation: Conversation) -> str:
     """The conversation with its quotes; document text is escaped, so it stays text."""
-    lines = [f"# {_plain(conversation.title)}", "", f"Started {conversation.begun}.", ""]
+    lines = [
+        f"# {_plain(conversation.title)}",
+        "",
+        gettext("Started %(day)s.", day=day(conversation.begun, month="MMMM")),
+        "",
+    ]
     for exchange in conversation.exchanges:
         lines += [f"## {_plain(exchange.question)}", "", *_answer_lines(exchange), ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -57,11 +64,14 @@ def as_text(conversation: Conversation) -> str:
 def _answer_lines(exchange: Exchange) -> list[str]:
     if exchange.answer and exchange.mode == "quote":
         texts = [_quote_line(line) for line in answer_lines(exchange.answer)]
+        if exchange.text == NOTHING_SAID:
+            texts = [translated(NOTHING_SAID)]
     else:
         texts = _marked(exchange).split("\n")
     lines = [line for text in texts for line in (text, "")]
     if exchange.state != "done":
-        lines += [f"({exchange.state}{f': {_plain(exchange.note)}' if exchange.note else ''})", ""]
+        note = f": {_plain(translated(exchange.note))}" if exchange.note else ""
+        lines += [f"({translated(exchange.state)}{note})", ""]
     lines += _notes(exchange.answer) if exchange.answer else []
     return lines + (_check_lines(exchange.check) if exchange.check else [])
 
@@ -82,12 +92,16 @@ def _marked(exchange: Exchange) -> str:
 
 
 def _check_lines(check: PositionCheckRecord) -> list[str]:
-    outcome = (
-        f"{check.changed} of {len(check.tried)} variants change the answer"
-        if check.changed
-        else "the answer does not change"
-    )
-    return ["", f"- Position check: {outcome} (agreement {check.agreement:.0%})"]
+    outcome = gettext("the answer does not change")
+    if check.changed:
+        outcome = ngettext(
+            "%(num)s of %(all)s variants changes the answer",
+            "%(num)s of %(all)s variants change the answer",
+            check.changed,
+            all=count(len(check.tried)),
+        )
+    name, agreement = gettext("Position check"), gettext("agreement")
+    return ["", f"- {name}: {outcome} ({agreement} {percent(check.agreement)})"]
 
 
 def _notes(answer: Answer) -> list[str]:
@@ -96,32 +110,44 @@ def _notes(answer: Answer) -> list[str]:
         for citation in answer.citations
         for line in _note(citation, quote_emphasis(citation, answer.short))
     ]
-    doubts = [f"- Not supported: {_plain(each)}" for each in answer.unsupported]
-    read = [
-        f"- Read {entry.kept:,} of {entry.tokens:,} tokens of {_plain(entry.title)}"
-        for entry in answer.context
+    doubts = [
+        "- " + gettext("Not supported: %(sentence)s", sentence=_plain(each))
+        for each in answer.unsupported
     ]
+    read = [f"- {_read(entry)}" for entry in answer.context]
     return [*notes, *_closest_lines(answer), *doubts, *([""] if doubts else []), *read]
+
+
+def _read(entry: ContextEntry) -> str:
+    """How much was read of a document."""
+    title = entry.title if entry.document else translated(entry.title)
+    return gettext(
+        "Read %(read)s of %(all)s tokens of %(title)s",
+        read=count(entry.kept),
+        all=count(entry.tokens),
+        title=_plain(title),
+    )
 
 
 def _closest_lines(answer: Answer) -> list[str]:
     if not answer.closest:
         return []
-    lines = ["Closest passages (related, but not an answer):", ""]
+    lines = [gettext("Closest passages (related, but not an answer):"), ""]
     for each in answer.closest:
         lines += [f"> {_place(each)}", f"> “{_plain(each.quote)}”", ""]
     return lines
 
 
 def _note(citation: Citation, quote: Emphasis) -> list[str]:
-    doubt = f" ({citation.doubt})" if citation.doubt else ""
+    doubt = f" ({translated(citation.doubt)})" if citation.doubt else ""
     return [f"> \\[{citation.marker}\\] {_place(citation)}{doubt}", f"> “{_bold(quote)}”", ""]
 
 
 def _place(citation: Citation) -> str:
     place = citation_place(citation)
     about = ", ".join(part for part in (citation.title, place) if part)
-    return f"{_plain(about)}, characters {citation.start}-{citation.end}"
+    characters = gettext("characters %(start)s-%(end)s", start=citation.start, end=citation.end)
+    return f"{_plain(about)}, {characters}"
 
 
 def _bold(text: Emphasis) -> str:

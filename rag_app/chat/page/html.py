@@ -7,19 +7,24 @@ markup.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from generator.lm.model_name import is_remote
 from indexing.documents import clock
 from indexing.store.collections import DEFAULT
 from indexing.text.disfluency import without_noise
 from indexing.walk import IN_FOLDERS, SUPPORTED
+from rag_app.chat.language import current as spoken
+from rag_app.chat.language.catalogue import LANGUAGES, translations
+from rag_app.chat.language.current import gettext, ngettext
+from rag_app.chat.language.elsewhere import N_, NOTHING_SAID, translated
 from rag_app.chat.page.quote_context import (
     QuoteContext,
     citation_context,
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
     from generator.lm.calibration_record import CalibrationRecord
     from generator.overview.overview import Overview
     from indexing.documents import Hit
+    from indexing.errors import RagAppError
     from indexing.filter import Filter
     from indexing.store.collections import Collection
     from indexing.store.store import DocumentEntry
@@ -48,10 +54,16 @@ if TYPE_CHECKING:
     from rag_app.evaluation.positions import PositionReport
 
 LENGTH_WORDS = (
-    ("short", "Short: one quote, or a sentence or two"),
-    ("usual", "As the question needs"),
-    ("long", "Long: every quote that may answer"),
+    ("short", N_("Short: one quote, or a sentence or two")),
+    ("usual", N_("As the question needs")),
+    ("long", N_("Long: every quote that may answer")),
 )
+FORM_WORDS = (
+    ("usual", N_("Sentences, or quotes in full")),
+    ("words", N_("Only the words that answer, where some stand out")),
+    ("list", N_("A list: a point or a quote a line")),
+)
+SHAPES = (("length", N_("Length"), LENGTH_WORDS), ("form", N_("Form"), FORM_WORDS))
 MAX_LISTED = 2000  # documents in the list; the search view finds the others
 
 
@@ -65,21 +77,43 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    environment.filters["count"] = "{:,}".format
-    environment.filters["seconds"] = lambda value: (
-        f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+    environment.filters.update(
+        count=spoken.count,
+        decimal=spoken.decimal,
+        percent=spoken.percent,
+        seconds=lambda value: f"{spoken.decimal(value, 2 if value < 10 else 0)} s",
+        day=spoken.day,
+        near_day=spoken.near_day,
+        moment=_moment,
+        left=spoken.duration,
+        model=model_label,
+        file=lambda path: path.rsplit("/", 1)[-1],
+        translated=translated,
+        place=translated,
+        own_words=_own_words,
     )
-    environment.filters["day"] = _day
-    environment.filters["left"] = _duration
-    environment.filters["model"] = model_label
-    environment.filters["file"] = lambda path: path.rsplit("/", 1)[-1]
     environment.globals.update(
+        _=_message,
+        _n=_message_of_number,
+        in_stage=_in_stage,
         paragraphs=paragraphs,
         location=location,
         citation_place=citation_place,
         read=_tokens_read,
     )
     return environment
+
+
+def _message(message: str, **values: object) -> Markup:
+    """A message of a template with its values, every one of them escaped."""
+    text = Markup(gettext(message))  # noqa: S704 - messages are the project's own
+    return text % values if values else text
+
+
+def _message_of_number(one: str, many: str, number: int, **values: object) -> Markup:
+    """The same of a message about so many things."""
+    text = translations(spoken.current().code).ngettext(one, many, number)
+    return Markup(text) % {"num": spoken.count(number), **values}  # noqa: S704
 
 
 def _shown(value: object) -> object:
@@ -171,14 +205,16 @@ def writer() -> str:
     return render("writer.html")
 
 
-def answering(models: ModelChoice, person: str | None, length: str) -> str:
-    """The dialog on how answers are made: their length, and the model that writes."""
-    refusal = models.refusal(person)
+def answering(models: ModelChoice, person: str | None, shape: Mapping[str, str]) -> str:
+    """The dialog on how answers are made: their length and form, and the model that writes."""
+    refusal = translated(models.refusal(person))
     local = () if refusal else models.local()
     return render(
         "answering.html",
-        lengths=LENGTH_WORDS,
-        length=length,
+        shapes=[
+            (name, gettext(title), shape[name], [(one, gettext(words)) for one, words in choices])
+            for name, title, choices in SHAPES
+        ],
         current=models.current,
         refusal=refusal,
         local=local,
@@ -245,6 +281,18 @@ def uploads(all_: Sequence[UploadStatus]) -> str:
     return render("uploads.html", uploads=sorted(all_, key=_needs_nobody), sums=_sums(all_))
 
 
+def _own_words(text: str) -> str:
+    """An answer; that the documents say nothing, in the reader's language."""
+    return translated(text) if text == NOTHING_SAID else text
+
+
+def _in_stage(stage: str, number: int) -> str:
+    """How many uploads are at a stage, such as "2 added"."""
+    if stage == "exists":
+        return ngettext("%(num)s to decide", "%(num)s to decide", number)
+    return f"{spoken.count(number)} {translated(stage)}"
+
+
 def _needs_nobody(upload: UploadStatus) -> bool:
     """False for one that failed or asks something: it is listed first."""
     return upload.stage not in {"failed", "exists"}
@@ -258,7 +306,7 @@ def _sums(all_: Sequence[UploadStatus]) -> list[tuple[str, int]]:
 
 def dropzone(max_bytes: int) -> str:
     """The area where files are dropped."""
-    limit = f"{max_bytes / (1 << 20):,.0f} MB"
+    limit = f"{spoken.count(round(max_bytes / (1 << 20)))}\xa0MB"
     return render(
         "dropzone.html",
         kinds=SUPPORTED,
@@ -299,25 +347,31 @@ def notice(text: str, *, kind: str = "info") -> str:
     return render("notice.html", text=text, kind=kind)
 
 
+def failure(error: RagAppError) -> str:
+    """An error as a message of one line."""
+    return notice(translated(str(error)), kind="error")
+
+
 def _tokens_read(answer: Answer) -> tuple[int, int]:
     """Tokens read, and tokens of all documents in the context ledger."""
     entries = [entry for entry in answer.context if entry.document]
     return sum(entry.kept for entry in entries), sum(entry.tokens for entry in entries)
 
 
-def _duration(seconds: float) -> str:
-    """A time span in its largest unit, such as "40 s" or "3 min"."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+def _moment(when: str) -> str:
+    """A day or a time in ISO 8601 as people write it."""
+    time = when[11:]
+    return f"{spoken.day(when)} {time}" if time else spoken.day(when)
 
 
-def _day(moment: str) -> str:
-    """The day of an ISO 8601 time, such as "yesterday" or "3 May 2026"."""
-    then = datetime.fromisoformat(moment)
-    days = (datetime.now(UTC).date() - then.date()).days
-    near = {0: "today", 1: "yesterday"}
-    return near.get(days, f"{then.day} {then:%b %Y}")
+def documents_heading() -> str:
+    """What stands above the documents in the sidebar."""
+    return render("documents_heading.html")
+
+
+def brand() -> str:
+    """The name of the program, and the choice of the language that the page is in."""
+    return render("brand.html", languages=LANGUAGES)
 
 
 def intro(of: str) -> str:

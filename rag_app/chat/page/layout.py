@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import gradio as gr
 
+from rag_app.chat.language.elsewhere import N_
 from rag_app.chat.page import html as view
-from rag_app.chat.page.components import html
+from rag_app.chat.page.components import html, in_each_language, label
 from rag_app.chat.page.evaluation_view import evaluate
 from rag_app.chat.page.search_view import search
 from rag_app.chat.request_limits import MAX_QUESTION
@@ -16,7 +17,7 @@ from rag_app.chat.request_limits import MAX_QUESTION
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
 
-FORMATS = {"Markdown": "md", "JSON": "json"}  # in which a conversation is saved
+FORMATS = {"md": N_("Save as Markdown"), "json": N_("Save as JSON")}  # of a conversation
 
 
 @dataclass(frozen=True)
@@ -67,26 +68,26 @@ def build(app: Application, blocks: gr.Blocks) -> Layout:
     with gr.Sidebar(width=320, elem_id="side"):
         side = _sidebar(app.uploads.max_bytes)
     with gr.Tabs(elem_id="views"):
-        with gr.Tab("Ask", id="ask"), gr.Row(elem_id="ask"):
+        with gr.Tab(label("Ask"), id="ask"), gr.Row(elem_id="ask"):
             with gr.Column(elem_id="talk", min_width=0):
                 talk = _talk(app)
             sources = html(elem_id="panel", acts=True)
-        with gr.Tab("Search", id="search"):
+        with gr.Tab(label("Search"), id="search"):
             search(app, browser)
-        with gr.Tab("Evaluate", id="evaluate"):
+        with gr.Tab(label("Evaluate"), id="evaluate"):
             evaluate(app, blocks)
     return Layout(browser, changes, gr.State(None), side, talk, sources)
 
 
 def _sidebar(max_bytes: int) -> Sidebar:
-    html('<h1 class="brand">rag-app</h1>')
-    new = gr.Button("New conversation", elem_id="new", size="sm")
+    html(in_each_language(view.brand))
+    new = gr.Button(label("New conversation"), elem_id="new", size="sm")
     conversations = html(acts=True, elem_id="chats")
-    html('<h2 class="label">Documents</h2>')
+    html(in_each_language(view.documents_heading))
     return Sidebar(
         new=new,
         conversations=conversations,
-        drop=html(view.dropzone(max_bytes), acts=True, elem_id="drop"),
+        drop=html(in_each_language(lambda: view.dropzone(max_bytes)), acts=True, elem_id="drop"),
         uploads=html(acts=True, elem_id="uploads"),
         notice=html(elem_id="notice"),
         collections=html(acts=True, elem_id="collections"),
@@ -101,9 +102,9 @@ def _talk(app: Application) -> Talk:
     with gr.Column(elem_id="composer", min_width=0):
         hint = html(acts=True, elem_id="hint")
         box = gr.Textbox(
-            placeholder="Ask your documents",
+            placeholder=label("Ask your documents"),
             show_label=False,
-            label="Question",
+            label=label("Question"),
             lines=1,
             max_lines=8,
             max_length=MAX_QUESTION,
@@ -113,19 +114,17 @@ def _talk(app: Application) -> Talk:
         )
         with gr.Row(elem_id="choices"):
             mode = gr.Radio(
-                [("Verbatim quotes", "quote"), ("Generated answer", "free")],
+                [(label("Verbatim quotes"), "quote"), (label("Generated answer"), "free")],
                 value=app.answer,
                 show_label=False,
-                label="Answer with",
+                label=label("Answer with"),
                 container=False,
                 elem_id="mode",
             )
-            writer = html(view.writer(), acts=True, elem_id="writer")
+            writer = html(in_each_language(view.writer), acts=True, elem_id="writer")
             save = {
-                suffix: gr.Button(
-                    f"Save as {name}", size="sm", elem_classes=["save", f"save-{suffix}"]
-                )
-                for name, suffix in FORMATS.items()
+                suffix: gr.Button(label(name), size="sm", elem_classes=["save", f"save-{suffix}"])
+                for suffix, name in FORMATS.items()
             }
     download = gr.Textbox(visible="hidden", elem_id="download")
     answering = html(acts=True, elem_id="answering")

@@ -7,9 +7,14 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+import gradio as gr
+
 from indexing.errors import InvalidRequest, RagAppError, UnsupportedModel
+from rag_app.chat.language.current import gettext, speak_to
+from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page import html as view
 
 if TYPE_CHECKING:
@@ -25,7 +30,8 @@ LENGTHS = (500, 1000, 2000)  # tokens of evidence
 MAX_QUESTIONS = 20
 
 Notify = Callable[[str], None]
-Work = Callable[[Notify], str]
+Report = Callable[[], str]  # writes HTML in the language of whoever sees it
+Work = Callable[[Notify], Report]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +58,13 @@ class Measurement:
 
     def __init__(self, lock: threading.Lock) -> None:
         self._lock, self._running = lock, threading.Lock()
-        self._status, self._report = "", ""
+        self._status = ""
+        self._report: Report = str
 
-    def report(self) -> str:
+    def report(self, request: gr.Request) -> str:
         """The latest report as HTML, or its error."""
-        return self._report
+        speak_to(request.headers)
+        return self._report()
 
     async def run(self, work: Work) -> AsyncIterator[str]:
         """Measure; yields progress, then the report, as HTML.
@@ -64,14 +72,17 @@ class Measurement:
         While a run is in progress, a second caller watches that one.
         """
         if self._running.acquire(blocking=False):
-            self._status, self._report = "Waiting for another measurement to end", ""
+            self._status, self._report = "Waiting for another measurement to end", str
             threading.Thread(target=self._measure, args=[work], name="measure", daemon=True).start()
         while self._running.locked():
             yield view.notice(
-                f"{self._status} … this takes minutes; you can go on asking questions."
+                gettext(
+                    "%(status)s … this takes minutes; you can go on asking questions.",
+                    status=translated(self._status),
+                )
             )
             await asyncio.sleep(POLL_SECONDS)
-        yield self._report
+        yield self._report()
 
     def _measure(self, work: Work) -> None:
         try:
@@ -79,10 +90,10 @@ class Measurement:
                 self._notify("Preparing")
                 self._report = work(self._notify)
         except RagAppError as error:
-            self._report = view.notice(str(error), kind="error")
+            self._report = partial(view.failure, error)
         except Exception as error:
-            message = f"failed unexpectedly ({type(error).__name__}: {error})"
-            self._report = view.notice(message, kind="error")
+            message = RagAppError(f"failed unexpectedly ({type(error).__name__}: {error})")
+            self._report = partial(view.failure, message)
         finally:
             self._running.release()
 
@@ -90,7 +101,7 @@ class Measurement:
         self._status = line[:1].upper() + line[1:]
 
 
-def needles(corpus: Path, each: int, extensions: Sequence[str], notify: Notify) -> str:
+def needles(corpus: Path, each: int, extensions: Sequence[str], notify: Notify) -> Report:
     """The needle test of `rag-app evaluate needle`: facts hidden in copies of the documents."""
     from rag_app.evaluation import needle
 
@@ -101,10 +112,10 @@ def needles(corpus: Path, each: int, extensions: Sequence[str], notify: Notify) 
         methods=needle.combine_methods(selection or needle.EXTENSIONS[:1]),
         notify=notify,
     )
-    return view.needles(report)
+    return partial(view.needles, report)
 
 
-def positions(corpus: Path, generator: str, settings: PositionSettings, notify: Notify) -> str:
+def positions(corpus: Path, generator: str, settings: PositionSettings, notify: Notify) -> Report:
     """Accuracy by position of the evidence, as in `rag-app evaluate lost-in-the-middle`.
 
     The model is loaded a second time, so that Ms-PoE never touches the one that answers.
@@ -129,7 +140,7 @@ def positions(corpus: Path, generator: str, settings: PositionSettings, notify: 
         reports += _reports(model, {length: probes}, notify)
     curves = tuple(curve for report in reports for curve in report.curves)
     verdict = find_record(model.name, model.revision)
-    return view.positions(replace(reports[0], curves=curves), verdict)
+    return partial(view.positions, replace(reports[0], curves=curves), verdict)
 
 
 def _reports(

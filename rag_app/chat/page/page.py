@@ -16,9 +16,11 @@ import gradio as gr
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
 from rag_app.chat.conversation import Conversation, Exchange
+from rag_app.chat.language.current import count, gettext, ngettext
+from rag_app.chat.language.elsewhere import N_
 from rag_app.chat.page import export, layout
 from rag_app.chat.page import html as view
-from rag_app.chat.page.answering import AnsweringHandlers, wanted_length
+from rag_app.chat.page.answering import AnsweringHandlers, wanted_form, wanted_length
 from rag_app.chat.page.browser_state import Browser, Updates, own, value_of
 from rag_app.chat.page.components import PRIVATE
 from rag_app.chat.page.conversation_handlers import ConversationHandlers
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = ("events", "page", "document_view", "welcome")
 SHEETS = ("style", "document_view", "welcome")
-NO_DOCUMENTS = "There are no documents yet: add some files, or the samples, then ask again."
+NO_DOCUMENTS = N_("There are no documents yet: add some files, or the samples, then ask again.")
 POLL_SECONDS = 0.06  # between looks at an answer in progress
 
 
@@ -111,7 +113,8 @@ def _connect(blocks: gr.Blocks, page: Layout, handlers: _Handlers) -> Mapping[st
     shows = [*questions, *follows, follow(opened), follow(forgotten)]
     answering = handlers.answering
     _on(talk.writer.open_answering, answering.open, [browser], [talk.answering])
-    _on(talk.answering.set_length, answering.set_length, [browser], [browser], cancels=[refreshed])
+    for act, name in ((talk.answering.set_length, "length"), (talk.answering.set_form, "form")):
+        _on(act, answering.keep(name), [browser], [browser], cancels=[refreshed])
     for suffix, button in talk.save.items():
         saved = _on(button.click, handlers.save(suffix), [browser], talk.download)
         saved.then(None, [talk.download], None, js="(file) => ragApp.save(file)", **PRIVATE)
@@ -267,13 +270,14 @@ class _Handlers:
         **box: Any,  # noqa: ANN401 - of a textbox
     ) -> Updates:
         if self.app.document_list.is_empty(browser["person"]):
-            return _only_hint(InvalidRequest(NO_DOCUMENTS))
+            return _only_hint(InvalidRequest(gettext(NO_DOCUMENTS)))
         exchange = Exchange(
             question,
             "free" if mode == "free" else "quote",
             self.documents.selection(browser),
             collections=self.documents.collections(browser),
             length=wanted_length(browser),
+            form=wanted_form(browser),
         )
         try:
             self.app.jobs.start(browser["key"], before, exchange, person=browser["person"])
@@ -319,11 +323,16 @@ class _Handlers:
         conversation = self._conversation(browser)
         number = _number(event, len(conversation.exchanges))
         later = len(conversation.exchanges) - number - 1
-        others = (
-            "" if later == 0 else " and the next" if later == 1 else f" and the {later} after it"
-        )
-        hint = view.editing(f"Sending this replaces question {number + 1}{others}.")
-        return conversation.exchanges[number].question, number, hint
+        replaced = {"number": count(number + 1)}
+        hint = gettext("Sending this replaces question %(number)s.", **replaced)
+        if later:
+            hint = ngettext(
+                "Sending this replaces question %(number)s and the next.",
+                "Sending this replaces question %(number)s and the %(num)s after it.",
+                later,
+                **replaced,
+            )
+        return conversation.exchanges[number].question, number, view.editing(hint)
 
     def open(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
         browser = own(self.app, browser, request)
@@ -363,12 +372,12 @@ class _Handlers:
 
 def _only_hint(error: RagAppError) -> Updates:
     """The talk unchanged, with an error below it."""
-    return (*(gr.skip(),) * 7, view.notice(str(error), kind="error"))
+    return (*(gr.skip(),) * 7, view.failure(error))
 
 
 def _number(event: gr.EventData, length: int) -> int:
     """The number of the exchange that an event is about."""
     value = str(value_of(event))
     if not value.isdecimal() or int(value) >= length:
-        raise gr.Error("This conversation has changed; reload the page.")
+        raise gr.Error(gettext("This conversation has changed; reload the page."))
     return int(value)

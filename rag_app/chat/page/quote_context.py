@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexing.documents import clock
 from indexing.errors import RagAppError
+from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.viewer.blocks import flowing
 from rag_app.short_answer import quote_emphasis
 
@@ -179,7 +180,7 @@ def citation_place(citation: Citation, *, speaker: bool = True) -> str:
 
 def location(*, time: float | None, speaker: str | None, place: str | None) -> str:
     """Page, time stamp and speaker in one line."""
-    parts = [place, clock(time), speaker]
+    parts = [translated(place or ""), clock(time), speaker]
     return " · ".join(part for part in parts if part)
 
 

@@ -8,23 +8,25 @@ import gradio as gr
 
 from indexing.errors import RagAppError
 from indexing.filter import Filter
+from rag_app.chat.language.current import speak_to
+from rag_app.chat.language.elsewhere import N_, translated
 from rag_app.chat.page import html as view
-from rag_app.chat.page.components import PRIVATE, html, number, whole_number
+from rag_app.chat.page.components import PRIVATE, Whole, html, label, number, whole_number
 from rag_app.chat.request_limits import MAX_QUESTION
 
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
 
-DOCUMENTS = ("Documents", 50)
-PASSAGES = ("Passages per document", 20)
+DOCUMENTS = Whole(N_("Documents"), N_("Documents (1 to 50)"), 50)
+PASSAGES = Whole(N_("Passages per document"), N_("Passages per document (1 to 20)"), 20)
 
 
 def search(app: Application, browser: gr.BrowserState) -> None:
     """Build the view."""
     with gr.Column(elem_classes="sheet"):
         query = gr.Textbox(
-            label="Search",
-            placeholder="A question, a name, a description of any length",
+            label=label("Search"),
+            placeholder=label("A question, a name, a description of any length"),
             lines=1,
             max_lines=4,
             max_length=MAX_QUESTION,
@@ -34,16 +36,19 @@ def search(app: Application, browser: gr.BrowserState) -> None:
             elem_id="query",
         )
         with gr.Row(elem_classes="filters"):
-            speaker = gr.Textbox(label="Speaker", placeholder="anyone", max_length=200)
-            pattern = gr.Textbox(label="File", placeholder="*.vtt", max_length=400)
-            since = gr.Textbox(label="Since", placeholder="2026-03", max_length=40)
-            until = gr.Textbox(label="Until", placeholder="2026-03-14", max_length=40)
-            people = gr.Textbox(label="With", placeholder="Ada, Bob", max_length=400)
-            k = number(5, *DOCUMENTS)
-            passages = number(2, *PASSAGES)
+            speaker = gr.Textbox(
+                label=label("Speaker"), placeholder=label("anyone"), max_length=200
+            )
+            pattern = gr.Textbox(label=label("File"), placeholder="*.vtt", max_length=400)
+            since = gr.Textbox(label=label("Since"), placeholder="2026-03", max_length=40)
+            until = gr.Textbox(label=label("Until"), placeholder="2026-03-14", max_length=40)
+            people = gr.Textbox(label=label("With"), placeholder="Ada, Bob", max_length=400)
+            k = number(5, DOCUMENTS)
+            passages = number(2, PASSAGES)
         results = html(elem_id="results")
 
     def run(values: dict[gr.Component, Any], request: gr.Request) -> str:
+        speak_to(request.headers)
         person, state = request.username, values[browser]
         try:
             where = Filter(
@@ -58,15 +63,15 @@ def search(app: Application, browser: gr.BrowserState) -> None:
             )
             hits = app.corpus.search(
                 values[query],
-                k=whole_number(values[k], *DOCUMENTS),
-                passages=whole_number(values[passages], *PASSAGES),
+                k=whole_number(values[k], DOCUMENTS),
+                passages=whole_number(values[passages], PASSAGES),
                 where=where,
             )
             if not hits and (nothing := app.corpus.nothing_matches(where)):
-                return view.notice(nothing)
+                return view.notice(translated(nothing))
             return view.hits(app.corpus, hits, where)
         except RagAppError as error:
-            return view.notice(str(error), kind="error")
+            return view.failure(error)
 
     fields = (query, speaker, pattern, since, until, people, k, passages)
     for field in fields:

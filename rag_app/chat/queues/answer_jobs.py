@@ -248,4 +248,5 @@ def _request(exchange: Exchange, before: Conversation, person: str | None) -> As
         where=Filter(documents=exchange.documents, collections=exchange.collections, person=person),
         history=before.turns(),
         length=exchange.length,
+        form=exchange.form,
     )

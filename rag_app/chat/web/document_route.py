@@ -18,6 +18,8 @@ from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
 
 from indexing.errors import DocumentNotFound, RagAppError
+from rag_app.chat.language.current import speak_to
+from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page import document_view
 from rag_app.chat.viewer import blocks
 from rag_app.chat.viewer.matches import matches
@@ -149,12 +151,13 @@ class _Handlers:
 
 async def _answer(request: Request, make: Callable[[], Response]) -> Response:
     """What a thread makes of a request, or why it cannot."""
+    speak_to(request.headers)
     try:
         return await asyncio.to_thread(make)
     except DocumentNotFound:
-        return PlainTextResponse(HIDDEN if user_of(request.scope) else GONE, 404)
+        return PlainTextResponse(translated(HIDDEN if user_of(request.scope) else GONE), 404)
     except RagAppError as error:
-        return PlainTextResponse(f"{getattr(error, 'reason', error)}", 422)
+        return PlainTextResponse(translated(f"{getattr(error, 'reason', error)}"), 422)
 
 
 def _span(request: Request, document: Document) -> blocks.Span | None:

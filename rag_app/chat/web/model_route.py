@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, ValidationError
 
 from indexing.errors import InvalidRequest, RagAppError
+from rag_app.chat.language.current import decimal, gettext, ngettext, speak_to
 from rag_app.chat.model_address import MAX_ADDRESS
 from rag_app.chat.page import html as view
 from rag_app.chat.web.auth import user_of
@@ -49,12 +50,13 @@ Answer = Callable[["ModelChoice", ModelForm, "str | None"], str]
 
 def _add(web: FastAPI, app: Application, name: str, answer: Answer) -> None:
     async def handle(request: Request) -> JSONResponse:
+        speak_to(request.headers)
         person = user_of(request.scope)
         try:
             form = _form(request.headers.get("content-type", ""), await request.body())
             html = await asyncio.to_thread(answer, app.models, form, person)
         except RagAppError as error:
-            return JSONResponse({"html": view.notice(str(error), kind="error")}, 422)
+            return JSONResponse({"html": view.failure(error)}, 422)
         return JSONResponse({"html": html, "model": view.model_label(app.models.current)})
 
     web.add_api_route(f"{PATH}/{name}", handle, methods=["POST"], response_model=None)
@@ -89,15 +91,27 @@ def _test(models: ModelChoice, form: ModelForm, person: str | None) -> str:
     trial = models.test(form.model, form.key, person)
     label = view.model_label(form.model)
     if not trial.text:
-        return view.notice(f"{label} answers with nothing; choose another model", kind="error")
-    return view.notice(f"{label} works: it answered “{trial.text}” in {trial.seconds:.1f} s.")
+        said = gettext("%(model)s answers with nothing; choose another model", model=label)
+        return view.notice(said, kind="error")
+    said = gettext(
+        "%(model)s works: it answered “%(text)s” in %(seconds)s s.",
+        model=label,
+        text=trial.text,
+        seconds=decimal(trial.seconds, 1),
+    )
+    return view.notice(said)
 
 
 def _use(models: ModelChoice, form: ModelForm, person: str | None) -> str:
     models.use(form.model, form.key, person)
-    return view.notice(f"{view.model_label(models.current)} writes generated answers from now on.")
+    label = view.model_label(models.current)
+    return view.notice(gettext("%(model)s writes generated answers from now on.", model=label))
 
 
 def _forget(models: ModelChoice, form: ModelForm, person: str | None) -> str:
     count = models.forget_keys(person)
-    return view.notice(f"{count} key{'' if count == 1 else 's'} deleted from the server.")
+    return view.notice(
+        ngettext(
+            "%(num)s key deleted from the server.", "%(num)s keys deleted from the server.", count
+        )
+    )

@@ -73,7 +73,7 @@ def require_gradio() -> None:
     """
     from importlib.util import find_spec
 
-    for library in ("gradio", "mcp"):
+    for library in ("gradio", "mcp", "babel"):
         if find_spec(library) is None:
             raise MissingDependency(library, "The chat page", 'pip install "rag-app[chat]"')
 
@@ -93,11 +93,12 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
     from fastapi import FastAPI
     from fastapi.staticfiles import StaticFiles
 
-    from rag_app.chat.page import page
+    from rag_app.chat.page import components, page
     from rag_app.chat.web import (
         changes_route,
         document_route,
         event_stream,
+        language_route,
         model_route,
         upload_route,
     )
@@ -109,6 +110,7 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
     changes_route.add(web, app)
     document_route.add(web, app)
     model_route.add(web, app)
+    language_route.add(web)
     if options.api:
         from rag_app.chat.web import openai_api
 
@@ -133,10 +135,12 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
         mcp_server=False,
         theme=page.theme(),
         head=head,
+        i18n=components.I18N,
         auth_dependency=_gradio_user if options.logins else None,
         app_kwargs={"openapi_url": None},
     )
-    return BodyLimit(web, limit=MAX_BODY, apart=[upload_route.PATH])
+    whole = language_route.LanguageOfPage(web)
+    return BodyLimit(whole, limit=MAX_BODY, apart=[upload_route.PATH])
 
 
 def _gradio_user(request: Request) -> str | None:

@@ -16,14 +16,14 @@ from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>rag-app</title>
+<html lang="%(language)s"><head><meta charset="utf-8"><title>rag-app</title>
 <meta name="viewport" content="width=device-width">
 <noscript><meta http-equiv="refresh" content="2"></noscript>
 <style>
   :root { color-scheme: light dark; }
   body { font: 16px system-ui, sans-serif; display: grid; place-content: center; height: 90vh; }
 </style></head>
-<body><p role="status">Starting rag-app …</p>
+<body><p role="status">%(starting)s</p>
 <script>
   const started = () => fetch(location.href, { headers: { Accept: "*/*" }, cache: "no-store" });
   const again = () => started().then(() => location.reload(), () => setTimeout(again, 1000));
@@ -59,7 +59,7 @@ class Startup:
             return
         if not self._started.is_set() and _is_navigation(scope):
             headers = {"Retry-After": "1", "Cache-Control": "no-store"}
-            await HTMLResponse(PAGE, 503, headers)(scope, receive, send)
+            await HTMLResponse(_page(Headers(scope=scope)), 503, headers)(scope, receive, send)
             return
         await self._started.wait()
         if self._app is None:
@@ -129,6 +129,14 @@ class Startup:
 
         threading.Thread(target=work, name="start", daemon=True).start()
         return made
+
+
+def _page(headers: Headers) -> str:
+    """The page that is shown meanwhile, in the language of whoever waits."""
+    from rag_app.chat.language.current import gettext, speak_to
+
+    language = speak_to(headers)
+    return PAGE % {"language": language.code, "starting": gettext("Starting rag-app …")}
 
 
 def _is_navigation(scope: Scope) -> bool:

@@ -10,6 +10,8 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
 from indexing.errors import RagAppError, UnreadableFile
+from rag_app.chat.language.current import speak_to
+from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.web.auth import user_of
 
 if TYPE_CHECKING:
@@ -27,15 +29,16 @@ def add(web: FastAPI, app: Application) -> None:
     """
 
     async def upload(request: Request) -> JSONResponse:
+        speak_to(request.headers)
         name = unquote(request.headers.get("x-name", "")[: 3 * LONGEST_NAME])[:LONGEST_NAME]
         try:
             owner = user_of(request.scope)
             received = await app.uploads.receive(name, request.stream(), owner=owner)
             status = await asyncio.to_thread(app.ingest_queue.add, received)
         except UnreadableFile as error:
-            return JSONResponse({"error": f"{error.reason}; {error.remedy}"}, 422)
+            return JSONResponse({"error": translated(f"{error.reason}; {error.remedy}")}, 422)
         except RagAppError as error:
-            return JSONResponse({"error": str(error)}, 422)
+            return JSONResponse({"error": translated(str(error))}, 422)
         return JSONResponse({"name": status.title, "id": status.id, "stage": status.stage}, 201)
 
     web.add_api_route(PATH, upload, methods=["POST"], response_model=None)

@@ -39,12 +39,13 @@
     if (!dialog) make();
     const mine = shown = { id, span, opener, near: null };
     found = { list: [], at: -1, words: "" };
-    message("Opening the document");
+    message(gettext("Opening the document"));
     if (!dialog.open) dialog.showModal();
     const response = await ask("view", span).catch(() => null);
     if (shown !== mine) return;
     if (!response?.ok) {
-      message(response ? await response.text() : "The document could not be loaded; is the server still running?");
+      message(response ? await response.text()
+        : gettext("The document could not be loaded; is the server still running?"));
       return;
     }
     const html = await response.text();
@@ -61,7 +62,7 @@
     line.className = "opening";
     line.textContent = text;
     line.setAttribute("role", "status");
-    Object.assign(button, { type: "button", className: "plain", textContent: "Close" });
+    Object.assign(button, { type: "button", className: "plain", textContent: gettext("Close") });
     button.dataset.closeDocument = "";
     dialog.replaceChildren(line, button);
   }
@@ -160,7 +161,7 @@
     const number = figure.dataset.page;
     const image = new Image();
     image.dataset.width = width;
-    image.alt = `Page ${number}`;
+    image.alt = gettext("Page %(number)s", { number });
     drawing += 1;
     const settle = (shows) => {
       drawing -= 1;
@@ -178,7 +179,7 @@
   function failure() {
     const line = document.createElement("p");
     line.className = "failed";
-    line.textContent = "This page cannot be drawn. Its words are under “Text”.";
+    line.textContent = gettext("This page cannot be drawn. Its words are under “Text”.");
     return line;
   }
 
@@ -318,8 +319,10 @@
 
   function tell() {
     const { list, at, words } = found;
-    const many = list.length === 1000 ? "1,000 or more" : list.length.toLocaleString("en");
-    const said = list.length ? `${(at + 1).toLocaleString("en")} of ${many}` : "Not found";
+    const whole = list.length === 1000
+      ? gettext("%(number)s or more", { number: count(1000) }) : count(list.length);
+    const said = list.length
+      ? gettext("%(number)s of %(all)s", { number: count(at + 1), all: whole }) : gettext("Not found");
     one("[data-found]").textContent = words.trim() ? said : "";
     for (const button of all("[data-step]")) button.hidden = list.length < 2;
   }
@@ -346,7 +349,7 @@
       const button = document.createElement("button");
       Object.assign(button, { type: "button", className: "time", textContent: time.textContent });
       button.dataset.seek = time.closest("[data-time]").dataset.time;
-      button.setAttribute("aria-label", `Play from ${time.textContent}`);
+      button.setAttribute("aria-label", gettext("Play from %(time)s", { time: time.textContent }));
       time.replaceWith(button);
     }
   }

@@ -24,8 +24,9 @@ const ragApp = (() => {
     });
     element.addEventListener("change", (event) => {
       if (!event.target.matches("[data-choose]")) return;
-      const chosen = all("[data-choose]:checked", element).map((box) => box.value);
-      trigger(event.target.dataset.choose, { value: chosen });
+      const { choose } = event.target.dataset;
+      const chosen = all(`[data-choose=${choose}]:checked`, element).map((box) => box.value);
+      trigger(choose, { value: chosen });
     });
     element.addEventListener("input", (event) => {
       if (event.target.matches("[data-filter]")) filter(element, event.target.value);
@@ -57,7 +58,7 @@ const ragApp = (() => {
     const field = Object.assign(document.createElement("input"), {
       className: "rename", maxLength: 60, value: name.querySelector("span").textContent,
     });
-    field.setAttribute("aria-label", "Name of the conversation");
+    field.setAttribute("aria-label", gettext("Name of the conversation"));
     let over = false; // a field that is taken away loses its focus, which ends it once more
     const end = (keeps) => {
       if (over) return;
@@ -101,7 +102,9 @@ const ragApp = (() => {
       button.classList.toggle("asked", isAsked);
       if (isAsked) button.dataset.label = button.getAttribute("aria-label");
       const { label } = button.dataset;
-      button.setAttribute("aria-label", isAsked ? `${label}: press again to confirm` : label);
+      button.dataset.asked = gettext("sure?");
+      button.setAttribute("aria-label", isAsked
+        ? gettext("%(what)s: press again to confirm", { what: label }) : label);
     }
   }
 
@@ -237,7 +240,7 @@ const ragApp = (() => {
   async function model(form, act) {
     const { address, key, folder, model: chosen } = Object.fromEntries(new FormData(form));
     const result = form.querySelector("[data-result]");
-    const busy = act === "test" ? "Testing …" : "Asking …";
+    const busy = act === "test" ? gettext("Testing …") : gettext("Asking …");
     result.innerHTML = "";
     result.textContent = busy;
     for (const button of all("button", form)) button.disabled = true;
@@ -254,7 +257,7 @@ const ragApp = (() => {
       if (response.ok && act === "use") form.querySelector("[name=key]").value = "";
       nameWriter(name);
     } catch {
-      result.textContent = "The server does not answer; is it still running?";
+      result.textContent = gettext("The server does not answer; is it still running?");
     }
     for (const button of all("button", form)) button.disabled = false;
   }
@@ -272,7 +275,7 @@ const ragApp = (() => {
   // ---- the way past the sidebar, for whoever has no mouse ----
 
   const skip = Object.assign(document.createElement("a"), {
-    className: "skip", href: "#box", textContent: "Skip to the question",
+    className: "skip", href: "#box", textContent: gettext("Skip to the question"),
   });
   skip.addEventListener("click", (event) => {
     event.preventDefault();
@@ -369,8 +372,8 @@ const ragApp = (() => {
     event.stopImmediatePropagation();
     hold();
     tell(navigator.onLine
-      ? "The page is still loading. Your question is sent as soon as it has."
-      : "You are offline. Your question is sent as soon as you are connected again.");
+      ? gettext("The page is still loading. Your question is sent as soon as it has.")
+      : gettext("You are offline. Your question is sent as soon as you are connected again."));
     sendHeld();
   }
 
@@ -412,7 +415,8 @@ const ragApp = (() => {
     const question = sessionStorage.getItem(UNSENT);
     const box = textarea();
     if (question === null || !box) return;
-    tell("Your question could not be sent; is the server still running? Press Enter to try again.");
+    tell(gettext(
+      "Your question could not be sent; is the server still running? Press Enter to try again."));
     if (box.value.trim()) return;
     Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(box, question);
     box.dispatchEvent(new Event("input", { bubbles: true }));
@@ -523,9 +527,8 @@ const ragApp = (() => {
     const files = picked.filter((one) => !one[0].includes("/") || has(dropzone)(one) || beside(one));
     if (files.length < picked.length) {
       const skipped = picked.length - files.length;
-      remark(list, skipped === 1
-        ? "1 file of an unsupported type skipped"
-        : `${skipped} files of unsupported types skipped`);
+      remark(list, ngettext("%(num)s file of an unsupported type skipped",
+        "%(num)s files of unsupported types skipped", skipped));
     }
     let watched = false;
     for (const [name, file] of files) {
@@ -535,7 +538,8 @@ const ragApp = (() => {
       const error = await sendOne(name, file, (share) => {
         row.style.setProperty("--share", `${Math.round(100 * share)}%`);
         const left = (performance.now() - begin) * (1 - share) / Math.max(share, 0.01) / 1000;
-        row.textContent = left >= 5 ? `${name} · ${Math.round(left)} s left` : name;
+        const time = `${count(Math.round(left))} s`;
+        row.textContent = left >= 5 ? `${name} · ${gettext("%(time)s left", { time })}` : name;
       });
       row.remove();
       if (error) {
@@ -554,8 +558,8 @@ const ragApp = (() => {
     row.className = "remark";
     row.textContent = text;
     const button = document.createElement("button");
-    Object.assign(button, { type: "button", className: "quiet", textContent: "Dismiss" });
-    button.setAttribute("aria-label", `Dismiss: ${text}`);
+    Object.assign(button, { type: "button", className: "quiet", textContent: gettext("Dismiss") });
+    button.setAttribute("aria-label", `${gettext("Dismiss")}: ${text}`);
     button.addEventListener("click", () => row.remove());
     row.append(" ", button);
     list.appendChild(row);
@@ -574,13 +578,13 @@ const ragApp = (() => {
       request.open("POST", "files");
       request.setRequestHeader("X-Name", encodeURIComponent(name));
       request.upload.onprogress = (event) => progress(event.loaded / Math.max(event.total, 1));
-      request.onerror = () => done("could not be sent; is the server still running?");
+      request.onerror = () => done(gettext("could not be sent; is the server still running?"));
       request.onload = () => {
         if (request.status === 201) return done("");
         try {
           done(JSON.parse(request.responseText).error);
         } catch {
-          done(`was refused (${request.status})`);
+          done(gettext("was refused (%(number)s)", { number: request.status }));
         }
       };
       request.send(file);

@@ -28,15 +28,15 @@ def visit(browser: Browser, served: Served) -> Iterator[Visit]:
             ),
         )
 
-    def opened(width: int = 1280, height: int = 800) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": height})
+    def opened(width: int = 1280, height: int = 800, locale: str = "en-GB") -> Page:
+        context = browser.new_context(viewport={"width": width, "height": height}, locale=locale)
         context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         watch(page)
         page.goto(served.address)
         expect(page.locator("#documents .documents")).to_be_attached(timeout=PATIENCE)
-        expect(page.get_by_text("Loading the models")).to_have_count(0, timeout=PATIENCE)
+        expect(page.locator("#changes .loading")).to_have_count(0, timeout=PATIENCE)
         return page
 
     expect.set_options(timeout=PATIENCE)

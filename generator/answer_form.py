@@ -1,0 +1,26 @@
+"""The form of an answer: as usual, points of a list, or only the words that answer.
+
+Quotes stay verbatim: each stands on its line, and can be cut to the words that answer, where such
+words stand out. A language model is told the form in its prompt, and may not keep to it. The
+packaged one was tuned on one prompt, and writes sentences whatever is asked.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Form = Literal["usual", "list", "words"]
+
+FORMS: dict[Form, str] = {
+    "usual": "",
+    "list": 'Instead of sentences, write a list: one point a line, each beginning with "- ".',
+    "words": "Instead of sentences, write only the few words that answer.",
+}
+"""By name, what a language model is told."""
+
+AS_ASKED = "as asked in the prompt"
+SENTENCES_ONLY = "sentences: the packaged model writes no other"
+QUOTE_A_LINE = "a quote a line"
+WORDS_ONLY = "the words that answer"
+NO_WORDS = "whole quotes, as no words stand out"
+"""What became of the form that was asked for, for a person to read."""

@@ -1,0 +1,213 @@
+"""Messages that are written where no page is thought of: errors, notes, names of places and times.
+
+Other packages speak English, to commands and programs too, and what they say is kept in files and
+shown to several people. So a message is translated where it is shown: it is compared with the ones
+below, whose `%(name)s` stand for any text. One that is not here stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from rag_app.chat.language.catalogue import ENGLISH
+from rag_app.chat.language.current import current, gettext
+
+
+def N_(message: str) -> str:  # noqa: N802 - as gettext calls it
+    """A message that is translated later."""
+    return message
+
+
+NOTHING_SAID = N_("The documents do not say.")
+
+MESSAGES = (
+    NOTHING_SAID,
+    # Where a quote stands.
+    N_("page %(number)s"),
+    N_("slide %(number)s"),
+    N_("%(sheet)s, row %(number)s"),
+    N_("row %(number)s"),
+    N_("mail %(number)s"),
+    N_("read by OCR, %(share)s %% sure"),
+    N_("%(place)s (read by OCR, %(share)s %% sure)"),
+    # What took how long.
+    N_("search"),
+    N_("evidence"),
+    N_("read"),
+    N_("context"),
+    N_("load"),
+    N_("write"),
+    N_("first"),
+    N_("total"),
+    N_("the conversation"),
+    # What is known of a citation, and of how a question was read.
+    N_("says it in other words"),
+    N_("may not support the sentence"),
+    N_("file name"),
+    N_("folder name"),
+    N_("first lines"),
+    N_("file"),
+    N_("a question"),
+    N_("a question about %(titles)s"),
+    N_("a request for the list of %(kind)s"),
+    N_("documents"),
+    N_("transcripts"),
+    N_("a request for an overview of %(titles)s"),
+    N_("a request for the speakers of %(titles)s"),
+    N_("a count of the mentions of “%(phrase)s”"),
+    N_("a count of the mentions of “%(phrase)s” in %(titles)s"),
+    # In what form an answer is given.
+    N_("as asked in the prompt"),
+    N_("sentences: the packaged model writes no other"),
+    N_("a quote a line"),
+    N_("the words that answer"),
+    N_("whole quotes, as no words stand out"),
+    # Position checks.
+    N_("reversed"),
+    N_("best-first"),
+    N_("best-last"),
+    N_("best-within"),
+    N_("ends"),
+    N_("on"),
+    N_("off"),
+    N_("Ms-PoE %(state)s"),
+    N_("on, as published"),
+    N_("%(done)s of %(all)s"),
+    N_("Ms-PoE: it needs the model's internals, which a server does not show"),
+    # Measurements.
+    N_("Waiting for another measurement to end"),
+    N_("Preparing"),
+    N_("Measuring with about %(number)s tokens of evidence, Ms-PoE %(state)s"),
+    # Uploads.
+    N_("waiting"),
+    N_("reading"),
+    N_("added"),
+    N_("updated"),
+    N_("unchanged"),
+    N_("duplicate"),
+    N_("cancelled"),
+    N_("failed"),
+    N_("stopped"),
+    N_("%(file)s: %(reason)s; %(remedy)s"),
+    N_("%(reason)s; %(remedy)s"),
+    N_("is not a file name"),
+    N_("rename the file"),
+    N_("is of an unsupported type"),
+    N_("upload %(kinds)s"),
+    N_("is larger than %(limit)s"),
+    N_("split it"),
+    N_("is gone"),
+    N_("upload it again"),
+    N_("is empty"),
+    N_("holds no text"),
+    N_("remove it, or fetch it again"),
+    N_("is binary, not text"),
+    N_("remove it, or convert it to text first"),
+    N_("is protected by a password"),
+    N_("save a copy without the password (qpdf --decrypt --password=... in.pdf out.pdf)"),
+    N_("is encrypted with AES"),
+    N_("is a PDF without pages"),
+    N_("is cut short: the end of the PDF is missing"),
+    N_("is a damaged PDF (%(error)s)"),
+    N_("fetch it again, or open it in a viewer and save it under another name"),
+    N_("holds pictures of pages but no text"),
+    N_("holds pictures but no text"),
+    N_("holds no text, and none was recognised in its pictures"),
+    N_("scan it again with more dots an inch, or remove it"),
+    N_("is a damaged Word document"),
+    N_("is a damaged presentation"),
+    N_("is a damaged %(format)s"),
+    N_("open it in its own program and save it again"),
+    N_("%(file)s: cannot be saved (%(error)s); make room"),
+    N_("failed unexpectedly (%(error)s)"),
+    # Documents and collections.
+    N_("This document is no longer in the corpus."),
+    N_("This document is no longer in the corpus, or no longer shared with you."),
+    N_("This document has changed since this quote was taken from it."),
+    N_("The file is no longer where it was. This is its text, as it was read."),
+    N_("The file has changed since it was read. This is its text, as it was then."),
+    N_("%(name)s: no such document here; see: rag-app list"),
+    N_("%(title)s: is not yours to remove; ask whoever shares it"),
+    N_("%(title)s: cannot be removed %(when)s"),
+    N_("%(name)s: cannot be changed %(when)s"),
+    N_("while documents are being added; try again later"),
+    N_("this collection is not yours to share; ask its owner"),
+    # Questions, filters and conversations.
+    N_("a question has at most %(number)s characters"),
+    N_("the question is empty; ask something"),
+    N_("%(number)s questions are waiting; try again in a minute"),
+    N_("nothing is since %(since)s and until %(until)s; swap them"),
+    N_("%(value)s is no date; write it as 2026-03-14, 2026-03 or 2026"),
+    N_("only a complete answer can be checked; ask again first"),
+    N_("this conversation is waiting for an answer; stop it, or wait until it is done"),
+    N_("this conversation was deleted; choose another"),
+    N_("not a valid browser key; reload the page"),
+    N_("no such conversation; choose one from the list"),
+    N_("the answer failed unexpectedly (%(error)s); try again"),
+    N_("the check failed unexpectedly (%(error)s); try again"),
+    # The model that writes.
+    N_("a model is being tested; wait until that is over"),
+    N_("you may not choose the model. %(reason)s"),
+    N_("It was named when the server was started (--generator)."),
+    N_("%(name)s chooses it for everybody."),
+    N_("%(name)s is no address; write http://localhost:11434/v1"),
+    N_("%(address)s: no server of models is at such an address; name its machine"),
+    N_("%(address)s: http would send the key for all to read; write https://"),
+    N_("%(address)s: no such machine is known; correct the address"),
+    N_(
+        "%(name)s is no model on this machine; choose one of the list, or write the whole path of "
+        "its folder or .gguf file"
+    ),
+    N_("%(model)s reads at most %(number)s tokens; choose fewer tokens"),
+)
+
+
+_PLAIN = frozenset(MESSAGES)
+
+
+def translated(text: str) -> str:
+    """A message of another package in the language that is spoken, itself where it is unknown."""
+    if current().code == ENGLISH or not text:
+        return text
+    return _translated(text) or text
+
+
+def _translated(text: str) -> str:
+    """The translation; "" where the message, or a message within it, has none."""
+    if text in _PLAIN:
+        return gettext(text)
+    for message, pattern in _patterns():
+        if found := pattern.fullmatch(text):
+            values = found.groupdict()
+            for name in _MESSAGES_WITHIN & values.keys():
+                if not (inner := _translated(values[name])):
+                    break
+                values[name] = inner
+            else:
+                return gettext(message, **values)
+    return ""
+
+
+_MESSAGES_WITHIN = frozenset({"reason", "remedy", "place", "kind", "state", "when"})
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Each message that has places to fill in, with what it looks like when they are filled in.
+
+    Those with most text of their own come first.
+    """
+    return tuple(sorted(_compiled(), key=lambda pair: -len(re.sub(r"%\(\w+\)s", "", pair[0]))))
+
+
+def _compiled() -> Iterator[tuple[str, re.Pattern[str]]]:
+    for message in MESSAGES:
+        parts = re.split(r"%\((\w+)\)s", message)
+        if len(parts) > 1:
+            form = "".join(
+                rf"(?P<{part}>.+?)" if at % 2 else re.escape(part.replace("%%", "%"))
+                for at, part in enumerate(parts)
+            )
+            yield message, re.compile(form, re.DOTALL)

@@ -1,0 +1,95 @@
+"""Only the words that answer, or a list; what became of it stands in the ledger."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from generator.answer import Answer
+from generator.answer_form import (
+    AS_ASKED,
+    FORMS,
+    NO_WORDS,
+    QUOTE_A_LINE,
+    SENTENCES_ONLY,
+    WORDS_ONLY,
+    Form,
+)
+from generator.lm.openai_server import RemoteModel
+from generator.request import AskRequest
+from generator.settings import GeneratorSettings
+from indexing.errors import InvalidRequest
+from rag_app.corpus.corpus import Corpus
+
+SERVER = Path(__file__).with_name("openai_server.py")
+TEXT = (
+    "Anna: The ferry of Ellmere sails at nine o'clock.\n"
+    "Ben: Its captain is Joan Reyes, who was elected in May.\n"
+    "Anna: I find her rather friendly, on the whole, and the passengers like her.\n"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("forms") / "corpus"
+    with Corpus(folder) as corpus:
+        corpus.add_text(TEXT, name="ferry")
+    return folder
+
+
+def test_only_the_words_that_answer(folder: Path) -> None:
+    with Corpus(folder) as corpus:
+        usual = corpus.ask("Who is the captain of the ferry?", answer="quote")
+        words = corpus.ask("Who is the captain of the ferry?", answer="quote", form="words")
+        listed = corpus.ask("Who is the captain of the ferry?", answer="quote", form="list")
+    assert usual.short is not None and words.short is not None
+    assert words.text == f"{usual.short.text} [1]"
+    assert "Joan Reyes" in words.text
+    (cited,) = words.citations
+    assert cited.quote[words.short.start - cited.start :].startswith(words.short.text)
+    assert (words.made["form"], listed.made["form"]) == (WORDS_ONLY, QUOTE_A_LINE)
+    assert listed.text == usual.text
+    assert "form" not in usual.made
+
+
+def test_where_no_words_stand_out_there_is_the_whole_quote(folder: Path) -> None:
+    question = "What does Anna think of her, as the captain of the ferry?"
+    with Corpus(folder) as corpus:
+        usual = corpus.ask(question, answer="quote")
+        words = corpus.ask(question, answer="quote", form="words")
+    assert usual.short is None and usual.citations  # else the test shows nothing
+    assert words.text == usual.text
+    assert words.made["form"] == NO_WORDS
+
+
+def test_a_model_is_told_the_form_and_the_packaged_one_is_not(folder: Path) -> None:
+    with subprocess.Popen([sys.executable, str(SERVER)], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        url = f"openai:http://127.0.0.1:{run.stdout.readline().strip()}/v1"
+
+        def asked(form: Form) -> tuple[Answer, str]:
+            with Corpus(folder, generator=GeneratorSettings(model=f"{url}#good")) as corpus:
+                answer = corpus.ask("When does the ferry sail?", answer="free", form=form)
+            last = "".join(RemoteModel(f"{url}#last").stream("?", max_new_tokens=500))
+            return answer, str(json.loads(last)["seen"]["body"]["messages"])
+
+        usual, message = asked("usual")
+        assert "form" not in usual.made
+        assert not any(told in message for told in FORMS.values() if told)
+        answer, message = asked("words")
+        run.terminate()
+    assert FORMS["words"] in message
+    assert answer.made["form"] == AS_ASKED
+    with Corpus(folder) as corpus:
+        own = corpus.ask("When does the ferry sail?", answer="free", length="short", form="list")
+    assert own.made["form"] == SENTENCES_ONLY
+
+
+def test_a_form_has_a_name() -> None:
+    with pytest.raises(InvalidRequest, match="usual, list, words"):
+        AskRequest("Why?", form="poem")  # type: ignore[arg-type]
+    assert AskRequest("Why so?").instructed == "Why so?"

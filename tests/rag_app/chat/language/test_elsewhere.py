@@ -1,0 +1,70 @@
+"""Messages of other packages, translated where the page shows them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from indexing.errors import UnreadableFile
+from indexing.filter import Filter
+from rag_app.chat.language.current import Language, speaking
+from rag_app.chat.language.elsewhere import MESSAGES, translated
+
+ROOT = Path(__file__).resolve().parents[4]
+GERMAN = Language("de", "de")
+
+
+@pytest.fixture(scope="module")
+def written() -> str:
+    """All texts that the packages write, places to fill in as NUL, in lower case."""
+
+    def texts() -> Iterator[str]:
+        for package in ("indexing", "generator", "retriever", "rag_app"):
+            for file in (ROOT / package).rglob("*.py"):
+                if file.name == "elsewhere.py":
+                    continue
+                for node in ast.walk(ast.parse(file.read_text())):
+                    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                        yield node.value
+                    elif isinstance(node, ast.JoinedStr):
+                        yield "".join(
+                            str(part.value) if isinstance(part, ast.Constant) else "\0"
+                            for part in node.values
+                        )
+
+    return "\n".join(texts()).lower()
+
+
+def test_other_packages_still_write_these_messages(written: str) -> None:
+    for message in MESSAGES:
+        parts = re.split(r"%\(\w+\)s", message.replace("%%", "%").lower())
+        for part in parts:
+            if len(part) > 3:
+                assert part.strip(" ()") in written, message
+
+
+def test_what_is_filled_in_stays() -> None:
+    with speaking(GERMAN):
+        assert translated("page 12") == "Seite 12"
+        assert translated("Budget, row 12") == "Budget, Zeile 12"
+        assert translated("page 4 (read by OCR, 91 % sure)") == (
+            "Seite 4 (durch OCR gelesen, zu 91 % sicher)"
+        )
+        assert translated("a question about on, off and page 3") == "Frage zu on, off and page 3"
+        error = UnreadableFile("a.pdf", "is protected by a password", "split it")
+        assert translated(str(error)).startswith("a.pdf ist durch ein Passwort geschützt; teilen")
+        with pytest.raises(Exception, match="swap them") as raised:
+            Filter(since="2026-04", until="2026-03")
+        assert translated(str(raised.value)).endswith("vertauschen Sie die beiden")
+
+
+def test_a_message_that_is_unknown_stays_english_as_a_whole() -> None:
+    unknown = str(UnreadableFile("a.pdf", "is cursed", "split it"))
+    with speaking(GERMAN):
+        assert translated(unknown) == unknown
+        assert translated("") == ""
+    assert translated("page 12") == "page 12"

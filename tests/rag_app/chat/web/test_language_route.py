@@ -1,0 +1,40 @@
+"""The page names its language before Gradio asks the browser for it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import httpx
+
+from rag_app.chat.language.current import COOKIE
+from tests.rag_app.chat.served_corpus import Served
+
+GERMAN = {"Accept-Language": "de-AT,de;q=0.8,en;q=0.5"}
+
+
+def test_the_page_is_in_the_language_of_whoever_asks(served: Served) -> None:
+    page = httpx.get(served.address, headers=GERMAN)
+    assert page.content.count(b'lang="de"') == 1
+    words, script = page.text.index('src="words.js"'), page.text.index("gradio_config")
+    assert page.text.index("<head>") < words < script
+    assert "Cookie" in page.headers["vary"] and "Accept-Language" in page.headers["vary"]
+    english = httpx.get(served.address, headers={**GERMAN, "Cookie": f"{COOKIE}=en"})
+    assert b'lang="en"' in english.content and b'lang="de"' not in english.content
+
+
+def test_scripts_have_their_words(served: Served) -> None:
+    script = httpx.get(f"{served.address}/words.js", headers=GERMAN)
+    found = re.search(r"const ragAppLanguage = (\{.*\});", script.text)
+    assert found is not None
+    language = json.loads(found[1])
+    assert (language["code"], language["locale"]) == ("de", "de-AT")
+    assert language["messages"]["Not found"] == "Nicht gefunden"
+    assert script.headers["content-type"].startswith("text/javascript")
+    assert script.headers["cache-control"] == "no-cache"
+
+
+def test_errors_of_uploads_are_in_that_language(served: Served) -> None:
+    refused = httpx.post(f"{served.address}/files", headers={**GERMAN, "X-Name": "a.exe"})
+    assert refused.status_code == 422
+    assert refused.json()["error"].startswith("hat ein Format, das nicht gelesen werden kann")
