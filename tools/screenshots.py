@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, FilePayload, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -36,6 +36,7 @@ class View:
     size: tuple[int, int] = WIDE
     dark: bool = False
     empty: bool = False  # without documents
+    locale: str = "en-GB"
 
 
 def ask(page: Page, question: str = "Why was the budget cut?") -> None:
@@ -87,10 +88,32 @@ def suggested(page: Page) -> None:
 
 
 def chosen(page: Page) -> None:
-    """How long answers are, and which model writes."""
+    """How long answers are, in what form, and which model writes."""
     page.locator("#writer button").click()
     page.get_by_role("dialog", name="Answers").wait_for()
     page.get_by_text("Another server, or a folder").click()
+
+
+MINUTES = """# Protokoll der Sitzung vom 9. März
+
+Der Gemeinderat hat beschlossen, die alte Brücke über die Isar zu sanieren. Die Kosten der Sanierung
+betragen 450.000 Euro und werden zur Hälfte vom Land getragen.
+
+Frau Müller wurde zur neuen Leiterin des Bauamts gewählt. Sie tritt ihr Amt am 1. April an.
+
+Die Bibliothek bleibt wegen des Umbaus im August geschlossen. Bücher können in dieser Zeit im
+Rathaus abgegeben werden.
+"""
+
+
+def in_german(page: Page) -> None:
+    """The page in German, asked about German minutes, which stay in the corpus."""
+    file = FilePayload(name="protokoll.md", mimeType="text/markdown", buffer=MINUTES.encode())
+    page.locator("input[data-picked=files]").set_input_files(file)
+    page.locator("#documents li", has_text="Protokoll").wait_for(timeout=LONG)
+    ask(page, "Wie hoch sind die Kosten für die Sanierung der Brücke?")
+    page.locator("#history button.cite").first.click()
+    page.locator("#history .ledger summary").click()
 
 
 def searched(page: Page) -> None:
@@ -131,6 +154,7 @@ VIEWS = (
     View("search", searched),
     View("needles", measured, TALL),
     View("places", placed, TALL, dark=True),
+    View("german", in_german, locale="de-DE"),  # the last, as it adds a document
 )
 
 
@@ -175,6 +199,7 @@ def look(browser: Browser, address: str, view: View) -> Image.Image:
     context = browser.new_context(
         viewport={"width": width, "height": height},
         color_scheme="dark" if view.dark else "light",
+        locale=view.locale,
     )
     context.set_default_timeout(LONG)
     page = context.new_page()

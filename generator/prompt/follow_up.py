@@ -1,8 +1,8 @@
 """A question and its history in, a standalone question out; what a model has read so far.
 
 "And who disagreed?" names nothing that can be looked for. Such a question is completed with the
-words of the question that it follows. English words and forms only; in another language every
-question stands by itself unless it has hardly any words.
+words of the question that it follows. Words and forms are English or German; in another language
+every question stands by itself unless it has hardly any words.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
+from indexing.text.language import ENGLISH, language_of_question
 from indexing.text.terms import topic_words
 
 if TYPE_CHECKING:
@@ -46,6 +47,24 @@ _STANDS_FOR = re.compile(
 # What they can stand for within the question itself.
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][\w'-]+")
 _NAMED = re.compile(r"\b(the|an?|our|your|my|each|every|any|some|which|what)\s+([\w'-]+)|\w{3,}s\b")
+
+
+_GERMAN_GOES_ON = re.compile(
+    r"(und|aber|oder|also|was ist mit|wie ist es mit|wie sieht es (mit|bei)|wer noch|was noch"
+    r"|wo noch|warum nicht|wieso nicht|wieso das|seit wann|bis wann|sonst|weiter|mehr)\b",
+    re.IGNORECASE,
+)
+_GERMAN_POINTS = re.compile(
+    r"\b(stattdessen|(der|die|das|den|dem) (andere|erste|zweite|dritte|letzte)n?(?=\W*$)"
+    r"|(davon|dafür|dagegen|damit|dazu|darüber|daran|das|dort)(?=\W*$)"
+    r"|(ist|war|wurde|wird|hat|soll) (das|dies)\b(?! [A-ZÄÖÜ]))"
+)
+# Not "sie", which is people's "Sie" at the beginning, nor "es" where it is empty ("gibt es").
+_GERMAN_STANDS_FOR = re.compile(
+    r"\b(er|ihn|ihm|ihr|sie|ihre[mnrs]?|seine?[mnrs]?|diese[mnrs]?|derselbe|dieselbe|dasselbe"
+    r"|davon|dafür|damit|dazu|darüber|daran)\b"
+)
+_GERMAN_NOUN = re.compile(r"(?<=[a-zäöüß,;] )[A-ZÄÖÜ][\wäöüß-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +121,8 @@ def is_follow_up(question: str) -> bool:
     before that word in the question that it could stand for.
     """
     text = " ".join(question.split())
+    if _language(text) == "de":
+        return _is_german_follow_up(text)
     if _GOES_ON.match(text):
         return True
     if len(topic_words(text)) <= _FEW and not _NAME.search(text):
@@ -110,6 +131,23 @@ def is_follow_up(question: str) -> bool:
         return True
     pronoun = _STANDS_FOR.search(text)
     return pronoun is not None and not _named_before(text[: pronoun.start()])
+
+
+def _language(question: str) -> str:
+    """Whether a question is German; English in doubt."""
+    return language_of_question(question, (ENGLISH, "de"))
+
+
+def _is_german_follow_up(text: str) -> bool:
+    """The same of a German question, in which every noun has a capital."""
+    if _GERMAN_GOES_ON.match(text):
+        return True
+    if len(topic_words(text, "de")) <= _FEW and not _GERMAN_NOUN.search(text):
+        return True
+    if _GERMAN_POINTS.search(text):
+        return True
+    pronoun = _GERMAN_STANDS_FOR.search(text)
+    return pronoun is not None and not _GERMAN_NOUN.search(text[: pronoun.start()])
 
 
 def _named_before(text: str) -> bool:
@@ -128,7 +166,7 @@ def standalone_question(question: str, history: Sequence[Turn]) -> str:
     question = question.strip()
     if not history or not is_follow_up(question):
         return question
-    known = set(topic_words(question))
+    known = set(topic_words(question, _language(question)))
     words: list[str] = []
     for turn in reversed(history[-_FURTHEST:]):
         new = [word for word in _spelled(turn.question) if word.lower() not in known]
@@ -141,6 +179,6 @@ def standalone_question(question: str, history: Sequence[Turn]) -> str:
 
 def _spelled(question: str) -> list[str]:
     """The words that say what a question is about, in order, with their capitals."""
-    about = set(topic_words(question))
+    about = set(topic_words(question, _language(question)))
     spelled = re.findall(r"[^\W_]+(?:['’.-][^\W_]+)*", question)  # noqa: RUF001
     return list(dict.fromkeys(word for word in spelled if word.lower().replace("’", "'") in about))  # noqa: RUF001

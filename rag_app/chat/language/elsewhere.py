@@ -190,6 +190,7 @@ def _translated(text: str) -> str:
     return ""
 
 
+_NUMBERS = frozenset({"number", "share", "done", "all"})
 _MESSAGES_WITHIN = frozenset({"reason", "remedy", "place", "kind", "state", "when"})
 
 
@@ -207,7 +208,9 @@ def _compiled() -> Iterator[tuple[str, re.Pattern[str]]]:
         parts = re.split(r"%\((\w+)\)s", message)
         if len(parts) > 1:
             form = "".join(
-                rf"(?P<{part}>.+?)" if at % 2 else re.escape(part.replace("%%", "%"))
+                rf"(?P<{part}>{'[0-9.,]+' if part in _NUMBERS else '.+?'})"
+                if at % 2
+                else re.escape(part.replace("%%", "%"))
                 for at, part in enumerate(parts)
             )
             yield message, re.compile(form, re.DOTALL)

@@ -53,6 +53,54 @@ STAND_ALONE = [
 ]
 
 
+GERMAN_FOLLOW_UPS = [
+    "Und im Mai?",
+    "Und wer?",
+    "Und wer war dagegen?",
+    "Warum?",
+    "Wer war dagegen?",
+    "Was ist mit dem Preis?",
+    "Wie hoch ist er?",
+    "Warum wurde er abgelehnt?",
+    "Wann tritt sie ihr Amt an?",
+    "Wer hat das beschlossen?",
+    "Was kostet das?",
+    "Wer trägt die Kosten dafür?",
+    "Seit wann?",
+    "Und die anderen?",
+]
+GERMAN_STAND_ALONE = [
+    "Warum wurde der Haushalt gekürzt?",
+    "Wann ist die Bibliothek geschlossen?",
+    "Was sagte Greta Nowak über ihre Batterien?",
+    "Wie hoch sind die Kosten für die Sanierung der Brücken?",
+    "Gibt es einen Aufzug im Gebäude?",
+    "Wer wurde zur Leiterin des Bauamts gewählt?",
+    "Ist das Rathaus am Samstag geöffnet?",
+    "Warum hat die Stadt den Antrag abgelehnt, obwohl sie ihn geprüft hat?",
+    "Wer leitet das Projekt?",
+    "Was ist Heron?",
+]
+
+
+@pytest.mark.parametrize("question", GERMAN_FOLLOW_UPS)
+def test_german_follow_ups_lean(question: str) -> None:
+    assert is_follow_up(question)
+
+
+@pytest.mark.parametrize("question", GERMAN_STAND_ALONE)
+def test_german_questions_of_their_own_do_not(question: str) -> None:
+    assert not is_follow_up(question)
+
+
+def test_a_german_follow_up_is_completed_with_what_it_follows() -> None:
+    before = Turn("Wie hoch war der Haushalt des Museums im März?", "320.000 Euro [1]")
+    assert (
+        standalone_question("Und im Mai?", [before]) == "Und im Mai? (hoch Haushalt Museums März)"
+    )
+    assert standalone_question("Und wer?", [before]).startswith("Und wer? (")
+
+
 @pytest.mark.parametrize("question", FOLLOW_UPS)
 def test_follow_ups_lean(question: str) -> None:
     assert is_follow_up(question)

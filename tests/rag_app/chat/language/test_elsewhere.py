@@ -57,6 +57,10 @@ def test_what_is_filled_in_stays() -> None:
         assert translated("a question about on, off and page 3") == "Frage zu on, off and page 3"
         error = UnreadableFile("a.pdf", "is protected by a password", "split it")
         assert translated(str(error)).startswith("a.pdf ist durch ein Passwort geschützt; teilen")
+        error = UnreadableFile("a.exe", "is of an unsupported type", "upload .txt, .md")
+        assert translated(f"{error.reason}; {error.remedy}") == (
+            "hat ein Format, das nicht gelesen werden kann; lesbar sind .txt, .md"
+        )
         with pytest.raises(Exception, match="swap them") as raised:
             Filter(since="2026-04", until="2026-03")
         assert translated(str(raised.value)).endswith("vertauschen Sie die beiden")

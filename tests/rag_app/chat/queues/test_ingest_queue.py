@@ -235,7 +235,7 @@ def test_a_question_is_answered_while_files_are_read(corpus: Corpus) -> None:
 )
 def test_the_time_left_is_said(seconds: float, said: str) -> None:
     page = view.uploads([UploadStatus("1", "a.txt", "reading", 0.5, seconds_left=seconds)])
-    assert "50 %" in page and ("left" in page) == bool(said) and said in page
+    assert "50%" in page and ("left" in page) == bool(said) and said in page
 
 
 def test_the_queue_waits_for_another_writer(corpus: Corpus) -> None:

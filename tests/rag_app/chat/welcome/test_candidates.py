@@ -51,3 +51,59 @@ def test_each_template_has_its_turn() -> None:
     found = [one.question for one in made(f"{terms} The Trust was founded in 1988.")]
     assert found[:2] == ["When was the Trust founded?", 'What does "Batch" mean?']
     assert len(found) == 5
+
+
+FILLED = "Wir haben uns heute mit dem Haushalt und mit allem befasst, was es sonst noch gibt."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        ("Der Verein wurde 1988 von Anglern gegründet.", "Wann wurde der Verein gegründet?"),
+        (
+            "Der Bericht wurde von Rosa Achenbach herausgegeben.",
+            "Von wem wurde der Bericht herausgegeben?",
+        ),
+        (
+            "Die Kosten der Sanierung betragen 450.000 Euro.",
+            "Wie hoch sind die Kosten der Sanierung?",
+        ),
+        ("Die Sicherung dauert etwa 38 Minuten.", "Wie lange dauert die Sicherung?"),
+        ("Ein Fischpass würde viel Geld kosten.", None),
+        ("Eine Sonde kostet elf Euro.", "Wie viel kostet eine Sonde?"),
+        (
+            "Frau Müller wurde zur neuen Leiterin des Bauamts gewählt.",
+            "Wer wurde zur neuen Leiterin des Bauamts gewählt?",
+        ),
+        (
+            "Der Antrag auf einen neuen Spielplatz wurde abgelehnt, weil er zu teuer ist.",
+            "Warum wurde der Antrag auf einen neuen Spielplatz abgelehnt?",
+        ),
+        (
+            "Die Bibliothek bleibt wegen des Umbaus im August geschlossen.",
+            "Wann bleibt die Bibliothek geschlossen?",
+        ),
+        ("„Charge“ bezeichnet alle Sonden eines Scheins.", "Was ist mit „Charge“ gemeint?"),
+        (
+            "Wir haben beschlossen, dass die neue Ausstellung am 4. April eröffnet wird.",
+            "Wann wird die neue Ausstellung eröffnet?",
+        ),
+        (
+            "Der Rat hat beschlossen, die alte Brücke zu sanieren.",
+            "Was wurde über die alte Brücke beschlossen?",
+        ),
+        ("Die Leitung dieser Gruppe kostet 20 Euro.", None),
+        ("Der Bericht wurde in Eile herausgegeben.", None),
+    ],
+)
+def test_a_german_sentence_gives_a_german_question(sentence: str, question: str | None) -> None:
+    text = f"{FILLED} {sentence} {FILLED}"
+    assert [one.question for one in made(text)] == ([question] if question else [])
+
+
+def test_a_document_in_a_language_without_templates_gives_none() -> None:
+    text = (
+        "Le comité a été fondé en 1988 par les pêcheurs de la ville, et il est dans une maison qui "
+        "est à eux. The Trust was founded in 1988 by anglers."
+    )
+    assert made(text) == []

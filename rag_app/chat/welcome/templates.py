@@ -1,0 +1,33 @@
+"""What questions of a language are made with: patterns of sentences, and what each is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Ask = Callable[[re.Match[str]], str]
+Template = tuple[re.Pattern[str], Ask]
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """The templates of a language.
+
+    Attributes:
+        facts: Of any sentence.
+        promises: Of what somebody is to do, for the sentences in which an overview finds that.
+        leans: Words in a question that cannot be understood without what was said before it.
+        about: A question on a word of a part of a document: the word, the text of the part, and
+            whether people speak there; "" for none.
+    """
+
+    facts: tuple[Template, ...]
+    promises: tuple[Template, ...]
+    leans: re.Pattern[str]
+    about: Callable[[str, str, bool], str]
+
+
+def lower(text: str) -> str:
+    """A phrase as it stands within a sentence."""
+    return text[:1].lower() + text[1:]
