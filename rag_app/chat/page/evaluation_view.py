@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import gradio as gr
 
 from indexing.errors import InvalidRequest
-from rag_app.chat.language.current import count as spoken_count
+from rag_app.chat.language import current as language
 from rag_app.chat.language.current import speak_to
 from rag_app.chat.language.elsewhere import N_
 from rag_app.chat.page import html as view
@@ -95,7 +95,7 @@ def _position_panel(app: Application, measurement: Measurement) -> gr.HTML:
         )
         count = number(4, QUESTIONS)
         lengths = gr.CheckboxGroup(
-            [(in_each_language(partial(spoken_count, length)), length) for length in LENGTHS],
+            [(in_each_language(partial(language.count, length)), length) for length in LENGTHS],
             value=[LENGTHS[0]],
             label=label("Tokens of evidence"),
         )

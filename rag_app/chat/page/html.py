@@ -21,7 +21,7 @@ from indexing.documents import clock
 from indexing.store.collections import DEFAULT
 from indexing.text.disfluency import without_noise
 from indexing.walk import IN_FOLDERS, SUPPORTED
-from rag_app.chat.language import current as spoken
+from rag_app.chat.language import current as language
 from rag_app.chat.language.catalogue import LANGUAGES, translations
 from rag_app.chat.language.current import gettext, ngettext
 from rag_app.chat.language.elsewhere import N_, NOTHING_SAID, translated
@@ -78,19 +78,19 @@ def _templates() -> Environment:
         finalize=_shown,
     )
     environment.filters.update(
-        count=spoken.count,
-        decimal=spoken.decimal,
-        percent=spoken.percent,
-        seconds=lambda value: f"{spoken.decimal(value, 2 if value < 10 else 0)} s",
-        day=spoken.day,
-        near_day=spoken.near_day,
+        count=language.count,
+        decimal=language.decimal,
+        percent=language.percent,
+        seconds=lambda value: f"{language.decimal(value, 2 if value < 10 else 0)} s",
+        day=language.day,
+        near_day=language.near_day,
         moment=_moment,
-        left=spoken.duration,
+        left=language.duration,
         model=model_label,
         file=lambda path: path.rsplit("/", 1)[-1],
         translated=translated,
         place=translated,
-        own_words=_own_words,
+        abstention=_abstention,
     )
     environment.globals.update(
         _=_message,
@@ -112,8 +112,8 @@ def _message(message: str, **values: object) -> Markup:
 
 def _message_of_number(one: str, many: str, number: int, **values: object) -> Markup:
     """The same of a message about so many things."""
-    text = translations(spoken.current().code).ngettext(one, many, number)
-    return Markup(text) % {"num": spoken.count(number), **values}  # noqa: S704
+    text = translations(language.current().code).ngettext(one, many, number)
+    return Markup(text) % {"num": language.count(number), **values}  # noqa: S704
 
 
 def _shown(value: object) -> object:
@@ -281,7 +281,7 @@ def uploads(all_: Sequence[UploadStatus]) -> str:
     return render("uploads.html", uploads=sorted(all_, key=_needs_nobody), sums=_sums(all_))
 
 
-def _own_words(text: str) -> str:
+def _abstention(text: str) -> str:
     """An answer; that the documents say nothing, in the reader's language."""
     return translated(text) if text == NOTHING_SAID else text
 
@@ -290,7 +290,7 @@ def _in_stage(stage: str, number: int) -> str:
     """How many uploads are at a stage, such as "2 added"."""
     if stage == "exists":
         return ngettext("%(num)s to decide", "%(num)s to decide", number)
-    return f"{spoken.count(number)} {translated(stage)}"
+    return f"{language.count(number)} {translated(stage)}"
 
 
 def _needs_nobody(upload: UploadStatus) -> bool:
@@ -306,7 +306,7 @@ def _sums(all_: Sequence[UploadStatus]) -> list[tuple[str, int]]:
 
 def dropzone(max_bytes: int) -> str:
     """The area where files are dropped."""
-    limit = f"{spoken.count(round(max_bytes / (1 << 20)))}\xa0MB"
+    limit = f"{language.count(round(max_bytes / (1 << 20)))}\xa0MB"
     return render(
         "dropzone.html",
         kinds=SUPPORTED,
@@ -361,7 +361,7 @@ def _tokens_read(answer: Answer) -> tuple[int, int]:
 def _moment(when: str) -> str:
     """A day or a time in ISO 8601 as people write it."""
     time = when[11:]
-    return f"{spoken.day(when)} {time}" if time else spoken.day(when)
+    return f"{language.day(when)} {time}" if time else language.day(when)
 
 
 def documents_heading() -> str:
