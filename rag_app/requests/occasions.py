@@ -326,5 +326,5 @@ def nothing_in_words(where: Filter, days: Sequence[str]) -> str:
         period = dated[0] if dated[0] == dated[-1] else f"{dated[0]} to {dated[-1]}"
         said += f" Those with a date are of {period}."
     if without := len(days) - len(dated):
-        said += f" {without:,} {'has' if without == 1 else 'have'} no date."
+        said += " 1 has no date." if without == 1 else f" {without:,} have no date."
     return said

@@ -147,6 +147,17 @@ MESSAGES = (
     N_("%(number)s questions are waiting; try again in a minute"),
     N_("nothing is since %(since)s and until %(until)s; swap them"),
     N_("%(value)s is no date; write it as 2026-03-14, 2026-03 or 2026"),
+    N_("No document matches: %(limits)s."),
+    N_("since %(since)s"),
+    N_("until %(until)s"),
+    N_("since %(since)s, until %(until)s"),
+    N_("of %(period)s"),
+    N_("with %(names)s"),
+    N_("%(limits)s, with %(names)s"),
+    N_("%(nothing)s Those with a date are of %(period)s."),
+    N_("%(nothing)s Those with a date are of %(first)s to %(last)s."),
+    N_("%(nothing)s 1 has no date."),
+    N_("%(nothing)s %(number)s have no date."),
     N_("only a complete answer can be checked; ask again first"),
     N_("this conversation is waiting for an answer; stop it, or wait until it is done"),
     N_("this conversation was deleted; choose another"),
@@ -197,8 +208,14 @@ def _translated(text: str) -> str:
     return ""
 
 
-_NUMBERS = frozenset({"number", "share", "done", "all"})
-_MESSAGES_WITHIN = frozenset({"reason", "remedy", "place", "kind", "state", "when"})
+_FORMS = {
+    **dict.fromkeys(("number", "share", "done", "all"), "[0-9.,]+"),
+    **dict.fromkeys(("since", "until", "period", "first", "last"), "[0-9-]+"),
+}
+"""What stands in a place that is not for any text."""
+_MESSAGES_WITHIN = frozenset(
+    {"reason", "remedy", "place", "kind", "state", "when", "limits", "nothing"}
+)
 
 
 @cache
@@ -215,7 +232,7 @@ def _compiled() -> Iterator[tuple[str, re.Pattern[str]]]:
         parts = re.split(r"%\((\w+)\)s", message)
         if len(parts) > 1:
             form = "".join(
-                rf"(?P<{part}>{'[0-9.,]+' if part in _NUMBERS else '.+?'})"
+                rf"(?P<{part}>{_FORMS.get(part, '.+?')})"
                 if at % 2
                 else re.escape(part.replace("%%", "%"))
                 for at, part in enumerate(parts)

@@ -13,6 +13,7 @@ from indexing.errors import UnreadableFile
 from indexing.filter import Filter
 from rag_app.chat.language.current import Language, speaking
 from rag_app.chat.language.elsewhere import MESSAGES, translated
+from rag_app.requests.occasions import nothing_in_words
 
 ROOT = Path(__file__).resolve().parents[4]
 GERMAN = Language("de", "de")
@@ -57,6 +58,13 @@ def test_what_is_filled_in_stays() -> None:
         assert translated("a question about on, off and page 3") == "Frage zu on, off and page 3"
         error = UnreadableFile("a.pdf", "is protected by a password", "split it")
         assert translated(str(error)).startswith("a.pdf ist durch ein Passwort geschützt; teilen")
+        nothing = nothing_in_words(
+            Filter(since="2026-04", participants=("Ada",)), ["2026-03-01", ""]
+        )
+        assert translated(nothing) == (
+            "Kein Dokument passt: seit 2026-04, mit Ada. Die mit Datum sind vom 2026-03-01. "
+            "1 hat kein Datum."
+        )
         error = UnreadableFile("a.exe", "is of an unsupported type", "upload .txt, .md")
         assert translated(f"{error.reason}; {error.remedy}") == (
             "hat ein Format, das nicht gelesen werden kann; lesbar sind .txt, .md"
