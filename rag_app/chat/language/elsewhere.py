@@ -211,6 +211,7 @@ def _translated(text: str) -> str:
 _FORMS = {
     **dict.fromkeys(("number", "share", "done", "all"), "[0-9.,]+"),
     **dict.fromkeys(("since", "until", "period", "first", "last"), "[0-9-]+"),
+    "names": "[^.]+?",
 }
 """What stands in a place that is not for any text."""
 _MESSAGES_WITHIN = frozenset(
