@@ -29,7 +29,8 @@ SAID = """() => {
 CUT = """() => [...document.querySelectorAll(
     "button, label, legend, th, dt, summary, h2, .notice, .top select")]
   .filter(each => each.checkVisibility({ visibilityProperty: true }))
-  .filter(each => !each.closest("[tabindex='-1'], .chats, .documents li, .uploads li, #writer"))
+  .filter(each => !each.closest("[tabindex='-1'], .cite, .chats, #writer"))
+  .filter(each => !each.closest(".documents li, .uploads li"))
   .filter(each => getComputedStyle(each).overflowX !== "visible" || each.matches("button"))
   .filter(each => each.scrollWidth > each.clientWidth + 1)
   .map(each => `${each.outerHTML.slice(0, 120)}: ${each.scrollWidth} > ${each.clientWidth}`)"""
