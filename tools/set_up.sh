@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes the virtual environment and installs the project into it, at the versions of
-# constraints.txt. Called by the Makefile; does no harm when it is called again.
+# constraints.txt. Called by the Makefile; does no harm when it is called again. uv does it where
+# there is one (https://docs.astral.sh/uv), in a fraction of the time; else pip.
 #
 # usage: tools/set_up.sh PYTHON VENV EXTRAS
 #        TORCH_INDEX=URL     where torch comes from, when not from where pip looks by itself
@@ -39,7 +40,12 @@ if ! "$venv/bin/pip" --version >/dev/null 2>&1; then
 fi
 
 install() {
-    "$venv/bin/python" -m pip install --disable-pip-version-check --constraint constraints.txt "$@"
+    if command -v uv >/dev/null 2>&1; then
+        uv pip install --python "$venv/bin/python" --constraint constraints.txt "$@"
+    else
+        "$venv/bin/python" -m pip install --disable-pip-version-check \
+            --constraint constraints.txt "$@"
+    fi
 }
 
 if [ -n "${TORCH_INDEX:-}" ]; then
