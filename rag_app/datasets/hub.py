@@ -27,13 +27,18 @@ HUB_TASKS = {
 """Folders of the tasks in the repository; all three are tasks of MTEB."""
 
 
+def lies_in(folder: Path) -> bool:
+    """Whether a folder holds a task in the repository's form; QMSum may come so, too."""
+    return all((folder / file).is_file() for file in FILES)
+
+
 def load(name: str, folder: Path | None = None) -> Task:
     """A task, from a folder with its three files or from the hub.
 
     Raises:
         UnreadableFile: The files cannot be fetched or read, or are incomplete.
     """
-    corpus, queries, qrels = (_rows(file) for file in _files(HUB_TASKS[name], folder))
+    corpus, queries, qrels = (_rows(file) for file in _files(HUB_TASKS.get(name, name), folder))
     documents = [
         document(_field(row, "text"), name=f"{name}/{_field(row, 'doc_id')}") for row in corpus
     ]

@@ -24,7 +24,7 @@ from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest
 from rag_app.datasets import qmsum, synthetic
 from rag_app.datasets.haystack import haystack
-from rag_app.datasets.hub import HUB_TASKS, load
+from rag_app.datasets.hub import HUB_TASKS, lies_in, load
 from rag_app.datasets.task import Task, TaskQuery
 from rag_app.evaluation import metrics
 from rag_app.evaluation.collection import Collection, open_collection
@@ -186,6 +186,8 @@ def build(task: str, source: Source) -> dict[str, Task]:
         raise InvalidRequest(f"no task {task!r}; there are: {', '.join(TASKS)}")
     if source.data is None:
         raise InvalidRequest("qmsum needs --data PATH: a QMSum .json or .jsonl file, or a folder")
+    if lies_in(source.data):
+        return {"": load(task, source.data)}
     return {"": qmsum_task(qmsum.meetings(source.data))}
 
 

@@ -112,7 +112,7 @@ def _measure(
 def _source_of(task: str, source: Source) -> Source:
     """A task's own folder within the data, if there is one; else the hub has what is not QMSum's.
 
-    `DATA/qmsum`, and for the others `DATA/narrativeqa` and so on, as they lie on the hub.
+    `DATA/qmsum`, in either form, and for the others `DATA/narrativeqa` and so on, as on the hub.
     """
     own = source.data / HUB_TASKS.get(task, task) if source.data else None
     if own is not None and own.is_dir():

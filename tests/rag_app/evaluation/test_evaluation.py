@@ -163,6 +163,19 @@ def test_a_method_by_name() -> None:
     )
 
 
+def test_qmsum_as_it_lies_on_the_hub(tmp_path: Path) -> None:
+    rows: dict[str, dict[str, str]] = {
+        "corpus": {"doc_id": "d", "text": "A: We agreed."},
+        "queries": {"qid": "q", "text": "They agreed."},
+        "qrels": {"qid": "q", "doc_id": "d"},
+    }
+    for file, row in rows.items():
+        (tmp_path / f"{file}.jsonl").write_text(json.dumps(row), "utf-8")
+    (task,) = longembed.build("qmsum", longembed.Source(data=tmp_path)).values()
+    assert [document.text for document in task.documents] == ["A: We agreed."]
+    assert [(query.text, query.gold) for query in task.queries] == [("They agreed.", 0)]
+
+
 def test_all_six_tasks_beside_what_is_published(meetings_file: Path, tmp_path: Path) -> None:
     """The files of the hub, a folder a task, as they lie there."""
     for name in ("narrativeqa", "summ_screen_fd", "2wikimqa"):
