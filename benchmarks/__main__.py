@@ -11,6 +11,7 @@ from indexing.errors import RagAppError
 
 NAMES = (
     "index-scaling",
+    "shards",
     "encoding",
     "cold-start",
     "warm-ask",

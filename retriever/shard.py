@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from indexing.index.bm25_counts import frequencies
 from indexing.index.snapshot import POSTINGS, Snapshot
 from indexing.text.english import QUESTION_WORDS
 from indexing.text.language import ENGLISH, LANGUAGES
-from indexing.text.vocabulary import Lexicon, pair_keys
+from indexing.text.vocabulary import Lexicon, pair_keys, stems, words
 from retriever.lexical import numbers
 from retriever.query import Query
 from retriever.rounds import Rounds, Share, exchange
@@ -50,14 +51,11 @@ class Knowledge(Share["Knowledge"]):
     @classmethod
     def of(cls, snapshot: Snapshot, query: Query) -> Knowledge:
         """What one shard knows."""
-        codes = dict.fromkeys((ENGLISH, *LANGUAGES))
-        asking = {word for code in snapshot.languages for word in LANGUAGES[code].stop_words}
-        text = " ".join((query.text, *query.sentences, *sorted(QUESTION_WORDS | asking)))
         return cls(
             {name: getattr(snapshot, name).size for name in POSTINGS},
             {name: snapshot.counts[name].total_length for name in POSTINGS},
             snapshot.languages,
-            frozenset(snapshot.lexicon.possible_stems(text, codes)),
+            snapshot.lexicon.known(_possible_stems(query)),
             frozenset(mentioned_names(query.text, snapshot.speakers)),
         )
 
@@ -117,13 +115,27 @@ def view(snapshot: Snapshot, query: Query) -> Rounds[Snapshot]:
     return replace(snapshot, lexicon=lexicon, speakers=speakers, **postings)
 
 
+@lru_cache(maxsize=64)
+def _possible_stems(query: Query) -> frozenset[str]:
+    """The stems that words of a question, and words of asking, have in any language."""
+    every = words(" ".join((query.text, *query.sentences)))
+    return _stems_of_asking().union(*(stems(every, code) for code in (ENGLISH, *LANGUAGES)))
+
+
+@cache
+def _stems_of_asking() -> frozenset[str]:
+    asking = QUESTION_WORDS.union(*(one.stop_words for one in LANGUAGES.values()))
+    every = words(" ".join(sorted(asking)))
+    return frozenset().union(*(stems(every, code) for code in (ENGLISH, *LANGUAGES)))
+
+
 def _keys(lexicon: Lexicon, query: Query) -> tuple[IntArray, IntArray]:
     """Terms that may be asked for, ascending: stems of the question, and their pairs."""
     texts = dict.fromkeys((query.text, *query.sentences))
     found = [numbers(lexicon, text) for text in texts]
-    stems = np.unique(np.concatenate([lexicon.unigrams(each) for each in found]))
+    single = np.unique(np.concatenate([lexicon.unigrams(each) for each in found]))
     pairs = np.unique(np.concatenate([lexicon.bigrams(each) for each in found]))
-    return stems, pairs
+    return single, pairs
 
 
 def _own_terms(keys: IntArray, own: IntArray, name: str) -> IntArray:

@@ -86,10 +86,9 @@ class Lexicon:
                 ]
         return numbers
 
-    def possible_stems(self, text: str, among: Iterable[str]) -> set[str]:
-        """The stems here that words of a text can have in some languages."""
-        found = words(text)
-        return {s for code in among for s in stems(found, code) if s in self._numbers}
+    def known(self, among: Iterable[str]) -> frozenset[str]:
+        """Those of some stems that documents have."""
+        return frozenset(stem for stem in among if stem in self._numbers)
 
     def number(self, stem: str) -> int:
         """The number of a stem; -1 where no document has it."""
