@@ -19,11 +19,15 @@ from generator.answer_form import (
     WORDS_ONLY,
     Form,
 )
+from generator.evidence import Embed
+from generator.generator import Generator
+from generator.lm.causal_lm import CausalModel
 from generator.lm.openai_server import RemoteModel
-from generator.request import AskRequest
+from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
 from rag_app.corpus.corpus import Corpus
+from tests.generator.conftest import hit, transcript
 
 SERVER = Path(__file__).with_name("openai_server.py")
 TEXT = (
@@ -66,7 +70,7 @@ def test_where_no_words_stand_out_there_is_the_whole_quote(folder: Path) -> None
     assert words.made["form"] == NO_WORDS
 
 
-def test_a_model_is_told_the_form_and_the_packaged_one_is_not(folder: Path) -> None:
+def test_a_model_is_told_the_form(folder: Path) -> None:
     with subprocess.Popen([sys.executable, str(SERVER)], stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
         url = f"openai:http://127.0.0.1:{run.stdout.readline().strip()}/v1"
@@ -84,9 +88,15 @@ def test_a_model_is_told_the_form_and_the_packaged_one_is_not(folder: Path) -> N
         run.terminate()
     assert FORMS["words"] in message
     assert answer.made["form"] == AS_ASKED
-    with Corpus(folder) as corpus:
-        own = corpus.ask("When does the ferry sail?", answer="free", length="short", form="list")
-    assert own.made["form"] == SENTENCES_ONLY
+
+
+def test_the_packaged_model_is_not_believed(embed: Embed, model: CausalModel) -> None:
+    document = transcript([("Anna", "The ferry of Ellmere sails at nine o'clock.")])
+    settings = GeneratorSettings(answer="free", decoding="quotes", max_new_tokens=3)
+    request = AskRequest("When does the ferry sail?", form="list", abstain=False)
+    found = Retrieval([hit(document)], lambda _: document)
+    answer = Generator(settings, embed=embed, load=lambda: model).answer(request, found)
+    assert answer.made["form"] == SENTENCES_ONLY
 
 
 def test_a_form_has_a_name() -> None:

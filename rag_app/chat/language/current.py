@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from http.cookies import CookieError, SimpleCookie
 
 from babel import Locale, UnknownLocaleError
@@ -20,6 +21,7 @@ from rag_app.chat.language.catalogue import ENGLISH, LANGUAGES, translations
 
 COOKIE = "rag-app-language"  # what somebody chose on the page
 LONGEST_HEADER = 1000  # characters of a header that are looked at
+REMEMBERED = 4096  # numbers and days as they are written, for lists of many documents
 _USUAL = {ENGLISH: "en_GB"}  # where a browser names no region
 
 
@@ -113,7 +115,12 @@ def ngettext(one: str, many: str, number: int, **values: object) -> str:
 
 def count(number: int) -> str:
     """A whole number, such as "1,234"."""
-    return str(format_decimal(number, locale=current().locale))
+    return _count(number, current().locale)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _count(number: int, locale: str) -> str:
+    return str(format_decimal(number, locale=locale))
 
 
 def decimal(number: float, digits: int) -> str:
@@ -134,11 +141,16 @@ def day(iso: str, *, month: str = "MMM") -> str:
         iso: The day, or a time of it.
         month: "MMM" for its short name, "MMMM" for the whole.
     """
+    return _day(iso, month, current().locale)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _day(iso: str, month: str, locale: str) -> str:
     try:
         then = date.fromisoformat(iso[:10])
     except ValueError:
         return iso
-    return str(format_skeleton(f"y{month}d", then, locale=current().locale))
+    return str(format_skeleton(f"y{month}d", then, locale=locale))
 
 
 def near_day(moment: str) -> str:

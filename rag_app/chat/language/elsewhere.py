@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from rag_app.chat.language.catalogue import ENGLISH
-from rag_app.chat.language.current import current, gettext
+from rag_app.chat.language.current import REMEMBERED, current, gettext
 
 
 def N_(message: str) -> str:  # noqa: N802 - as gettext calls it
@@ -187,9 +187,16 @@ _PLAIN = frozenset(MESSAGES)
 
 def translated(text: str) -> str:
     """A message of another package in the language that is spoken, itself where it is unknown."""
-    if current().code == ENGLISH or not text:
+    code = current().code
+    if code == ENGLISH or not text:
         return text
-    return _translated(text) or text
+    return _known(code, text) or text
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _known(code: str, text: str) -> str:
+    """The same, for the language that is spoken now."""
+    return _translated(text)
 
 
 def _translated(text: str) -> str:
