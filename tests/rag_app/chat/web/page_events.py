@@ -60,7 +60,9 @@ class PageEvents:
         url = "/gradio_api/queue/data"
         with self._client.stream("GET", url, params={"session_hash": session}) as stream:
             for line in stream.iter_lines():
-                message = json.loads(line.removeprefix("data: ")) if line else {}
+                if not line.startswith("data: "):  # the number of the message, or nothing
+                    continue
+                message = json.loads(line.removeprefix("data: "))
                 parts.append(json.dumps(message.get("output"), ensure_ascii=False))
                 if message.get("msg") in {"process_completed", "close_stream"}:
                     break
