@@ -245,9 +245,9 @@ class _Handlers:
     ) -> Updates:
         if not question.strip():
             return (gr.skip(),) * 8
+        browser = own(self.app, browser, request)
         if len(question) > MAX_QUESTION:  # which the box of the page does not allow
             return _only_hint(InvalidRequest(f"a question has at most {MAX_QUESTION:,} characters"))
-        browser = own(self.app, browser, request)
         conversation = self._conversation(browser)
         before = conversation if editing is None else conversation.upto(editing)
         return self._start(browser, before, question.strip(), mode, value="")

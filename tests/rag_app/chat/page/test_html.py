@@ -17,7 +17,8 @@ SAID = """() => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const { parentElement: of, textContent: text } = walk.currentNode;
-    if (shown(of) && !of.closest("script, style, blockquote, .verbatim")) texts.push(text);
+    const quoted = of.closest("script, style, blockquote, .verbatim, .overview :is(b, h4)");
+    if (shown(of) && !quoted) texts.push(text);
   }
   for (const name of ["aria-label", "title", "placeholder", "alt"]) {
     for (const of of document.querySelectorAll(`[${name}]`)) {
