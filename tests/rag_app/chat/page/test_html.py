@@ -17,7 +17,7 @@ SAID = """() => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const { parentElement: of, textContent: text } = walk.currentNode;
-    const quoted = of.closest("script, style, blockquote, .verbatim, .overview :is(b, h4)");
+    const quoted = of.closest("script, style, blockquote, .verbatim, .overview :is(b, h4), #document .column");
     if (shown(of) && !quoted) texts.push(text);
   }
   for (const name of ["aria-label", "title", "placeholder", "alt"]) {
@@ -45,7 +45,8 @@ def english_messages() -> re.Pattern[str]:
         said = [message.string] if isinstance(message.string, str) else list(message.string or ())
         for id_ in ids:
             own = re.sub(r"%\(\w+\)s", "", id_)
-            if id_ in said or len(re.findall(r"\w", own)) < 4:
+            least = 4 if own == id_ else 8  # letters, so that no sentence of a document is one
+            if id_ in said or len(re.findall(r"\w", own)) < least:
                 continue
             parts = re.split(r"%\(\w+\)s", id_.replace("%%", "%"))
             forms.append(".+".join(map(re.escape, parts)))
