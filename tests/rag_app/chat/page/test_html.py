@@ -17,7 +17,8 @@ SAID = """() => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const { parentElement: of, textContent: text } = walk.currentNode;
-    const quoted = of.closest("script, style, blockquote, .verbatim, .overview :is(b, h4), #document .column");
+    const quoted = of.closest(
+      "script, style, blockquote, .verbatim, .overview :is(b, h4), #document .column");
     if (shown(of) && !quoted) texts.push(text);
   }
   for (const name of ["aria-label", "title", "placeholder", "alt"]) {
