@@ -17,7 +17,8 @@ import numpy as np
 
 from indexing.encoder.fingerprint import WITHIN_MODEL, Fingerprint
 from indexing.encoder.pooling import FloatArray, unit
-from indexing.encoder.tokenizer import Tokenize, Tokens
+from indexing.encoder.token_vectors import TokenVectors
+from indexing.encoder.tokenizer import IntArray, Tokenize, Tokens
 from indexing.errors import RagAppError
 from indexing.models.files import Weights, encoder_weights, model_files
 from indexing.models.graph import Graph, GraphName
@@ -39,24 +40,36 @@ class QueryEncoder:
         fingerprint: How the vectors were made that they are compared with.
         graph: Token rows of one length (n, t) to vectors (n, d).
         tokens: The tokenizer, and what goes around a query.
+        singles: Vectors of queries of one token that were encoded before.
     """
 
     fingerprint: Fingerprint
     graph: Graph
     tokens: Tokens
+    singles: TokenVectors
 
     def encode_queries(self, texts: Sequence[str]) -> FloatArray:
         """Encode queries, (n, d) float32 with unit rows. A query is never windowed, only cut."""
         limit = self.fingerprint.max_length
         rows = [self.tokens.query(self.tokens.ids(text)[0], limit) for text in texts]
         vectors = np.zeros((len(rows), self.fingerprint.dimension), np.float32)
-        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
+        at, length = self.tokens.before_query, self.tokens.around_query + 1
+        alone = [i for i, row in enumerate(rows) if len(row) == length <= limit]
+        vectors[alone] = self.singles.find([int(rows[i][at]) for i in alone])
+        new = [i for i in alone if not vectors[i].any()]
+        rest = {*range(len(rows))} - {*alone} | {*new}
+        self._encode(sorted(rest, key=lambda i: len(rows[i])), rows, vectors)
+        vectors = unit(vectors)
+        self.singles.keep([int(rows[i][at]) for i in new], vectors[new])
+        return vectors
+
+    def _encode(self, order: Sequence[int], rows: Sequence[IntArray], vectors: FloatArray) -> None:
+        """Fill in the vectors, not normalised, of some rows of token ids, shortest first."""
         for length, group in groupby(order, key=lambda i: len(rows[i])):
             same, size = list(group), max(1, _TOKENS // length)
             for at in range(0, len(same), size):
                 some = same[at : at + size]
                 (vectors[some],) = self.graph.run({"ids": np.stack([rows[i] for i in some])})
-        return unit(vectors)
 
 
 def query_encoder(fingerprint: Fingerprint, *, notify: Notify | None = None) -> QueryEncoder | None:
@@ -83,7 +96,8 @@ def query_encoder(fingerprint: Fingerprint, *, notify: Notify | None = None) -> 
     if (facts["pooling"], facts["dimension"]) != (fingerprint.pooling, fingerprint.dimension):
         return None
     around = {name: tuple(facts[name]) for name in ("head", "tail", "for_documents", "for_queries")}
-    return QueryEncoder(fingerprint, graph, Tokens(_tokenize(weights), **around))
+    singles = TokenVectors(_graph_name(weights).folder / "tokens.f32", fingerprint.dimension)
+    return QueryEncoder(fingerprint, graph, Tokens(_tokenize(weights), **around), singles)
 
 
 def query_graph(weights: Weights, *, notify: Notify | None = None) -> Graph | None:
@@ -94,8 +108,11 @@ def query_graph(weights: Weights, *, notify: Notify | None = None) -> Graph | No
 
         return query_export(weights)
 
-    name = GraphName(f"{Path(weights.name).name}-queries", model_files(weights))
-    return load_or_make(name, build, notify=notify)
+    return load_or_make(_graph_name(weights), build, notify=notify)
+
+
+def _graph_name(weights: Weights) -> GraphName:
+    return GraphName(f"{Path(weights.name).name}-queries", model_files(weights))
 
 
 def _tokenize(weights: Weights) -> Tokenize:

@@ -12,7 +12,9 @@ import pytest
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.query_encoder import QueryEncoder, query_encoder
 from indexing.encoder.settings import EncoderSettings
+from indexing.encoder.token_vectors import TokenVectors
 from indexing.models.files import encoder_weights
+from indexing.models.graph import Graph
 from tests.indexing.encoder.test_encoder import copy_of
 
 TEXTS = [
@@ -57,3 +59,15 @@ def test_a_prompt_that_is_not_pooled(tmp_path: Path, monkeypatch: pytest.MonkeyP
     model = Encoder(EncoderSettings(model=str(own), dtype="float32"))
     vectors = through_graph(model).encode_queries(TEXTS)
     np.testing.assert_allclose(vectors, model.encode_queries(TEXTS), atol=1e-5)
+
+
+def test_words_of_one_token_are_encoded_once_on_a_machine(encoder: Encoder, tmp_path: Path) -> None:
+    first = through_graph(encoder)
+    first = replace(first, singles=TokenVectors(tmp_path / "tokens.f32", 384))
+    words = ["budget", "ferry", "the", "budget"]
+    vectors = first.encode_queries([*words, "Why was the budget cut?", "zygomorphic"])
+    without_a_model = replace(first, graph=Graph({}, None))
+    np.testing.assert_allclose(without_a_model.encode_queries(words), vectors[:4], atol=1e-6)
+    np.testing.assert_allclose(encoder.encode_queries(words), vectors[:4], atol=1e-5)
+    with pytest.raises(AttributeError):  # there is no model for the rest
+        without_a_model.encode_queries(["zygomorphic"])
