@@ -14,9 +14,7 @@ the two; docs/benchmarks.md says how often the same documents win.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,6 +36,7 @@ from retriever.features import (
 )
 from retriever.fusion import Contributions, Ranking, Scores, Spread
 from retriever.late_interaction import moving_average, sum_of_best
+from retriever.selection import Selection
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -46,35 +45,7 @@ CANDIDATES = 16384  # passages of candidates, about
 FEWEST = 32  # documents among them, however long they are
 SAMPLE = 16384  # passages, about, of the documents that tell how much similarity varies
 FEWEST_SAMPLED = 8
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Some documents with all their passages, side by side.
-
-    Attributes:
-        documents: (c,) which documents.
-        bounds: (c, 2) position of each one's first passage in the corpus, and after its last.
-        passages: (p,) position of each passage in the corpus.
-        starts: (c,) where each document's passages begin here.
-        owner: (p,) which of the c documents each passage is of.
-    """
-
-    documents: IntArray
-    bounds: IntArray
-    passages: IntArray
-    starts: IntArray
-    owner: IntArray
-
-    @classmethod
-    def of(cls, documents: IntArray, bounds: IntArray) -> Selection:
-        """Documents by number; `bounds` (documents + 1,) is where their passages begin."""
-        pairs = np.stack((bounds[documents], bounds[documents + 1]), axis=1)
-        lengths = pairs[:, 1] - pairs[:, 0]
-        starts = np.cumsum(lengths) - lengths
-        owner = np.repeat(np.arange(len(documents)), lengths)
-        passages = np.arange(len(owner)) - starts[owner] + pairs[owner, 0]
-        return cls(documents, pairs, passages, starts, owner)
+THREADS = 2  # that look up vectors and words
 
 
 def score_candidates(features: Features, ranking: Ranking, *, least: int) -> Scores:
@@ -120,10 +91,8 @@ class _CandidateScorer:
 
     def select(self, least: int) -> Selection:
         """The documents that are best by their upper bounds."""
-        with self._nearest_meanwhile():
-            scores = self.exact.documents
-            if self.ranking.passages:
-                _ = self.exact.passage_spread
+        self._prepare()
+        scores = self.exact.documents
         for name, spread in self.document_spreads.items():
             scores = scores + self.ranking.documents[name] * spread.over(self.upper_bound)
         best = _best(mask_out(scores, self.features.admitted), max(CANDIDATES, least))
@@ -131,17 +100,15 @@ class _CandidateScorer:
         fitting = int(np.searchsorted(np.cumsum(lengths), CANDIDATES, side="right"))
         return Selection.of(best[: max(fitting, least, FEWEST)], self.bounds)
 
-    @contextmanager
-    def _nearest_meanwhile(self) -> Iterator[None]:
-        """Where vectors are looked up, that is done beside what the block does."""
-        if not self._dense_documents:
-            yield
-            return
-        _ = self.features.vectors  # models are asked in this thread
-        with ThreadPoolExecutor(1, initializer=search_in_one_thread) as beside:
-            nearest = beside.submit(lambda: self.nearest)
-            yield
-            nearest.result()
+    def _prepare(self) -> None:
+        """Vectors and words are looked up beside each other: both take long."""
+        jobs = [*self.exact.jobs()]
+        if self._dense_documents:
+            _ = self.features.vectors  # the encoder is asked in this thread
+            jobs.insert(0, lambda: self.nearest)
+        with ThreadPoolExecutor(THREADS, initializer=search_in_one_thread) as pool:
+            for each in [pool.submit(job) for job in jobs]:
+                each.result()
 
     @cached_property
     def nearest(self) -> tuple[FloatArray, IntArray]:
@@ -201,7 +168,7 @@ class _CandidateScorer:
                 scores = self._whole_query(name, selection, similarity)
                 scores = self.passage_spreads[name].over(scores)
             else:
-                scores = self.exact.of_passages(name, selection.passages)
+                scores = self.exact.of_passages(name, selection)
             contributions[name] = mask_out(weight * scores, self._allowed(selection))
         return contributions
 
@@ -269,7 +236,7 @@ class _CandidateScorer:
         """Of the scores of documents, over passages."""
         selection, similarity = self.sample
         allowed = self._allowed(selection)
-        exact = mask_out(self.exact.documents[self._owner(selection)], allowed)
+        exact = mask_out(self.exact.documents[selection.documents][selection.owner], allowed)
         whole = _total(self.of_documents(selection, similarity))[selection.owner]
         return _estimate(self.exact.owners, exact, mask_out(whole, allowed))
 
@@ -277,14 +244,10 @@ class _CandidateScorer:
     def passage_spread(self) -> Spread:
         """Of the scores of passages."""
         selection, similarity = self.sample
-        exact = self.exact.passages(selection.passages)
+        exact = self.exact.passages(selection)
         of_documents = self.of_documents(selection, similarity)
         whole = _total(self.of_passages(selection, similarity, of_documents))
         return _estimate(self.exact.passage_spread, exact, whole)
-
-    def _owner(self, selection: Selection) -> IntArray:
-        """(p,) the document of each passage."""
-        return selection.documents[selection.owner]
 
 
 def _average(similarity: FloatArray, selection: Selection, reach: int) -> FloatArray:

@@ -62,9 +62,6 @@ RANKINGS: dict[str, Ranking] = {
 }
 
 
-_MANY = 65536  # scores, of which a walk takes its time
-_EXACT = 1e-3  # of the mean square: a smaller variance would be lost in rounding
-
 Contributions = dict[str, FloatArray]
 """What each feature adds to a score, by its name."""
 
@@ -97,21 +94,9 @@ class Spread:
     @classmethod
     def of(cls, scores: FloatArray) -> Spread:
         """Measured; 0 and 0 where none is finite."""
-        if len(scores) >= _MANY and (spread := cls._of_many(scores)) is not None:
-            return spread
         finite = np.isfinite(scores)
         some = scores if finite.all() else scores[finite]
         return cls(some.mean(), some.std()) if len(some) else cls(np.float32(0), np.float32(0))
-
-    @classmethod
-    def _of_many(cls, scores: FloatArray) -> Spread | None:
-        """From the sum of squares, in one walk; None where not all are finite, or nearly equal."""
-        mean = np.mean(scores, dtype=np.float32)
-        square = float(np.dot(scores, scores)) / len(scores)
-        variance = square - float(mean) ** 2
-        if not np.isfinite(square) or variance < _EXACT * square:
-            return None
-        return cls(mean, np.float32(np.sqrt(variance)))
 
     @property
     def varies(self) -> bool:

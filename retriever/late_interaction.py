@@ -81,9 +81,10 @@ def _window_sums(values: FloatArray, width: int) -> FloatArray:
     count = len(values) - width + 1
     total, done = np.zeros(count, np.float32), 0
     windows, size = values, 1
-    while size <= width:
+    while True:
         if width & size:
             total += windows[done : done + count]
             done += size
+        if done == width:
+            return total
         windows, size = windows[:-size] + windows[size:], 2 * size
-    return total

@@ -16,8 +16,7 @@ from indexing.encoder.settings import EncoderSettings
 from indexing.filter import Filter
 from indexing.index.faiss_index import FaissIndex
 from rag_app.corpus.corpus import Corpus
-from retriever import candidates
-from retriever.candidates import Selection
+from retriever import candidates, exact_features
 from retriever.features import DOCUMENT_FEATURES, PASSAGE_FEATURES
 from retriever.fusion import RANKINGS, Ranking, Scores
 from retriever.late_interaction import mean_of_neighbours, moving_average
@@ -158,6 +157,7 @@ def test_the_best_are_the_best_of_full_scoring(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Looking up few passages, with few candidates; the spread is known here."""
+    monkeypatch.setattr(exact_features, "CHUNK", 100)  # so that there are several
     for name, value in {"CANDIDATES": 150, "FEWEST": 12, "LARGE_DEPTH": 60}.items():
         monkeypatch.setattr(candidates, name, value)
     every = retriever.score(Query.of(query), where=where)
@@ -225,13 +225,6 @@ def test_every_feature_of_the_tables_is_that_of_full_scoring(
     few = replace(large, ranking=ranking).score(Query.of(QUERIES[1]))
     assert np.isfinite(few.documents).all()
     same(few, every, atol=2e-5)
-
-
-def test_a_selection_is_whole_documents() -> None:
-    chosen = Selection.of(np.array([2, 0]), np.array([0, 3, 4, 9]))
-    assert chosen.passages.tolist() == [4, 5, 6, 7, 8, 0, 1, 2]
-    assert chosen.owner.tolist() == [0] * 5 + [1] * 3
-    assert chosen.starts.tolist() == [0, 5]
 
 
 @pytest.mark.parametrize("reach", [1, 3])

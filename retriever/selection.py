@@ -1,0 +1,39 @@
+"""Some documents of a corpus with all their passages, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Some documents with all their passages, side by side.
+
+    Attributes:
+        documents: (c,) which documents.
+        bounds: (c, 2) position of each one's first passage in the corpus, and after its last.
+        passages: (p,) position of each passage in the corpus.
+        starts: (c,) where each document's passages begin here.
+        owner: (p,) which of the c documents each passage is of.
+    """
+
+    documents: IntArray
+    bounds: IntArray
+    passages: IntArray
+    starts: IntArray
+    owner: IntArray
+
+    @classmethod
+    def of(cls, documents: IntArray, bounds: IntArray) -> Selection:
+        """Documents by number; `bounds` (documents + 1,) is where their passages begin."""
+        pairs = np.stack((bounds[documents], bounds[documents + 1]), axis=1)
+        lengths = pairs[:, 1] - pairs[:, 0]
+        starts = np.cumsum(lengths) - lengths
+        owner = np.repeat(np.arange(len(documents)), lengths)
+        passages = np.arange(len(owner)) - starts[owner] + pairs[owner, 0]
+        return cls(documents, pairs, passages, starts, owner)
