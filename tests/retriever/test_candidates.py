@@ -17,11 +17,15 @@ from indexing.filter import Filter
 from indexing.index.faiss_index import FaissIndex
 from rag_app.corpus.corpus import Corpus
 from retriever import candidates, exact_features
-from retriever.features import DOCUMENT_FEATURES, PASSAGE_FEATURES
+from retriever.exact_features import ExactFeatures
+from retriever.features import DOCUMENT_FEATURES, PASSAGE_FEATURES, Features
+from retriever.filters import passage_mask
 from retriever.fusion import RANKINGS, Ranking, Scores
 from retriever.late_interaction import mean_of_neighbours, moving_average
 from retriever.query import Query
 from retriever.retriever import Retriever
+from retriever.rounds import run_together
+from retriever.selection import Selection
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -225,6 +229,28 @@ def test_every_feature_of_the_tables_is_that_of_full_scoring(
     few = replace(large, ranking=ranking).score(Query.of(QUERIES[1]))
     assert np.isfinite(few.documents).all()
     same(few, every, atol=2e-5)
+
+
+@pytest.mark.parametrize("where", FILTERS)
+def test_sums_tell_how_much_scores_vary(
+    where: Filter | None, large: Retriever, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exact_features, "CHUNK", 100)
+    snapshot = large.snapshot
+    limits = where or Filter()
+    (mask,) = run_together([passage_mask(limits, large.store.limited(where), snapshot)])
+    features = Features(snapshot, Query.of(QUERIES[4]), large.embed, mask)
+    exact = ExactFeatures(features, RANKINGS["default"])
+    bounds = np.append(snapshot.first_passages, len(snapshot.owner))
+    everything = Selection.of(np.arange(len(bounds) - 1), bounds)
+    owners = exact.documents[snapshot.owner]
+    for spread, scores in (
+        (exact.passage_spread, exact.passages(everything)),
+        (exact.owners, owners if mask is None else owners[mask]),
+    ):
+        finite = scores[np.isfinite(scores)]
+        assert spread.mean == pytest.approx(finite.mean(), abs=1e-4)
+        assert spread.deviation == pytest.approx(finite.std(), rel=1e-3)
 
 
 @pytest.mark.parametrize("reach", [1, 3])
