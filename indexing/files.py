@@ -136,7 +136,7 @@ def _document(path: str, kind: str, extract: Extract) -> Document:
         id=hashlib.sha256(key).hexdigest()[:12],
         path=path,
         part=extract.part,
-        title=one_line(extract.title)[:TITLE],
+        title=one_line(extract.title)[:TITLE].strip() or Path(path).stem,
         format=kind,
         digest=content_digest(extract.text, extract.utterances, extract.pages),
         text=extract.text,

@@ -1,9 +1,10 @@
 """Bytes to text: which encoding a file is in, and text that is safe to count characters in.
 
 The order is: byte order mark, UTF-8 (also CESU-8, its form in old databases), UTF-8 mixed
-with another encoding, UTF-8 with a rare damaged byte, then a guess by charset-normalizer among the
-encodings that people still have on disk. A guess is only taken when the whole file decodes without
-an error. What is damaged or mixed is told (`remarks`).
+with another encoding, UTF-8 with a rare damaged byte, cp1252 where there are but a few letters to
+guess by, then a guess by charset-normalizer among the encodings that people still have on disk. A
+guess is only taken when the whole file decodes without an error. What is damaged or mixed is told
+(`remarks`).
 """
 
 from __future__ import annotations
@@ -39,12 +40,15 @@ CONTROL_SHARE = 0.03  # more control characters than this is not text
 SINGLE_BYTE = ("cp1252", "cp1251", "koi8_r", "cp1250", "cp1253", "cp1254", "cp1255", "cp1257")
 MIXED = 3  # runs beyond ASCII that must be UTF-8 before a file counts as UTF-8 mixed with another
 
+FEW = 5  # letters beyond ASCII, by which hardly an encoding can be told from another
+
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
 # A small letter of cp1252 or what goes with it, alone: no remnant of a damaged UTF-8 character.
 _LETTER = re.compile(rb"[\xdf-\xef\xf1-\xf6\xf8-\xfc\x80\x85\x91-\x97\xab\xbb\xc4\xd6\xdc]")
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 _NEWLINES = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _BREAKS = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
+_DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")  # which make what follows read backwards
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\x1b") + b"\x7f"
 
@@ -84,6 +88,7 @@ def decode(path: Path, data: bytes, *, declared: str | None = None) -> str:
         or utf8(data)
         or _mixed(data)
         or _damaged_utf8(data)
+        or _few_letters(data)
         or _guess(data, CANDIDATES)
     )
     if text is None:
@@ -94,9 +99,10 @@ def decode(path: Path, data: bytes, *, declared: str | None = None) -> str:
 def clean(text: str) -> str:
     """Newlines as line feeds; no NUL, no lone surrogate, no leading byte order mark.
 
-    What cannot stay becomes U+FFFD, so that nothing disappears unseen.
+    What cannot stay becomes U+FFFD, so that nothing disappears unseen. Soft hyphens, which nobody
+    sees and which would part words, do disappear.
     """
-    return printable(_NEWLINES.sub("\n", text).lstrip("\ufeff"))
+    return printable(_NEWLINES.sub("\n", text).lstrip("\ufeff").replace("\u00ad", ""))
 
 
 def printable(text: str) -> str:
@@ -107,9 +113,10 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """A name in one line, such as a speaker or a title: line breaks become spaces.
 
-    A leading byte order mark is removed, for a text may begin with the name.
+    A leading byte order mark is removed, for a text may begin with the name, and so are characters
+    that change the direction of what follows it.
     """
-    return _BREAKS.sub(" ", printable(text.lstrip("\ufeff")))
+    return _BREAKS.sub(" ", _DIRECTIONS.sub("", printable(text.lstrip("\ufeff"))))
 
 
 def _marked(path: Path, data: bytes) -> str | None:
@@ -191,6 +198,12 @@ def _mixed(data: bytes) -> str | None:
         next(decoded) if _is_stray(piece) else piece.decode("utf-8")
         for piece in re.split(rb"([\x80-\xff]+)", data)
     )
+
+
+def _few_letters(data: bytes) -> str | None:
+    """Western text with a handful of letters beyond ASCII, each alone: too few to guess by."""
+    runs = [match.group() for match in _BEYOND_ASCII.finditer(data)]
+    return data.decode("cp1252") if len(runs) <= FEW and all(map(_LETTER.fullmatch, runs)) else None
 
 
 def _is_stray(run: bytes) -> bool:

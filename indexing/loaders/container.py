@@ -13,6 +13,8 @@ from indexing.loaders.magic import advice, signature
 
 UNPACKED = 512 * 1024 * 1024  # bytes that all parts of a document may have together
 
+ENCRYPTED = 1  # a bit of the flags of a part (PKWARE's APPNOTE, 4.4.4)
+
 _PASSWORD = "EncryptedPackage".encode("utf-16-le")
 
 
@@ -97,6 +99,8 @@ def check(path: Path, suffix: str) -> Kind:
     except zipfile.BadZipFile:
         reason = f"is a damaged or cut short {kind.name}"
         raise UnreadableFile(path, reason, kind.save_again) from None
+    if any(part.flag_bits & ENCRYPTED for part in parts):
+        raise _sealed(path)
     _refuse_other_kind(path, kind, {part.filename for part in parts})
     if (size := sum(part.file_size for part in parts)) > UNPACKED:
         reason = f"unpacks to {size >> 20} MiB, over the limit of {UNPACKED >> 20} MiB"
@@ -109,13 +113,16 @@ def _refuse_no_zip(path: Path, kind: Kind) -> None:
         match = signature(file.read(4096))
     if match is not None and match.kind.startswith("an old"):
         if _PASSWORD in path.read_bytes():
-            remedy = "save a copy without the password"
-            raise UnreadableFile(path, "is protected by a password", remedy)
+            raise _sealed(path)
         raise UnreadableFile(path, f"is {match.kind}, not {kind.suffix}", advice(match))
     if match is None or match.kind != "a ZIP archive":
         found = f"is {match.kind}" if match else "is text or something else"
         remedy = advice(match) if match else "give it the ending of what it is, such as .html"
         raise UnreadableFile(path, f"{found}, not {kind.noun}", remedy)
+
+
+def _sealed(path: Path) -> UnreadableFile:
+    return UnreadableFile(path, "is protected by a password", "save a copy without the password")
 
 
 def _refuse_other_kind(path: Path, kind: Kind, parts: Collection[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import re
 import tempfile
 import zipfile
 from collections.abc import Mapping
@@ -109,6 +110,15 @@ def workbook(**cells: str) -> bytes:
     return data.getvalue()
 
 
+def zip_password(data: bytes) -> bytes:
+    """A ZIP file whose parts say that they are encrypted, as `zip --encrypt` writes them."""
+    sealed = bytearray(data)
+    for magic, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        for match in re.finditer(re.escape(magic), data):
+            sealed[match.start() + flags] |= 1
+    return bytes(sealed)
+
+
 SEALED = OLD_OFFICE + "EncryptedPackage".encode("utf-16-le")
 DRM = (
     b'<encryption><EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes"/></encryption>'
@@ -142,6 +152,12 @@ CASES = {
     "password": ("a.pdf", pdf(password="secret"), "protected by a password"),
     "pictures only": ("a.pdf", pdf(""), "no text"),
     "HTML named Word": ("a.docx", b"<html><p>words</p></html>", "not a Word document"),
+    "Word in a sealed ZIP": ("a.docx", zip_password(docx()), "protected by a password"),
+    "spreadsheet in a sealed ZIP": (
+        "a.xlsx",
+        zip_password(workbook(A1="x")),
+        "protected by a password",
+    ),
     "old Word": ("a.docx", OLD_OFFICE, "is an old Microsoft Office document"),
     "sealed Word": ("a.docx", SEALED, "protected by a password"),
     "text named PNG": ("a.png", b"just words", "is no picture, or a damaged one"),

@@ -20,6 +20,7 @@ from indexing.loaders.mails.mail import Attachment, Mail, Person, extracts
 
 DEEPEST = 50  # parts within parts
 HEAD = ("From", "To", "Date", "Subject", "Received", "Message-ID", "Return-Path")
+SUFFIXES = {"plain": "txt", "markdown": "md"}  # of files without a name; others are so called
 SEALED = ("application/pkcs7-mime", "application/x-pkcs7-mime", "multipart/encrypted")
 
 
@@ -50,7 +51,8 @@ def read(path: Path, message: Message) -> Mail:
             attachments.append(Attachment(_file_name(part) or f"{mail.title}.eml", mail))
         elif _is_attached(part):
             content = part.get_payload(decode=True)
-            name = _file_name(part) or f"attachment.{part.get_content_subtype()}"
+            subtype = part.get_content_subtype()
+            name = _file_name(part) or f"attachment.{SUFFIXES.get(subtype, subtype)}"
             if isinstance(content, bytes) and kind not in SEALED:
                 attachments.append(Attachment(name, content))
         elif kind in ("text/plain", "text/html"):

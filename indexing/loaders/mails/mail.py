@@ -239,8 +239,9 @@ def _named(
     try:
         for each in found:
             if isinstance(each, UnreadableFile):
-                reason = f"its attachment {name} {each.reason}".replace("its attachment its", "its")
-                yield PartUnread(path, reason, each.remedy)
+                inner = each.reason.removeprefix("its attachment ")
+                within = "/" if inner != each.reason else " "
+                yield PartUnread(path, f"its attachment {name}{within}{inner}", each.remedy)
                 continue
             if not each.text.strip():
                 yield PartUnread(path, f"its attachment {name} holds no text", "see what it is")

@@ -18,8 +18,12 @@ from indexing.text.transcripts import label
 
 TOUCH = 0.1  # seconds between two cues that follow without a pause
 TURN_WORDS = 150  # an utterance as long as this ends with its sentence, to keep its time stamp near
+PAUSE = 60.0  # seconds after which the same voice begins an utterance with its own time stamp
 LINE_WORDS = 40  # the same for words of nobody, who may be several
 
+_NEGATIVE = re.compile(
+    r"(^|(?<=-->)[ \t]?)-((?:\d{1,4}:)?\d\d:\d\d[.,]\d{3})(?=[ \t]*(?:-->|$))", re.MULTILINE
+)
 _ENDS_SENTENCE = re.compile(r"[.?!\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*$")
 
 
@@ -67,6 +71,11 @@ def plain_lines(markup: str) -> tuple[str, ...]:
     bare = unescape(re.sub(r"<[^<>\n]*>|\{\\[^{}\n]*\}", "", markup))
     lines = (" ".join(printable(line).split()).lstrip("\ufeff ") for line in bare.split("\n"))
     return tuple(line for line in lines if line)
+
+
+def without_negatives(text: str) -> str:
+    """Captions with times before the beginning, as shifting them leaves, at the beginning."""
+    return _NEGATIVE.sub(lambda match: match[1] + re.sub(r"\d", "0", match[2]), text)
 
 
 def _new_lines(cues: Sequence[Cue]) -> Iterator[Cue]:
@@ -118,7 +127,8 @@ def _utterances(cues: Iterable[Cue]) -> Iterator[Cue]:
     held: list[Cue] = []
     words = 0
     for cue in cues:
-        if held and (cue.speaker != held[0].speaker or _is_over(held[-1], words)):
+        paused = held and cue.start - held[-1].end > PAUSE
+        if held and (paused or cue.speaker != held[0].speaker or _is_over(held[-1], words)):
             yield _joined(held)
             held, words = [], 0
         held.append(cue)

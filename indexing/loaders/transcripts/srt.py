@@ -9,7 +9,7 @@ from pathlib import Path
 from indexing.documents import Extract
 from indexing.errors import UnreadableFile
 from indexing.loaders.charset import printable, read_text, remarks
-from indexing.loaders.transcripts.captions import Cue, plain_lines, transcript
+from indexing.loaders.transcripts.captions import Cue, plain_lines, transcript, without_negatives
 
 SAVE_AGAIN = "fix it, or save the captions as SubRip again"
 
@@ -24,7 +24,7 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     Raises:
         UnreadableFile: It is not SubRip, or a caption of it is damaged.
     """
-    text = read_text(path)
+    text = without_negatives(read_text(path))
     if "-->" not in text and text.strip():
         reason = "holds no caption with times, so it is not SubRip"
         raise UnreadableFile(

@@ -10,7 +10,7 @@ from pathlib import Path
 from indexing.documents import NO_OCCASION, Extract, Occasion
 from indexing.errors import UnreadableFile
 from indexing.loaders.charset import printable, read_text, remarks
-from indexing.loaders.transcripts.captions import Cue, plain_lines, transcript
+from indexing.loaders.transcripts.captions import Cue, plain_lines, transcript, without_negatives
 from indexing.text.dates import date_in
 from indexing.text.transcripts import seconds
 
@@ -28,7 +28,7 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     from webvtt import WebVTT
     from webvtt.errors import MalformedFileError
 
-    text = read_text(path)
+    text = without_negatives(read_text(path))
     try:
         captions = WebVTT.from_string(text)
     except MalformedFileError:

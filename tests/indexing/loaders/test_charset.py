@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from indexing.documents import Document
-from indexing.loaders.charset import clean
+from indexing.loaders.charset import clean, decode, one_line
 from indexing.walk import Failure
 from tests.reading import read
 
@@ -101,6 +101,13 @@ def test_newlines_become_line_feeds() -> None:
 def test_what_cannot_be_in_a_text_is_shown() -> None:
     assert clean("\ufeffa\0b\ud83dc") == "a\ufffdb\ufffdc"
     assert clean("\ufeff\ufeffa") == "a"
+    assert clean("Donau\u00addampf\u00adschiff") == "Donaudampfschiff"
+    assert one_line("a\u202egnp\u2066\nb") == "agnp b"
+
+
+@pytest.mark.parametrize("text", ["Müller", "The bridge über.", "5 € each", "ä", "São João é bom"])
+def test_a_handful_of_letters_is_western(text: str) -> None:
+    assert decode(Path("a.txt"), text.encode("cp1252")) == text
 
 
 def remarks_of(path: Path) -> list[str]:

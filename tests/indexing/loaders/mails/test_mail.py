@@ -78,6 +78,28 @@ def test_attached_pictures_are_read_where_an_engine_is_named(tmp_path: Path) -> 
     assert "its attachment huge.png has more than" in damaged.reason
 
 
+def test_what_is_attached_to_an_attached_mail_is_named_in_its_place(tmp_path: Path) -> None:
+    inner, outer, whole = mail(), mail(), mail()
+    inner.replace_header("Subject", "inner")
+    outer.replace_header("Subject", "outer")
+    inner.add_attachment(b"x", maintype="application", subtype="zip", filename="plans.zip")
+    outer.add_attachment(inner)
+    whole.add_attachment(outer)
+    whole.add_attachment(b"The words of no file.", maintype="text", subtype="plain")
+    (tmp_path / "a.eml").write_bytes(whole.as_bytes())
+    found = read(tmp_path / "a.eml")
+    (unread,) = (one for one in found if isinstance(one, Failure))
+    assert unread.reason == (
+        "its attachment outer.eml/inner.eml has attachments that are not read (plans.zip)"
+    )
+    assert [one.part for one in found if isinstance(one, Document)] == [
+        "",
+        "outer.eml",
+        "outer.eml/inner.eml",
+        "attachment.txt",
+    ]
+
+
 def test_pictures_attached_in_outlook(tmp_path: Path) -> None:
     ada = ("Ada", "ada@example.org")
     whole = outlook.mail(

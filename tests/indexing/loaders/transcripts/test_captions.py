@@ -84,6 +84,25 @@ ALICE: It rains.
     ]
 
 
+def test_times_before_the_beginning_are_the_beginning(tmp_path: Path) -> None:
+    times = (("-00:00:01,000", "00:00:02,000"), ("-00:01:01,500", "-00:00:01,500"))
+    cues = "\n".join(
+        f"{number}\n{start} --> {end}\nAnn: Word {number}.\n"
+        for number, (start, end) in enumerate((*times, ("00:00:03,000", "00:00:04,000")))
+    )
+    found = said(loaded(tmp_path, "a.srt", cues))
+    assert found == [("Ann", 0.0, "Word 0. Word 1. Word 2.")]
+    assert said(loaded(tmp_path, "a.vtt", "WEBVTT\n\n" + cues.replace(",", "."))) == found
+
+
+def test_the_same_voice_after_a_long_silence_has_a_time_of_its_own() -> None:
+    cues = [Cue(at, at + 2, (f"At {at}.",), "Ann") for at in (0, 50, 500)]
+    assert said(transcript(cues, title="t")) == [
+        ("Ann", 0, "At 0. At 50."),
+        ("Ann", 500, "At 500."),
+    ]
+
+
 def test_words_of_nobody_are_lines_of_sentences() -> None:
     cues = [
         Cue(0, 1, ("The answer",)),
