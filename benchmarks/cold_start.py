@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
 
 import click
 
-ROOT = Path(__file__).resolve().parents[1]
-SAMPLES = ROOT / "data" / "samples"
+from benchmarks.checkouts import ROOT, Run, run, run_command, sample_files, with_checkouts
 
 MODELS = frozenset(
     {"torch", "transformers", "sentence_transformers", "onnx", "scipy", "sklearn", "pandas"}
@@ -41,11 +37,6 @@ class Budget:
     megabytes: int
     without: frozenset[str]
     least: str
-
-
-def sample_files() -> list[Path]:
-    """The sample documents."""
-    return sorted(file for file in SAMPLES.iterdir() if file.suffix != ".jsonl")
 
 
 _LIGHT = MODELS | FORMATS | OTHERS | RUNTIME
@@ -82,59 +73,39 @@ BUDGETS: Mapping[str, Budget] = {
 """By name. The tests hold the imports, which no machine's speed changes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What one process took.
-
-    Attributes:
-        seconds: On the clock.
-        cpu: Seconds of all cores.
-        megabytes: Its peak.
-    """
-
-    seconds: float
-    cpu: float
-    megabytes: float
-
-
 @click.command()
 @click.option("--rounds", default=5, show_default=True, help="Of each command; the best counts.")
-@click.option(
-    "--before",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Another checkout, to be timed in turn with this one.",
-)
-def command(rounds: int, before: Path | None) -> None:
+@with_checkouts
+def command(rounds: int, checkouts: Mapping[str, Path]) -> None:
     """Time and memory of commands, each in a process of its own, as a table."""
-    trees = {"now": ROOT} if before is None else {"before": before.resolve(), "now": ROOT}
     with TemporaryDirectory() as folder:
-        corpora = {name: Path(folder) / name for name in trees}
-        for name, tree in trees.items():
+        corpora = {name: Path(folder) / name for name in checkouts}
+        for name, tree in checkouts.items():
             run_command(tree, "index", *map(str, sample_files()), "--corpus", str(corpora[name]))
-        click.echo("| command | " + " | ".join(_columns(trees)) + " | limit s | wanted |")
-        click.echo("|---" * (3 * len(trees) + 3) + "|")
+        click.echo("| command | " + " | ".join(_columns(checkouts)) + " | limit s | wanted |")
+        click.echo("|---" * (3 * len(checkouts) + 3) + "|")
         for name, budget in BUDGETS.items():
-            click.echo(_row(name, budget, trees, corpora, rounds))
+            click.echo(_row(name, budget, checkouts, corpora, rounds))
 
 
-def _columns(trees: Mapping[str, Path]) -> Iterator[str]:
-    for name in trees:
+def _columns(checkouts: Mapping[str, Path]) -> Iterator[str]:
+    for name in checkouts:
         yield from (f"{name} s", f"{name} CPU s", f"{name} MB")
 
 
 def _row(
     name: str,
     budget: Budget,
-    trees: Mapping[str, Path],
+    checkouts: Mapping[str, Path],
     corpora: Mapping[str, Path],
     rounds: int,
 ) -> str:
     """One line of the table; rounds go through the trees in turn."""
-    runs: dict[str, list[Run]] = {tree: [] for tree in trees}
+    runs: dict[str, list[Run]] = {tree: [] for tree in checkouts}
     least = []
     for _ in range(rounds):
         least.append(run([sys.executable, "-c", budget.least], ROOT))
-        for tree, root in trees.items():
+        for tree, root in checkouts.items():
             corpus = () if name == "--help" else ("--corpus", str(corpora[tree]))
             runs[tree].append(run_command(root, *budget.words, *corpus))
     cells = [
@@ -145,26 +116,3 @@ def _row(
     limit = min(run.seconds for run in least)
     wanted = f"{budget.seconds} s, {budget.megabytes} MB"
     return f"| {name} | " + " | ".join(cells) + f" | {limit:.2f} | {wanted} |"
-
-
-def run_command(tree: Path, *words: str) -> Run:
-    """Run `rag-app` of a checkout."""
-    return run([sys.executable, "-m", "rag_app", *words], tree)
-
-
-def run(line: Sequence[str], tree: Path) -> Run:
-    """Run a process to its end.
-
-    Raises:
-        ClickException: It failed.
-    """
-    environment = {**os.environ, "PYTHONPATH": str(tree)}
-    started = perf_counter()
-    with subprocess.Popen(line, cwd=tree, env=environment, stdout=subprocess.DEVNULL) as process:
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = perf_counter() - started
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise click.ClickException(f"{' '.join(line)} ended with {process.returncode}")
-    peak = usage.ru_maxrss / 1e6 if sys.platform == "darwin" else usage.ru_maxrss * 1024 / 1e6
-    return Run(seconds, usage.ru_utime + usage.ru_stime, peak)

@@ -30,6 +30,7 @@ class Scan:
         noise: Standard deviation of the noise, in grey levels of 256.
         paper: Grey level of the paper.
         quality: Of the JPEG that the scanner made of it; None for none.
+        inches: Width and height of the paper.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Scan:
     noise: float = 0.0
     paper: int = 255
     quality: int | None = None
+    inches: tuple[float, float] = A4
 
 
 SCANS = (
@@ -64,7 +66,7 @@ def draw(words: list[str], scan: Scan, *, seed: int = 0) -> tuple[Image, list[st
     """A page filled with words, as grey levels, and the words that found room on it, in order."""
     from PIL import Image, ImageDraw, ImageFont
 
-    size = tuple(round(side * scan.dpi) for side in A4)
+    size = tuple(round(side * scan.dpi) for side in scan.inches)
     page = Image.new("L", (size[0], size[1]), scan.paper)
     pen = ImageDraw.Draw(page)
     font = ImageFont.truetype(str(font_file()), round(scan.points * scan.dpi / 72))

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ from time import perf_counter
 import click
 import psutil
 
-from benchmarks.cold_start import ROOT, run_command, sample_files
+from benchmarks.checkouts import ROOT, run_command, sample_files, with_checkouts
 
 QUESTION = "Why was the budget cut?"
 STEPS = ("listens", "page", "first answer")
@@ -39,23 +39,18 @@ class Moment:
 
 @click.command()
 @click.option("--rounds", default=3, show_default=True, help="The best of each step counts.")
-@click.option(
-    "--before",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Another checkout, to be timed in turn with this one.",
-)
-def command(rounds: int, before: Path | None) -> None:
+@with_checkouts
+def command(rounds: int, checkouts: Mapping[str, Path]) -> None:
     """When a server listens, when its page is there, and when a question is answered.
 
     The page and the question are asked for as soon as it listens.
     """
-    trees = {"now": ROOT} if before is None else {"before": before.resolve(), "now": ROOT}
     with TemporaryDirectory() as folder:
         corpus = str(Path(folder) / "corpus")
         run_command(ROOT, "index", *map(str, sample_files()), "--corpus", corpus)
-        runs: dict[str, list[list[Moment]]] = {name: [] for name in trees}
+        runs: dict[str, list[list[Moment]]] = {name: [] for name in checkouts}
         for _ in range(rounds):
-            for name, tree in trees.items():
+            for name, tree in checkouts.items():
                 runs[name].append([*moments(tree, corpus)])
     click.echo("| checkout | step | s | CPU s | MB |\n|---|---|---|---|---|")
     for name, each in runs.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,7 +10,7 @@ from tempfile import TemporaryDirectory
 import click
 import numpy as np
 
-from benchmarks.cold_start import ROOT, Run, run_command
+from benchmarks.checkouts import ROOT, Run, run_command, with_checkouts
 from benchmarks.synthetic_corpus import word
 from indexing.documents import Document
 from indexing.encoder.encoded_document import EncodedDocument
@@ -26,27 +27,22 @@ DRAWN = Fingerprint("drawn", "0", "none", 512, "mean", "float32", 384)
 @click.command()
 @click.option("--files", default=10_000, show_default=True, help="In a hundred folders.")
 @click.option("--rounds", default=5, show_default=True, help="The best counts.")
-@click.option(
-    "--before",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Another checkout, to be timed in turn with this one.",
-)
-def command(files: int, rounds: int, before: Path | None) -> None:
+@with_checkouts
+def command(files: int, rounds: int, checkouts: Mapping[str, Path]) -> None:
     """Time and memory of `rag-app index` with nothing to do, each run a process of its own.
 
     The documents are read as `index` reads them; their vectors are drawn, because no run with
     nothing to do looks at one.
     """
-    trees = {"now": ROOT} if before is None else {"before": before.resolve(), "now": ROOT}
     with TemporaryDirectory() as place:
         folder, corpus = Path(place).resolve() / "files", Path(place) / "corpus"
         write_files(folder, files)
         fill(corpus, folder)
         words = ("index", str(folder), "--corpus", str(corpus))
         run_command(ROOT, *words)  # builds the search indexes
-        runs: dict[str, list[Run]] = {name: [] for name in trees}
+        runs: dict[str, list[Run]] = {name: [] for name in checkouts}
         for _ in range(rounds):
-            for name, tree in trees.items():
+            for name, tree in checkouts.items():
                 runs[name].append(run_command(tree, *words))
         click.echo("| checkout | s | CPU s | MB |\n|---|---|---|---|")
         for name, each in runs.items():

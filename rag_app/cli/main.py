@@ -22,10 +22,8 @@ from rag_app.cli import settings, terminal
 from rag_app.cli.last_resort import check_working_folder, last_resort
 from rag_app.cli.options import (
     encoder_settings,
-    file_limits,
     filters,
     generator_settings,
-    ocr_settings,
     print_result,
     with_collection,
     with_collections,
@@ -50,6 +48,8 @@ if TYPE_CHECKING:
     from generator.answer_length import Length
     from generator.request import ReadAs
     from generator.settings import GeneratorSettings
+    from indexing.limits import FileLimits
+    from indexing.ocr.reading import OcrSettings
     from indexing.store.database import Synchronous
     from rag_app.corpus.corpus import Corpus
 
@@ -161,12 +161,8 @@ def index(
     dtype: str | None,
     reencode: bool,
     recheck: bool,
-    ocr: str,
-    ocr_languages: tuple[str, ...],
-    max_file_mb: int,
-    max_file_seconds: int,
-    max_file_memory_mb: int,
-    max_file_characters: int,
+    ocr: OcrSettings,
+    limits: FileLimits,
     synchronous: Synchronous,
     as_json: bool,
 ) -> None:
@@ -182,9 +178,7 @@ def index(
     if bool(paths) == reencode:
         raise InvalidRequest("name the files or folders to index, or --reencode, but not both")
     settings = encoder_settings(encoder, extension, max_length, dtype)
-    limits = file_limits(max_file_mb, max_file_seconds, max_file_memory_mb, max_file_characters)
-    options = {"encoder": settings, "limits": limits, "synchronous": synchronous}
-    options["ocr"] = ocr_settings(ocr, ocr_languages)
+    options = {"encoder": settings, "limits": limits, "ocr": ocr, "synchronous": synchronous}
     with _corpus(folder, **options) as corpus:
         if reencode:
             with printing.index_progress("Encoding") as advance:

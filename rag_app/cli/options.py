@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -93,6 +95,27 @@ def together(*options: Option[Any]) -> Option[Any]:
     return added
 
 
+def gathered(name: str, make: Callable[..., Any], *options: Option[Any]) -> Option[Any]:
+    """Several options that reach the command as one parameter.
+
+    Args:
+        name: Of that parameter.
+        make: Makes its value of theirs; its parameters are called as they are.
+        options: As for `together`.
+    """
+    parts = tuple(inspect.signature(make).parameters)
+
+    def added(command: Command) -> Command:
+        @wraps(command)
+        def called(*positional: Any, **values: Any) -> Any:  # noqa: ANN401 - as in any click
+            whole = make(**{part: values.pop(part) for part in parts})
+            return command(*positional, **values, **{name: whole})
+
+        return cast(Command, together(*options)(called))
+
+    return added
+
+
 Numbers = tuple[int, ...] | None
 
 
@@ -163,7 +186,14 @@ with_encoder = together(
     ),
 )
 
-with_ocr = together(
+
+def _ocr(ocr: str, ocr_languages: tuple[str, ...]) -> OcrSettings:
+    return OcrSettings(ocr, ocr_languages)
+
+
+with_ocr = gathered(
+    "ocr",
+    _ocr,
     click.option(
         "--ocr", type=click.Choice(["auto", "off", *OCR_ENGINES]), default="auto",
         show_default=True, help="Reads pages that are pictures; auto takes what is installed.",
@@ -175,7 +205,19 @@ with_ocr = together(
 )  # fmt: skip
 
 _LIMITS = FileLimits()
-with_file_limits = together(
+
+
+def _limits(
+    max_file_mb: int, max_file_seconds: int, max_file_memory_mb: int, max_file_characters: int
+) -> FileLimits:
+    return FileLimits(
+        max_file_mb * MIB, max_file_seconds, max_file_memory_mb * MIB, max_file_characters
+    )
+
+
+with_file_limits = gathered(
+    "limits",
+    _limits,
     click.option(
         "--max-file-mb",
         type=click.IntRange(min=1),
@@ -379,16 +421,6 @@ def generator_settings(
         max_new_tokens=max_tokens or default.max_new_tokens,
         answerable=abstain_below,
     )
-
-
-def ocr_settings(engine: str, languages: Sequence[str]) -> OcrSettings:
-    """The settings that the options name."""
-    return OcrSettings(engine, tuple(languages))
-
-
-def file_limits(megabytes: int, seconds: int, memory: int, characters: int) -> FileLimits:
-    """Limits of one file from flags; sizes in MiB."""
-    return FileLimits(megabytes * MIB, seconds, memory * MIB, characters)
 
 
 def filters(

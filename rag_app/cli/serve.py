@@ -10,8 +10,6 @@ import click
 
 from indexing.errors import InvalidRequest
 from rag_app.cli.options import (
-    file_limits,
-    ocr_settings,
     with_abstain_below,
     with_corpus,
     with_encoder,
@@ -24,6 +22,8 @@ from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
     from generator.evidence import EvidenceUnit
+    from indexing.limits import FileLimits
+    from indexing.ocr.reading import OcrSettings
     from indexing.store.database import Synchronous
     from rag_app.chat.web.logins import Logins
 
@@ -82,12 +82,8 @@ def serve(
     extension: str | None,
     max_length: int | None,
     dtype: str | None,
-    ocr: str,
-    ocr_languages: tuple[str, ...],
-    max_file_mb: int,
-    max_file_seconds: int,
-    max_file_memory_mb: int,
-    max_file_characters: int,
+    ocr: OcrSettings,
+    limits: FileLimits,
     max_recording_mb: int,
     synchronous: Synchronous,
 ) -> None:
@@ -118,13 +114,12 @@ def serve(
         answerable=abstain_below,
     )
     encoding = encoder_settings(encoder, extension, max_length, dtype)
-    limits = file_limits(max_file_mb, max_file_seconds, max_file_memory_mb, max_file_characters)
     with Corpus(
         folder,
         encoder=encoding,
         generator=settings,
         limits=limits,
-        ocr=ocr_settings(ocr, ocr_languages),
+        ocr=ocr,
         notify=_notify,
         synchronous=synchronous,
     ) as corpus:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli.options import TUNED, file_limits, print_result, with_file_limits, with_json
+from rag_app.cli.options import TUNED, print_result, with_file_limits, with_json
 from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -62,10 +62,7 @@ def tune(
     batch_size: int,
     span_words: int,
     seed: int,
-    max_file_mb: int,
-    max_file_seconds: int,
-    max_file_memory_mb: int,
-    max_file_characters: int,
+    limits: FileLimits,
     as_json: bool,
 ) -> None:
     """Train an encoder's positions on your documents, so that it reads longer texts.
@@ -81,7 +78,6 @@ def tune(
         raise InvalidRequest(f"{out}: exists, and a corpus may need it; give another --out")
     if not out.absolute().parent.is_dir():
         raise InvalidRequest(f"{out}: its folder does not exist; make it first")
-    limits = file_limits(max_file_mb, max_file_seconds, max_file_memory_mb, max_file_characters)
     texts, failures = _read(paths, limits)
     for failure in failures:
         say(f"rag-app: {failure}", error=True)

@@ -12,8 +12,6 @@ import click
 from rag_app.cli import terminal
 from rag_app.cli.options import (
     encoder_settings,
-    file_limits,
-    ocr_settings,
     with_collection,
     with_corpus,
     with_encoder,
@@ -23,6 +21,8 @@ from rag_app.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from indexing.limits import FileLimits
+    from indexing.ocr.reading import OcrSettings
     from indexing.store.database import Synchronous
     from rag_app.corpus.folder_watch import FolderEvent
 
@@ -60,12 +60,8 @@ def watch(
     dtype: str | None,
     settle: float,
     poll: float | None,
-    ocr: str,
-    ocr_languages: tuple[str, ...],
-    max_file_mb: int,
-    max_file_seconds: int,
-    max_file_memory_mb: int,
-    max_file_characters: int,
+    ocr: OcrSettings,
+    limits: FileLimits,
     synchronous: Synchronous,
     as_json: bool,
 ) -> None:
@@ -78,12 +74,11 @@ def watch(
     from rag_app.corpus.folder_watch import FolderWatch
 
     settings = encoder_settings(encoder, extension, max_length, dtype)
-    limits = file_limits(max_file_mb, max_file_seconds, max_file_memory_mb, max_file_characters)
     with Corpus(
         folder,
         encoder=settings,
         limits=limits,
-        ocr=ocr_settings(ocr, ocr_languages),
+        ocr=ocr,
         notify=lambda line: terminal.say(line, error=True),
         synchronous=synchronous,
     ) as corpus:

@@ -1,0 +1,77 @@
+"""Commands of this checkout, and of another if one is named, timed in turn."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import click
+
+from rag_app.cli.options import gathered
+
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLES = ROOT / "data" / "samples"
+
+
+def _checkouts(before: Path | None) -> Mapping[str, Path]:
+    return {"now": ROOT} if before is None else {"before": before.resolve(), "now": ROOT}
+
+
+with_checkouts = gathered(
+    "checkouts",
+    _checkouts,
+    click.option(
+        "--before",
+        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        help="Another checkout, to be timed in turn with this one.",
+    ),
+)
+"""Gives a command their folders, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one process took.
+
+    Attributes:
+        seconds: On the clock.
+        cpu: Seconds of all cores.
+        megabytes: Its peak.
+    """
+
+    seconds: float
+    cpu: float
+    megabytes: float
+
+
+def sample_files() -> list[Path]:
+    """The sample documents."""
+    return sorted(file for file in SAMPLES.iterdir() if file.suffix != ".jsonl")
+
+
+def run_command(tree: Path, *words: str) -> Run:
+    """Run `rag-app` of a checkout."""
+    return run([sys.executable, "-m", "rag_app", *words], tree)
+
+
+def run(line: Sequence[str], tree: Path) -> Run:
+    """Run a process to its end.
+
+    Raises:
+        ClickException: It failed.
+    """
+    environment = {**os.environ, "PYTHONPATH": str(tree)}
+    started = perf_counter()
+    with subprocess.Popen(line, cwd=tree, env=environment, stdout=subprocess.DEVNULL) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = perf_counter() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise click.ClickException(f"{' '.join(line)} ended with {process.returncode}")
+    peak = usage.ru_maxrss / 1e6 if sys.platform == "darwin" else usage.ru_maxrss * 1024 / 1e6
+    return Run(seconds, usage.ru_utime + usage.ru_stime, peak)
