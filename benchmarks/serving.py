@@ -20,7 +20,7 @@ import click
 import numpy as np
 import psutil
 
-from benchmarks.cold_start import ROOT, SAMPLES, run_command, sample_files
+from benchmarks.checkouts import ROOT, SAMPLES, run_command, sample_files, with_checkouts
 from rag_app.cli.options import print_result, with_json
 from rag_app.evaluation.table import grid
 from rag_app.progress import track
@@ -126,24 +126,21 @@ class Server:
 @click.command()
 @click.option("--people", default=40, show_default=True, help="Who ask a question each, at once.")
 @click.option("--rounds", default=3, show_default=True, help="Of both ways, in turn.")
-@click.option(
-    "--before",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Another checkout, whose server is asked in turn with this one's.",
-)
+@with_checkouts
 @with_json
-def command(people: int, rounds: int, before: Path | None, as_json: bool) -> None:
+def command(people: int, rounds: int, checkouts: Mapping[str, Path], as_json: bool) -> None:
     """How long people wait for quotes when many ask at once, and what the server holds after.
 
     The sample documents and their questions, over the HTTP API. All are asked once before what
     is counted, so that what is kept from question to question is there.
     """
-    trees = {"now": ROOT} if before is None else {"before": before.resolve(), "now": ROOT}
     questions = sample_questions(people)
     with TemporaryDirectory() as folder, ExitStack() as stack:
         corpus = str(Path(folder) / "corpus")
         run_command(ROOT, "index", *map(str, sample_files()), "--corpus", corpus)
-        servers = {name: stack.enter_context(served(tree, corpus)) for name, tree in trees.items()}
+        servers = {
+            name: stack.enter_context(served(tree, corpus)) for name, tree in checkouts.items()
+        }
         reports = measure(servers, questions, rounds)
     print_result(
         as_json,

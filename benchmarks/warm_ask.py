@@ -16,7 +16,7 @@ from typing import IO
 
 import click
 
-from benchmarks.cold_start import ROOT, SAMPLES, run_command, sample_files
+from benchmarks.checkouts import ROOT, SAMPLES, run_command, sample_files, with_checkouts
 
 PROGRAM = """
 import json, sys, time
@@ -50,24 +50,19 @@ class Asked:
 
 @click.command()
 @click.option("--questions", default=40, show_default=True, help="Of the sample questions.")
-@click.option(
-    "--before",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Another checkout, to be asked the same in turn with this one.",
-)
-def command(questions: int, before: Path | None) -> None:
+@with_checkouts
+def command(questions: int, checkouts: Mapping[str, Path]) -> None:
     """Seconds of `Corpus.ask` for quotes, after two questions that load the models."""
-    trees = {"now": ROOT} if before is None else {"before": before.resolve(), "now": ROOT}
     with TemporaryDirectory() as folder:
         run_command(ROOT, "index", *map(str, sample_files()), "--corpus", folder)
-        found = measure(trees, Path(folder), _questions(questions + 2))
+        found = measure(checkouts, Path(folder), _questions(questions + 2))
     click.echo("| checkout | median s | 95 % | CPU s, mean |\n|---|---|---|---|")
     for name, each in found.items():
         seconds = sorted(one.seconds for one in each)
         late = seconds[min(len(seconds) - 1, int(0.95 * len(seconds)))]
         cpu = fmean(one.cpu for one in each)
         click.echo(f"| {name} | {median(seconds):.2f} | {late:.2f} | {cpu:.2f} |")
-    if before is not None:
+    if "before" in found:
         pairs = list(zip(found["before"], found["now"], strict=True))
         ratio = fmean(now.cpu for _, now in pairs) / fmean(old.cpu for old, _ in pairs)
         same = fmean(now.text == old.text for old, now in pairs)
