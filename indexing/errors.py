@@ -127,6 +127,22 @@ class SpeakerNotFound(CorpusError):
     """Nobody by that name speaks in these documents."""
 
 
+class ShardLost(CorpusError):
+    """A shard of the corpus does not answer, on any machine that has it.
+
+    Attributes:
+        shard: Its name.
+    """
+
+    def __init__(self, shard: str, reason: str) -> None:
+        super().__init__(
+            f"shard {shard}: no replica of it answers ({reason}); see which machines are there "
+            "with: ray status; or search on this machine alone: rag-app cluster init --shards N, "
+            "without --ray"
+        )
+        self.shard = shard
+
+
 class ModelError(RagAppError):
     """Something about a model."""
 

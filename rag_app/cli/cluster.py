@@ -38,18 +38,33 @@ def cluster(context: click.Context, folder: Path, as_json: bool) -> None:
 @click.option(
     "--shards", type=click.IntRange(1, 4096), required=True, metavar="N", help="How many shards."
 )
+@click.option(
+    "--ray",
+    metavar="HOST:PORT",
+    default="",
+    help="Search them on the machines of this Ray cluster.  [default: in the process that asks]",
+)
+@click.option(
+    "--replicas",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    metavar="R",
+    help="With --ray, how many machines have each shard.",
+)
 @with_corpus
 @with_json
-def init(shards: int, folder: Path, as_json: bool) -> None:
+def init(shards: int, ray: str, replicas: int, folder: Path, as_json: bool) -> None:
     """Divide a corpus into N shards, or into another number of them.
 
     Each document belongs to one, by a hash of its id. Nothing is encoded again: documents and
-    vectors are copied, and with another number only those move that have to.
+    vectors are copied, and with another number only those move that have to. With --ray, the folder
+    of the corpus has to be under the same path on all machines.
     """
     from rag_app.corpus.corpus import Corpus
 
     with Corpus(folder, notify=lambda line: say(line, error=True)) as corpus:
-        manifest = corpus.divide(shards)
+        manifest = corpus.divide(shards, ray=ray, replicas=replicas)
     _print(manifest, as_json)
 
 
@@ -69,11 +84,13 @@ def _print(manifest: ShardManifest | None, as_json: bool) -> None:
         if manifest is None:
             say("in one piece; to divide it: rag-app cluster init --shards N")
             return
-        say(f"generation {manifest.generation}")
+        where = f", searched by {manifest.ray}" if manifest.ray else ""
+        copies = f", {manifest.replicas} replicas" if manifest.replicas > 1 else ""
+        say(f"generation {manifest.generation}{where}{copies}")
         for one in manifest.shards:
             say(f"shard {one.name}: {one.documents:,} documents, {one.passages:,} passages")
 
     values = asdict(manifest) if manifest else None
     shards = values["shards"] if values else []
-    generation = manifest.generation if manifest else 0
-    print_result(as_json, {"generation": generation, "shards": shards}, show)
+    about = {name: values[name] for name in ("generation", "ray", "replicas")} if values else {}
+    print_result(as_json, {**about, "shards": shards}, show)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs, Retrieval
 from indexing.documents import Document, Figure, Hit
 from indexing.encoder.settings import EncoderSettings
-from indexing.errors import CorpusDamaged, DocumentNotFound, InvalidRequest
+from indexing.errors import CorpusDamaged, DocumentNotFound, InvalidRequest, RagAppError
 from indexing.filter import Filter
 from indexing.limits import FileLimits
 from indexing.store.collections import DEFAULT, collection_name
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from indexing.ocr.reading import OcrSettings
     from rag_app.corpus.copies.backup import Backup
     from rag_app.corpus.copies.exchange import ImportReport
+    from rag_app.corpus.ray_cluster import RemoteShards
     from rag_app.corpus.shard_manifest import ShardManifest
     from rag_app.corpus.verification import RepairReport, Verification
     from rag_app.requests.router import Route, Router
@@ -104,6 +105,7 @@ class Corpus:
         self._stores = Stores(self.folder, synchronous=synchronous)
         self._limits = limits or FileLimits()
         self._ocr = ocr
+        self._notify = notify
         self._snapshots = Snapshots(self.folder, notify)
         self._shards = Shards(self.folder, synchronous=synchronous, notify=notify)
         self._models = Models(
@@ -304,7 +306,7 @@ class Corpus:
         self._stores.connection()
         return self._shards.manifest
 
-    def divide(self, shards: int) -> ShardManifest:
+    def divide(self, shards: int, *, ray: str = "", replicas: int = 1) -> ShardManifest:
         """Divide the search among so many shards, or another number of them; what was published.
 
         Documents go by hash of their ids, and none is encoded again. From then on whatever changes
@@ -313,20 +315,35 @@ class Corpus:
 
         Args:
             shards: How many, 1 to 4096.
+            ray: The address of a Ray cluster whose machines are to search them, each with this
+                folder under this path; "" to search them in the process that asks.
+            replicas: How many machines are to have each shard there.
 
         Raises:
             CorpusNotFound: There is no corpus in the folder.
             CorpusLocked: Another process is writing.
-            InvalidRequest: There cannot be so many.
+            InvalidRequest: There cannot be so many, or no cluster answers at the address.
+            ShardLost: A shard does not begin on the cluster.
         """
         self._stores.connection()
+        if ray:
+            from rag_app.corpus.ray_cluster import connect
+
+            connect(ray)
         with self.writing() as store:
-            return self._shards.divide(store, shards)
+            self._release_actors()
+            manifest = self._shards.divide(store, shards, ray=ray, replicas=replicas)
+        if ray:
+            from rag_app.corpus.ray_cluster import start
+
+            start(self.folder, manifest)
+        return manifest
 
     def unite(self) -> None:
         """Search in one piece again. Errors as in `divide`."""
         self._stores.connection()
         with self.writing() as store:
+            self._release_actors()
             self._shards.unite()
             self._snapshots.refresh(store)
 
@@ -746,11 +763,12 @@ class Corpus:
         """
         from retriever.similar_documents import similar_documents
 
-        with self._pinned(where) as shards, self.reading() as now:
+        with self.reading() as now:
             limited = now.store.limited(where)
             id_ = _one_document(name, limited)
-            if shards is not None:
-                return shards.similar(id_, k=k, where=where)
+            if self._shards.manifest is not None:
+                with self._shards.reading(limited.scope) as shards:
+                    return shards.similar(id_, k=k, where=where)
             return similar_documents(id_, [(limited, now.snapshot)], k=k, where=where)
 
     def info(self) -> CorpusInfo:
@@ -843,6 +861,7 @@ class Corpus:
             self._snapshots.refresh(store)
         else:
             self._shards.publish(store)
+            self._load_actors()
 
     def _rebuild(self, store: Store) -> None:
         """Make what is derived again, while the write lock is held."""
@@ -850,6 +869,7 @@ class Corpus:
             self._snapshots.rebuild(store)
         else:
             self._shards.rebuild(store)
+            self._load_actors()
 
     def _damage(self, store: Store) -> str:
         """What is wrong with what is derived; "" where nothing is."""
@@ -857,21 +877,49 @@ class Corpus:
             return self._snapshots.damage(store)
         return self._shards.damage()
 
+    def _load_actors(self) -> None:
+        """Let a cluster load what was published; what it does not is loaded with a question."""
+        manifest = self._shards.manifest
+        if manifest and manifest.ray:
+            from rag_app.corpus.ray_cluster import start
+
+            try:
+                start(self.folder, manifest)
+            except RagAppError as error:
+                if self._notify is not None:
+                    self._notify(str(error))
+
+    def _release_actors(self) -> None:
+        """End the actors of a cluster that searched until now."""
+        try:
+            manifest = self._shards.manifest
+        except CorpusDamaged:  # about to be made again
+            return
+        if manifest and manifest.ray:
+            from rag_app.corpus.ray_cluster import release
+
+            release(self.folder, manifest)
+
     @contextmanager
-    def _pinned(self, where: Filter | None) -> Iterator[PinnedShards | None]:
+    def _pinned(self, where: Filter | None) -> Iterator[PinnedShards | RemoteShards | None]:
         """The shards as they are published now; None where the corpus is in one piece."""
-        store = self._stores.connection()
-        if self._shards.manifest is None:
+        store, manifest = self._stores.connection(), self._shards.manifest
+        if manifest is None:
             yield None
             return
         with store.reading():
             scope = store.limited(where).scope
+        if manifest.ray:
+            from rag_app.corpus.ray_cluster import RemoteShards
+
+            yield RemoteShards(self.folder, manifest, scope)
+            return
         with self._shards.reading(scope) as shards:
             yield shards
 
     def _search(  # noqa: PLR0913, PLR0917 - as in `search`
         self,
-        shards: PinnedShards | None,
+        shards: PinnedShards | RemoteShards | None,
         query: str,
         k: int,
         passages: int,

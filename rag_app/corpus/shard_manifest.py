@@ -43,12 +43,16 @@ class ShardManifest:
         revision: Of the corpus's store, when it was published; "" before that.
         shards: Each with its state, by name.
         previous: Folders of the publication before, which a reader may be opening.
+        ray: The address of the Ray cluster that searches them; "" for whoever asks.
+        replicas: Actors of each shard there.
     """
 
     generation: int
     revision: str
     shards: tuple[ShardState, ...]
     previous: tuple[str, ...] = ()
+    ray: str = ""
+    replicas: int = 1
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -72,6 +76,8 @@ class ShardManifest:
                 str(values["revision"]),
                 tuple(ShardState(**one) for one in values["shards"]),
                 tuple(values["previous"]),
+                str(values["ray"]),
+                int(values["replicas"]),
             )
         except FileNotFoundError:
             return None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -145,8 +145,16 @@ class Shards:
 
     # Publishing, while the write lock of the corpus is held
 
-    def divide(self, store: Store, count: int) -> ShardManifest:
+    def divide(
+        self, store: Store, count: int, *, ray: str = "", replicas: int = 1
+    ) -> ShardManifest:
         """Divide a store into so many shards, or into another number of them, and publish.
+
+        Args:
+            store: The corpus's own.
+            count: How many.
+            ray: The address of the Ray cluster that is to search them; "" for whoever asks.
+            replicas: Actors of each shard there.
 
         Raises:
             InvalidRequest: There cannot be so many.
@@ -157,7 +165,7 @@ class Shards:
         known = {one.name: one for one in before.shards}
         empty = (ShardState(str(n), 0, "", 0, 0) for n in range(count))
         shards = tuple(known.get(one.name, one) for one in empty)
-        draft = replace(before, revision="", shards=shards, previous=before.folders)
+        draft = replace(before, shards=shards, previous=before.folders, ray=ray, replicas=replicas)
         return self._publish(store, draft)
 
     def publish(self, store: Store) -> None:
@@ -205,7 +213,7 @@ class Shards:
             states = tuple(
                 self._prepare(store, one, wanted[one.name], generation) for one in before.shards
             )
-        manifest = ShardManifest(generation, revision, states, before.previous)
+        manifest = replace(before, generation=generation, revision=revision, shards=states)
         manifest.write(self.folder)
         self._drop_others(manifest)
         return manifest
@@ -270,16 +278,17 @@ class Shards:
             while True:
                 assert manifest is not None, "a corpus in one piece is read from its own snapshot"
                 try:
-                    pinned = [self._pin(one, stack) for one in manifest.shards if one.documents]
+                    pinned = [self.pin(one, stack) for one in manifest.shards if one.documents]
                     break
                 except CorpusNotFound:  # published twice since the manifest was read
                     before, manifest = manifest, self.manifest
                     if manifest == before:
                         raise
-            self._forget(manifest)
+            self.forget_others(manifest.shards)
             yield PinnedShards(tuple(pinned), scope)
 
-    def _pin(self, state: ShardState, stack: ExitStack) -> PinnedShard:
+    def pin(self, state: ShardState, stack: ExitStack) -> PinnedShard:
+        """One shard, until a stack is closed."""
         stores, snapshot = self._opened(state)
         store = stores.connection()
         stack.enter_context(store.reading())
@@ -301,10 +310,10 @@ class Shards:
                 self._open[state] = stores, snapshot
             return self._open[state]
 
-    def _forget(self, manifest: ShardManifest) -> None:
-        """Let go of states that are published no more; a search that pins one keeps it open."""
+    def forget_others(self, states: Iterable[ShardState]) -> None:
+        """Let go of all states but these; a search that pins one keeps it open."""
         with self._lock:
-            for state in self._open.keys() - {*manifest.shards}:
+            for state in self._open.keys() - {*states}:
                 del self._open[state]
 
 

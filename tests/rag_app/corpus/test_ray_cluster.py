@@ -1,0 +1,169 @@
+"""Shards on a Ray cluster of a head and three nodes on this machine, which are killed."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from indexing.documents import Hit
+from indexing.encoder.encoder import Encoder
+from indexing.errors import CorpusNotFound, DocumentNotFound, InvalidRequest, ShardLost
+from indexing.filter import Filter
+from rag_app.corpus import ray_cluster
+from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.ray_cluster import (
+    NAMESPACE,
+    ShardQuestion,
+    ShardServer,
+    actor_name,
+    connect,
+    require_private,
+)
+from rag_app.corpus.shard_manifest import shard_of
+from retriever.fusion import RANKINGS
+from retriever.query import Query
+from retriever.rounds import Share
+
+FILTERS = (None, Filter(speaker="Ana"), Filter(collections=("second",)))
+NODE = {"num_cpus": 1, "object_store_memory": 80 << 20}
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8:6379", "[2001:4860:4860::8888]:6379"])
+def test_public_addresses_are_refused(address: str) -> None:
+    with pytest.raises(InvalidRequest, match="public address"):
+        require_private(address)
+    for private in ("10.0.0.1:6379", "127.0.0.1:6379", "head:6379", "[fd00::1]:6379"):
+        require_private(private)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    import ray
+    from ray.cluster_utils import Cluster
+
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
+    for _ in range(3):
+        cluster.add_node(**NODE)
+    cluster.wait_for_nodes()
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, encoder: Encoder) -> Iterator[Corpus]:
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        for n in range(12):
+            text = f"Ana: The probe {n} fell into the lake.\nBob: It cost {n * 7} euros.\n" * (
+                n + 1
+            )
+            corpus.add_text(text, name=f"talk-{n}")
+        corpus.collections.create("second")
+        corpus.collections.add("second", ["talk-3", "talk-4", "talk-5"])
+        yield corpus
+
+
+def hits(corpus: Corpus) -> list[list[Hit]]:
+    return [corpus.search("Where did the probe fall?", k=8, where=where) for where in FILTERS]
+
+
+def actors(corpus: Corpus) -> list[Any]:
+    ray, manifest = connect(""), corpus.shards
+    assert manifest is not None
+    return [
+        ray.get_actor(actor_name(corpus.folder, one.name, replica), namespace=NAMESPACE)
+        for one in manifest.shards
+        for replica in range(manifest.replicas)
+    ]
+
+
+def test_what_actors_are_sent_and_answer_survives_the_way(corpus: Corpus, encoder: Encoder) -> None:
+    """Rounds as Ray carries them, pickled, without a cluster; a lost actor knows nothing more."""
+    text = "Where did the probe fall? How much did it cost?"
+    wanted, manifest = corpus.search(text, k=8), corpus.divide(3)
+    query = Query.of(text)
+    vectors = encoder.encode_queries((query.text, *query.sentences))
+    question = ShardQuestion(query, vectors, 8, 3, None, None, RANKINGS["default"])
+    servers = [ShardServer(corpus.folder) for _ in manifest.shards]
+    shares = [
+        server.begin("run", state, pickle.loads(pickle.dumps(question)))
+        for server, state in zip(servers, manifest.shards, strict=True)
+    ]
+    while isinstance(shares[0], Share):
+        first, *others = pickle.loads(pickle.dumps(shares))
+        whole = pickle.dumps(first.merge(others))
+        shares = [server.proceed("run", pickle.loads(whole)) for server in servers]
+    ranked = {rank: hit for hits in shares for rank, hit in hits.items()}  # type: ignore[union-attr]
+    assert [ranked[rank] for rank in sorted(ranked)] == wanted
+    assert servers[0].proceed("run", None) is None
+    shard = shard_of(wanted[0].document, [one.name for one in manifest.shards])
+    own = servers[int(shard)].document(manifest.shards[int(shard)], wanted[0].document, None)
+    assert own == corpus.document(wanted[0].document)
+    with pytest.raises(CorpusNotFound, match="same path on every machine"):
+        ShardServer(corpus.folder / "elsewhere").document(manifest.shards[0], "a", None)
+
+
+@pytest.mark.slow
+def test_a_cluster_finds_what_one_piece_finds(cluster: Any, corpus: Corpus) -> None:
+    wanted = hits(corpus)
+    answer = corpus.ask("How much did the probe 5 cost?")
+    manifest = corpus.divide(3, ray=cluster.address)
+    assert manifest.ray == cluster.address
+    assert hits(corpus) == wanted
+    assert corpus.ask("How much did the probe 5 cost?").text == answer.text
+    with pytest.raises(DocumentNotFound, match="nowhere"):
+        corpus.search("probe", where=Filter(documents=("nowhere",)))
+    corpus.add_text("Cara: The probe lies in the harbour, where it fell.", name="new")
+    with corpus.retriever() as retriever:
+        whole = retriever.search("Where did the probe fall?", k=8)
+    assert hits(corpus)[0] == whole
+    assert len(actors(corpus)) == 3
+    corpus.unite()
+    assert hits(corpus)[0] == whole
+    with pytest.raises(ValueError, match="Failed to look up actor"):
+        connect("").get_actor(actor_name(corpus.folder, "0", 0), namespace=NAMESPACE)
+
+
+@pytest.mark.slow
+def test_killed_actors_cost_no_answer(cluster: Any, corpus: Corpus) -> None:
+    import ray
+
+    wanted = hits(corpus)
+    manifest = corpus.divide(3, ray=cluster.address, replicas=2)
+    assert hits(corpus) == wanted
+    draw = Random(14)
+    for _ in range(20):
+        states = [one for one in manifest.shards for _ in range(2)]
+        every = zip(actors(corpus), states, strict=True)
+        for one, state in [pair for pair in every if draw.random() < 0.3]:
+            try:
+                os.kill(ray.get(one.load.remote(state), timeout=60), signal.SIGKILL)
+            except (ray.exceptions.RayActorError, ProcessLookupError):
+                continue  # dead already
+        assert hits(corpus) == wanted
+    corpus.unite()
+
+
+@pytest.mark.slow
+def test_a_lost_node_costs_no_answer_and_a_lost_cluster_names_the_shard(
+    cluster: Any, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = hits(corpus)
+    corpus.divide(4, ray=cluster.address)
+    assert hits(corpus) == wanted
+    for node in cluster.list_all_nodes()[-2:]:  # the head comes first
+        cluster.remove_node(node, allow_graceful=False)
+    assert hits(corpus) == wanted
+    monkeypatch.setattr(ray_cluster, "WAIT", 0.0)
+    with pytest.raises(ShardLost, match=r"shard \d: no replica of it answers"):
+        hits(corpus)
+    monkeypatch.undo()
+    corpus.unite()
