@@ -257,7 +257,7 @@ class Corpus:
     @property
     def collections(self) -> CorpusCollections:
         """The collections, to be listed, made, changed and deleted."""
-        return CorpusCollections(self.reading, self.writing, self._refresh, self._shards.publish)
+        return CorpusCollections(self.reading, self.writing, self._refresh, self._publish)
 
     @property
     def speakers(self) -> CorpusSpeakers:
@@ -860,8 +860,12 @@ class Corpus:
         if self._shards.manifest is None:
             self._snapshots.refresh(store)
         else:
-            self._shards.publish(store)
-            self._load_actors()
+            self._publish(store)
+
+    def _publish(self, store: Store) -> None:
+        """Bring shards, if there are any, up to a changed store."""
+        self._shards.publish(store)
+        self._load_actors()
 
     def _rebuild(self, store: Store) -> None:
         """Make what is derived again, while the write lock is held."""
