@@ -75,7 +75,7 @@ def score_candidates(features: Features, ranking: Ranking, *, least: int) -> Sco
         _scatter(_total(of_documents), where, documents),
         _scatter(total + penalty, within, passages),
         {name: _scatter(each, where, documents) for name, each in of_documents.items()},
-        {name: _scatter(each, within, passages, 0) for name, each in of_passages.items()},
+        _spread_out(of_passages, within, passages),
     )
 
 
@@ -288,10 +288,18 @@ def _best(scores: FloatArray, most: int) -> IntArray:
     return order[np.isfinite(scores[order])]
 
 
-def _scatter(
-    scores: FloatArray, positions: IntArray, count: int, elsewhere: float = -np.inf
-) -> FloatArray:
-    """(count,) with the scores at their positions; 0 elsewhere takes neither time nor memory."""
-    whole = np.full(count, elsewhere, np.float32) if elsewhere else np.zeros(count, np.float32)
+def _scatter(scores: FloatArray, positions: IntArray, count: int) -> FloatArray:
+    """(count,) with the scores at their positions, -inf elsewhere."""
+    whole = np.full(count, -np.inf, np.float32)
     whole[positions] = scores
     return whole
+
+
+def _spread_out(every: Contributions, positions: IntArray, count: int) -> Contributions:
+    """(count,) of each with the scores at their positions, 0 elsewhere.
+
+    Side by side in one array, of whose pages memory is taken only where something is written.
+    """
+    whole = np.zeros((count, len(every)), np.float32)
+    whole[positions] = np.stack([*every.values()], axis=1)
+    return {name: whole[:, i] for i, name in enumerate(every)}

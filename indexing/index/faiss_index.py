@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.errors import MissingDependency
+from indexing.models.runtime import keep_memory
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -74,6 +75,7 @@ class FaissIndex:
         index = faiss.read_index(str(path))
         if isinstance(index, faiss.IndexFlat):
             return cls(index)
+        keep_memory()  # each search frees and asks for the same megabytes, an array a feature
         vectors = np.load(path.with_suffix(".npy"), mmap_mode="r", allow_pickle=False)
         return cls(index, np.asarray(vectors))  # as quick to slice as any array
 
