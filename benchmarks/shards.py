@@ -27,7 +27,7 @@ from indexing.files import document
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from rag_app.cli.options import print_result
-from rag_app.corpus.shards import PinnedShards, Shards
+from rag_app.corpus.shards.shards import PinnedShards, Shards
 from rag_app.progress import track
 from retriever.features import Embed
 from retriever.fusion import RANKINGS

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from retriever.rounds import Share
+from retriever.rounds.rounds import Share
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]

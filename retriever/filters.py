@@ -12,7 +12,7 @@ from indexing.errors import DocumentNotFound
 from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
-from retriever.rounds import Rounds, Share, exchange
+from retriever.rounds.rounds import Rounds, Share, exchange
 
 
 @dataclass(frozen=True, slots=True)

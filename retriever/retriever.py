@@ -22,10 +22,10 @@ from retriever.diversity import RankedPassages
 from retriever.features import UNSCALED, Embed, Features, by_sentence, mask_out
 from retriever.filters import passage_mask
 from retriever.fusion import RANKINGS, Contributions, Ranking, Scores, Spread, fuse
-from retriever.moments import Spreads
 from retriever.query import Query
-from retriever.rounds import Rounds, Share, exchange, run_together
-from retriever.shard import view
+from retriever.rounds.moments import Spreads
+from retriever.rounds.rounds import Rounds, Share, exchange, run_together
+from retriever.rounds.shard import view
 
 FloatArray = npt.NDArray[np.float32]
 

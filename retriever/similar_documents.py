@@ -12,7 +12,7 @@ from indexing.errors import DocumentNotFound, InvalidRequest
 from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import DocumentName, Store
-from retriever.rounds import Rounds, Share, exchange, run_together
+from retriever.rounds.rounds import Rounds, Share, exchange, run_together
 
 FloatArray = npt.NDArray[np.float32]
 

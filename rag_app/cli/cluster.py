@@ -12,7 +12,7 @@ from rag_app.cli.options import print_result, with_corpus, with_json
 from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
-    from rag_app.corpus.shard_manifest import ShardManifest
+    from rag_app.corpus.shards.manifest import ShardManifest
 
 
 @click.group(invoke_without_command=True)

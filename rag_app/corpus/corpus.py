@@ -27,7 +27,7 @@ from rag_app.corpus.collections import CorpusCollections
 from rag_app.corpus.document_names import documents_named, removable_documents
 from rag_app.corpus.info import CorpusInfo, corpus_info
 from rag_app.corpus.models import Models
-from rag_app.corpus.shards import PinnedShards, Shards
+from rag_app.corpus.shards.shards import PinnedShards, Shards
 from rag_app.corpus.snapshots import CorpusView, Snapshots
 from rag_app.corpus.speakers import CorpusSpeakers
 from rag_app.corpus.stores import Stores
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from indexing.ocr.reading import OcrSettings
     from rag_app.corpus.copies.backup import Backup
     from rag_app.corpus.copies.exchange import ImportReport
-    from rag_app.corpus.ray_cluster import RemoteShards
-    from rag_app.corpus.shard_manifest import ShardManifest
+    from rag_app.corpus.shards.manifest import ShardManifest
+    from rag_app.corpus.shards.ray_cluster import RemoteShards
     from rag_app.corpus.verification import RepairReport, Verification
     from rag_app.requests.router import Route, Router
     from retriever.retriever import Retriever
@@ -327,14 +327,14 @@ class Corpus:
         """
         self._stores.connection()
         if ray:
-            from rag_app.corpus.ray_cluster import connect
+            from rag_app.corpus.shards.ray_cluster import connect
 
             connect(ray)
         with self.writing() as store:
             self._release_actors()
             manifest = self._shards.divide(store, shards, ray=ray, replicas=replicas)
         if ray:
-            from rag_app.corpus.ray_cluster import start
+            from rag_app.corpus.shards.ray_cluster import start
 
             start(self.folder, manifest)
         return manifest
@@ -885,7 +885,7 @@ class Corpus:
         """Let a cluster load what was published; what it does not is loaded with a question."""
         manifest = self._shards.manifest
         if manifest and manifest.ray:
-            from rag_app.corpus.ray_cluster import start
+            from rag_app.corpus.shards.ray_cluster import start
 
             try:
                 start(self.folder, manifest)
@@ -900,7 +900,7 @@ class Corpus:
         except CorpusDamaged:  # about to be made again
             return
         if manifest and manifest.ray:
-            from rag_app.corpus.ray_cluster import release
+            from rag_app.corpus.shards.ray_cluster import release
 
             release(self.folder, manifest)
 
@@ -914,7 +914,7 @@ class Corpus:
         with store.reading():
             scope = store.limited(where).scope
         if manifest.ray:
-            from rag_app.corpus.ray_cluster import RemoteShards
+            from rag_app.corpus.shards.ray_cluster import RemoteShards
 
             yield RemoteShards(self.folder, manifest, scope)
             return

@@ -24,7 +24,7 @@ from retriever.fusion import RANKINGS, Ranking, Scores
 from retriever.late_interaction import mean_of_neighbours, moving_average
 from retriever.query import Query
 from retriever.retriever import Retriever
-from retriever.rounds import run_together
+from retriever.rounds.rounds import run_together
 from retriever.selection import Selection
 
 FloatArray = npt.NDArray[np.float32]

@@ -23,8 +23,8 @@ from retriever.diversity import repetition_penalty
 from retriever.features import DOCUMENT_FEATURES, PASSAGE_FEATURES, SentenceMax
 from retriever.fusion import RANKINGS, fuse, standardise
 from retriever.late_interaction import moving_average, sum_of_best
-from retriever.moments import Spreads
 from retriever.query import Query
+from retriever.rounds.moments import Spreads
 
 FloatArray = npt.NDArray[np.float32]
 INF = np.float32(-np.inf)

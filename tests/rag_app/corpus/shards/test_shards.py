@@ -22,8 +22,8 @@ from indexing.filter import Filter
 from indexing.store.store import Store
 from indexing.store.transfer import transfer
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.shard_manifest import ShardManifest, shard_of
-from rag_app.corpus.shards import Shards
+from rag_app.corpus.shards.manifest import ShardManifest, shard_of
+from rag_app.corpus.shards.shards import Shards
 from retriever.similar_documents import similar_documents
 
 QUESTIONS = ("Where did the probe fall?", "What did Ana say about the ferry? Who paid?", "soup")
@@ -113,7 +113,7 @@ def test_other_numbers_of_shards_move_only_what_has_to(
         moved.extend(rows)
         transfer(source, target, rows, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("rag_app.corpus.shards.transfer", counted)
+    monkeypatch.setattr("rag_app.corpus.shards.shards.transfer", counted)
     ids, before = [one.id for one in corpus.documents()], dict[str, str]()
     for count in (1, 2, 3, 7, 2):
         moved.clear()
@@ -156,7 +156,7 @@ def test_a_publisher_that_stops_leaves_the_old_shards(
             raise KeyboardInterrupt
         transfer(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("rag_app.corpus.shards.transfer", stopping)
+    monkeypatch.setattr("rag_app.corpus.shards.shards.transfer", stopping)
     with pytest.raises(KeyboardInterrupt):
         corpus.add([folder])
     assert corpus.shards == before and corpus.info().snapshot == "missing"
@@ -230,7 +230,7 @@ from itertools import count
 from pathlib import Path
 from indexing.store.store import Store
 from indexing.store.transfer import transfer
-from rag_app.corpus.shards import Shards
+from rag_app.corpus.shards.shards import Shards
 store, shards = Store(Path(sys.argv[1])), Shards(Path(sys.argv[1]))
 print("begins", flush=True)
 for number in count():

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retriever.fusion import Spread
-from retriever.rounds import Share
+from retriever.rounds.rounds import Share
 
 FloatArray = npt.NDArray[np.float32]
 Name = TypeVar("Name")

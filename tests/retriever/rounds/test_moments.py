@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from retriever.fusion import Spread
-from retriever.moments import Moments, Spreads
+from retriever.rounds.moments import Moments, Spreads
 
 INF = np.float32(-np.inf)
 

@@ -24,7 +24,7 @@ from indexing.text.language import ENGLISH, LANGUAGES
 from indexing.text.vocabulary import Lexicon, pair_keys, stems, words
 from retriever.lexical import numbers
 from retriever.query import Query
-from retriever.rounds import Rounds, Share, exchange
+from retriever.rounds.rounds import Rounds, Share, exchange
 from retriever.speaker_mentions import mentioned_names
 
 IntArray = npt.NDArray[np.int64]

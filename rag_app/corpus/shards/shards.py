@@ -32,7 +32,7 @@ from indexing.index.snapshot import Snapshot
 from indexing.store.database import Synchronous
 from indexing.store.store import FILE_NAME, Store
 from indexing.store.transfer import transfer, versions
-from rag_app.corpus.shard_manifest import ShardManifest, ShardState, folder_of, shard_of
+from rag_app.corpus.shards.manifest import ShardManifest, ShardState, folder_of, shard_of
 from rag_app.corpus.stores import Stores
 from retriever.features import Embed
 from retriever.fusion import Ranking

@@ -16,9 +16,10 @@ from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CorpusNotFound, DocumentNotFound, InvalidRequest, ShardLost
 from indexing.filter import Filter
-from rag_app.corpus import ray_cluster
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.ray_cluster import (
+from rag_app.corpus.shards import ray_cluster
+from rag_app.corpus.shards.manifest import shard_of
+from rag_app.corpus.shards.ray_cluster import (
     NAMESPACE,
     ShardQuestion,
     ShardServer,
@@ -26,10 +27,9 @@ from rag_app.corpus.ray_cluster import (
     connect,
     require_private,
 )
-from rag_app.corpus.shard_manifest import shard_of
 from retriever.fusion import RANKINGS
 from retriever.query import Query
-from retriever.rounds import Share
+from retriever.rounds.rounds import Share
 
 FILTERS = (None, Filter(speaker="Ana"), Filter(collections=("second",)))
 NODE = {"num_cpus": 1, "object_store_memory": 80 << 20}

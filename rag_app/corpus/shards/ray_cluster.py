@@ -35,13 +35,13 @@ import numpy.typing as npt
 from indexing.documents import Document, Hit
 from indexing.errors import CorpusNotFound, InvalidRequest, MissingDependency, ShardLost
 from indexing.filter import Filter
-from rag_app.corpus.shard_manifest import ShardManifest, ShardState, folder_of, shard_of
-from rag_app.corpus.shards import PinnedShard, Shards
+from rag_app.corpus.shards.manifest import ShardManifest, ShardState, folder_of, shard_of
+from rag_app.corpus.shards.shards import PinnedShard, Shards
 from retriever.features import Embed, by_sentence
 from retriever.fusion import Ranking
 from retriever.query import Query
 from retriever.retriever import Retriever
-from retriever.rounds import Rounds, Share
+from retriever.rounds.rounds import Rounds, Share
 
 FloatArray = npt.NDArray[np.float32]
 

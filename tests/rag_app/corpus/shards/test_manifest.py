@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from indexing.errors import CorpusDamaged
-from rag_app.corpus.shard_manifest import ShardManifest, ShardState, shard_of
+from rag_app.corpus.shards.manifest import ShardManifest, ShardState, shard_of
 
 
 def test_it_comes_back_as_it_was_written(tmp_path: Path) -> None:
