@@ -153,7 +153,7 @@ def test_a_changed_answer_is_shown_and_stays_text() -> None:
         "Why?", "free", (), "done", USUAL.text, USUAL, check=PositionCheckRecord.of(CHECK)
     )
     page = view.conversation(Conversation.new().followed_by(exchange))
-    assert "1 of 2 variants change the answer · agreement 75%" in page
+    assert "1 of 2 variants changes the answer · agreement 75%" in page
     assert "evidence best-last" in page and "Ms-PoE on (as asked)" in page
     assert "It &lt;b&gt;snowed&lt;/b&gt;." in page and "Not checked: Ms-PoE: no" in page
 
