@@ -22,7 +22,8 @@ FloatArray = npt.NDArray[np.float32]
 Name = TypeVar("Name")
 
 STEPS = 1 << 24  # in 1
-_LOW = 18  # bits that are squared apart, so that no sum of up to 2**24 squares overflows
+_LOW = 1 << 18  # what is below is squared apart, and
+_BLOCK = 1 << 15  # scores at a time: so every sum stays below 2**53, where floats are exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +43,16 @@ class Moments:
     @classmethod
     def of(cls, scores: FloatArray) -> Moments:
         """Of the finite ones; each is below 2**13."""
-        finite = scores[np.isfinite(scores)].astype(np.float64)
-        steps = np.rint(finite * STEPS).astype(np.int64)
-        high, low = steps >> _LOW, steps & ((1 << _LOW) - 1)
-        parts = (int((a * b).sum()) for a, b in ((high, high), (high, low), (low, low)))
-        first, mixed, last = parts
-        squares = (first << 2 * _LOW) + (mixed << (_LOW + 1)) + last
-        return cls(len(steps), int(steps.sum()), squares)
+        finite = np.isfinite(scores)
+        some = scores if finite.all() else scores[finite]
+        total = squares = 0
+        for start in range(0, len(some), _BLOCK):
+            steps = np.rint(np.multiply(some[start : start + _BLOCK], STEPS, dtype=np.float64))
+            high = np.floor(steps / _LOW)
+            low = steps - high * _LOW
+            total += int(steps.sum())
+            squares += int(high @ high) * _LOW**2 + 2 * int(high @ low) * _LOW + int(low @ low)
+        return cls(len(some), total, squares)
 
     def __add__(self, other: Moments) -> Moments:
         return Moments(
