@@ -76,6 +76,15 @@ def test_a_window_follows_what_another_one_does(windows: tuple[Page, Page]) -> N
     there.locator("#chats .name").click()
     expect(there.locator("#history .answer")).to_be_visible()
     expect(there.locator("#panel .lost")).to_have_count(0)
+    there.locator("#chats [data-rename]").click()
+    there.locator("#chats input.rename").fill("The launch of Heron")
+    here.locator("#chats [data-act=pin_chat]").click()
+    expect(here.locator("#chats [data-act=pin_chat]")).to_have_attribute("aria-pressed", "true")
+    there.wait_for_timeout(4000)  # longer than from one look to the next
+    expect(there.locator("#chats input.rename")).to_have_value("The launch of Heron")
+    there.keyboard.press("Enter")
+    for each in windows:
+        expect(each.locator("#chats li")).to_have_text(["The launch of Herontoday"])
     here.locator("#chats [data-act=forget_chat]").click()
     here.locator("#chats [data-act=forget_chat]").click()
     expect(there.locator("#chats li")).to_have_count(0)

@@ -134,7 +134,8 @@ const ragApp = (() => {
 
   function watch(element, trigger) {
     let next;
-    const busy = () => document.querySelector("#box .stop-button"); // it follows an answer
+    // It follows an answer, or somebody is writing a name, which a list rendered again would lose.
+    const busy = () => document.querySelector("#box .stop-button, input.rename");
     async function look() {
       clearTimeout(next);
       const shown = element.querySelector("[data-mark]")?.dataset; // none before it has loaded
