@@ -25,6 +25,7 @@ def model() -> CausalModel:
     return CausalModel.load(device="cpu", dtype=torch.float32)
 
 
+@pytest.mark.slow
 def test_reuse_changes_no_answer(model: CausalModel) -> None:
     embed = EmbeddingCache(Encoder(EncoderSettings()).encode_queries)
     report = evaluate(

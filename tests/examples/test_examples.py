@@ -72,6 +72,7 @@ def test_the_notebook_is_stored_without_outputs() -> None:
     assert not [cell for cell in cells() if cell["outputs"] or cell["execution_count"]]
 
 
+@pytest.mark.slow
 def test_the_notebook_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")

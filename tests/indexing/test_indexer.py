@@ -438,7 +438,9 @@ def places(store: Store) -> set[tuple[str, str, str, str]]:
     return {(Path(one.path).name, one.part, one.title, one.text) for one in documents}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))]
+)
 def test_collections_are_like_corpora_of_their_own(
     seed: int, tmp_path: Path, encoder: Encoder
 ) -> None:

@@ -666,7 +666,7 @@ def killed(folder: Path, *, kills: int, workers: int) -> None:
 
 
 def test_killed_at_random_moments(tmp_path: Path) -> None:
-    killed(tmp_path, kills=4, workers=2)
+    killed(tmp_path, kills=2, workers=2)
 
 
 @pytest.mark.slow

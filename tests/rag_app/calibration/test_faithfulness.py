@@ -23,6 +23,7 @@ from indexing.errors import InvalidRequest
 from rag_app.calibration.faithfulness import Faithfulness, decide, measure
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
+from tests.own_cache import use_own_cache
 
 SERVER = "openai:http://localhost:1/v1#m"
 QUESTIONS = [
@@ -35,7 +36,7 @@ QUESTIONS = [
 @pytest.fixture(autouse=True)
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RAG_APP_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
+    use_own_cache(tmp_path / "cache", monkeypatch)
     monkeypatch.setattr(calibration_record, "SHIPPED", tmp_path / "shipped")
     folder = tmp_path / "documents"
     folder.mkdir()

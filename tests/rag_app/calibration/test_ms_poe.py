@@ -25,6 +25,7 @@ from rag_app.calibration.ms_poe import CalibrationSettings, Trial, _verdict, cal
 from rag_app.cli.main import main
 from rag_app.datasets.haystack import haystack
 from rag_app.evaluation.answer_likelihood import score_answer
+from tests.own_cache import use_own_cache
 
 SETTINGS = CalibrationSettings(
     lengths=(40,), tuning_probes=2, test_probes=2, positions=2,
@@ -143,7 +144,7 @@ def test_the_command_keeps_its_verdict(
     tiny_model: CausalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAG_APP_DATA", str(tmp_path))
-    monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
+    use_own_cache(tmp_path / "cache", monkeypatch)
     monkeypatch.setattr(CausalModel, "load", lambda *_, **__: tiny_model)
     arguments = [
         "--lengths",
@@ -155,7 +156,7 @@ def test_the_command_keeps_its_verdict(
         "--positions",
         "2",
     ]
-    arguments += ["--questions", "3", "--method", "ms-poe"]
+    arguments += ["--questions", "1", "--method", "ms-poe"]
     picture = ["--plot", str(tmp_path / "x.png")]
     result = CliRunner().invoke(main, ["calibrate", *arguments, *picture])
     assert result.exit_code == 0, result.output

@@ -9,12 +9,13 @@ import pytest
 
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
+from tests.own_cache import use_own_cache
 from tests.rag_app.evaluation.evaluation_meetings import meeting, query
 
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
+    use_own_cache(tmp_path / "cache", monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -29,7 +29,7 @@ def model() -> CausalModel:
 
 
 def test_an_answer_is_scored_as_the_model_would_write_it(model: CausalModel) -> None:
-    for probe in make_probes("kv", 3, Material(haystack(None), model.count, 80)):
+    for probe in make_probes("kv", 2, Material(haystack(None), model.count, 60)):
         prompt = probe.prompt(model.chat, 1.0).ids
         ids, count = append_answer(model, prompt, probe.lead, probe.answer)
         assert model.decode(ids[-count:]).strip() == probe.answer

@@ -453,26 +453,33 @@ const ragApp = (() => {
   // ---- files ----
 
   function files(element, trigger) {
-    element.addEventListener("click", (event) => {
-      const pick = event.target.closest("[data-pick]");
-      if (pick) element.querySelector(`[data-picked=${pick.dataset.pick}]`).click();
-    });
-    element.addEventListener("change", async (event) => {
-      const input = event.target.closest("[data-picked]");
-      if (!input) return;
-      const picked = [...input.files]
-        .map((file) => [file.webkitRelativePath || file.name, file])
-        .filter(([name]) => !isHidden(name));
-      input.value = "";
-      await send(element, picked, trigger);
-    });
-    receive = (dropped) => send(element, dropped, trigger);
-    for (const dropped of early.splice(0)) receive(dropped);
+    receive = (picked) => send(element, picked, trigger);
+    for (const picked of early.splice(0)) receive(picked);
   }
 
-  // A file may be dropped anywhere, also while the page loads: a browser would leave it to show it.
   let receive = null; // what is done with files once the zone is there
-  const early = []; // files that were dropped before
+  const early = []; // files that were picked or dropped before
+
+  function add(picked) {
+    if (receive) receive(picked);
+    else early.push(picked);
+  }
+
+  document.addEventListener("click", (event) => {
+    const pick = event.target.closest?.("[data-pick]");
+    if (pick) document.querySelector(`[data-picked=${pick.dataset.pick}]`).click();
+  });
+  document.addEventListener("change", (event) => {
+    const input = event.target.closest?.("[data-picked]");
+    if (!input) return;
+    const picked = [...input.files]
+      .map((file) => [file.webkitRelativePath || file.name, file])
+      .filter(([name]) => !isHidden(name));
+    input.value = "";
+    add(picked);
+  });
+
+  // A file may be dropped anywhere, also while the page loads: a browser would leave it to show it.
   for (const name of ["dragover", "dragleave", "drop"]) {
     document.addEventListener(name, (event) => {
       if (!event.dataTransfer?.types.includes("Files")) return;
@@ -484,11 +491,9 @@ const ragApp = (() => {
     if (!event.dataTransfer?.types.includes("Files")) return;
     const items = [...event.dataTransfer.items].filter((item) => item.kind === "file")
       .map((item) => [item.webkitGetAsEntry?.(), item.getAsFile()]);
-    const dropped = (await Promise.all(items.map(([entry, file]) => (
+    add((await Promise.all(items.map(([entry, file]) => (
       entry ? within(entry) : [[file.name, file]]
-    )))).flat();
-    if (receive) receive(dropped);
-    else early.push(dropped);
+    )))).flat());
   });
 
   // Whether a file lies in a folder that was picked, and there under a hidden name.

@@ -1,0 +1,21 @@
+"""A cache folder of a test's own, in which models that were converted before stay converted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from indexing.models.cache_dir import cache_dir
+
+MADE_ONCE = ("models", "graphs", "compiled")  # derived from packaged files only
+
+
+def use_own_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set $RAG_APP_CACHE to a folder; results of other tests are not in it."""
+    folder.mkdir()
+    for name in MADE_ONCE:
+        made = cache_dir() / name
+        made.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(made, target_is_directory=True)
+    monkeypatch.setenv("RAG_APP_CACHE", str(folder))
