@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from indexing.models.graph_export import Export
 
 _TOKENS = 1024  # at once
+_MANY = 100  # texts from which it pays to pack the weights first
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +66,12 @@ class QueryEncoder:
 
     def _encode(self, order: Sequence[int], rows: Sequence[IntArray], vectors: FloatArray) -> None:
         """Fill in the vectors, not normalised, of some rows of token ids, shortest first."""
+        graph = self.graph.packed() if len(order) >= _MANY else self.graph
         for length, group in groupby(order, key=lambda i: len(rows[i])):
             same, size = list(group), max(1, _TOKENS // length)
             for at in range(0, len(same), size):
                 some = same[at : at + size]
-                (vectors[some],) = self.graph.run({"ids": np.stack([rows[i] for i in some])})
+                (vectors[some],) = graph.run({"ids": np.stack([rows[i] for i in some])})
 
 
 def query_encoder(fingerprint: Fingerprint, *, notify: Notify | None = None) -> QueryEncoder | None:

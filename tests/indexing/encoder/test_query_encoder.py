@@ -66,8 +66,17 @@ def test_words_of_one_token_are_encoded_once_on_a_machine(encoder: Encoder, tmp_
     first = replace(first, singles=TokenVectors(tmp_path / "tokens.f32", 384))
     words = ["budget", "ferry", "the", "budget"]
     vectors = first.encode_queries([*words, "Why was the budget cut?", "zygomorphic"])
-    without_a_model = replace(first, graph=Graph({}, None))
+    without_a_model = replace(first, graph=Graph({}, None, tmp_path / "gone"))
     np.testing.assert_allclose(without_a_model.encode_queries(words), vectors[:4], atol=1e-6)
     np.testing.assert_allclose(encoder.encode_queries(words), vectors[:4], atol=1e-5)
     with pytest.raises(AttributeError):  # there is no model for the rest
         without_a_model.encode_queries(["zygomorphic"])
+
+
+def test_many_texts_are_encoded_as_few_are(encoder: Encoder, tmp_path: Path) -> None:
+    graph = replace(through_graph(encoder), singles=TokenVectors(tmp_path / "no" / "file", 384))
+    texts = [f"Sentence {i} tells of thing {'very ' * (i % 7)}{i * 7}." for i in range(120)]
+    few = np.concatenate([graph.encode_queries(texts[at : at + 8]) for at in range(0, 120, 8)])
+    np.testing.assert_allclose(graph.encode_queries(texts), few, atol=1e-6)
+    gone = replace(graph, graph=replace(graph.graph, file=tmp_path / "gone"))
+    np.testing.assert_allclose(gone.encode_queries(texts), few, atol=1e-6)
