@@ -29,7 +29,7 @@ def wanted_form(browser: Browser) -> Form:
 
 
 class AnsweringHandlers:
-    """Event handlers; what is done with models goes to the routes of `web.model_route`.
+    """Event handlers; what is done with models goes to the routes of `web.routes.models`.
 
     Args:
         app: The application.

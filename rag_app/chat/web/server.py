@@ -94,23 +94,14 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
     from fastapi.staticfiles import StaticFiles
 
     from rag_app.chat.page import components, page
-    from rag_app.chat.web import (
-        changes_route,
-        document_route,
-        event_stream,
-        language_route,
-        model_route,
-        upload_route,
-    )
     from rag_app.chat.web.body_limit import BodyLimit
+    from rag_app.chat.web.routes import changes, documents, events, languages, models, uploads
 
     web = FastAPI(title="rag-app", docs_url=None, redoc_url=None, openapi_url=None)
     web.mount("/static", StaticFiles(directory=STATIC))
-    upload_route.add(web, app)
-    changes_route.add(web, app)
-    document_route.add(web, app)
-    model_route.add(web, app)
-    language_route.add(web)
+    for route in (uploads, changes, documents, models):
+        route.add(web, app)
+    languages.add(web)
     if options.api:
         from rag_app.chat.web import openai_api
 
@@ -120,7 +111,7 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
 
         mcp_tools.add(web, app)
     blocks, head = page.build(app)
-    event_stream.add(web, blocks)
+    events.add(web, blocks)
     gr.mount_gradio_app(
         web,
         blocks,
@@ -139,8 +130,8 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
         auth_dependency=_gradio_user if options.logins else None,
         app_kwargs={"openapi_url": None},
     )
-    whole = language_route.LanguageOfPage(web)
-    return BodyLimit(whole, limit=MAX_BODY, apart=[upload_route.PATH])
+    whole = languages.LanguageOfPage(web)
+    return BodyLimit(whole, limit=MAX_BODY, apart=[uploads.PATH])
 
 
 def _gradio_user(request: Request) -> str | None:

@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from rag_app.chat.web import event_stream
+from rag_app.chat.web.routes import events
 from tests.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:gradio.*")
@@ -28,7 +28,7 @@ class Running:
 
     address: str
     blocks: gr.Blocks
-    streams: event_stream.EventStreams
+    streams: events.EventStreams
     steps: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
 
     def join(self, session: str) -> str:
@@ -43,7 +43,7 @@ class Running:
         """Each message with its number, until the stream ends."""
         number = 0
         query: dict[str, str | int] = {"session_hash": session, "after": after}
-        url = f"{self.address}{event_stream.PATH}"
+        url = f"{self.address}{events.PATH}"
         with httpx.stream("GET", url, params=query, timeout=PATIENCE) as reply:
             for line in reply.iter_lines():
                 name, _, value = line.partition(": ")
@@ -65,7 +65,7 @@ def running() -> Iterator[Running]:
 
         button.click(answer, outputs=out, concurrency_limit=4)
     web = FastAPI()
-    streams = event_stream.add(web, blocks)
+    streams = events.add(web, blocks)
     gr.mount_gradio_app(web, blocks, path="/")
     served = uvicorn.Server(uvicorn.Config(web, port=0, log_level="warning", ws="none"))
     thread = threading.Thread(target=served.run, daemon=True)
