@@ -44,6 +44,11 @@ _UNKNOWN = Language()  # of whoever says nothing about it
 _current: ContextVar[Language] = ContextVar("language", default=_UNKNOWN)
 
 
+def usual(code: str) -> Language:
+    """A language as it is spoken where a browser names no region."""
+    return Language(code, _USUAL.get(code, code))
+
+
 def current() -> Language:
     """The language that is spoken."""
     return _current.get()

@@ -12,7 +12,7 @@ from gradio.i18n import I18nData
 
 from indexing.errors import InvalidRequest
 from rag_app.chat.language.catalogue import LANGUAGES, translations
-from rag_app.chat.language.current import Language, gettext, speaking
+from rag_app.chat.language.current import gettext, speaking, usual
 
 # Events that elements with `data-act` trigger; Gradio needs each name in the code of the element.
 ACTS = (
@@ -71,7 +71,7 @@ def in_each_language(write: Callable[[], str]) -> I18nData:
     """HTML that never changes, as Gradio shows it in the language of the page."""
     key = ""
     for code in LANGUAGES:
-        with speaking(Language(code)):
+        with speaking(usual(code)):
             text = write()
         key = key or text
         I18N.translations[code][key] = text

@@ -22,6 +22,7 @@ from rag_app.chat.language.current import (
     percent,
     speak_to,
     speaking,
+    usual,
 )
 
 GERMAN, SWISS = Language("de", "de"), Language("de", "de_CH")
@@ -65,6 +66,7 @@ def test_numbers_days_and_plural_forms_are_those_of_the_language() -> None:
         assert near_day((datetime.now(UTC) - timedelta(days=1)).isoformat()) == "gestern"
         assert listed(["Ada", "Bob", "Eve"]) == "Ada, Bob und Eve"
         assert duration(9000) == "2,5 h"
+    assert (usual("de"), usual("en")) == (GERMAN, Language())
     with speaking(SWISS):
         assert count(1234) == "1’234"  # noqa: RUF001
     with speaking(AMERICAN):

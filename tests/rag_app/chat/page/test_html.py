@@ -112,6 +112,7 @@ def test_the_page_in_german(visit: Visit, tmp_path: Path) -> None:
     check("search")
     fits("search", (1024, 1440))
     page.get_by_role("tab", name="Auswerten").click()
+    expect(page.get_by_text("1.000", exact=True)).to_be_visible()
     check("evaluate")
     fits("evaluate", (1024, 1440))
 
