@@ -105,7 +105,7 @@ class _CandidateScorer:
         jobs = [*self.exact.jobs()]
         if self._dense_documents:
             _ = self.features.vectors  # the encoder is asked in this thread
-            jobs.insert(0, lambda: self.nearest)
+            jobs = [lambda: self.nearest, *jobs, lambda: self.sample]
         with ThreadPoolExecutor(THREADS, initializer=search_in_one_thread) as pool:
             for each in [pool.submit(job) for job in jobs]:
                 each.result()
