@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from functools import partial
 
 from generator.answer import NOT_SAID, Answer, AnswerReady, Citation, Event, Mode, Responsibility
 from generator.answer_form import (
@@ -41,7 +40,6 @@ from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.fitted import FITTED
 from generator.extractive.late_chunking import ContextualEncoder
 from generator.extractive.quote_length import QuoteLength
-from generator.extractive.ranking import sentence_scores
 from generator.extractive.selector import (
     build_citation,
     closest_quotes,
@@ -259,9 +257,7 @@ class Generator:
     def _read(self, draft: Draft, features: SentenceFeatures) -> SentenceFeatures:
         """With what the encoder says of sentences in their context, and the reader of them."""
         try:
-            features = features.with_context(self._context.score)
-            prior = sentence_scores(features)
-            features = features.with_reading(partial(self._reader.read, prior=prior))
+            features = features.with_context(self._context.score).with_reading(self._reader.read)
             draft.made["sentences"] = "read with the question, and in context"
         except MissingDependency as missing:
             draft.made["sentences"] = f"compared one by one ({missing})"

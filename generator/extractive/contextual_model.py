@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from torch import Tensor, nn
 
 from generator.evidence import Vectors
 from generator.extractive.fitted import LORA_WEIGHTS
+from indexing.models.cores import spread
 from indexing.models.files import encoder_weights
 from indexing.models.gguf import silenced
 from indexing.models.graph_export import Export
 from indexing.nn.lora import merge_lora
 
-_TOKENS = 2048  # of a batch, padding included; more no longer fit into the caches of a core
+_TOKENS = 2_048  # of a batch, padding included; more no longer fit into the caches of a core
 
 
 def load_contextual_model(
@@ -50,17 +52,28 @@ def states_of(model: Any, rows: Sequence[Sequence[int]]) -> list[Vectors]:  # no
     """The hidden states of rows of token ids, (t, d) float32 each; those of like length at once."""
     states: list[Vectors] = [np.zeros((0, 0), np.float32)] * len(rows)
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
+    batches: list[list[int]] = []
     while order:
-        some = order[-max(1, _TOKENS // len(rows[order[-1]])) :]
-        del order[-len(some) :]
-        ids = torch.zeros(len(some), len(rows[some[-1]]), dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        for row, i in enumerate(some):
-            ids[row, : len(rows[i])], mask[row, : len(rows[i])] = torch.tensor(rows[i]), 1
-        with torch.inference_mode():
-            found = model(input_ids=ids.to(model.device), attention_mask=mask.to(model.device))
-        for i, one in zip(some, found.last_hidden_state.float().cpu().numpy(), strict=True):
+        batches.append(order[-max(1, _TOKENS // len(rows[order[-1]])) :])
+        del order[-len(batches[-1]) :]
+    each = partial(_states, model)
+    inputs = [[rows[i] for i in some] for some in batches]
+    found = spread(each, inputs) if model.device.type == "cpu" else [*map(each, inputs)]
+    for some, of_batch in zip(batches, found, strict=True):
+        for i, one in zip(some, of_batch, strict=True):
             states[i] = one[: len(rows[i])]
+    return states
+
+
+def _states(model: Any, rows: Sequence[Sequence[int]]) -> Vectors:  # noqa: ANN401
+    """The hidden states (n, t, d) of rows, filled up to the longest, which is the last."""
+    ids = torch.zeros(len(rows), len(rows[-1]), dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    for at, row in enumerate(rows):
+        ids[at, : len(row)], mask[at, : len(row)] = torch.tensor(row), 1
+    with torch.inference_mode():
+        found = model(input_ids=ids.to(model.device), attention_mask=mask.to(model.device))
+    states: Vectors = found.last_hidden_state.float().cpu().numpy()
     return states
 
 

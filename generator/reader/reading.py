@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,10 @@ import numpy as np
 
 from generator.evidence import Sentence, Vectors
 from generator.reader.inputs import Inputs, Outputs
-from generator.reader.stretch import Stretch, most_promising, stretches
+from generator.reader.stretch import Stretch, stretches
 from generator.reader.weights import READER_WEIGHTS
 from indexing.encoder.packed import packed
+from indexing.models.cores import spread
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import encoder_weights, model_files
 from indexing.models.graph import Graph, GraphName
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
     from generator.reader.cross_encoder import Logits
     from indexing.models.graph_export import Export
 
+Heads = Callable[[Sequence[Inputs]], Sequence[Outputs]]
+"""What the model says of batches."""
+
 _LONGEST_ANSWER = 30  # tokens
-_TOKENS = 2_048  # of a batch, padding included; more no longer fit into the caches of a core
-_MOST_READ = 2_500  # tokens of a question's stretches, about 70 % of sixteen passages
+_TOKENS = 1_024  # of a batch, padding included: a few for each core
 _UNREAD = -30.0  # logit of a sentence that was not read
 
 
@@ -98,14 +101,14 @@ class Reader:
         return load_tokenizer(encoder_weights().folder)
 
     @cached_property
-    def _heads(self) -> tuple[Callable[[Inputs], Outputs], int]:
+    def _heads(self) -> tuple[Heads, int]:
         """What the model says of inputs, and how many tokens it is to be given at once."""
         graph = reader_graph(self._weights, self._notify) if self._quick_start else None
         if graph is not None:
             return _through(graph), 1
         return self._model(), _TOKENS
 
-    def _model(self) -> Callable[[Inputs], Outputs]:
+    def _model(self) -> Heads:
         """The model on its device."""
         import torch
 
@@ -122,22 +125,10 @@ class Reader:
                 logits: Logits = model(Batch(*map(torch.from_numpy, inputs.arrays)).to(device))
             return logits.arrays
 
-        return heads
+        return partial(spread, heads) if device.type == "cpu" else lambda all_: [*map(heads, all_)]
 
-    def read(
-        self,
-        question: str,
-        sentences: Sequence[Sentence],
-        *,
-        prior: Vectors | None = None,
-    ) -> Reading:
+    def read(self, question: str, sentences: Sequence[Sentence]) -> Reading:
         """Read sentences of evidence for a question.
-
-        Args:
-            question: What is asked.
-            sentences: Of the evidence.
-            prior: (n,) what each is worth by all that is known before it is read: only the best
-                stretches are read, some 2,500 tokens. None for all of them.
 
         Raises:
             MissingDependency: The packaged encoder is not installed.
@@ -150,10 +141,8 @@ class Reader:
         answerable = relevance.copy()
         words: list[Words | None] = [None] * len(sentences)
         every = stretches(tokenizer, question, sentences)
-        if prior is not None:
-            every = most_promising(every, prior, tokens=_MOST_READ)
-        for batch in _batches(every, at_once):
-            outputs = heads(Inputs.of(batch))
+        batches = list(_batches(every, at_once))
+        for batch, outputs in zip(batches, heads([Inputs.of(one) for one in batches]), strict=True):
             for row, stretch in enumerate(batch):
                 here = list(stretch.sentences)
                 relevance[here] = outputs.relevant[row, : len(here)]
@@ -180,7 +169,7 @@ def reader_graph(weights: Path = READER_WEIGHTS, notify: Notify | None = None) -
     return load_or_make(GraphName(f"{packaged.name}-reader", files), build, notify=notify)
 
 
-def _through(graph: Graph) -> Callable[[Inputs], Outputs]:
+def _through(graph: Graph) -> Heads:
     """What a graph says of inputs, in which nothing may be padded."""
 
     def heads(inputs: Inputs) -> Outputs:
@@ -188,7 +177,7 @@ def _through(graph: Graph) -> Callable[[Inputs], Outputs]:
         given = {"ids": ids, "types": types, "choice": choice, "members": members}
         return Outputs(*graph.run(given))
 
-    return heads
+    return lambda batches: [heads(one) for one in batches]
 
 
 def _batches(every: Sequence[Stretch], at_once: int) -> Iterator[list[Stretch]]:

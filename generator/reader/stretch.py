@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
-from generator.evidence import Sentence, Vectors
+from generator.evidence import Sentence
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -73,19 +71,6 @@ def stretches(
         end,
     ]
     return [_joined(prompt, group, ids, spans, end) for group in _groups(sentences, ids, labels)]
-
-
-def most_promising(every: Sequence[Stretch], prior: Vectors, *, tokens: int) -> list[Stretch]:
-    """Stretches by their best sentence, up to the first that has no room; one at least.
-
-    Args:
-        every: The stretches of some evidence.
-        prior: (n,) the scores of its sentences; ties keep their order.
-        tokens: Most of all stretches, each with the question before it.
-    """
-    best = sorted(every, key=lambda one: -float(prior[list(one.sentences)].max()))
-    ends = list(accumulate(len(one.ids) for one in best))
-    return best[: max(1, bisect_right(ends, tokens))]
 
 
 def _ids(tokenizer: Tokenizer, text: str) -> list[int]:

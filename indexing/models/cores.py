@@ -9,8 +9,13 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Cores:
@@ -45,6 +50,33 @@ class Cores:
             with self._lock:
                 self._sharing -= 1
             _use_threads(self.count)  # PyTorch gives new threads what was set last
+
+
+def spread(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """Do some work of PyTorch for each item, several at once, each on one of this thread's cores.
+
+    Args:
+        work: Called with one item; it may be called in several threads at once.
+        items: Of about the same size, not to leave a core without work.
+
+    Returns:
+        What it returned, in order.
+    """
+    import torch
+
+    cores = torch.get_num_threads()
+    if min(cores, len(items)) < 2:
+        return [work(item) for item in items]
+
+    def alone(item: T) -> R:
+        _use_threads(1)
+        return work(item)
+
+    try:
+        with ThreadPoolExecutor(min(cores, len(items)), "spread") as pool:
+            return list(pool.map(alone, items))
+    finally:
+        _use_threads(cores)  # PyTorch gives new threads what was set last
 
 
 def _use_threads(count: int) -> None:

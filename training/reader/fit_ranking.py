@@ -30,10 +30,9 @@ from safetensors.numpy import load_file, save_file
 from sklearn.linear_model import LogisticRegression
 
 from generator.evidence import Sentence
-from generator.extractive import abstention, ranking, short_answer
+from generator.extractive import abstention, ranking, selector, short_answer
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED_FILE
-from generator.extractive.quote_length import QuoteLength
 from generator.extractive.ranking import Weights
 from generator.reader.reading import Reader, Reading, Words
 from generator.reader.weights import READER_WEIGHTS
@@ -104,8 +103,7 @@ def _read(every: Sequence[Asked], reader: Reader, cache: Path) -> None:
     arrays: dict[str, NDArray[Any]] = {}
     with track(every, doing=f"Reading ({cache.stem})") as steps:
         for number, one in enumerate(steps):
-            prior = ranking.sentence_scores(one.features)
-            said = reader.read(one.question.text, one.features.sentences, prior=prior)
+            said = reader.read(one.question.text, one.features.sentences)
             arrays[f"{number}.relevance"] = said.relevance
             arrays[f"{number}.answerable"] = said.answerable
             words = [(w.start, w.end) if w else (-1, -1) for w in said.words]
@@ -169,7 +167,7 @@ def _directions() -> NDArray[np.float32]:
 def quoted(one: Read, weights: Weights, enough: float) -> list[int]:
     """Indexes of the sentences that an answer would quote."""
     scores = one.scores(weights)
-    order = np.argsort(-scores, kind="stable")[: QuoteLength().quotes]
+    order = np.argsort(-scores, kind="stable")[: selector.QuoteLength().quotes]
     before = np.cumsum(ranking.probabilities(scores)[order]) < enough
     return [int(i) for i in order[: 1 + int(before.sum())]]
 

@@ -105,20 +105,3 @@ def test_the_graph_says_what_the_model_says() -> None:
     np.testing.assert_allclose(quick.spans, exact.spans, atol=2e-3)
     places = [(each.start, each.end) if each else None for each in quick.words]
     assert places == [(each.start, each.end) if each else None for each in exact.words]
-
-
-def test_only_the_most_promising_stretches_are_read() -> None:
-    """Of more evidence than is read; what is read is read as ever."""
-    every = [
-        prose(f"Mill {i} burned down. " + "We talked of tea. " * 45, name=f"{i:02}")
-        for i in range(15)
-    ]
-    sentences = evidence_sentences([span(each) for each in (*every, MEETING)])
-    prior = np.array([float(one.document.id == "meeting") for one in sentences], np.float32)
-    question = "When does the ferry sail?"
-    whole, some = (reader().read(question, sentences, prior=each) for each in (None, prior))
-    assert None not in whole.words and None in some.words
-    read = np.array([each is not None for each in some.words])
-    assert read[prior > 0].all()
-    np.testing.assert_allclose(some.relevance[read], whole.relevance[read], atol=1e-3)
-    assert some.relevance[~read].max(initial=-100) < whole.relevance.min()

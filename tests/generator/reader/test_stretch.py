@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pytest
 from transformers import AutoTokenizer
 
 from generator.evidence import evidence_sentences
-from generator.reader.stretch import Stretch, most_promising, stretches
+from generator.reader.stretch import Stretch, stretches
 from indexing.models.files import encoder_weights
 from indexing.models.plain_tokenizer import load_tokenizer
 from tests.generator.conftest import prose, span, transcript
@@ -89,22 +88,3 @@ def test_what_has_no_token_is_left_out() -> None:
     sentences = evidence_sentences([span(document)])
     found = stretches(load_tokenizer(encoder_weights().folder), "?", sentences)
     assert [sentences[i].text for one in found for i in one.sentences] == ["Words."]
-
-
-@pytest.mark.parametrize("tokens", [1, 30, 55, 90, 1000])
-def test_the_most_promising_are_those_a_naive_loop_takes(tokens: int) -> None:
-    random = np.random.default_rng(tokens)
-    prior = random.permutation(20).astype(np.float32)
-    prior[:4] = -np.inf  # a stretch of headings
-    groups = np.split(np.arange(20), [4, 5, 9, 15])
-    every = [Stretch([0] * (5 * len(one)), 1, (), tuple(one.tolist())) for one in groups]
-    expected: list[Stretch] = []
-    rest = list(every)
-    while rest:
-        best = max(rest, key=lambda one: max(prior[i] for i in one.sentences))
-        rest.remove(best)
-        if expected and sum(len(one.ids) for one in [*expected, best]) > tokens:
-            break
-        expected.append(best)
-    assert most_promising(every, prior, tokens=tokens) == expected
-    assert most_promising([], prior, tokens=tokens) == []

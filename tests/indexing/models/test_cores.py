@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 import torch
 
-from indexing.models.cores import Cores
+from indexing.models.cores import Cores, spread
 
 
 def test_whoever_comes_later_gets_a_smaller_share() -> None:
@@ -47,3 +48,28 @@ def test_the_environment_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Cores().count == 3
     monkeypatch.setenv("OMP_NUM_THREADS", "")
     assert Cores().count >= 1
+
+
+@pytest.fixture
+def two_cores() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_work_is_spread_a_core_each() -> None:
+    together = threading.Barrier(2, timeout=60)
+
+    def work(number: int) -> tuple[int, int]:
+        together.wait()  # which nobody passes alone
+        return number, torch.get_num_threads()
+
+    assert spread(work, range(4)) == [(number, 1) for number in range(4)]
+    assert torch.get_num_threads() == 2
+    assert spread(lambda number: (number, torch.get_num_threads()), [7]) == [(7, 2)]
+    assert spread(str, []) == []
+    with pytest.raises(ZeroDivisionError):
+        spread(lambda number: 1 // number, [1, 0])
+    assert torch.get_num_threads() == 2
