@@ -77,6 +77,7 @@ def test_loaded_is_what_was_saved(corpus: Corpus) -> None:
         assert np.array_equal(one[0], two[0]) and np.array_equal(one[1], two[1])
     assert {field.name for field in fields(Snapshot)} == {
         *("generation", "stamp", "document_rows", "passage_rows", "owner", "lexicon", "speakers"),
+        *("counts", "languages"),
         *("document_vectors", "passage_vectors", *POSTINGS),
     }
 

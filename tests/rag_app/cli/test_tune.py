@@ -177,4 +177,4 @@ def test_the_option() -> None:
     for wrong in ("tuned:", "tuned", "magic"):
         with pytest.raises(click.BadParameter):
             option.convert(wrong, None, None)
-    assert "|self-extend|tuned:FILE]" in run("index", "--help").stdout
+    assert "|self-extend|NAME+entropy|tuned:FILE]" in run("index", "--help").stdout

@@ -32,7 +32,7 @@ const ragApp = (() => {
       if (event.target.matches("[data-filter]")) filter(element, event.target.value);
     });
     inPlace(element, () => {
-      if (element.querySelector("[data-dropzone]")) files(element, trigger);
+      if (element.closest("#drop")) files(element, trigger);
       if (element.closest("#changes")) watch(element, trigger);
     });
     let failures = 0;

@@ -89,39 +89,6 @@ def test_a_folder_is_added_with_its_names(visit: Visit, tmp_path: Path) -> None:
     expect(call).to_contain_text("plays beside call.en.vtt")
 
 
-@pytest.mark.skipif(find_spec("rapidocr") is None, reason='pip install "rag-app[ocr]"')
-def test_from_upload_to_a_highlighted_quote(visit: Visit, served: Served, tmp_path: Path) -> None:
-    page = visit(1440, 900)
-    names = ("minutes.pdf", "2026-03-14_standup.json", "boat.eml")
-    writers = (scan, transcript, mail)
-    files = [write(tmp_path / name) for write, name in zip(writers, names, strict=True)]
-    add(page, *files)
-    for name in names:
-        expect(page.locator("#uploads li", has_text=name)).to_contain_text("added")
-    scanned = page.locator("#uploads li", has_text="minutes.pdf")
-    expect(scanned).to_contain_text("1 of 2 pages read by OCR")
-    for number, (question, (words, place)) in enumerate(QUESTIONS.items(), 1):
-        ask(page, question)
-        answered(page, number)
-        source = page.locator(".sources section:not([hidden]) .source").first
-        expect(source.locator("mark")).to_contain_text(words)
-        expect(source.locator("header .place, footer").first).to_contain_text(place)
-        if number == 1:  # on the picture of the scanned page, too
-            source.locator("[data-view]").click()
-            expect(page.locator("#document [data-page='1'] .box").first).to_be_visible()
-            page.keyboard.press("Escape")
-    figure = page.locator(".sources section:not([hidden]) .source .figure").first
-    expect(figure).to_contain_text("Figure 1: Passengers of each month.")
-    drawn = "image => image.complete && image.naturalWidth"
-    figure.locator("img").scroll_into_view_if_needed()
-    page.wait_for_function(f"() => ({drawn})(document.querySelector('.figure img'))")
-    assert figure.locator("img").evaluate(drawn) == 300
-    with Corpus(served.folder) as corpus:
-        ids = [one.id for one in corpus.documents() if Path(one.path).name in names]
-        assert len(ids) == 4
-        corpus.remove(ids)
-
-
 def test_a_citation_leads_to_its_quote_in_its_context(visit: Visit, served: Served) -> None:
     page = visit()
     ask(page)
@@ -649,3 +616,36 @@ def test_a_file_of_a_name_that_is_there_asks_first(visit: Visit, tmp_path: Path)
         row.get_by_role("button", name="Remove").click()
         row.get_by_role("button", name="Remove").click()
         expect(row).to_have_count(0)
+
+
+@pytest.mark.skipif(find_spec("rapidocr") is None, reason='pip install "rag-app[ocr]"')
+def test_from_upload_to_a_highlighted_quote(visit: Visit, served: Served, tmp_path: Path) -> None:
+    page = visit(1440, 900)
+    names = ("minutes.pdf", "2026-03-14_standup.json", "boat.eml")
+    writers = (scan, transcript, mail)
+    files = [write(tmp_path / name) for write, name in zip(writers, names, strict=True)]
+    add(page, *files)
+    for name in names:
+        expect(page.locator("#uploads li", has_text=name)).to_contain_text("added")
+    scanned = page.locator("#uploads li", has_text="minutes.pdf")
+    expect(scanned).to_contain_text("1 of 2 pages read by OCR")
+    for number, (question, (words, place)) in enumerate(QUESTIONS.items(), 1):
+        ask(page, question)
+        answered(page, number)
+        source = page.locator(".sources section:not([hidden]) .source").first
+        expect(source.locator("mark")).to_contain_text(words)
+        expect(source.locator("header .place, footer").first).to_contain_text(place)
+        if number == 1:  # on the picture of the scanned page, too
+            source.locator("[data-view]").click()
+            expect(page.locator("#document [data-page='1'] .box").first).to_be_visible()
+            page.keyboard.press("Escape")
+    figure = page.locator(".sources section:not([hidden]) .source .figure").first
+    expect(figure).to_contain_text("Figure 1: Passengers of each month.")
+    drawn = "image => image.complete && image.naturalWidth"
+    figure.locator("img").scroll_into_view_if_needed()
+    page.wait_for_function(f"() => ({drawn})(document.querySelector('.figure img'))")
+    assert figure.locator("img").evaluate(drawn) == 300
+    with Corpus(served.folder) as corpus:
+        ids = [one.id for one in corpus.documents() if Path(one.path).name in names]
+        assert len(ids) == 4
+        corpus.remove(ids)
