@@ -306,7 +306,7 @@ def test_follow_up_edit_again_and_another_conversation(visit: Visit) -> None:
     ask(page, "And who said so?")
     answered(page, 2)
     expect(page.locator("#history .scope")).to_contain_text("launch")  # what was looked for
-    page.get_by_role("button", name="Length of answers").click()
+    page.get_by_role("button", name="Length and form").click()
     page.get_by_role("radio", name="Short").check()
     page.get_by_role("button", name="Close").click()
     page.get_by_role("button", name="Ask again", exact=True).last.click()
@@ -430,7 +430,7 @@ def test_search_can_be_limited(visit: Visit) -> None:
     since.fill("2025")
     page.get_by_role("textbox", name="With").fill("greta")
     page.keyboard.press("Enter")
-    expect(page.locator("#results .hits > li .place").first).to_contain_text("2025-1")
+    expect(page.locator("#results .hits > li .place").first).to_contain_text(" 2025 ")
 
 
 def test_needles_are_measured_in_the_documents_that_are_there(visit: Visit) -> None:
