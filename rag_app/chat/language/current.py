@@ -112,7 +112,7 @@ def gettext(message: str, **values: object) -> str:
     return text % values if values else text
 
 
-def ngettext(one: str, many: str, number: int, **values: object) -> str:
+def ngettext(one: str, many: str, number: int, /, **values: object) -> str:
     """A message about so many things; `%(num)s` is their number, written as in the language."""
     text = translations(current().code).ngettext(one, many, number)
     return text % {"num": count(number), **values}
