@@ -8,7 +8,7 @@ compared with the corpus.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -126,28 +126,17 @@ class FolderWatch:
 
     def _while_here(self, here: Sequence[Path], stop: Event) -> Iterator[FolderEvent]:
         """Follow the folders until one of them goes, comes back, or is another one."""
-        from watchfiles import watch
         from watchfiles._rust_notify import WatchfilesRustInternalError
 
         identities = [_identity(folder) for folder in self.folders]
         try:
-            messages = watch(
-                *here,
-                watch_filter=None,
-                debounce=TICK,
-                rust_timeout=TICK,
-                yield_on_timeout=True,
-                stop_event=stop,
-                force_polling=self.poll is not None,
-                poll_delay_ms=int(1000 * (self.poll or 1)),
-                ignore_permission_denied=True,
-            )
+            messages = self._messages(here, stop)
             with closing(messages):
                 all_of_it = True
                 for batch in messages:  # from the first on, nothing that changes is missed
                     if [_identity(folder) for folder in self.folders] != identities:
                         return
-                    self._note(Path(path) for _, path in batch)
+                    self._note(batch)
                     if self._waits and monotonic() < self._next_try:
                         continue
                     try:
@@ -164,6 +153,26 @@ class FolderWatch:
                 f"the system does not tell what changes in these folders ({error}); "
                 "look at them every ten seconds with --poll 10"
             ) from error
+
+    def _messages(self, here: Sequence[Path], stop: Event) -> Generator[Iterable[Path]]:
+        """Paths that have changed, in batches that may be empty; at least one batch each tick."""
+        from watchfiles import watch
+
+        if self.poll is not None:
+            yield from _looks(here, every=self.poll, stop=stop)
+            return
+        messages = watch(
+            *here,
+            watch_filter=None,
+            debounce=TICK,
+            rust_timeout=TICK,
+            yield_on_timeout=True,
+            stop_event=stop,
+            ignore_permission_denied=True,
+        )
+        with closing(messages):
+            for batch in messages:
+                yield [Path(path) for _, path in batch]
 
     def _note(self, paths: Iterable[Path]) -> None:
         """Remember what has changed; of a folder, all files in it."""
@@ -262,6 +271,27 @@ def _files_under(path: Path) -> Iterator[Path]:
                     yield Path(folder, name)
     elif path.suffix.lower() in LOADERS or not os.path.lexists(path):
         yield path
+
+
+def _looks(folders: Sequence[Path], *, every: float, stop: Event) -> Generator[list[Path]]:
+    """Files that differ from one look at all of them to the next, `every` so many seconds.
+
+    watchfiles polls too, but compares times of whole seconds: of two changes within a second it
+    misses the second.
+    """
+
+    def look() -> dict[Path, object]:
+        return {path: _state(path) for folder in folders for path in _files_under(folder)}
+
+    before, looked = look(), monotonic()
+    yield []
+    while not stop.wait(min(every, TICK / 1000)):
+        changed: list[Path] = []
+        if monotonic() - looked >= every:
+            now, looked = look(), monotonic()
+            changed = [path for path in {**before, **now} if before.get(path) != now.get(path)]
+            before = now
+        yield changed
 
 
 def _state(path: Path) -> object:

@@ -28,9 +28,9 @@ QUIET = [
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """`rag-app serve --api --mcp` over two meetings."""
+    """`rag-app serve --api --mcp` over two meetings; one for each module."""
     folder = tmp_path_factory.mktemp("served") / "corpus"
     with Corpus(folder) as corpus:
         corpus.add(SAMPLES / name for name in SERVED)

@@ -92,6 +92,20 @@ def test_what_happens_in_a_folder_happens_in_the_corpus(
     assert not any("hidden" in each.path or "picture" in each.path for each in watch.events)
 
 
+def test_of_two_changes_within_a_second_none_is_missed_by_looking(
+    folder: Path, tmp_path: Path, encoder: Encoder
+) -> None:
+    second = 1_700_000_000 * 10**9
+    os.utime(folder / "mast.txt", ns=(second, second))
+    corpus = Corpus(tmp_path / "corpus", encoder=encoder)
+    with Running(FolderWatch(corpus, [folder], settle=0, poll=0.1)) as watch:
+        watch.until("added", "mast.txt")
+        (folder / "next.txt").write_text("The mast stood until Friday.")
+        os.utime(folder / "next.txt", ns=(second, second + 1))
+        (folder / "next.txt").rename(folder / "mast.txt")
+        watch.until("updated", "mast.txt")
+
+
 def test_another_process_that_writes_is_waited_for(
     folder: Path, tmp_path: Path, encoder: Encoder
 ) -> None:

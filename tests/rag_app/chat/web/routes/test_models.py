@@ -12,8 +12,9 @@ import httpx
 from tests.generator.openai_server import KEY
 from tests.rag_app.chat.served_corpus import Served
 from tests.rag_app.chat.web.programs import PASSWORDS
+from tests.waiting import PATIENCE
 
-SERVER = Path(__file__).parents[3] / "generator" / "openai_server.py"
+SERVER = Path(__file__).parents[4] / "generator" / "openai_server.py"
 ACTS = ("look", "list", "test", "use", "forget")
 
 
@@ -25,7 +26,9 @@ def test_the_first_login_chooses_and_no_key_comes_back(shared_server: Served) ->
         url = f"http://127.0.0.1:{run.stdout.readline().strip()}/v1"
         form = {"model": f"openai:{url}#locked", "address": url, "key": KEY}
         answers = []
-        with httpx.Client(base_url=address, auth=(first, PASSWORDS[first]), timeout=60) as ann:
+        with httpx.Client(
+            base_url=address, auth=(first, PASSWORDS[first]), timeout=PATIENCE
+        ) as ann:
             for act in ("list", "test", "use", "test"):
                 answers.append(ann.post(f"/model/{act}", json=form))
                 assert answers[-1].status_code == 200, answers[-1].text
