@@ -98,7 +98,7 @@
   function giveUp(id, say) {
     open.delete(id);
     say(JSON.stringify({
-      msg: "unexpected_error", event_id: id, message: "The connection was lost.",
+      msg: "unexpected_error", event_id: id, message: gettext("The connection was lost."),
       session_not_found: true, success: false,
     }));
   }
