@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from generator.overview.overview import Action
 from indexing.store.store import Store
 from rag_app.requests.listing import MOST_LINES, Line, more
 from rag_app.requests.summary import MOST_DOCUMENTS, overview_of, sentence
 from rag_app.requests.target import Target, Words, groups_of, pattern
+from rag_app.requests.wording import Wording
 
 _IN = r"(?:in|at|during|of|from)"
 _NOUN = (
@@ -46,21 +48,31 @@ def match(words: Words) -> Target | None:
 
 def lines(target: Target, store: Store) -> Iterator[Line]:
     """Of each document, decisions and then actions with who and when; none where none is found."""
+    wording = target.wording
     for id_ in target.documents:
         document, about = overview_of(id_, store)
         decisions = about.decisions if "decisions" in target.phrase else ()
         every = [
-            *(Line("Decided:", sentence(document, each)) for each in decisions),
+            *(Line(wording.say("Decided:"), sentence(document, each)) for each in decisions),
             *(
-                Line(f"To do{_details(each.who, each.when)}:", sentence(document, each.quote))
+                Line(_to_do(each, wording), sentence(document, each.quote))
                 for each in about.actions
             ),
         ]
         if every:
-            yield Line(f"{about.title}, in sentences that say so in so many words:")
+            yield Line(
+                wording.say(
+                    "{title}, in sentences that say so in so many words:", title=about.title
+                )
+            )
             yield from every[:MOST_LINES]
-            yield from more(len(every), f"rag-app overview {id_} shows all")
+            yield from more(
+                len(every), wording, wording.say("rag-app overview {id} shows all", id=id_)
+            )
 
 
-def _details(who: str | None, when: str | None) -> str:
-    return "".join(f", {each}" for each in (who, when) if each)
+def _to_do(action: Action, wording: Wording) -> str:
+    details = ", ".join(filter(None, (action.who, action.when)))
+    if not details:
+        return wording.say("To do:")
+    return wording.say("To do, {details}:", details=details)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from indexing.store.store import Store
-from rag_app.requests.listing import MOST_LINES, Line, count, more
+from rag_app.requests.listing import MOST_LINES, Line, more
 from rag_app.requests.target import Target, Words, groups_of, pattern
 
 _NOUN = r"(?P<noun{}>documents|files|meetings|transcripts|recordings|sources|texts)"
@@ -41,6 +41,7 @@ def match(words: Words) -> Target | None:
 
 def lines(target: Target, store: Store) -> Iterator[Line]:
     """How many there are, then each with its format and length."""
+    say = target.wording
     transcripts = store.transcripts()
     entries = [
         entry
@@ -48,7 +49,7 @@ def lines(target: Target, store: Store) -> Iterator[Line]:
         if not target.documents or entry.id in target.documents
         if not target.spoken or entry.id in transcripts
     ]
-    yield Line(f"{count(len(entries), 'transcript' if target.spoken else 'document')}:")
+    yield Line(f"{say.count(len(entries), 'transcript' if target.spoken else 'document')}:")
     for entry in entries[:MOST_LINES]:
-        yield Line(f"{entry.title} ({entry.format}, {count(entry.words, 'word')})")
-    yield from more(len(entries), "rag-app list shows all")
+        yield Line(f"{entry.title} ({entry.format}, {say.count(entry.words, 'word')})")
+    yield from more(len(entries), say, say.say("rag-app list shows all"))

@@ -15,6 +15,7 @@ from generator.request import AskRequest
 from indexing.documents import Document
 from indexing.store.store import Store
 from rag_app.requests.target import Target
+from rag_app.requests.wording import Wording
 
 MOST_LINES = 50
 """Lines of one list; the rest are counted."""
@@ -88,12 +89,8 @@ def sentence_at(store: Store, document: Document, offset: int) -> Sentence | Non
     return None
 
 
-def count(number: int, noun: str) -> str:
-    """A number of things: 1 document, 2 documents."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def more(number: int, remedy: str) -> Iterator[Line]:
-    """A line for those beyond the longest list."""
+def more(number: int, wording: Wording, remedy: str) -> Iterator[Line]:
+    """A line for those beyond the longest list, and how to see them."""
     if number > MOST_LINES:
-        yield Line(f"and {number - MOST_LINES:,} more ({remedy})")
+        beyond = wording.number(number - MOST_LINES)
+        yield Line(wording.say("and {number} more ({remedy})", number=beyond, remedy=remedy))

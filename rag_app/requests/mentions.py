@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 
-from generator.evidence import Sentence
 from indexing.documents import Document
 from indexing.store.store import Store
 from indexing.text.english import QUESTION_WORDS
+from indexing.text.language import language_of
 from indexing.text.terms import stem
-from rag_app.requests.listing import MOST_LINES, Line, count, more, sentence_at
+from rag_app.requests.listing import MOST_LINES, Line, more, sentence_at
 from rag_app.requests.target import Target, Words, groups_of, pattern
+from rag_app.requests.wording import Wording
 
 MOST_WORDS = 6
 """Words of a phrase whose mentions are counted."""
@@ -44,6 +46,11 @@ _PERHAPS = pattern(
     rf"{_WHICH} (?:all )?{_ABOUT} (?P<phrase{{}}>.+)",
     rf"(?:in )?{_WHICH} {_IS} (?P<phrase{{}}>.+) (?:discussed|talked about)",
     rf"(?:in )?{_WHICH} {_DO} {_THEY} (?:discuss|talk about|speak of) (?P<phrase{{}}>.+)",
+)
+_NOWHERE = (
+    "“{phrase}” is not mentioned there. Only these words were looked for, in all their forms.",
+    "“{phrase}” is not mentioned in any of {among}. Only these words were looked for, in all their "
+    "forms.",
 )
 _SPOKEN = {"meeting", "transcript", "recording"}
 _CLAUSE = {"and", "who", "what", "which", "that", "how", "why", "when", "where", "whether", "if"}
@@ -107,39 +114,44 @@ def mentions(phrase: str, target: Target, store: Store) -> Iterator[Mentions]:
         store: Where they are.
     """
     transcripts = store.transcripts()
-    expression = _expression(phrase)
     for identity, (_, text) in zip(store.identities(), store.texts(), strict=True):
         if target.documents and identity.id not in target.documents:
             continue
-        if (target.spoken and identity.id not in transcripts) or not expression.search(text):
+        if target.spoken and identity.id not in transcripts:
+            continue
+        language = language_of(text)
+        if not _expression(phrase, language).search(text):
             continue
         document = store.document(identity.id)
-        offsets = tuple(_offsets(phrase, expression, document))
+        offsets = tuple(_offsets(phrase, language, document))
         if offsets:
             yield Mentions(document, offsets)
 
 
-def _expression(phrase: str) -> re.Pattern[str]:
+@lru_cache(maxsize=64)
+def _expression(phrase: str, language: str) -> re.Pattern[str]:
     """Words that begin as the stems of the phrase do, with a little between them."""
     parts = [part.lower() for part in _PART.findall(phrase)]
-    row = r"\W{1,3}".join(rf"({re.escape(_beginning(part))}[^\W_]*)" for part in parts)
+    row = r"\W{1,3}".join(rf"({re.escape(_beginning(part, language))}[^\W_]*)" for part in parts)
     return re.compile(rf"(?<![^\W_]){row}(?![^\W_])", re.IGNORECASE)
 
 
-def _beginning(word: str) -> str:
+def _beginning(word: str, language: str) -> str:
     """What every word of the same stem begins with: a final "y" is an "i" in the stem."""
-    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(word, stem(word), strict=False))
+    pairs = takewhile(
+        lambda pair: pair[0] == pair[1], zip(word, stem(word, language), strict=False)
+    )
     shared = "".join(letter for letter, _ in pairs)
     return shared.rstrip("iy") or shared or word
 
 
-def _offsets(phrase: str, expression: re.Pattern[str], document: Document) -> Iterator[int]:
-    stems = [stem(part.lower()) for part in _PART.findall(phrase)]
-    for found in expression.finditer(document.text):
+def _offsets(phrase: str, language: str, document: Document) -> Iterator[int]:
+    stems = [stem(part.lower(), language) for part in _PART.findall(phrase)]
+    for found in _expression(phrase, language).finditer(document.text):
         utterance = document.utterance_at(found.start())
         if utterance is not None and found.start() < utterance.text_start:
             continue
-        if [stem(word.lower()) for word in found.groups()] == stems:
+        if [stem(word.lower(), language) for word in found.groups()] == stems:
             yield found.start()
 
 
@@ -149,33 +161,41 @@ def lines(target: Target, store: Store) -> Iterator[Line]:
     noun = "transcript" if target.spoken else "document"
     among = len(_scope(target, store))
     times = sum(len(each.offsets) for each in found)
+    wording = target.wording
     if not found and not target.literal:
         return
     if not found:
-        yield Line(
-            f"“{target.phrase}” is not mentioned in {_of_all(among, noun)}. "
-            "Only these words were looked for, in all their forms."
-        )
+        all_of = wording.count(among, f"{noun} among")
+        yield Line(wording.say(_NOWHERE[among != 1], phrase=target.phrase, among=all_of))
         return
     yield Line(
-        f"“{target.phrase}” is mentioned {count(times, 'time')} in {len(found):,} of "
-        f"{count(among, noun)}:"
+        wording.say(
+            "“{phrase}” is mentioned {times} in {number} of {among}:",
+            phrase=target.phrase,
+            times=wording.count(times, "time"),
+            number=wording.number(len(found)),
+            among=wording.count(among, f"{noun} among"),
+        )
     )
     for each in found[:MOST_LINES]:
-        number = f"{each.document.title}, {count(len(each.offsets), 'time')}"
-        quote = sentence_at(store, each.document, each.offsets[0])
-        yield Line(f"{number}, first{_by(quote)}:", quote) if quote else Line(number)
-    yield from more(len(found), "name a document to count in it alone")
+        yield _line(each, store, wording)
+    remedy = wording.say("name a document to count in it alone")
+    yield from more(len(found), wording, remedy)
+
+
+def _line(found: Mentions, store: Store, wording: Wording) -> Line:
+    """How often one document mentions it, and the first sentence that does."""
+    title = found.document.title
+    times = wording.count(len(found.offsets), "time")
+    quote = sentence_at(store, found.document, found.offsets[0])
+    if quote is None:
+        return Line(f"{title}, {times}")
+    if quote.speaker:
+        first = "{title}, {times}, first by {speaker}:"
+        return Line(wording.say(first, title=title, times=times, speaker=quote.speaker), quote)
+    return Line(wording.say("{title}, {times}, first:", title=title, times=times), quote)
 
 
 def _scope(target: Target, store: Store) -> set[str]:
     ids = set(target.documents) or {identity.id for identity in store.identities()}
     return ids & store.transcripts() if target.spoken else ids
-
-
-def _of_all(number: int, noun: str) -> str:
-    return f"the {noun}" if number == 1 else f"any of {number:,} {noun}s"
-
-
-def _by(quote: Sentence | None) -> str:
-    return f" by {quote.speaker}" if quote and quote.speaker else ""

@@ -11,8 +11,10 @@ from generator.answer import AnswerReady, Event
 from generator.prompt.follow_up import Turn
 from generator.request import AskRequest
 from indexing.store.store import Store
+from indexing.text.language import ENGLISH
 from rag_app.requests import decisions, documents, mentions, speakers, summary
 from rag_app.requests.catalogue import Catalogue, Mention
+from rag_app.requests.german import in_english
 from rag_app.requests.listing import Line, events
 from rag_app.requests.occasions import (
     count_in_words,
@@ -22,6 +24,7 @@ from rag_app.requests.occasions import (
 )
 from rag_app.requests.summary import MOST_DOCUMENTS
 from rag_app.requests.target import Target, Words, pattern
+from rag_app.requests.wording import GERMAN
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,9 @@ _POLITE = pattern(
 _OPENING = re.compile(rf"^(?:(?:{_POLITE.pattern})[\s,:]+)+", re.IGNORECASE)
 _CLOSING = re.compile(r"[\s,]*(?:\bplease|\bfor me|\bthanks|\bthank you)?[\s?!.]*$", re.IGNORECASE)
 _AND = re.compile(
-    r"(?:and|what about|how about|and what about|and how about|same for|the same for)"
-    r"(?: (?P<place>in|at|for|of|from))? (?P<name>.+)",
+    r"(?:and|what about|how about|and what about|and how about|same for|the same for"
+    r"|und|(?:und )?was ist mit)"
+    r"(?: (?P<place>in|at|for|of|from|bei|von|aus))? (?P<name>.+)",
     re.IGNORECASE,
 )
 _PLACE = re.compile(
@@ -227,11 +231,13 @@ def _target(text: str, request: AskRequest, catalogue: Catalogue) -> Target | No
     """What a request asks of the store; None where it has to be looked up."""
     if request.where.speaker:
         return None
-    words = Words(_bare(text), request.where, catalogue)
-    for kind in KINDS.values():
-        target = kind.match(words)
-        if target is not None and not (request.mode == "free" and target.kind in WRITTEN):
-            return target
+    readings = {ENGLISH: _bare(text), GERMAN: in_english(text)}
+    for language, reading in readings.items():
+        words = Words(reading, request.where, catalogue)
+        for kind in KINDS.values() if reading else ():
+            target = kind.match(words)
+            if target is not None and not (request.mode == "free" and target.kind in WRITTEN):
+                return replace(target, language=language)
     return None
 
 

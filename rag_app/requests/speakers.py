@@ -9,10 +9,15 @@ from generator.overview.blocks import blocks
 from generator.overview.speakers import SpeakerShare, speaker_shares
 from indexing.documents import Document
 from indexing.store.store import Store
-from rag_app.requests.listing import MOST_LINES, Line, count, more
+from rag_app.requests.listing import MOST_LINES, Line, more
 from rag_app.requests.target import Target, Words, groups_of, pattern
+from rag_app.requests.wording import Wording
 
 _MOST_DOCUMENTS = 3
+_HEADS = (
+    "1 person speaks in {title}; a transcript does not show who is silent:",
+    "{number} people speak in {title}; a transcript does not show who is silent:",
+)
 
 _PEOPLE = r"(?:participants|speakers|attendees|people|members|persons)"
 _WAS = r"(?:was|were|is|are)"
@@ -55,34 +60,45 @@ def lines(target: Target, store: Store) -> Iterator[Line]:
     if not 1 <= len(target.documents) <= _MOST_DOCUMENTS:
         yield from _everybody(target, store)
         return
+    wording = target.wording
     for id_ in target.documents:
         document = store.document(id_)
         shares = speaker_shares(blocks(document))
-        people = "1 person speaks" if len(shares) == 1 else f"{len(shares):,} people speak"
-        yield Line(f"{people} in {document.title}; a transcript does not show who is silent:")
+        number = wording.number(len(shares))
+        yield Line(wording.say(_HEADS[len(shares) != 1], number=number, title=document.title))
         for share in shares[:MOST_LINES]:
-            yield _line(document, share)
-        yield from more(len(shares), f"rag-app overview {id_} shows all")
+            yield _line(document, share, wording)
+        remedy = wording.say("rag-app overview {id} shows all", id=id_)
+        yield from more(len(shares), wording, remedy)
 
 
-def _line(document: Document, speaker: SpeakerShare) -> Line:
+def _line(document: Document, speaker: SpeakerShare, wording: Wording) -> Line:
     """A speaker's share, with the first thing that they say."""
-    text = f"{speaker.name}, {speaker.share:.0%} of the words in "
-    text += count(speaker.utterances, "utterance")
+    about = {
+        "name": speaker.name,
+        "share": f"{speaker.share:.0%}",
+        "utterances": wording.count(speaker.utterances, "utterance"),
+    }
     first = next(one for one in document.utterances if one.speaker == speaker.name)
     sentences = evidence_sentences([Span(document, first.start, first.end, 0.0)])
-    return Line(f"{text}, first:", sentences[0]) if sentences else Line(text)
+    if not sentences:
+        return Line(wording.say("{name}, {share} of the words in {utterances}", **about))
+    text = wording.say("{name}, {share} of the words in {utterances}, first:", **about)
+    return Line(text, sentences[0])
 
 
 def _everybody(target: Target, store: Store) -> Iterator[Line]:
     """The speakers of many transcripts, with the number of documents each speaks in."""
+    wording = target.wording
     documents: dict[str, int] = {}
     for id_ in target.documents or sorted(store.transcripts()):
         for name in {name for passage in store.passages_of(id_) for name in passage.speakers}:
             documents[name] = documents.get(name, 0) + 1
-    yield Line(f"{count(len(documents), 'speaker')}:")
+    yield Line(f"{wording.count(len(documents), 'speaker')}:")
     for name, number in sorted(documents.items(), key=lambda each: (-each[1], each[0]))[
         :MOST_LINES
     ]:
-        yield Line(f"{name}, in {count(number, 'document')}")
-    yield from more(len(documents), "ask for the speakers of one document")
+        among = wording.count(number, "document among")
+        yield Line(wording.say("{name}, in {documents}", name=name, documents=among))
+    remedy = wording.say("ask for the speakers of one document")
+    yield from more(len(documents), wording, remedy)

@@ -8,8 +8,9 @@ from generator.evidence import Sentence
 from generator.overview.overview import Overview, Quote, overview
 from indexing.documents import Document, clock
 from indexing.store.store import Store
-from rag_app.requests.listing import Line, count
+from rag_app.requests.listing import Line
 from rag_app.requests.target import Target, Words, groups_of, pattern
+from rag_app.requests.wording import Wording
 
 MOST_DOCUMENTS = 3
 """Documents that one answer sums up; of more, the question is looked up."""
@@ -43,17 +44,20 @@ def match(words: Words) -> Target | None:
 
 def lines(target: Target, store: Store) -> Iterator[Line]:
     """Of each document: length, speakers, the most telling sentence of each topic, decisions."""
+    wording = target.wording
     for id_ in target.documents:
         document, about = overview_of(id_, store)
-        yield Line(f"{about.title}: {', '.join(_measures(about))}.")
+        yield Line(f"{about.title}: {', '.join(_measures(about, wording))}.")
         if about.speakers:
-            yield Line(f"Speakers: {', '.join(_speakers(about))}.")
+            speakers = ", ".join(_speakers(about, wording))
+            yield Line(wording.say("Speakers: {speakers}.", speakers=speakers))
         for topic in about.topics:
             place = clock(topic.time) or topic.place
-            at = f" ({place})" if place else ""
-            yield Line(f"On {', '.join(topic.keywords)}{at}:", sentence(document, topic.quote))
+            on = "On {keywords} ({place}):" if place else "On {keywords}:"
+            text = wording.say(on, keywords=", ".join(topic.keywords), place=place)
+            yield Line(text, sentence(document, topic.quote))
         for each in about.decisions[:_MOST_DECISIONS]:
-            yield Line("Decided:", sentence(document, each))
+            yield Line(wording.say("Decided:"), sentence(document, each))
 
 
 def overview_of(id_: str, store: Store) -> tuple[Document, Overview]:
@@ -69,16 +73,16 @@ def sentence(document: Document, quote: Quote) -> Sentence:
     return Sentence(document, quote.start, quote.end, 0.0, start, quote.speaker, quote.time)
 
 
-def _measures(about: Overview) -> Iterator[str]:
-    yield count(about.words, "word")
+def _measures(about: Overview, wording: Wording) -> Iterator[str]:
+    yield wording.count(about.words, "word")
     if about.pages:
-        yield count(about.pages, "page")
+        yield wording.count(about.pages, "page")
     if about.seconds:
-        yield f"{clock(about.seconds)} long"
+        yield wording.say("{time} long", time=clock(about.seconds))
 
 
-def _speakers(about: Overview) -> Iterator[str]:
+def _speakers(about: Overview, wording: Wording) -> Iterator[str]:
     for each in about.speakers[:_MOST_SPEAKERS]:
         yield f"{each.name} {each.share:.0%}"
     if len(about.speakers) > _MOST_SPEAKERS:
-        yield f"{len(about.speakers) - _MOST_SPEAKERS} more"
+        yield wording.say("{number} more", number=len(about.speakers) - _MOST_SPEAKERS)

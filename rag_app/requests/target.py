@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from generator.answer import Kind
 from indexing.filter import Filter
+from indexing.text.language import ENGLISH
 from rag_app.requests.catalogue import Catalogue
+from rag_app.requests.wording import WORDINGS, Wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Target:
         spoken: Whether it is about transcripts only.
         phrase: The words whose mentions it asks for.
         literal: Whether it asks for these very words, so that "nowhere" is an answer too.
+        language: In which language it asks, a key of `WORDINGS`.
     """
 
     kind: Kind
@@ -55,6 +58,12 @@ class Target:
     spoken: bool = False
     phrase: str = ""
     literal: bool = True
+    language: str = ENGLISH
+
+    @property
+    def wording(self) -> Wording:
+        """How its answer is worded."""
+        return WORDINGS[self.language]
 
 
 def pattern(*forms: str) -> re.Pattern[str]:

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.generator.openai_server import ANSWER, KEY
-from tests.rag_app.chat.page.test_layout import AXE, violations
+from tests.rag_app.chat.every_width import check_every_width
 from tests.rag_app.chat.page.visits import Visit, answered, ask
 from tests.rag_app.chat.served_corpus import Served
 
@@ -47,10 +47,7 @@ def test_a_model_of_a_server_is_found_tested_and_writes(
     result = dialog.locator("[data-result]")
     dialog.get_by_role("button", name="Test").click()
     expect(result).to_contain_text(f"good works: it answered \u201c{ANSWER[:20]}")
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    for dark in (False, True):
-        page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
-        assert violations(page) == []
+    check_every_width(page, "dialog[open]")
     assert dialog.evaluate("it => it.scrollWidth <= it.clientWidth")
     dialog.get_by_role("button", name="Use this model").click()
     expect(result).to_contain_text("good writes generated answers from now on.")

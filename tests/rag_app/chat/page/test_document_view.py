@@ -5,7 +5,6 @@ from __future__ import annotations
 import wave
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,12 @@ from fpdf import FPDF
 from playwright.sync_api import Browser, Page, expect
 
 from rag_app.corpus.corpus import Corpus
+from tests.rag_app.chat.every_width import WIDTHS, dress, violations
 from tests.rag_app.chat.served_corpus import Served
 
 PATIENCE = 300_000  # milliseconds; no test depends on the speed of the machine
-WIDTHS = (390, 768, 1024, 1440, 1920)
 QUESTION = "Where does the osprey of Sallow Reach nest?"
 QUOTE = "The osprey of Sallow Reach nests on the old water tower."
-AXE = files("axe_playwright_python") / "axe.min.js"
 WORDS = "The tide turns and the gulls come in over the flats, as they did on the day before. "
 
 
@@ -109,14 +107,6 @@ def open_from_list(page: Page, id_: str) -> None:
     page.keyboard.press("Enter")
 
 
-def violations(page: Page) -> list[str]:
-    """What axe-core finds against accessibility."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-    found: dict[str, Any] = page.evaluate("axe.run('#document', { resultTypes: ['violations'] })")
-    return [f"{each['id']}: {each['nodes'][0]['html']}" for each in found["violations"]]
-
-
 # The share of a box's height that lies within the window of the pages.
 IN_SIGHT = """() => {
   const view = document.querySelector("#document [data-pages]").getBoundingClientRect();
@@ -149,12 +139,12 @@ def test_a_citation_opens_its_page_with_the_lines_marked_at_every_width(
         page.wait_for_function(IN_SIGHT)
         expect(shown.locator("[data-unplaced]")).to_be_hidden()
         for dark in (False, True):
-            page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
-            assert violations(page) == [], (width, dark)
+            dress(page, dark=dark)
+            assert violations(page, "#document") == [], (width, dark)
         shown.get_by_role("button", name="Text").click()
         expect(shown.locator("mark")).to_have_text(QUOTE)
         expect(shown.locator("mark")).to_be_in_viewport()
-        assert violations(page) == []
+        assert violations(page, "#document") == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.keyboard.press("Escape")
         expect(page.locator("#document")).to_be_hidden()
@@ -198,7 +188,7 @@ def test_a_hit_opens_its_transcript_and_a_time_plays_the_recording(
     shown = dialog(page, "call")
     expect(shown.locator("mark").first).to_be_in_viewport()
     expect(shown.locator(".utterance .who b").nth(1)).to_have_text("Ann")
-    assert violations(page) == []
+    assert violations(page, "#document") == []
     time = shown.get_by_role("button", name="Play from 00:01:10")
     time.click()
     player = "document.querySelector('#document audio')"

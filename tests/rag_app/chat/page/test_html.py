@@ -8,9 +8,9 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from rag_app.chat.language.catalogue import catalogue
+from tests.rag_app.chat.every_width import WIDTHS, check_every_width
 from tests.rag_app.chat.page.visits import Visit, add, answered, ask
 
-WIDTHS = (390, 768, 1024, 1440, 1920)
 SAID = """() => {
   const shown = each => each.checkVisibility({ visibilityProperty: true });
   const texts = [];
@@ -84,6 +84,7 @@ def test_the_page_in_german(visit: Visit, tmp_path: Path) -> None:
     page.locator("#history button.cite").first.click()
     check("answers")
     fits("answers")
+    check_every_width(page)
     page.get_by_role("button", name="Länge und Form").click()
     expect(page.get_by_role("dialog", name="Antworten")).to_be_visible()
     check("answering")

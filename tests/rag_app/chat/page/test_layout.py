@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.rag_app.chat.every_width import WIDTHS, dress, violations
 from tests.rag_app.chat.page.visits import Visit, answered, ask
 
-WIDTHS = (390, 768, 820, 1024, 1100, 1440, 1920)
-AXE = files("axe_playwright_python") / "axe.min.js"
+TIGHT = (820, 1100)  # widths at which elements once covered each other
 
 # The pixels at which an element's corners and middle are seen, of those within the window.
 SEEN = """element => {
@@ -30,20 +28,9 @@ SMALL = """least => [...document.querySelectorAll("button, a[href], input, texta
   .map(([each, box]) => `${each.outerHTML.slice(0, 120)}: ${box.width} x ${box.height}`)"""
 
 
-def violations(page: Page) -> list[str]:
-    """What axe-core finds against accessibility."""
-    found: dict[str, Any] = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-    nodes = [(each["id"], node) for each in found["violations"] for node in each["nodes"]]
-    return [f"{id_}: {node['target']}: {node['failureSummary']}" for id_, node in nodes]
-
-
 def seen(element: Locator) -> bool:
     """Whether nothing lies over an element."""
     return bool(element.evaluate(SEEN))
-
-
-def dress(page: Page, dark: bool) -> None:
-    page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
 
 
 def check_answer(page: Page, width: int) -> None:
@@ -75,16 +62,15 @@ def test_nothing_is_covered_or_inaccessible_at_any_width(visit: Visit) -> None:
     page.add_style_tag(
         content="* { transition: none !important; scroll-behavior: auto !important }"
     )
-    page.evaluate(AXE.read_text(encoding="utf-8"))
     ask(page)
     answered(page)
-    for width in WIDTHS:
+    for width in sorted({*WIDTHS, *TIGHT}):
         page.set_viewport_size({"width": width, "height": 844})
         check_answer(page, width)
-        if width not in {390, 820, 1440}:
+        if width not in WIDTHS:
             continue
         for dark in (False, True):
-            dress(page, dark)
+            dress(page, dark=dark)
             for view in ("Search", "Evaluate", "Ask"):
                 page.get_by_role("tab", name=view).click()
                 assert violations(page) == [], (width, dark, view)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from rag_app.chat.welcome.samples import FILES
+from tests.rag_app.chat.every_width import check_every_width
 from tests.rag_app.chat.served_corpus import Served, serve
 
 PATIENCE = 300_000  # milliseconds; no test depends on the speed of the machine
-WIDTHS = (390, 768, 1024, 1440, 1920)
 TEXT = """The Sallow Trust was founded in 1988 by an angling club and two parish councils.
 Its members look after the river between Harl Top and the sea, and count what lives in it.
 The heron colony at Saltmarsh Bend had 27 nests, the most since the counting began.
 """
-AXE = files("axe_playwright_python") / "axe.min.js"
 
 
 @pytest.fixture
@@ -27,20 +24,6 @@ def empty(tmp_path: Path) -> Iterator[Served]:
     """A server over no corpus at all."""
     with serve(tmp_path / "corpus") as running:
         yield running
-
-
-def check_every_width(page: Page) -> None:
-    """Nothing is wider than the window, and axe-core finds nothing in the welcome."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 844})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        for dark in (False, True):
-            page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
-            found: dict[str, Any] = page.evaluate("axe.run('.welcome')")
-            wrong = [f"{one['id']}: {one['nodes'][0]['html']}" for one in found["violations"]]
-            assert wrong == [], (width, dark)
 
 
 @pytest.fixture
@@ -69,7 +52,7 @@ def ask_what_is_suggested(page: Page) -> None:
 
 
 def test_from_nothing_to_an_answer(page: Page, empty: Served, tmp_path: Path) -> None:
-    check_every_width(page)
+    check_every_width(page, ".welcome")
     # A question that has nothing to be asked of is told what to do, without a path.
     page.locator("#box textarea").fill("Is anybody here?")
     page.keyboard.press("Enter")
@@ -84,7 +67,7 @@ def test_from_nothing_to_an_answer(page: Page, empty: Served, tmp_path: Path) ->
     # Behind the page: an overview, and questions that were tried.
     expect(page.locator(".welcome .card h3")).to_have_text("trust")
     expect(page.locator(".welcome [data-ask]")).to_have_count(2)
-    check_every_width(page)
+    check_every_width(page, ".welcome")
     page.locator(".welcome .card li button").first.click()
     expect(page.locator("#document mark").first).to_be_visible()
     page.keyboard.press("Escape")

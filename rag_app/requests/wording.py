@@ -1,0 +1,100 @@
+"""The words of answers that are computed, in the language in which they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from indexing.text.language import ENGLISH
+
+GERMAN = "de"
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How one language says it.
+
+    Attributes:
+        nouns: Singular and plural of what is counted, by its English singular.
+        messages: By their English; of a message that is not there, the English.
+        thousands: What stands between thousands.
+    """
+
+    nouns: Mapping[str, tuple[str, str]]
+    messages: Mapping[str, str]
+    thousands: str
+
+    def say(self, message: str, /, **values: object) -> str:
+        """A message, given in English with names in braces, filled in."""
+        return self.messages.get(message, message).format(**values)
+
+    def number(self, value: int) -> str:
+        """A number as it is written: 1,000."""
+        return f"{value:,}".replace(",", self.thousands)
+
+    def count(self, number: int, noun: str) -> str:
+        """A number of things: 1 document, 2 documents."""
+        one, many = self.nouns.get(noun, (noun, f"{noun}s"))
+        return f"{self.number(number)} {one if number == 1 else many}"
+
+
+_ENGLISH = Wording(
+    {
+        "document among": ("document", "documents"),
+        "transcript among": ("transcript", "transcripts"),
+    },
+    {},
+    ",",
+)
+_GERMAN = Wording(
+    {
+        "document": ("Dokument", "Dokumente"),
+        "transcript": ("Protokoll", "Protokolle"),
+        "document among": ("Dokument", "Dokumenten"),
+        "transcript among": ("Protokoll", "Protokollen"),
+        "word": ("Wort", "Wörter"),
+        "page": ("Seite", "Seiten"),
+        "time": ("Mal", "Mal"),
+        "utterance": ("Wortmeldung", "Wortmeldungen"),
+        "speaker": ("Sprecher", "Sprecher"),
+    },
+    {
+        "and {number} more ({remedy})": "und {number} weitere ({remedy})",
+        "rag-app list shows all": "alle zeigt rag-app list",
+        "rag-app overview {id} shows all": "alle zeigt rag-app overview {id}",
+        "name a document to count in it alone": "nennen Sie ein Dokument, um nur darin zu zählen",
+        "ask for the speakers of one document": "fragen Sie nach den Sprechern eines Dokuments",
+        "“{phrase}” is not mentioned there. Only these words were looked for, in all their "
+        "forms.": "„{phrase}“ wird dort nicht erwähnt. Nur diese Wörter wurden gesucht, in allen "
+        "ihren Formen.",
+        "“{phrase}” is not mentioned in any of {among}. Only these words were looked for, in all "
+        "their forms.": "„{phrase}“ wird in keinem von {among} erwähnt. Nur diese Wörter wurden "
+        "gesucht, in allen ihren Formen.",
+        "“{phrase}” is mentioned {times} in {number} of {among}:": "„{phrase}“ wird {times} in "
+        "{number} von {among} erwähnt:",
+        "{title}, {times}, first by {speaker}:": "{title}, {times}, zuerst von {speaker}:",
+        "{title}, {times}, first:": "{title}, {times}, zuerst:",
+        "1 person speaks in {title}; a transcript does not show who is silent:": "1 Person spricht "
+        "in {title}; wer schweigt, zeigt ein Protokoll nicht:",
+        "{number} people speak in {title}; a transcript does not show who is silent:": "{number} "
+        "Personen sprechen in {title}; wer schweigt, zeigt ein Protokoll nicht:",
+        "{name}, {share} of the words in {utterances}": "{name}, {share} der Wörter in "
+        "{utterances}",
+        "{name}, {share} of the words in {utterances}, first:": "{name}, {share} der Wörter in "
+        "{utterances}, zuerst:",
+        "{name}, in {documents}": "{name}, in {documents}",
+        "{title}, in sentences that say so in so many words:": "{title}, in Sätzen, die es "
+        "ausdrücklich sagen:",
+        "Decided:": "Beschlossen:",
+        "To do:": "Zu tun:",
+        "To do, {details}:": "Zu tun, {details}:",
+        "{time} long": "{time} lang",
+        "Speakers: {speakers}.": "Es sprechen: {speakers}.",
+        "{number} more": "{number} weitere",
+        "On {keywords}:": "Zu {keywords}:",
+        "On {keywords} ({place}):": "Zu {keywords} ({place}):",
+    },
+    ".",
+)
+WORDINGS: Mapping[str, Wording] = {ENGLISH: _ENGLISH, GERMAN: _GERMAN}
+"""By language."""

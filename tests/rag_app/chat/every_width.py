@@ -1,0 +1,41 @@
+"""The page at every width, light and dark: nothing against accessibility, nothing past its edge."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+from playwright.sync_api import Page
+
+WIDTHS = (390, 768, 1024, 1440, 1920)
+HEIGHT = 844
+_AXE = files("axe_playwright_python") / "axe.min.js"
+
+
+def violations(page: Page, within: str = "html") -> list[str]:
+    """What axe-core finds against accessibility in an element."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(_AXE.read_text(encoding="utf-8"))
+    run = "within => axe.run(within, { resultTypes: ['violations'] })"
+    found: dict[str, Any] = page.evaluate(run, within)
+    nodes = [(each["id"], node) for each in found["violations"] for node in each["nodes"]]
+    return [f"{id_}: {node['target']}: {node['failureSummary']}" for id_, node in nodes]
+
+
+def dress(page: Page, *, dark: bool) -> None:
+    """Show the page light or dark."""
+    page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
+
+
+def check_every_width(page: Page, within: str = "html") -> None:
+    """Check an element at each width, light and dark; the page is light and as wide as before."""
+    page.add_style_tag(content="* { transition: none !important }")
+    before = page.viewport_size
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": HEIGHT})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for dark in (True, False):
+            dress(page, dark=dark)
+            assert violations(page, within) == [], (width, dark)
+    if before is not None:
+        page.set_viewport_size(before)
