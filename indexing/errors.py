@@ -5,7 +5,8 @@ RagAppError
 │   ├── UnreadableFile        a file or folder: which, what is wrong, what to do
 │   │   ├── OtherKind         sound, but of a kind that its ending only may stand for
 │   │   └── PartUnread        what a file holds beside the text that was read
-│   └── InvalidRequest        an empty question, an impossible filter or option
+│   ├── InvalidRequest        an empty question, an impossible filter or option
+│   └── WorkersLost           every worker of a cluster that tried it has died
 ├── CorpusError               something about a corpus on disk
 │   ├── CorpusNotFound        there is none at that place
 │   ├── CorpusLocked          another process is writing to it
@@ -20,6 +21,7 @@ RagAppError
 │   ├── ModelNotFound         no weights by that name here or on the hub
 │   ├── UnsupportedModel      its architecture or limits do not allow what was asked
 │   └── ServerFailed          the server that it is behind is out of reach, or refuses
+├── ClusterLost               a Ray cluster does not answer any more
 ├── ReaderFailed              the process that reads files cannot be started
 ├── Busy                      too many questions are waiting for the model
 └── MissingDependency         an optional library; the message is its install command
@@ -34,6 +36,14 @@ import errno
 
 class RagAppError(Exception):
     """The root: what the command line prints as one line instead of a traceback."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """As it is, whatever it was made of: errors are sent from process to process."""
+        return _restored, (type(self), self.args), self.__dict__
+
+
+def _restored(kind: type[RagAppError], arguments: tuple[object, ...]) -> RagAppError:
+    return kind.__new__(kind, *arguments)
 
 
 class InputError(RagAppError):
@@ -85,6 +95,33 @@ class PartUnread(UnreadableFile):
 
 class InvalidRequest(InputError):
     """An empty question, an impossible filter or option."""
+
+
+class WorkersLost(InputError):
+    """A document or a question at which one worker of a cluster after the other has died.
+
+    Attributes:
+        reason: What has happened.
+        remedy: What to do about it.
+    """
+
+    def __init__(self, what: str, tries: int) -> None:
+        self.reason = f"{tries} workers of the cluster have died at it, probably for want of memory"
+        self.remedy = (
+            "see Ray's logs in /tmp/ray; give each worker more of its machine with --ray-cpus, or "
+            "do it without --ray"
+        )
+        super().__init__(f"{what}: {self.reason}; {self.remedy}")
+
+
+class ClusterLost(RagAppError):
+    """A Ray cluster does not answer any more; what came from it before is kept."""
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(
+            f"{address}: the Ray cluster does not answer ({reason}); what is done is kept; start "
+            "the cluster again and run the same command"
+        )
 
 
 class CorpusError(RagAppError):

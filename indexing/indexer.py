@@ -11,15 +11,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from indexing.change_detection import Catalogue, Change, Plan, Step, identify
-from indexing.documents import Document, renamed
-from indexing.encoder.encoder import Encoder
+from indexing.documents import Document, Passage, renamed
+from indexing.encoder.lookahead import DocumentEncoder, Lookahead, taken_ahead
+from indexing.errors import WorkersLost
 from indexing.files import FileReader
 from indexing.store.collections import DEFAULT
 from indexing.store.store import FileState, Store
 from indexing.text.chunking import split
 from indexing.walk import Failure, is_folder, is_gone, nothing_in, resolved, shown, walk
+
+Item = TypeVar("Item")
+Encodable = tuple[Document, Sequence[Passage]]
 
 CHARACTERS_PER_TOKEN = 4  # about, for progress within a document
 
@@ -35,6 +40,7 @@ class Progress:
         path: The file in hand.
         picture: Which of its pictures OCR reads, from 1; 0 for none.
         pictures: How many it has to read there.
+        workers: How many encode on a cluster; 0 where this process does.
     """
 
     done: float
@@ -43,6 +49,7 @@ class Progress:
     path: str
     picture: int = 0
     pictures: int = 0
+    workers: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +134,25 @@ class _SourceFile:
         return self.real.as_posix()
 
 
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What a file holds.
+
+    Attributes:
+        file: The file.
+        documents: Those that can be indexed.
+        failures: What cannot.
+        unread: What is beside the text.
+        readings: Keys of the pictures that OCR has read for it.
+    """
+
+    file: _SourceFile
+    documents: tuple[Document, ...]
+    failures: tuple[Failure, ...]
+    unread: tuple[Failure, ...]
+    readings: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Indexer:
     """Brings a store up to date with files.
@@ -140,14 +166,18 @@ class Indexer:
         recheck: Read files again whose size and time are those of the last run: an edit may have
             kept both. What they hold decides.
         collection: Where documents go; it is made with the first.
+        ahead: As `encoder`, where files are to be read ahead because several workers encode; None
+            where each document is encoded when its turn comes.
     """
 
     store: Store
-    encoder: Callable[[], Encoder]
+    encoder: Callable[[], DocumentEncoder]
     progress: Callable[[Progress], None] | None = None
     reader: FileReader = field(default_factory=FileReader)
     recheck: bool = False
     collection: str = DEFAULT
+    ahead: Callable[[], Lookahead] | None = None
+    _lookahead: Lookahead | None = None  # once there is something to encode
     _draft: _ReportDraft = field(default_factory=_ReportDraft)
     _catalogue: Catalogue = field(default_factory=Catalogue)
     _pending: set[str] = field(default_factory=set)
@@ -166,9 +196,10 @@ class Indexer:
         self._draft.total = sum(file.state.size for file in files)
         changed = self._changed(files)
         self._pending = {file.path for file in changed}
-        deferred = [file for file in changed if not self._update(file, final=False)]
+        contents = self._taken_ahead(map(self._read, changed), self._expect_content)
+        deferred = [one.file for one in contents if not self._update(one, final=False)]
         for file in deferred:
-            self._update(file, final=True)
+            self._update(self._read(file), final=True)
         if among is None:
             whole = [file.real for file in files]
             self._draft.failures += self._folders_of_other_kinds(paths, whole)
@@ -177,12 +208,17 @@ class Indexer:
     def add_documents(self, documents: Iterable[Document]) -> IndexReport:
         """Add or update documents that are no files."""
         self._reset()
-        for document in documents:
-            existing = [
-                one for one in self._catalogue.at_path(document.path) if one.part == document.part
-            ]
-            self._apply(self._catalogue.plan([document], existing, is_gone=is_gone), size=0)
+        for document in self._taken_ahead(documents, self._expect_document):
+            self._apply(self._plan_document(document), size=0)
+            self._forget([document])
         return self._draft.report()
+
+    def _plan_document(self, document: Document) -> Plan:
+        """What to do with a document that is no file."""
+        existing = [
+            one for one in self._catalogue.at_path(document.path) if one.part == document.part
+        ]
+        return self._catalogue.plan([document], existing, is_gone=is_gone)
 
     def _reset(self) -> None:
         self._draft = _ReportDraft()
@@ -235,39 +271,82 @@ class Indexer:
             self._advance(unchanged)
         return changed
 
-    def _update(self, file: _SourceFile, *, final: bool) -> bool:
+    def _read(self, file: _SourceFile) -> _Content:
+        """What a file holds now."""
+        self._path = file.path
+        readings = self.store.readings()
+        found = self.reader.read(file.real, readings=readings, progress=self._report_picture)
+        documents, failures, unread = _partition(found)
+        used = tuple(readings.used)
+        return _Content(file, tuple(documents), tuple(failures), tuple(unread), used)
+
+    def _update(self, content: _Content, *, final: bool) -> bool:
         """Bring the store up to date with one file.
 
         False, and nothing done, when a document is a copy of one from a file that is yet to be
         read: only then is it known which of the two stays. A final call does not wait.
         """
+        file = content.file
         self._path = file.path
         existing = self._catalogue.at_path(file.path)
-        readings = self.store.readings()
-        found = self.reader.read(file.real, readings=readings, progress=self._report_picture)
-        documents, failures, unread = _partition(found)
         discovered = file.real not in self._named_files and not existing
-        if discovered and not documents and all(one.other_kind for one in failures):
+        failures = content.failures
+        if discovered and not content.documents and all(one.other_kind for one in failures):
             self._skip_other_kind(file)
             return True
         outdated = self._pending - {file.path}
         plan = self._catalogue.plan(
-            documents, existing, is_gone=is_gone, outdated=outdated if final else ()
+            content.documents, existing, is_gone=is_gone, outdated=outdated if final else ()
         )
         if not final and plan.copied_paths() & outdated:
             return False
         self._pending.discard(file.path)
         self._draft.failures += failures
-        self._draft.unread += unread
-        read = [one.recognised for one in documents if one.recognised]
+        self._draft.unread += content.unread
+        read = [one.recognised for one in content.documents if one.recognised]
         if read:
             self._draft.recognised[file.path] = "; ".join(read)
-        self._readings = tuple(readings.used)
-        self._apply(replace(plan, removed=()) if failures else plan, size=file.state.size)
+        self._readings = content.readings
+        try:
+            self._apply(replace(plan, removed=()) if failures else plan, size=file.state.size)
+        except WorkersLost as error:
+            lost = Failure(file.path, error.reason, error.remedy)
+            self._draft.failures.append(lost)
+            failures = (*failures, lost)
         self._readings = ()
+        self._forget(content.documents)
         if not failures:
             self.store.remember_file(file.path, file.state, collection=self.collection)
         return True
+
+    def _taken_ahead(self, items: Iterable[Item], expect: Callable[[Item], None]) -> Iterator[Item]:
+        """The items as they come; where workers encode, some are taken and expected ahead."""
+        if self.ahead is None:
+            return iter(items)
+        return taken_ahead(
+            items, expect, has_room=lambda: bool(self._lookahead and self._lookahead.has_room)
+        )
+
+    def _expect_content(self, content: _Content) -> None:
+        existing = self._catalogue.at_path(content.file.path)
+        self._expect(self._catalogue.plan(content.documents, existing, is_gone=is_gone))
+
+    def _expect_document(self, document: Document) -> None:
+        self._expect(self._plan_document(document))
+
+    def _expect(self, plan: Plan) -> None:
+        """Let workers begin with what will have to be encoded, as far as it is known by now."""
+        assert self.ahead is not None
+        for step in plan.steps:
+            if step.change in {Change.ADD, Change.UPDATE}:
+                self._lookahead = self._lookahead or self.ahead()
+                self._lookahead.expect(step.document, split(step.document))
+
+    def _forget(self, documents: Iterable[Document]) -> None:
+        """Let go of what was expected of documents that are done."""
+        if self._lookahead is not None:
+            for document in documents:
+                self._lookahead.forget(document)
 
     def _skip_other_kind(self, file: _SourceFile) -> None:
         """Count a file that a walk came upon and that is of another kind, in spite of its name."""
@@ -376,19 +455,27 @@ class Indexer:
     def _report_picture(self, picture: int, pictures: int) -> None:
         if self.progress:
             draft = self._draft
+            done, total, tokens = draft.done, draft.total, draft.tokens
             self.progress(
-                Progress(draft.done, draft.total, draft.tokens, self._path, picture, pictures)
+                Progress(done, total, tokens, self._path, picture, pictures, self._workers)
             )
 
     def _advance(self, amount: float) -> None:
         self._draft.done += amount
         if self.progress:
-            draft = self._draft
-            self.progress(Progress(draft.done, draft.total, draft.tokens, self._path))
+            done, total, tokens = self._draft.done, self._draft.total, self._draft.tokens
+            self.progress(Progress(done, total, tokens, self._path, workers=self._workers))
+
+    @property
+    def _workers(self) -> int:
+        return self._lookahead.workers() if self._lookahead else 0
 
 
 def reencode(
-    store: Store, encoder: Encoder, *, progress: Callable[[Progress], None] | None = None
+    store: Store,
+    encoder: DocumentEncoder,
+    *,
+    progress: Callable[[Progress], None] | None = None,
 ) -> int:
     """Give every document vectors of another fingerprint; how many were encoded in this run.
 
@@ -396,15 +483,26 @@ def reencode(
     """
     pending = store.ids_to_reencode(encoder.fingerprint)
     tokens = 0
-    for done, id_ in enumerate(pending, 1):
-        document = store.document(id_)
-        (encoded,) = encoder.encode([(document, store.passages_of(id_))])
-        store.put_reencoded(id_, encoded, encoder.fingerprint)
+    ahead = encoder if isinstance(encoder, Lookahead) else None
+    every = ((store.document(id_), store.passages_of(id_)) for id_ in pending)
+    for done, (document, passages) in enumerate(_expected(every, ahead), 1):
+        (encoded,) = encoder.encode([(document, passages)])
+        store.put_reencoded(document.id, encoded, encoder.fingerprint)
         tokens += encoded.encoded
         if progress:
-            progress(Progress(done, len(pending), tokens, document.path))
+            workers = ahead.workers() if ahead else 0
+            progress(Progress(done, len(pending), tokens, document.path, workers=workers))
     store.adopt_reencoded(encoder.fingerprint)
     return len(pending)
+
+
+def _expected(documents: Iterable[Encodable], encoder: Lookahead | None) -> Iterator[Encodable]:
+    """Documents with their passages as they come, some taken ahead where workers encode them."""
+    if encoder is None:
+        return iter(documents)
+    return taken_ahead(
+        documents, lambda one: encoder.expect(*one), has_room=lambda: encoder.has_room
+    )
 
 
 def nothing_to_read(paths: Sequence[Path], *, pictures: bool = False) -> IndexReport | None:

@@ -21,12 +21,14 @@ from rag_app.cli.options import (
     with_k,
     with_occasions,
     with_read_as,
+    with_workers,
 )
 from rag_app.cli.terminal import field, say
 
 if TYPE_CHECKING:
     from generator.request import ReadAs
     from rag_app.batch.run import Step, Summary
+    from rag_app.corpus.cluster.workers import RayWorkers
 
 SOME_FAILED = 3
 
@@ -44,10 +46,9 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
 @with_k
 @click.option(
     "--workers",
+    "at_once",
     type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Questions answered in parallel.",
+    help="Questions answered in parallel.  [default: 1; with --ray two for each of its workers]",
 )
 @click.option(
     "--limit", type=click.IntRange(min=1), help="Ask at most this many questions in this run."
@@ -65,6 +66,7 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
 )
 @with_read_as
 @with_occasions
+@with_workers
 @click.option("--report", type=AnyFile, help="Also write all answers as one HTML page.")
 @with_json
 def batch(
@@ -82,7 +84,7 @@ def batch(
     max_tokens: int | None,
     abstain_below: float | None,
     k: int,
-    workers: int,
+    at_once: int | None,
     limit: int | None,
     retry_failed: bool,
     changed: Any,  # noqa: ANN401
@@ -90,6 +92,7 @@ def batch(
     since: str | None,
     until: str | None,
     participants: tuple[str, ...],
+    workers: RayWorkers | None,
     report: Path | None,
     as_json: bool,
 ) -> None:
@@ -109,13 +112,14 @@ def batch(
         generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens, abstain_below
     )
     where = filters(collections, (), None, None, since, until, participants)
-    options = BatchOptions(answer, k, workers, limit, retry_failed, changed, read_as, where)
     queries = read_questions(questions)
     with (
-        Corpus(folder, generator=settings, notify=_notify) as corpus,
+        Corpus(folder, generator=settings, notify=_notify, workers=workers) as corpus,
         _bar() as advance,
         stop_on_signal() as stop,
     ):
+        together = at_once or corpus.questions_at_once
+        options = BatchOptions(answer, k, together, limit, retry_failed, changed, read_as, where)
         summary = run.run(
             corpus, queries, out, options=options, progress=advance, notify=_notify, stop=stop
         )

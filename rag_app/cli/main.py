@@ -40,6 +40,7 @@ from rag_app.cli.options import (
     with_retriever,
     with_shape,
     with_synchronous,
+    with_workers,
     with_yes,
 )
 
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from indexing.limits import FileLimits
     from indexing.ocr.reading import OcrSettings
     from indexing.store.database import Synchronous
+    from rag_app.corpus.cluster.workers import RayWorkers
     from rag_app.corpus.corpus import Corpus
 
 NOTHING_DONE = 1
@@ -150,6 +152,7 @@ def main(context: click.Context, config: Path | None) -> None:
 @with_ocr
 @with_file_limits
 @with_synchronous
+@with_workers
 @with_json
 def index(
     paths: tuple[Path, ...],
@@ -164,6 +167,7 @@ def index(
     ocr: OcrSettings,
     limits: FileLimits,
     synchronous: Synchronous,
+    workers: RayWorkers | None,
     as_json: bool,
 ) -> None:
     """Add or update files and folders; unchanged ones are skipped.
@@ -179,7 +183,7 @@ def index(
         raise InvalidRequest("name the files or folders to index, or --reencode, but not both")
     settings = encoder_settings(encoder, extension, max_length, dtype)
     options = {"encoder": settings, "limits": limits, "ocr": ocr, "synchronous": synchronous}
-    with _corpus(folder, **options) as corpus:
+    with _corpus(folder, workers=workers, **options) as corpus:
         if reencode:
             with printing.index_progress("Encoding") as advance:
                 done = corpus.reencode(progress=advance)

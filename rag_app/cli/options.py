@@ -20,6 +20,7 @@ from rag_app.cli import terminal
 if TYPE_CHECKING:
     from generator.settings import GeneratorSettings
     from indexing.filter import Filter
+    from rag_app.corpus.cluster.workers import RayWorkers
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Option = Callable[[Command], Command]
@@ -245,6 +246,39 @@ with_file_limits = gathered(
         default=_LIMITS.characters,
         show_default=True,
         help="Text that one file may hold.",
+    ),
+)
+
+
+def _workers(ray: str | None, ray_cpus: float, ray_gpus: float) -> RayWorkers | None:
+    from rag_app.corpus.cluster.workers import RayWorkers
+
+    return RayWorkers(ray, ray_cpus, ray_gpus) if ray else None
+
+
+with_workers = gathered(
+    "workers",
+    _workers,
+    click.option(
+        "--ray",
+        metavar="HOST:PORT",
+        help="Let the workers of this Ray cluster do it.  [default: this process]",
+    ),
+    click.option(
+        "--ray-cpus",
+        type=click.FloatRange(min=0),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="With --ray, cores of each worker.",
+    ),
+    click.option(
+        "--ray-gpus",
+        type=click.FloatRange(min=0),
+        default=0,
+        show_default=True,
+        metavar="N",
+        help="With --ray, GPUs of each worker; 0.25 lets four share one.",
     ),
 )
 

@@ -65,6 +65,8 @@ def index_progress(doing: str) -> Iterator[Callable[[Step], None]]:
         def update(step: Step) -> None:
             name = field(step.path.rsplit("/", 1)[-1])[:40].replace("[", "(")
             note = f"{step.tokens:,} tokens" + (f", {name}" if name else "")
+            if step.workers:
+                note += f", {count_noun(step.workers, 'worker')}"
             if step.picture:
                 note += f", reading picture {step.picture} of {step.pictures}"
             advance(step.done, step.total or None, note)

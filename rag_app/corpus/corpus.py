@@ -43,9 +43,12 @@ if TYPE_CHECKING:
     from generator.prompt.follow_up import Turn
     from generator.settings import GeneratorSettings
     from indexing.encoder.encoder import Encoder
+    from indexing.encoder.lookahead import Lookahead
     from indexing.files import FileReader
     from indexing.indexer import Indexer, IndexReport, Progress
     from indexing.ocr.reading import OcrSettings
+    from rag_app.corpus.cluster.answers import Generate
+    from rag_app.corpus.cluster.workers import RayWorkers, WorkerPool
     from rag_app.corpus.copies.backup import Backup
     from rag_app.corpus.copies.exchange import ImportReport
     from rag_app.corpus.shards.manifest import ShardManifest
@@ -84,6 +87,8 @@ class Corpus:
         quick_start: Whether searches and quotes go through exported models, which are ready at
             once; for a program that ends after a few. They are exported at first use, once on a
             machine. Else torch is loaded, which takes seconds and then less for each question.
+        workers: A Ray cluster whose workers encode what is added, and make the answers of `ask` and
+            `answer`; None for this process. Streams are made here in any case.
 
     Raises:
         EncoderMismatch: By whatever needs vectors, when the corpus was encoded in another way.
@@ -100,12 +105,14 @@ class Corpus:
         notify: Callable[[str], None] | None = None,
         synchronous: Synchronous = "normal",
         quick_start: bool = False,
+        workers: RayWorkers | None = None,
     ) -> None:
         self.folder = Path(folder or os.environ.get("RAG_APP_CORPUS") or DEFAULT_FOLDER).resolve()
         self._stores = Stores(self.folder, synchronous=synchronous)
         self._limits = limits or FileLimits()
         self._ocr = ocr
         self._notify = notify
+        self._workers = workers
         self._snapshots = Snapshots(self.folder, notify)
         self._shards = Shards(self.folder, synchronous=synchronous, notify=notify)
         self._models = Models(
@@ -278,11 +285,12 @@ class Corpus:
 
         self._stores.connection()
         with self.writing() as store:
-            encoder = self._models.new_encoder()
+            here = self._models.new_encoder() if self._workers is None else None
+            encoder = here or self._models.new_encoder_on(self._required_workers)
             if store.fingerprint() == encoder.fingerprint:
                 return 0
             done = reencode(store, encoder, progress=progress)
-            self._models.use_encoder(encoder)
+            self._models.use_encoder(here)
             self._refresh(store)
         return done
 
@@ -327,7 +335,7 @@ class Corpus:
         """
         self._stores.connection()
         if ray:
-            from rag_app.corpus.shards.ray_cluster import connect
+            from rag_app.corpus.cluster.connection import connect
 
             connect(ray)
         with self.writing() as store:
@@ -626,10 +634,15 @@ class Corpus:
         )
 
     def answer(self, request: AskRequest) -> Answer:
-        """Answer a request; errors as in `stream`."""
+        """Answer a request; errors as in `stream`.
+
+        Raises:
+            WorkersLost: Every worker of the cluster that tried has died.
+            ClusterLost: The cluster does not answer.
+        """
         from generator.answer import AnswerReady
 
-        for event in self.events(request):
+        for event in self._events(request, None, on_workers=self._workers is not None):
             if isinstance(event, AnswerReady):
                 return event.answer
         raise AssertionError("a stream ends with its answer")
@@ -638,6 +651,16 @@ class Corpus:
         self, request: AskRequest, *, stop: threading.Event | None = None
     ) -> Generator[Event]:
         """The events of a request's answer; `stop`, set by another thread, ends it early."""
+        return self._events(request, stop)
+
+    @property
+    def questions_at_once(self) -> int:
+        """How many questions `answer` is best asked at once: on a cluster, two for each worker."""
+        return 1 if self._workers is None else max(1, 2 * self._pool.count)
+
+    def _events(
+        self, request: AskRequest, stop: threading.Event | None, *, on_workers: bool = False
+    ) -> Generator[Event]:
         from generator.answer import AnswerReady
 
         started = time.perf_counter()
@@ -645,9 +668,12 @@ class Corpus:
         if route.lines is not None:
             yield from route.events(time.perf_counter() - started)
             return
-        retrieval, generator = self._retrieve(route.request), self._generator()
+        retrieval = self._retrieve(route.request)
         searched = replace(retrieval, seconds=time.perf_counter() - started)
-        for event in generator.stream(route.request, searched, stop=stop):
+        if on_workers:
+            yield route.marked(AnswerReady(self._generate(route.request, searched)))
+            return
+        for event in self._generator().stream(route.request, searched, stop=stop):
             yield route.marked(event) if isinstance(event, AnswerReady) else event
 
     def check_position(
@@ -967,6 +993,17 @@ class Corpus:
     ) -> Indexer:
         from indexing.indexer import Indexer
 
+        if (workers := self._workers) is not None:
+
+            @cache
+            def lookahead() -> Lookahead:
+                found = self._models.encoder_on(workers, store.fingerprint())
+                store.set_fingerprint(found.fingerprint)
+                return found
+
+            return Indexer(
+                store, lookahead, progress, self._reader, recheck, collection, ahead=lookahead
+            )
         self._models.check(store.fingerprint())
 
         @cache
@@ -976,6 +1013,25 @@ class Corpus:
             return loaded
 
         return Indexer(store, encoder, progress, self._reader, recheck, collection)
+
+    @property
+    def _required_workers(self) -> RayWorkers:
+        assert self._workers is not None, "there are some wherever they are used"
+        return self._workers
+
+    @cached_property
+    def _pool(self) -> WorkerPool:
+        from rag_app.corpus.cluster.workers import WorkerPool
+
+        return WorkerPool(self._required_workers, self._notify)
+
+    @property
+    def _generate(self) -> Generate:
+        """What answers on the cluster."""
+        from rag_app.corpus.cluster.answers import generate_on
+
+        stored = self._stores.connection().fingerprint()
+        return generate_on(self._pool, self.generator_settings, stored)
 
     def _route(self, request: AskRequest) -> Route:
         """How a request is answered: from the store, or by a search of the documents it names."""

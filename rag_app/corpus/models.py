@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from generator.generator import Generator
     from generator.settings import GeneratorSettings
     from indexing.encoder.encoder import Encoder
+    from indexing.encoder.lookahead import Lookahead
     from indexing.encoder.query_encoder import QueryEncoder
+    from rag_app.corpus.cluster.workers import RayWorkers
 
 
 class Models:
@@ -114,6 +116,22 @@ class Models:
         check_fingerprint(stored, encoder.fingerprint, self._corpus)
         return encoder
 
+    def encoder_on(self, workers: RayWorkers, stored: Fingerprint | None) -> Lookahead:
+        """As `encoder`, by the workers of a cluster; nothing is loaded here."""
+        refuse_foreign(stored, self._corpus)
+        encoder = self.new_encoder_on(workers, self._encoder_settings or _settings(stored))
+        check_fingerprint(stored, encoder.fingerprint, self._corpus)
+        return encoder
+
+    def new_encoder_on(
+        self, workers: RayWorkers, settings: EncoderSettings | None = None
+    ) -> Lookahead:
+        """As `new_encoder`, by the workers of a cluster."""
+        from rag_app.corpus.cluster.encoding import encoder_on
+
+        settings = settings or self._encoder_settings or EncoderSettings()
+        return encoder_on(workers, settings, notify=self._notify)
+
     def prepare(self, stored: Fingerprint) -> None:
         """Export the graphs of a quick start that are not there yet."""
         from generator.extractive.late_chunking import context_graph
@@ -141,8 +159,8 @@ class Models:
 
         return Encoder(self._encoder_settings, notify=self._notify)
 
-    def use_encoder(self, encoder: Encoder) -> None:
-        """Use an encoder with which the corpus was encoded again."""
+    def use_encoder(self, encoder: Encoder | None) -> None:
+        """Use the encoder with which the corpus was encoded again; None to load it when needed."""
         self._encoder = encoder
         self._generator = None
 

@@ -8,6 +8,7 @@ import random
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from indexing.documents import NO_OCCASION, Document, Occasion
+from indexing.documents import NO_OCCASION, Document, Occasion, Passage
 from indexing.encoder.encoder import Encoder
+from indexing.encoder.lookahead import Encoding, Lookahead
 from indexing.encoder.settings import EncoderSettings
+from indexing.errors import WorkersLost
 from indexing.files import document
 from indexing.indexer import Indexer, IndexReport, Progress, reencode
 from indexing.store.database import Database
@@ -686,3 +689,77 @@ def test_a_file_that_goes_while_folders_are_walked_is_none(
     monkeypatch.setattr("indexing.walk._misnamed", misnamed)
     report = desk.index()
     assert len(report.added) == 1 and not report.failures
+
+
+def test_what_workers_encode_ahead_ends_as_what_is_encoded_one_by_one(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    """Copies, changes, moves and several documents in a file, with documents in the works."""
+    (tmp_path / "one").mkdir()
+    (tmp_path / "many").mkdir()
+    alone, ahead = Desk(tmp_path / "one", encoder), Desk(tmp_path / "many", encoder)
+    begun = list[str]()
+    pool = ThreadPoolExecutor(3)
+
+    def begin(one: Document, passages: Sequence[Passage]) -> Callable[[], Encoding]:
+        begun.append(one.text)
+        task = pool.submit(encoder.encode, [(one, passages)])
+        return lambda: Encoding(task.result()[0], 1)
+
+    def index_ahead() -> None:
+        lookahead = Lookahead(encoder.fingerprint, begin, lambda: 3)
+        report = Indexer(ahead.store, lambda: lookahead, ahead=lambda: lookahead).add([ahead.files])
+        assert not report.failures
+
+    def change(desk: Desk) -> None:
+        desk.write("b.txt", f"{B} It was higher before.")
+        (desk.files / "a.txt").rename(desk.files / "z.txt")
+        desk.meetings("more.jsonl", {f"m{n}": f"Number {n} was read out." for n in range(20)})
+
+    for desk in (alone, ahead):
+        for name, text in {"a.txt": A, "b.txt": B, "c.txt": A, "d.txt": C}.items():
+            desk.write(name, text)
+        desk.meetings("all.jsonl", {f"n{n}": f"Item {n} was agreed." for n in range(20)})
+    for step in (lambda _: None, change):
+        for desk in (alone, ahead):
+            step(desk)
+        alone.index()
+        index_ahead()
+        assert ahead.held() == alone.held()
+        assert len(begun) == len(set(begun))
+        for id_ in ahead.ids().values():
+            text = ahead.store.document(id_).text
+            (same,) = (
+                one.id for one in alone.store.entries() if alone.store.document(one.id).text == text
+            )
+            np.testing.assert_array_equal(
+                ahead.store.passage_vectors_of(id_), alone.store.passage_vectors_of(same)
+            )
+    before = len(begun)
+    index_ahead()
+    assert len(begun) == before
+    other = replace(encoder.fingerprint, revision="2")
+    lookahead = Lookahead(other, begin, lambda: 3)
+    assert reencode(ahead.store, lookahead) == len(ahead.store.entries())
+    assert ahead.store.fingerprint() == other
+    pool.shutdown()
+
+
+def test_a_document_at_which_workers_die_is_a_failure_and_the_others_go_on(desk: Desk) -> None:
+    def begin(one: Document, passages: Sequence[Passage]) -> Callable[[], Encoding]:
+        def end() -> Encoding:
+            if one.text.strip() == B:
+                raise WorkersLost(one.title, 9)
+            return Encoding(desk.encoder.encode([(one, passages)])[0], 1)
+
+        return end
+
+    for name, text in {"a.txt": A, "b.txt": B, "c.txt": C}.items():
+        desk.write(name, text)
+    ahead = Lookahead(desk.encoder.fingerprint, begin, lambda: 2)
+    for unchanged in (0, 2):
+        report = Indexer(desk.store, lambda: ahead, ahead=lambda: ahead).add([desk.files])
+        (failure,) = report.failures
+        assert failure.path.endswith("b.txt") and "9 workers" in failure.reason
+        assert report.unchanged == unchanged and set(desk.ids()) == {"a.txt", "c.txt"}
+    assert desk.index().unchanged == 2 and len(desk.ids()) == 3

@@ -12,7 +12,6 @@ machines. No file of ours is ever unpickled.
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import shutil
 import time
@@ -21,7 +20,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cache
-from logging import ERROR
 from pathlib import Path
 from random import randrange
 from socket import gethostname
@@ -35,6 +33,7 @@ import numpy.typing as npt
 from indexing.documents import Document, Hit
 from indexing.errors import CorpusNotFound, InvalidRequest, MissingDependency, ShardLost
 from indexing.filter import Filter
+from rag_app.corpus.cluster.connection import NAMESPACE, connect
 from rag_app.corpus.shards.manifest import ShardManifest, ShardState, folder_of, shard_of
 from rag_app.corpus.shards.shards import PinnedShard, Shards
 from retriever.features import Embed, by_sentence
@@ -47,7 +46,6 @@ FloatArray = npt.NDArray[np.float32]
 
 Answered = TypeVar("Answered")
 
-NAMESPACE = "rag-app"
 MOST_RUNS = 256  # questions in an actor; one that its asker has left is dropped for the 257th
 LOADING = 600.0  # seconds for an actor to start, and to copy and load its shard
 WAIT = 60.0  # seconds for an actor to answer, or to be started again elsewhere
@@ -355,48 +353,3 @@ def _results(
             raise ShardLost(state.name, "it was started again in the midst of a question")
         results.append(result)
     return results
-
-
-def connect(address: str) -> Any:  # noqa: ANN401 - Ray has types of its own
-    """The ray module, connected to a cluster.
-
-    Raises:
-        InvalidRequest: The address is public, or no cluster answers there.
-        MissingDependency: Ray is not installed.
-    """
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    try:
-        import ray
-    except ImportError as error:
-        raise MissingDependency(
-            "Ray", "Searching shards on several machines", 'pip install "rag-app[ray]"'
-        ) from error
-    if not ray.is_initialized():
-        require_private(address)
-        try:
-            ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level=ERROR)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            raise InvalidRequest(
-                f"{address}: no Ray cluster answers there ({error}); start one with: "
-                "ray start --head --disable-usage-stats, and join it on this machine with: "
-                f"ray start --address {address} --disable-usage-stats"
-            ) from error
-    return ray
-
-
-def require_private(address: str) -> None:
-    """Refuse a public address: Ray asks nobody who they are, and runs what it is sent.
-
-    Raises:
-        InvalidRequest: It is one.
-    """
-    host = address.rpartition(":")[0].strip("[]")
-    try:
-        public = ipaddress.ip_address(host).is_global
-    except ValueError:  # a name, which whoever runs the network gives
-        public = False
-    if public:
-        raise InvalidRequest(
-            f"{address}: a public address, and whoever reaches Ray's ports can run programs there; "
-            "use an address of a private network"
-        )

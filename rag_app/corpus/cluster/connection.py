@@ -1,0 +1,57 @@
+"""A Ray cluster: its address in, the ray module connected to it out."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from logging import ERROR
+from typing import Any
+
+from indexing.errors import InvalidRequest, MissingDependency
+
+NAMESPACE = "rag-app"
+
+
+def connect(address: str) -> Any:  # noqa: ANN401 - Ray has types of its own
+    """The ray module, connected to a cluster.
+
+    Raises:
+        InvalidRequest: The address is public, or no cluster answers there.
+        MissingDependency: Ray is not installed.
+    """
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingDependency(
+            "Ray", "Working on several machines", 'pip install "rag-app[ray]"'
+        ) from error
+    if not ray.is_initialized():
+        require_private(address)
+        try:
+            ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level=ERROR)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise InvalidRequest(
+                f"{address}: no Ray cluster answers there ({error}); start one with: "
+                "ray start --head --disable-usage-stats, and join it on this machine with: "
+                f"ray start --address {address} --disable-usage-stats"
+            ) from error
+    return ray
+
+
+def require_private(address: str) -> None:
+    """Refuse a public address: Ray asks nobody who they are, and runs what it is sent.
+
+    Raises:
+        InvalidRequest: It is one.
+    """
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        public = ipaddress.ip_address(host).is_global
+    except ValueError:  # a name, which whoever runs the network gives
+        public = False
+    if public:
+        raise InvalidRequest(
+            f"{address}: a public address, and whoever reaches Ray's ports can run programs there; "
+            "use an address of a private network"
+        )
