@@ -27,7 +27,7 @@ from tests.ray_machines import kill_a_worker, machines
 from tests.waiting import wait_until
 
 KILLS = 20
-QUESTIONS = [Question(f"q{n}", f"What did the probe {n % 12} cost?") for n in range(70)]
+QUESTIONS = [Question(f"q{n}", f"What did the probe {n % 12} cost?") for n in range(110)]
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def test_a_killed_driver_resumes_and_a_lost_node_costs_no_question(
     command = ["rag_app", "batch", asked, "--out", out, "--corpus", folder]
     for least in (5, 25):
         driver = subprocess.Popen(
-            [sys.executable, "-m", *map(str, command), "--ray", cluster.address],
+            [sys.executable, "-m", *map(str, command), "--ray", cluster.address, "--limit", "40"],
             stderr=subprocess.DEVNULL,
         )
         wait_until(lambda: out.exists() and out.read_bytes().count(b"\n") >= least)  # noqa: B023
