@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import rag_app.requests
-from rag_app.requests.wording import ENGLISH, GERMAN, WORDINGS
+from indexing.text.language import ENGLISH
+from rag_app.requests.wording import GERMAN, WORDINGS
 
 FOLDER = Path(rag_app.requests.__file__).parent
 VALUE = re.compile(r"\{(\w+)\}")
