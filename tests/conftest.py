@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,9 +14,21 @@ from generator.lm.causal_lm import CausalModel
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
 from indexing.models.files import Weights, encoder_weights, generator_weights
+from indexing.models.runtime import share_memory
 from rag_app.corpus.corpus import Corpus
 
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples"
+
+share_memory()  # or each of the threads that tests start would keep what it needed once
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C, also where a shell that runs this in the background lets it be ignored.
+
+    Tests send it to themselves and to the programs that they start, which inherit that.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,11 @@ import resource
 import time
 from collections.abc import Callable
 
-PATIENCE = 600.0
+PATIENCE = 240.0
 """Seconds after which what has not come will not come; far beyond what any machine needs."""
+
+BROWSER_PATIENCE = PATIENCE * 1000
+"""The same in milliseconds, as Playwright counts."""
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

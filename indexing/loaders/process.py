@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -43,7 +44,8 @@ _START += "from indexing.loaders.__main__ import main; main()"
 class LoaderProcess:
     """A process that reads one file after another; it starts with the first.
 
-    Threads may share it: each waits until the file before its own is read.
+    Threads may share it: each waits until the file before its own is read. It ends with `close`,
+    when nothing refers to this object any more, or with the program.
 
     Args:
         limits: Of each file.
@@ -56,6 +58,7 @@ class LoaderProcess:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0  # the process that started it: a fork of that one needs its own
+        self._end: Callable[[], object] = _nothing  # what is running
 
     def close(self) -> None:
         """End the process; reading another file starts one again."""
@@ -192,7 +195,9 @@ class LoaderProcess:
         if self._owner != os.getpid():
             self._process = None
         if self._process is None or self._process.poll() is not None:
+            self._end()
             self._process, self._owner = self._started(), os.getpid()
+            self._end = weakref.finalize(self, _end, self._process, self._owner)
         return self._process
 
     def _started(self) -> subprocess.Popen[bytes]:
@@ -218,18 +223,23 @@ class LoaderProcess:
             ) from error
         return process
 
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is None or self._owner != os.getpid():
-            return
-        process.kill()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            assert stream is not None
-            try:
-                stream.close()
-            except OSError:  # what could not be written
-                continue
-        process.wait()
+
+def _nothing() -> None:
+    """End what never began."""
+
+
+def _end(process: subprocess.Popen[bytes], owner: int) -> None:
+    """End a process and close its pipes, unless it is that of the process which forked this one."""
+    if owner != os.getpid():
+        return
+    process.kill()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        assert stream is not None
+        try:
+            stream.close()
+        except OSError:  # what could not be written
+            continue
+    process.wait()
 
 
 def _import_path() -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from indexing.encoder.encoder import Encoder
@@ -32,14 +34,14 @@ NOT_ANSWERED = ("Wie heißt der Bürgermeister?", "Wie viele Fahrräder hat Herr
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Corpus:
+def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Iterator[Corpus]:
     folder = tmp_path_factory.mktemp("languages")
     (folder / "protokoll.md").write_text(MINUTES)
     (folder / "ferry.md").write_text("# Ferry\n\nThe ferry sails on Mondays with cars.")
     (folder / "soup.md").write_text("# Kitchen\n\nSoup is served at noon.")
-    corpus = Corpus(folder / "corpus", encoder=encoder)
-    corpus.add([folder])
-    return corpus
+    with Corpus(folder / "corpus", encoder=encoder) as corpus:
+        corpus.add([folder])
+        yield corpus
 
 
 @pytest.mark.parametrize("question", ANSWERED)

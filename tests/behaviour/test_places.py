@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -43,15 +44,15 @@ def mail(path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Corpus:
+def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Iterator[Corpus]:
     folder = tmp_path_factory.mktemp("places")
     rows = ["Item,Cost in euros", "A chairlift,40000", "A gondola,75000", "A lift,9000"]
     (folder / "costs.csv").write_text("\n".join(rows))
     slides(folder / "slides.pptx")
     mail(folder / "viaduct.eml")
-    corpus = Corpus(folder / "corpus", encoder=encoder)
-    corpus.add([folder])
-    return corpus
+    with Corpus(folder / "corpus", encoder=encoder) as corpus:
+        corpus.add([folder])
+        yield corpus
 
 
 @pytest.mark.parametrize("question", ASKED)
@@ -78,8 +79,8 @@ def test_places_in_answers_and_hits(
 
 def test_places_come_back_from_an_export(corpus: Corpus, tmp_path: Path, encoder: Encoder) -> None:
     corpus.export_archive(tmp_path / "export.zip")
-    copy = Corpus(tmp_path / "copy", encoder=encoder)
-    copy.import_archive(tmp_path / "export.zip")
-    ids = [each.id for each in corpus.documents()]
-    assert [copy.document(id_) for id_ in ids] == [corpus.document(id_) for id_ in ids]
-    assert copy.verify().sound
+    with Corpus(tmp_path / "copy", encoder=encoder) as copy:
+        copy.import_archive(tmp_path / "export.zip")
+        ids = [each.id for each in corpus.documents()]
+        assert [copy.document(id_) for id_ in ids] == [corpus.document(id_) for id_ in ids]
+        assert copy.verify().sound

@@ -26,7 +26,7 @@ from indexing.indexer import Indexer, IndexReport, Progress, reencode
 from indexing.store.database import Database
 from indexing.store.store import Store
 from indexing.store.verification import verify
-from tests.reading import read
+from tests.reading import READER, read
 
 A, B, C = ("The lake is deep.", "The price is low.", "Ana asked for a rubber case.")
 
@@ -55,7 +55,7 @@ class Desk:
 
     def index(self, *names: str, collection: str = "default") -> IndexReport:
         """Index the whole folder, or some of it."""
-        indexer = Indexer(self.store, lambda: self.encoder, collection=collection)
+        indexer = Indexer(self.store, lambda: self.encoder, reader=READER, collection=collection)
         return indexer.add([self.files / name for name in names] or [self.files])
 
     def held(self) -> dict[tuple[str, str], str]:

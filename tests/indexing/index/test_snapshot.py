@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
@@ -30,11 +31,11 @@ QUERY = "What does the rubber case cost?"
 
 
 @pytest.fixture
-def corpus(tmp_path: Path, encoder: Encoder) -> Corpus:
-    corpus = Corpus(tmp_path / "corpus", encoder=encoder)
-    for name, text in TEXTS.items():
-        corpus.add_text(text, name=name)
-    return corpus
+def corpus(tmp_path: Path, encoder: Encoder) -> Iterator[Corpus]:
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        for name, text in TEXTS.items():
+            corpus.add_text(text, name=name)
+        yield corpus
 
 
 def store_of(corpus: Corpus) -> Store:

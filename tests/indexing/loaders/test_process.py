@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
@@ -9,10 +10,11 @@ import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 from docx import Document as Word
 
@@ -71,6 +73,26 @@ def slow(path: Path, elements: int = 1_500_000) -> Path:
     return path
 
 
+def test_it_ends_when_nobody_has_it_any_more(good: Path) -> None:
+    process = LoaderProcess(SMALL)
+    assert reads(process, good)
+    running = process._process
+    del process
+    gc.collect()
+    assert running is not None and running.returncode is not None
+
+
+def busy(process: subprocess.Popen[bytes]) -> Callable[[], bool]:
+    """Whether a process has computed for half a second of CPU time from now: it reads a file."""
+
+    def spent() -> float:
+        times = psutil.Process(process.pid).cpu_times()
+        return float(times.user + times.system)
+
+    before = spent()
+    return lambda: spent() > before + 0.5
+
+
 def test_one_process_reads_file_after_file(process: LoaderProcess, good: Path) -> None:
     assert reads(process, good)
     running = process._process
@@ -117,9 +139,10 @@ def test_a_crash_of_the_process_is_that_of_a_file(good: Path, tmp_path: Path) ->
     running, found = process._process, list[UnreadableFile]()
     assert running is not None
     path = slow(tmp_path / "a.html")
+    begun = busy(running)
     reading = threading.Thread(target=lambda: found.append(refused(process, path)))
     reading.start()
-    wait_until(process._lock.locked)
+    wait_until(begun)
     os.kill(running.pid, signal.SIGSEGV)
     reading.join()
     assert found[0].reason == f"crashes the program that reads it (signal {signal.SIGSEGV:d})"
@@ -131,16 +154,17 @@ def test_an_interruption_leaves_no_process_behind(good: Path, tmp_path: Path) ->
     process = LoaderProcess(replace(SMALL, memory=8192 * MIB))
     assert reads(process, good)
     running = process._process
-    path = slow(tmp_path / "a.html")
+    assert running is not None
+    begun, path = busy(running), slow(tmp_path / "a.html")
 
     def interrupt() -> None:
-        wait_until(process._lock.locked)
+        wait_until(begun)
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
         process.extracts(path)
-    assert running is not None and running.returncode is not None
+    assert running.returncode is not None
     assert reads(process, good)
     process.close()
 

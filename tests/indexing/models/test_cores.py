@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from indexing.models.cores import Cores, spread
+from tests.waiting import PATIENCE
 
 
 def test_whoever_comes_later_gets_a_smaller_share() -> None:
@@ -30,12 +31,12 @@ def test_pytorch_uses_the_share_in_this_thread_alone() -> None:
             torch.ones(200, 200).softmax(1)  # where a thread begins to compute, it is told how
             seen["second"] = torch.get_num_threads()
             inside.set()
-            assert done.wait(60)
+            assert done.wait(PATIENCE)
 
     thread = threading.Thread(target=second)
     with cores.share():
         thread.start()
-        assert inside.wait(60)
+        assert inside.wait(PATIENCE)
         seen["first"] = torch.get_num_threads()
         done.set()
         thread.join()
@@ -60,7 +61,7 @@ def two_cores() -> Iterator[None]:
 
 @pytest.mark.usefixtures("two_cores")
 def test_work_is_spread_a_core_each() -> None:
-    together = threading.Barrier(2, timeout=60)
+    together = threading.Barrier(2, timeout=PATIENCE)
 
     def work(number: int) -> tuple[int, int]:
         together.wait()  # which nobody passes alone

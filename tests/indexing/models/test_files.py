@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +13,16 @@ import pytest
 from indexing.errors import MissingDependency, ModelNotFound, UnsupportedModel
 from indexing.models.files import content_hash, encoder_weights, generator_weights
 from indexing.models.gguf import converted
+from tests.waiting import wait_until
 
 CONVERT = """
 import sys
 from indexing.models.files import generator_weights
 print(generator_weights(sys.argv[1], notify=print).folder)
+"""
+HELD = """
+import pathlib, time
+pathlib.Path.rename = lambda *_: time.sleep(3600)
 """
 
 
@@ -77,10 +81,11 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def start(path: Path, cache: Path) -> subprocess.Popen[str]:
+def start(path: Path, cache: Path, *, held: bool = False) -> subprocess.Popen[str]:
+    """A process that converts a file; held, it never comes to the end of it."""
     environment = {**os.environ, "RAG_APP_CACHE": str(cache), "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
-        [sys.executable, "-c", CONVERT, str(path)],
+        [sys.executable, "-c", HELD * held + CONVERT, str(path)],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -248,10 +253,9 @@ def test_conversion_keeps_weights_and_tokenizer(tiny: Path, cache: Path) -> None
 
 
 def test_killed_conversion_starts_over(tiny: Path, tmp_path: Path) -> None:
-    disturbed = start(tiny, tmp_path / "killed")
+    disturbed = start(tiny, tmp_path / "killed", held=True)
     models = tmp_path / "killed" / "models"
-    while not list(models.glob("*.part")) and disturbed.poll() is None:
-        time.sleep(0.002)
+    wait_until(lambda: any(models.glob("*.part/model.safetensors")))
     disturbed.send_signal(signal.SIGKILL)
     disturbed.communicate()
     assert [path.suffix for path in models.iterdir() if path.is_dir()] == [".part"]

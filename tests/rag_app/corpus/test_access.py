@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,15 +19,15 @@ HELD = {"menu": ["default"], "plan": ["ana", "bob"], "diary": ["ana"], "rules": 
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Corpus:
-    corpus = Corpus(tmp_path_factory.mktemp("access") / "corpus", encoder=encoder)
-    for name, owner in OWNERS.items():
-        if name != "default":
-            corpus.collections.create(name, owner=owner, shared=name in SHARED)
-    for title, names in HELD.items():
-        for name in names:
-            corpus.add_text(f"The {title} says it.", name=f"{name}/{title}", collection=name)
-    return corpus
+def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Iterator[Corpus]:
+    with Corpus(tmp_path_factory.mktemp("access") / "corpus", encoder=encoder) as corpus:
+        for name, owner in OWNERS.items():
+            if name != "default":
+                corpus.collections.create(name, owner=owner, shared=name in SHARED)
+        for title, names in HELD.items():
+            for name in names:
+                corpus.add_text(f"The {title} says it.", name=f"{name}/{title}", collection=name)
+        yield corpus
 
 
 def readable(name: str, person: str | None) -> bool:

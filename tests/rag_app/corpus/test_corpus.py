@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -32,15 +34,28 @@ TEXTS = {f"probe {n}": f"Probe {n} fell into lake {n}. Divers found it." for n i
 
 
 @pytest.fixture
-def corpus(tmp_path: Path, encoder: Encoder) -> Corpus:
-    corpus = Corpus(tmp_path / "corpus", encoder=encoder)
-    corpus.add_documents(document(text, name=name) for name, text in TEXTS.items())
-    return corpus
+def corpus(tmp_path: Path, encoder: Encoder) -> Iterator[Corpus]:
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add_documents(document(text, name=name) for name, text in TEXTS.items())
+        yield corpus
 
 
 @pytest.fixture(scope="module")
 def narrow() -> Encoder:
     return Encoder(EncoderSettings(dtype="float32", max_length=32))
+
+
+def test_what_reads_files_ends_with_a_corpus_that_nobody_closed(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    (tmp_path / "a.txt").write_text("A probe fell.")
+    corpus = Corpus(tmp_path / "corpus", encoder=encoder)
+    corpus.add([tmp_path / "a.txt"])
+    process = corpus._reader._process._process
+    assert process is not None and process.poll() is None
+    del corpus
+    gc.collect()
+    assert process.poll() is not None
 
 
 # ---- threads ----
@@ -100,21 +115,21 @@ def test_a_document_by_id_path_or_title(tmp_path: Path, encoder: Encoder) -> Non
     (tmp_path / "minutes").mkdir()
     for name in ("a", "b"):
         (tmp_path / "minutes" / f"{name}.md").write_text(f"# Same title\n\nProbe {name} fell.")
-    corpus = Corpus(tmp_path / "corpus", encoder=encoder)
-    corpus.add([tmp_path / "minutes"])
-    one, _ = corpus.documents()
-    assert corpus.document(one.id).id == corpus.document(one.path).id == one.id
-    for name in ("Same title", str(tmp_path / "minutes")):
-        with pytest.raises(DocumentNotFound, match="2 documents; give an id"):
-            corpus.document(name)
-    with pytest.raises(InvalidRequest, match="2 documents have this title"):
-        corpus.remove(["Same title"])
-    with pytest.raises(DocumentNotFound, match="no such document"):
-        corpus.remove([one.id, "nothing"])
-    assert len(corpus.documents()) == 2
-    assert corpus.remove([one.id, one.path]) == 1
-    assert corpus.remove([tmp_path / "minutes"]) == 1
-    assert corpus.documents() == [] and corpus.search("probe") == []
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add([tmp_path / "minutes"])
+        one, _ = corpus.documents()
+        assert corpus.document(one.id).id == corpus.document(one.path).id == one.id
+        for name in ("Same title", str(tmp_path / "minutes")):
+            with pytest.raises(DocumentNotFound, match="2 documents; give an id"):
+                corpus.document(name)
+        with pytest.raises(InvalidRequest, match="2 documents have this title"):
+            corpus.remove(["Same title"])
+        with pytest.raises(DocumentNotFound, match="no such document"):
+            corpus.remove([one.id, "nothing"])
+        assert len(corpus.documents()) == 2
+        assert corpus.remove([one.id, one.path]) == 1
+        assert corpus.remove([tmp_path / "minutes"]) == 1
+        assert corpus.documents() == [] and corpus.search("probe") == []
 
 
 @pytest.mark.parametrize("name", ["~nobody/x", "a\0b", "", "/", "..", "x" * 5000, "*"])
@@ -128,13 +143,13 @@ def test_odd_names_fit_nothing(name: str, corpus: Corpus) -> None:
 def test_a_corpus_does_not_index_itself(tmp_path: Path, encoder: Encoder) -> None:
     """Nor another one that lies beside the files."""
     (tmp_path / "a.txt").write_text("A probe fell.")
-    first = Corpus(tmp_path / "one", encoder=encoder)
-    first.add([tmp_path])
-    second = Corpus(tmp_path / "two", encoder=encoder)
-    report = second.add([tmp_path])
-    assert len(report.added) == 1 and not report.failures
-    assert [entry.title for entry in second.documents()] == ["a"]
-    assert first.add([tmp_path]).unchanged == 1
+    with Corpus(tmp_path / "one", encoder=encoder) as first:
+        first.add([tmp_path])
+        with Corpus(tmp_path / "two", encoder=encoder) as second:
+            report = second.add([tmp_path])
+            assert len(report.added) == 1 and not report.failures
+            assert [entry.title for entry in second.documents()] == ["a"]
+            assert first.add([tmp_path]).unchanged == 1
 
 
 # ---- encoding again ----
@@ -144,27 +159,28 @@ def test_another_encoder_is_refused_until_asked_for(
     corpus: Corpus, narrow: Encoder, encoder: Encoder
 ) -> None:
     before = corpus.search("probe 3")
-    other = Corpus(corpus.folder, encoder=narrow)
-    for use in (
-        lambda: other.search("probe"),
-        lambda: other.add([]),
-        lambda: other.add_text("More.", name="more"),
-    ):
-        with pytest.raises(EncoderMismatch, match=r"--reencode .*--max-length 32"):
-            use()
-    assert corpus.search("probe 3") == before
-    assert len(other.documents()) == 8  # what needs no vectors goes on
-    assert other.reencode() == 8 and other.reencode() == 0
-    assert other.search("probe 3")[0].title == "probe 3"
-    with pytest.raises(EncoderMismatch, match="max_length 32 here, 64 asked for"):
-        corpus.search("probe")
+    with Corpus(corpus.folder, encoder=narrow) as other:
+        for use in (
+            lambda: other.search("probe"),
+            lambda: other.add([]),
+            lambda: other.add_text("More.", name="more"),
+        ):
+            with pytest.raises(EncoderMismatch, match=r"--reencode .*--max-length 32"):
+                use()
+        assert corpus.search("probe 3") == before
+        assert len(other.documents()) == 8  # what needs no vectors goes on
+        assert other.reencode() == 8 and other.reencode() == 0
+        assert other.search("probe 3")[0].title == "probe 3"
+        with pytest.raises(EncoderMismatch, match="max_length 32 here, 64 asked for"):
+            corpus.search("probe")
 
 
 def test_who_takes_what_is_there_follows(corpus: Corpus, narrow: Encoder) -> None:
     """A server goes on when somebody else has encoded its corpus again."""
     with Corpus(corpus.folder) as follower:
         assert follower.search("probe 3")[0].title == "probe 3"
-        assert Corpus(corpus.folder, encoder=narrow).reencode() == 8
+        with Corpus(corpus.folder, encoder=narrow) as other:
+            assert other.reencode() == 8
         assert follower.search("probe 3")[0].title == "probe 3"
         info = follower.info()
         assert info.fingerprint == narrow.fingerprint and info.snapshot == "current"
@@ -182,34 +198,34 @@ assert not {"torch", "transformers", "sentence_transformers"} & set(sys.modules)
 
 def test_nothing_new_loads_no_model(tmp_path: Path, encoder: Encoder) -> None:
     (tmp_path / "a.txt").write_text("A probe fell.")
-    corpus = Corpus(tmp_path / "corpus", encoder=encoder)
-    assert corpus.add([tmp_path / "a.txt"]).added
-    arguments = [sys.executable, "-c", NOTHING_NEW, str(corpus.folder), str(tmp_path / "a.txt")]
-    assert subprocess.run(arguments, check=False).returncode == 0
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        assert corpus.add([tmp_path / "a.txt"]).added
+        arguments = [sys.executable, "-c", NOTHING_NEW, str(corpus.folder), str(tmp_path / "a.txt")]
+        assert subprocess.run(arguments, check=False).returncode == 0
 
 
 def test_what_is_new_is_encoded_as_the_rest(corpus: Corpus, encoder: Encoder) -> None:
-    follower = Corpus(corpus.folder)
-    assert follower.add_text("A ninth probe.", name="probe 8").added
-    assert follower.info().fingerprint == encoder.fingerprint
+    with Corpus(corpus.folder) as follower:
+        assert follower.add_text("A ninth probe.", name="probe 8").added
+        assert follower.info().fingerprint == encoder.fingerprint
 
 
 # ---- refusals ----
 
 
 def test_an_absent_corpus(tmp_path: Path, encoder: Encoder) -> None:
-    corpus = Corpus(tmp_path / "nowhere", encoder=encoder)
-    for use in (
-        lambda: corpus.search("probe"),
-        corpus.documents,
-        corpus.info,
-        lambda: corpus.remove(["x"]),
-        corpus.reencode,
-        lambda: next(corpus.stream("probe?")),
-    ):
-        with pytest.raises(CorpusNotFound, match="rag-app index"):
-            use()
-    assert not (tmp_path / "nowhere").exists()
+    with Corpus(tmp_path / "nowhere", encoder=encoder) as corpus:
+        for use in (
+            lambda: corpus.search("probe"),
+            corpus.documents,
+            corpus.info,
+            lambda: corpus.remove(["x"]),
+            corpus.reencode,
+            lambda: next(corpus.stream("probe?")),
+        ):
+            with pytest.raises(CorpusNotFound, match="rag-app index"):
+                use()
+        assert not (tmp_path / "nowhere").exists()
 
 
 def test_names_that_lead_nowhere_make_no_corpus(tmp_path: Path, encoder: Encoder) -> None:
@@ -235,24 +251,24 @@ def test_a_file_in_a_folder_that_may_not_be_entered_is_not_missing(encoder: Enco
         for each in ("closed/a.txt", "open/b.txt"):
             (folder / each).parent.mkdir()
             (folder / each).write_text(f"Words of {each}.")
-        corpus = Corpus(folder / "corpus", encoder=encoder)
-        corpus.add([folder / "closed", folder / "open"])
-        (folder / "open" / "b.txt").unlink()
-        (folder / "closed").chmod(0)
-        with unprivileged():
-            missing = [Path(each.path).name for each in corpus.missing()]
-        (folder / "closed").chmod(0o700)
+        with Corpus(folder / "corpus", encoder=encoder) as corpus:
+            corpus.add([folder / "closed", folder / "open"])
+            (folder / "open" / "b.txt").unlink()
+            (folder / "closed").chmod(0)
+            with unprivileged():
+                missing = [Path(each.path).name for each in corpus.missing()]
+            (folder / "closed").chmod(0o700)
     assert missing == ["b.txt"]
 
 
 def test_a_folder_that_is_a_file(tmp_path: Path, encoder: Encoder) -> None:
     (tmp_path / "file").write_text("mine")
-    corpus = Corpus(tmp_path / "file", encoder=encoder)
-    with pytest.raises(CorpusError, match="--corpus"):
-        corpus.add_text("A probe.", name="a")
-    with pytest.raises(CorpusNotFound):
-        corpus.search("probe")
-    assert (tmp_path / "file").read_text() == "mine"
+    with Corpus(tmp_path / "file", encoder=encoder) as corpus:
+        with pytest.raises(CorpusError, match="--corpus"):
+            corpus.add_text("A probe.", name="a")
+        with pytest.raises(CorpusNotFound):
+            corpus.search("probe")
+        assert (tmp_path / "file").read_text() == "mine"
 
 
 def test_a_damaged_database(corpus: Corpus, encoder: Encoder) -> None:

@@ -14,10 +14,10 @@ from tests.waiting import PATIENCE
 
 
 class Source:
-    """Yields numbers, each after `go` is set, and says when it was closed."""
+    """Yields numbers, each after `go` is set, and says when it began and when it was closed."""
 
     def __init__(self, *, go: bool = True) -> None:
-        self.go, self.closed = threading.Event(), threading.Event()
+        self.begun, self.go, self.closed = (threading.Event() for _ in range(3))
         self.made: list[int] = []
         if go:
             self.go.set()
@@ -26,6 +26,7 @@ class Source:
         return self.items()
 
     def items(self) -> Iterator[int]:
+        self.begun.set()
         try:
             for number in range(5):
                 self.go.wait(PATIENCE)
@@ -65,13 +66,13 @@ async def test_leaving_early_closes_what_makes_the_items() -> None:
 async def test_a_cancelled_task_closes_it_once_the_item_in_hand_is_there() -> None:
     source = Source(go=False)
     task = asyncio.create_task(anext(stream_async(source.items())))
-    await asyncio.sleep(0.05)
+    assert await asyncio.to_thread(source.begun.wait, PATIENCE)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     assert not source.closed.is_set()
     source.go.set()
-    assert await asyncio.to_thread(source.closed.wait, 10)
+    assert await asyncio.to_thread(source.closed.wait, PATIENCE)
     assert source.made == [0]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -58,19 +59,30 @@ class Running(threading.Thread):
         self.join()
 
 
+@pytest.fixture
+def corpus(tmp_path: Path, encoder: Encoder) -> Iterator[Corpus]:
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        yield corpus
+
+
+@pytest.fixture
+def other(corpus: Corpus, encoder: Encoder) -> Iterator[Corpus]:
+    """The same corpus, as another process has it."""
+    with Corpus(corpus.folder, encoder=encoder) as other:
+        yield other
+
+
 def titles(corpus: Corpus) -> set[str]:
     return {each.title for each in corpus.documents()} if corpus.exists else set()
 
 
 @pytest.mark.parametrize("poll", [None, 0.1])
 def test_what_happens_in_a_folder_happens_in_the_corpus(
-    poll: float | None, folder: Path, tmp_path: Path, encoder: Encoder
+    poll: float | None, folder: Path, corpus: Corpus, other: Corpus
 ) -> None:
-    corpus = Corpus(tmp_path / "corpus", encoder=encoder)
-    asked = Corpus(tmp_path / "corpus", encoder=encoder)  # as another process has it
     with Running(FolderWatch(corpus, [folder], settle=0, poll=poll)) as watch:
         watch.until("added", "mast.txt")
-        assert asked.search("What fell?")[0].title == "mast"
+        assert other.search("What fell?")[0].title == "mast"
         (folder / ".hidden.txt").write_text("The hidden word.")
         (folder / "picture.png").write_bytes(b"\x89PNG")
         (folder / "broken.pdf").write_bytes(b"no PDF")
@@ -78,26 +90,25 @@ def test_what_happens_in_a_folder_happens_in_the_corpus(
         (folder / "new" / "keel.md").write_text("# Keel\n\nThe keel is of oak.")
         watch.until("added", "keel.md")
         watch.until("failed", "broken.pdf")
-        assert titles(asked) == {"mast", "Keel"}
+        assert titles(other) == {"mast", "Keel"}
         (folder / "mast.txt").write_text("The mast stood until Friday.")
         watch.until("updated", "mast.txt")
-        assert "Friday" in asked.ask("Until when did the mast stand?").text
+        assert "Friday" in other.ask("Until when did the mast stand?").text
         (folder / "mast.txt").rename(folder / "new" / "pole.txt")
         watch.until("moved", "pole.txt")
         shutil.rmtree(folder / "new")
         watch.until("removed", "pole.txt")
         watch.until("removed", "keel.md")
-        assert titles(asked) == set()
+        assert titles(other) == set()
     assert [each.kind for each in watch.events].count("failed") == 1
     assert not any("hidden" in each.path or "picture" in each.path for each in watch.events)
 
 
 def test_of_two_changes_within_a_second_none_is_missed_by_looking(
-    folder: Path, tmp_path: Path, encoder: Encoder
+    folder: Path, corpus: Corpus
 ) -> None:
     second = 1_700_000_000 * 10**9
     os.utime(folder / "mast.txt", ns=(second, second))
-    corpus = Corpus(tmp_path / "corpus", encoder=encoder)
     with Running(FolderWatch(corpus, [folder], settle=0, poll=0.1)) as watch:
         watch.until("added", "mast.txt")
         (folder / "next.txt").write_text("The mast stood until Friday.")
@@ -107,9 +118,8 @@ def test_of_two_changes_within_a_second_none_is_missed_by_looking(
 
 
 def test_another_process_that_writes_is_waited_for(
-    folder: Path, tmp_path: Path, encoder: Encoder
+    folder: Path, corpus: Corpus, other: Corpus
 ) -> None:
-    corpus, other = (Corpus(tmp_path / "corpus", encoder=encoder) for _ in range(2))
     with Running(FolderWatch(corpus, [folder], collection="boats", settle=0)) as watch:
         watch.until("added", "mast.txt")
         with other.writing():
@@ -120,10 +130,9 @@ def test_another_process_that_writes_is_waited_for(
 
 
 def test_a_folder_that_is_gone_keeps_its_documents_until_it_is_back(
-    folder: Path, tmp_path: Path, encoder: Encoder
+    folder: Path, corpus: Corpus, tmp_path: Path
 ) -> None:
     (folder / "keel.txt").write_text("The keel is of oak.")
-    corpus = Corpus(tmp_path / "corpus", encoder=encoder)
     with Running(FolderWatch(corpus, [folder], settle=0)) as watch:
         watch.until("added", "keel.txt")
         folder.rename(tmp_path / "away")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ SAID = (
 
 
 @pytest.fixture
-def corpus(tmp_path: Path, encoder: Encoder) -> Corpus:
+def corpus(tmp_path: Path, encoder: Encoder) -> Iterator[Corpus]:
     for name, number in (("first", 0), ("second", 1)):
         segments = [
             {"start": 10.0 * at, "end": 10.0 * at + 5, "text": f" {words}", "speaker": who}
@@ -31,9 +32,9 @@ def corpus(tmp_path: Path, encoder: Encoder) -> Corpus:
         ]
         segments[0]["text"] = f" This is meeting {number}. {SAID[0][1]}"
         (tmp_path / f"{name}.json").write_text(json.dumps({"segments": segments}))
-    corpus = Corpus(tmp_path / "corpus", encoder=encoder)
-    corpus.add([tmp_path / "first.json", tmp_path / "second.json"])
-    return corpus
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add([tmp_path / "first.json", tmp_path / "second.json"])
+        yield corpus
 
 
 def names(corpus: Corpus, *documents: str) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -21,13 +22,13 @@ TEXTS = {"heron": "The heron waits for the flood.", "crane": "The crane left in 
 
 
 @pytest.fixture
-def corpus(tmp_path: Path, encoder: Encoder) -> Corpus:
+def corpus(tmp_path: Path, encoder: Encoder) -> Iterator[Corpus]:
     for name, text in TEXTS.items():
         (tmp_path / f"{name}.txt").write_text(text)
-    corpus = Corpus(tmp_path / "corpus", encoder=encoder)
-    corpus.add([tmp_path])
-    corpus.add_text("The stork nests on the mill.", name="stork")
-    return corpus
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add([tmp_path])
+        corpus.add_text("The stork nests on the mill.", name="stork")
+        yield corpus
 
 
 def change(corpus: Corpus, statement: str) -> None:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import filelock
@@ -38,8 +38,9 @@ def wait(queue: IngestQueue) -> dict[str, UploadStatus]:
 
 
 @pytest.fixture
-def corpus(tmp_path: Path, encoder: Encoder) -> Corpus:
-    return Corpus(tmp_path / "corpus", encoder=encoder, ocr=OcrSettings("off"))
+def corpus(tmp_path: Path, encoder: Encoder) -> Iterator[Corpus]:
+    with Corpus(tmp_path / "corpus", encoder=encoder, ocr=OcrSettings("off")) as corpus:
+        yield corpus
 
 
 def make_queue(corpus: Corpus, *, max_bytes: int = 10_000_000) -> IngestQueue:
@@ -313,23 +314,23 @@ queue._worker.join()
 def test_a_kill_at_any_moment_loses_no_file(
     moment: str, stages: dict[str, str], tmp_path: Path
 ) -> None:
-    corpus = Corpus(tmp_path / "corpus")  # with the encoder that the other process has
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(corpus.folder), moment],
-        check=False,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert done.returncode == -signal.SIGKILL
-    queue = make_queue(corpus)
-    queue.resume()
-    assert {name: each.stage for name, each in wait(queue).items()} == stages
-    assert [corpus.document(each.id).text for each in corpus.documents()] == ["A heron stands."]
-    assert not [*queue._records.folder.glob("*.part"), *queue._records.folder.glob("*.data")]
-    close(queue)
-    again = make_queue(corpus)
-    again.resume()  # what is over stays so, and is listed until it is cleared
-    assert {each.name: each.stage for each in again.uploads} == stages and not again.is_busy()
+    with Corpus(tmp_path / "corpus") as corpus:  # with the encoder that the other process has
+        done = subprocess.run(
+            [sys.executable, "-c", KILLED, str(corpus.folder), moment],
+            check=False,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        assert done.returncode == -signal.SIGKILL
+        queue = make_queue(corpus)
+        queue.resume()
+        assert {name: each.stage for name, each in wait(queue).items()} == stages
+        assert [corpus.document(each.id).text for each in corpus.documents()] == ["A heron stands."]
+        assert not [*queue._records.folder.glob("*.part"), *queue._records.folder.glob("*.data")]
+        close(queue)
+        again = make_queue(corpus)
+        again.resume()  # what is over stays so, and is listed until it is cleared
+        assert {each.name: each.stage for each in again.uploads} == stages and not again.is_busy()
 
 
 def test_of_two_servers_one_has_a_file_and_the_other_takes_it_when_that_one_is_killed(

@@ -14,6 +14,7 @@ from PIL import Image
 
 from rag_app.cli.documents.watch import show
 from rag_app.corpus.folder_watch import FolderEvent
+from tests.waiting import PATIENCE
 
 
 def test_events_are_lines_of_json_until_ctrl_c(tmp_path: Path) -> None:
@@ -37,7 +38,7 @@ def test_events_are_lines_of_json_until_ctrl_c(tmp_path: Path) -> None:
     (tmp_path / "in" / "mast.txt").unlink()
     assert json.loads(process.stdout.readline())["kind"] == "removed"
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=600)
+    _, said = process.communicate(timeout=PATIENCE)
     assert (process.returncode, said) == (130, "rag-app: stopped\n")
 
 

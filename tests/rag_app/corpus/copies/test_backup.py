@@ -7,6 +7,7 @@ import json
 import os
 import threading
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,17 +21,17 @@ from rag_app.corpus.corpus import Corpus
 
 
 @pytest.fixture
-def corpus(tmp_path: Path, encoder: Encoder) -> Corpus:
-    corpus = Corpus(tmp_path / "corpus", encoder=encoder)
-    uploads = corpus.folder / "uploads"
-    uploads.mkdir(parents=True)
-    (uploads / "heron.txt").write_text("The heron waits for the flood.")
-    (uploads / ".half.part").write_text("half of")
-    (corpus.folder / ".chats" / "me").mkdir(parents=True)
-    (corpus.folder / ".chats" / "me" / "0.json").write_text("{}")
-    corpus.add([uploads / "heron.txt"])
-    corpus.add_text("The stork nests on the mill.", name="stork")
-    return corpus
+def corpus(tmp_path: Path, encoder: Encoder) -> Iterator[Corpus]:
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        uploads = corpus.folder / "uploads"
+        uploads.mkdir(parents=True)
+        (uploads / "heron.txt").write_text("The heron waits for the flood.")
+        (uploads / ".half.part").write_text("half of")
+        (corpus.folder / ".chats" / "me").mkdir(parents=True)
+        (corpus.folder / ".chats" / "me" / "0.json").write_text("{}")
+        corpus.add([uploads / "heron.txt"])
+        corpus.add_text("The stork nests on the mill.", name="stork")
+        yield corpus
 
 
 def content(corpus: Corpus) -> list[Document]:
@@ -142,11 +143,11 @@ def test_a_hostile_backup_writes_nothing(name: str, corpus: Corpus, tmp_path: Pa
     with zipfile.ZipFile(tmp_path / "evil.zip", "w") as archive:
         for entry, data in {**entries, MANIFEST: json.dumps(manifest).encode()}.items():
             archive.writestr(entry, data)
-    target = Corpus(tmp_path / "new" / "corpus")
-    with pytest.raises(UnreadableFile, match="does not"):
-        target.restore(tmp_path / "evil.zip")
-    assert not list(tmp_path.rglob("evil.txt"))
-    assert not (target.folder / FILE_NAME).exists()
+    with Corpus(tmp_path / "new" / "corpus") as target:
+        with pytest.raises(UnreadableFile, match="does not"):
+            target.restore(tmp_path / "evil.zip")
+        assert not list(tmp_path.rglob("evil.txt"))
+        assert not (target.folder / FILE_NAME).exists()
 
 
 def test_a_damaged_backup_changes_nothing(corpus: Corpus, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +24,15 @@ MEETING = "Ana: The mast fell.\nBob: It was old.\nAna: ZoÃ« orders a new one. æ
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Corpus:
+def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Iterator[Corpus]:
     tmp_path = tmp_path_factory.mktemp("exchange")
     (tmp_path / "meeting 2026-03-14.txt").write_text(MEETING)
     (tmp_path / "long.md").write_text("# Ridge\n\n" + "The probe fell on the ridge. " * 90)
-    corpus = Corpus(tmp_path / "corpus", encoder=encoder)
-    corpus.add([tmp_path / "meeting 2026-03-14.txt", tmp_path / "long.md"])
-    with corpus.writing() as store:
-        store.name_speakers({corpus.documents()[0].id: {"Bob": "Rob"}})
-    return corpus
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add([tmp_path / "meeting 2026-03-14.txt", tmp_path / "long.md"])
+        with corpus.writing() as store:
+            store.name_speakers({corpus.documents()[0].id: {"Bob": "Rob"}})
+        yield corpus
 
 
 def content(corpus: Corpus) -> dict[str, object]:
@@ -71,16 +71,16 @@ def places(corpus: Corpus) -> set[tuple[str, str | None, bool, str, str]]:
 
 
 @pytest.fixture(scope="module")
-def owned(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Corpus:
-    corpus = Corpus(tmp_path_factory.mktemp("owned") / "corpus", encoder=encoder)
-    corpus.collections.create("Ana's", owner="ana")
-    corpus.collections.create("club", owner="bob", shared=True)
-    corpus.collections.create("empty")
-    corpus.add_text(MEETING, name="meeting")
-    corpus.add_text(MEETING, name="mast", collection="Ana's")
-    corpus.add_text("The diary says it.", name="diary", collection="Ana's")
-    corpus.add_text("The diary says it.", name="proof", collection="club")
-    return corpus
+def owned(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Iterator[Corpus]:
+    with Corpus(tmp_path_factory.mktemp("owned") / "corpus", encoder=encoder) as corpus:
+        corpus.collections.create("Ana's", owner="ana")
+        corpus.collections.create("club", owner="bob", shared=True)
+        corpus.collections.create("empty")
+        corpus.add_text(MEETING, name="meeting")
+        corpus.add_text(MEETING, name="mast", collection="Ana's")
+        corpus.add_text("The diary says it.", name="diary", collection="Ana's")
+        corpus.add_text("The diary says it.", name="proof", collection="club")
+        yield corpus
 
 
 @pytest.mark.parametrize("max_length", [None, 32])

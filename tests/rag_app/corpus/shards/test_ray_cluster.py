@@ -24,6 +24,7 @@ from rag_app.corpus.shards.ray_cluster import ShardQuestion, ShardServer, actor_
 from retriever.fusion import RANKINGS
 from retriever.query import Query
 from retriever.rounds.rounds import Share
+from tests.waiting import PATIENCE
 
 FILTERS = (None, Filter(speaker="Ana"), Filter(collections=("second",)))
 NODE = {"num_cpus": 1, "object_store_memory": 80 << 20}
@@ -131,7 +132,7 @@ def test_killed_actors_cost_no_answer(cluster: Any, corpus: Corpus) -> None:
         every = zip(actors(corpus), states, strict=True)
         for one, state in [pair for pair in every if draw.random() < 0.3]:
             try:
-                os.kill(ray.get(one.load.remote(state), timeout=60), signal.SIGKILL)
+                os.kill(ray.get(one.load.remote(state), timeout=PATIENCE), signal.SIGKILL)
             except (ray.exceptions.RayActorError, ProcessLookupError):
                 continue  # dead already
         assert hits(corpus) == wanted
