@@ -13,6 +13,8 @@ NAMES = (
     "index-scaling",
     "shards",
     "encoding",
+    "peers",
+    "limits",
     "cold-start",
     "warm-ask",
     "unchanged-files",

@@ -68,9 +68,20 @@ def run(line: Sequence[str], tree: Path) -> Run:
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     started = perf_counter()
     with subprocess.Popen(line, cwd=tree, env=environment, stdout=subprocess.DEVNULL) as process:
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = perf_counter() - started
-        process.returncode = os.waitstatus_to_exitcode(status)
+        return ended(process, line, started)
+
+
+def ended(
+    process: subprocess.Popen[str] | subprocess.Popen[bytes], line: Sequence[str], started: float
+) -> Run:
+    """Wait for the end of a process, and say what it took since a moment of `perf_counter`.
+
+    Raises:
+        ClickException: It failed.
+    """
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise click.ClickException(f"{' '.join(line)} ended with {process.returncode}")
     peak = usage.ru_maxrss / 1e6 if sys.platform == "darwin" else usage.ru_maxrss * 1024 / 1e6

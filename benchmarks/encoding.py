@@ -7,16 +7,17 @@ the encoder's dtype, and what share of that rate encoding reaches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 import click
 
+from benchmarks.latency import clock
+from benchmarks.limits import gflops
 from benchmarks.memory import max_rss
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder
@@ -32,8 +33,6 @@ from rag_app.progress import track
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-
-MATRIX = 2048  # rows and columns of the products that measure the CPU
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +103,9 @@ def evaluate(
     ours, theirs = [], []
     with track(range(rounds), doing="Encoding") as steps:
         for _ in steps:
-            ours.append(_seconds(lambda: encoder.encode(pairs)))
-            theirs.append(_seconds(lambda: plain.encode(texts)))
-    own, full = _gflops(encoder.fingerprint.dtype), _gflops("float32")
+            ours.append(clock(lambda: encoder.encode(pairs)))
+            theirs.append(clock(lambda: plain.encode(texts)))
+    own, full = gflops(encoder.fingerprint.dtype), gflops("float32")
     rate = tokens / median(ours)
     return EncodingReport(
         fingerprint=encoder.fingerprint,
@@ -156,21 +155,6 @@ def _window_texts(encoder: Encoder, document: Document) -> list[str]:
         document.text[offsets[start][0] : offsets[end - 1][1]]
         for start, end in windows(len(offsets), encoder.window_tokens)
     ]
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    started = perf_counter()
-    work()
-    return perf_counter() - started
-
-
-def _gflops(dtype: str, *, times: Sequence[int] = range(12)) -> float:
-    """Billions of floating-point operations per second of square matrix products."""
-    import torch
-
-    a = torch.randn(MATRIX, MATRIX).to(getattr(torch, dtype))
-    a @ a
-    return 2e-9 * MATRIX**3 / median(_seconds(lambda: a @ a) for _ in times)
 
 
 def _operations(model: SentenceTransformer) -> int:

@@ -41,6 +41,13 @@ def latency(items: Sequence[Item], doing: str, work: Callable[[Item], object]) -
     return Latency.of(times)
 
 
+def clock(work: Callable[[], object]) -> float:
+    """Seconds that `work` takes."""
+    started = perf_counter()
+    work()
+    return perf_counter() - started
+
+
 def timed(seconds: dict[str, float], name: str, work: Callable[[], Result]) -> Result:
     """The result of `work`; its seconds are stored under `name`."""
     started = perf_counter()
