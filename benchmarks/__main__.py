@@ -12,6 +12,7 @@ from indexing.errors import RagAppError
 NAMES = (
     "index-scaling",
     "shards",
+    "cluster",
     "encoding",
     "peers",
     "limits",

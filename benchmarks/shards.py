@@ -67,10 +67,10 @@ def evaluate(passages: int, counts: Sequence[int], *, queries: int) -> list[Shar
         tempfile.TemporaryDirectory() as name,
         closing(Store(Path(name), create=True)) as store,
     ):
-        vectors = _fill(store, corpus)
+        vectors = fill(store, corpus)
         places = np.linspace(0, passages - 1, queries).astype(np.int64)
         sample = corpus.queries(vectors[places], places)
-        embed = _embedder(sample)
+        embed = embedder(sample)
         seconds = dict[str, float]()
         snapshot = timed(seconds, "build", lambda: Snapshot.build(store))
         timed(seconds, "save", lambda: snapshot.save(Path(name) / ".index"))
@@ -122,7 +122,7 @@ def _both(
     return seconds[0], seconds[1], results[0] == results[1]
 
 
-def _fill(store: Store, corpus: SyntheticCorpus) -> FloatArray:
+def fill(store: Store, corpus: SyntheticCorpus) -> FloatArray:
     """Put the documents into the store; (passages, d) their vectors."""
     vectors = np.concatenate(list(corpus.vectors()))
     store.set_fingerprint(Fingerprint("drawn", "1", "none", 0, "mean", "float32", DIMENSION))
@@ -144,7 +144,7 @@ def _fill(store: Store, corpus: SyntheticCorpus) -> FloatArray:
     return vectors
 
 
-def _embedder(sample: Sequence[SyntheticQuery]) -> Embed:
+def embedder(sample: Sequence[SyntheticQuery]) -> Embed:
     """The drawn vectors of the texts of each query."""
     vectors = dict[str, FloatArray]()
     for query in sample:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 from indexing.documents import clock
@@ -169,7 +169,8 @@ class ContextEntry:
     Tokens are the model's where a model reads the evidence, else words and punctuation marks.
 
     Attributes:
-        document: Id of the document; "" for the conversation so far, which has its own budget.
+        document: Id of the document; "" for the conversation so far, which has its own budget, and
+            for documents that could not be searched.
         title: Its name.
         tokens: Tokens of the whole document.
         kept: How many of them are in the prompt.
@@ -334,3 +335,13 @@ class AnswerReady:
 
 
 Event = ContextReady | TextDelta | AnswerReady
+
+
+def with_entries(event: Event, entries: tuple[ContextEntry, ...]) -> Event:
+    """An event with further lines at the end of its ledger, where it has one."""
+    if isinstance(event, ContextReady):
+        return ContextReady((*event.context, *entries))
+    if isinstance(event, AnswerReady):
+        answer = event.answer
+        return AnswerReady(replace(answer, context=(*answer.context, *entries)))
+    return event

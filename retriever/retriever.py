@@ -7,7 +7,7 @@ A corpus may be one part, or several with a snapshot each (shards): scoring goes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -159,6 +159,36 @@ class Retriever:
             )
             for position, (passage, text) in zip(positions, stored, strict=True)
         )
+
+
+@dataclass(frozen=True)
+class DividedRetriever(Retriever):
+    """A retriever whose scores are made by several parts, in the order of its own snapshot.
+
+    Attributes:
+        parts: Each with documents; together those of the snapshot.
+    """
+
+    parts: tuple[Retriever, ...] = ()
+
+    def score(self, query: Query, *, where: Filter | None = None, least: int = 1) -> Scores:
+        """As `Retriever.score`, round by round over all parts."""
+        parts = [replace(one, embed=self.embed, ranking=self.ranking) for one in self.parts]
+        scores = run_together([one._score(query, where, least) for one in parts])
+        rows = np.concatenate([one.snapshot.document_rows for one in parts])
+        owners = np.concatenate([one.snapshot.document_rows[one.snapshot.owner] for one in parts])
+        documents, passages = (np.argsort(each, kind="stable") for each in (rows, owners))
+        return Scores(
+            np.concatenate([one.documents for one in scores])[documents],
+            np.concatenate([one.passages for one in scores])[passages],
+            _joined([one.document_contributions for one in scores], documents),
+            _joined([one.passage_contributions for one in scores], passages),
+        )
+
+
+def _joined(parts: Sequence[Contributions], order: npt.NDArray[np.int64]) -> Contributions:
+    """What each feature gave, over all parts, in an order."""
+    return {name: np.concatenate([one[name] for one in parts])[order] for name in parts[0]}
 
 
 def search(

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli.options import AnyPath, Folder, RenamedOption, numbers, print_result, with_json
+from rag_app.cli.options import (
+    AnyPath,
+    CorpusPlace,
+    RenamedOption,
+    numbers,
+    print_result,
+    with_json,
+)
 from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -35,7 +42,7 @@ if TYPE_CHECKING:
     help="How positions may be rescaled: by head or by layer; may be repeated.  [default: both]",
 )  # fmt: skip
 @click.option(
-    "--corpus", "folder", type=Folder,
+    "--corpus", "folder", type=CorpusPlace(),
     help="Build the position probes from this corpus.  [default: the sample documents]",
 )  # fmt: skip
 @click.option(

@@ -52,9 +52,15 @@ def cluster(context: click.Context, folder: Path, as_json: bool) -> None:
     metavar="R",
     help="With --ray, how many machines have each shard.",
 )
+@click.option(
+    "--name",
+    default="",
+    help="With --ray, what the corpus is called there, as in --corpus ray://HOST:PORT/NAME.  "
+    "[default: as its folder]",
+)
 @with_corpus
 @with_json
-def init(shards: int, ray: str, replicas: int, folder: Path, as_json: bool) -> None:
+def init(shards: int, ray: str, replicas: int, name: str, folder: Path, as_json: bool) -> None:
     """Divide a corpus into N shards, or into another number of them.
 
     Each document belongs to one, by a hash of its id. Nothing is encoded again: documents and
@@ -64,7 +70,7 @@ def init(shards: int, ray: str, replicas: int, folder: Path, as_json: bool) -> N
     from rag_app.corpus.corpus import Corpus
 
     with Corpus(folder, notify=lambda line: say(line, error=True)) as corpus:
-        manifest = corpus.divide(shards, ray=ray, replicas=replicas)
+        manifest = corpus.divide(shards, ray=ray, replicas=replicas, name=name)
     _print(manifest, as_json)
 
 
@@ -84,7 +90,7 @@ def _print(manifest: ShardManifest | None, as_json: bool) -> None:
         if manifest is None:
             say("in one piece; to divide it: rag-app cluster init --shards N")
             return
-        where = f", searched by {manifest.ray}" if manifest.ray else ""
+        where = f", searched by ray://{manifest.ray}/{manifest.name}" if manifest.ray else ""
         copies = f", {manifest.replicas} replicas" if manifest.replicas > 1 else ""
         say(f"generation {manifest.generation}{where}{copies}")
         for one in manifest.shards:
@@ -92,5 +98,7 @@ def _print(manifest: ShardManifest | None, as_json: bool) -> None:
 
     values = asdict(manifest) if manifest else None
     shards = values["shards"] if values else []
-    about = {name: values[name] for name in ("generation", "ray", "replicas")} if values else {}
+    about = (
+        {name: values[name] for name in ("generation", "ray", "name", "replicas")} if values else {}
+    )
     print_result(as_json, {**about, "shards": shards}, show)

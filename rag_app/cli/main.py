@@ -34,6 +34,7 @@ from rag_app.cli.options import (
     with_generator,
     with_json,
     with_k,
+    with_missing_shards,
     with_occasions,
     with_ocr,
     with_read_as,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from indexing.store.database import Synchronous
     from rag_app.corpus.cluster.workers import RayWorkers
     from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shards.manifest import MissingShards
 
 NOTHING_DONE = 1
 SOME_FILES_FAILED = 3
@@ -262,6 +264,7 @@ def search(
 @with_shape
 @with_read_as
 @with_filters
+@with_missing_shards
 @with_corpus
 @with_json
 def ask(
@@ -288,6 +291,7 @@ def ask(
     since: str | None,
     until: str | None,
     participants: tuple[str, ...],
+    missing_shards: MissingShards,
     folder: Path,
     as_json: bool,
 ) -> None:
@@ -304,7 +308,8 @@ def ask(
     mode: Any = answer
     where = filters(collections, documents, pattern, speaker, since, until, participants)
     request = AskRequest(question, mode, k, where, read_as=read_as, length=length, form=form)
-    with _corpus(folder, generator=generation, quick_start=True) as corpus:
+    options = {"generator": generation, "missing_shards": missing_shards}
+    with _corpus(folder, quick_start=True, **options) as corpus:
         streamed = not as_json and not _comes_at_once(answer, generation)
         for event in corpus.events(request):
             if isinstance(event, TextDelta) and streamed:

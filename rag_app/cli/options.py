@@ -136,15 +136,42 @@ def numbers(*, least: int = 1) -> Callable[[click.Context, click.Parameter, str 
     return read
 
 
+CLUSTER = "rag_app.cluster"
+"""In a context's `meta`: the cluster that --corpus names, as HOST:PORT."""
+
+
+class CorpusPlace(click.Path):
+    """A folder, or ray://HOST:PORT/NAME, of which the cluster gives the folder."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, file_okay=False)
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's own signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:  # noqa: ANN401 - click's own signature
+        """The folder as a path."""
+        if not (isinstance(value, str) and value.startswith("ray://")):
+            return super().convert(value, param, ctx)
+        from rag_app.corpus.cluster.address import CorpusAddress
+
+        address = CorpusAddress.of(value)
+        if ctx is not None:
+            ctx.meta[CLUSTER] = address.cluster
+        return address.folder()
+
+
 with_corpus = click.option(
     "--corpus",
     "folder",
-    type=Folder,
+    type=CorpusPlace(),
     envvar="RAG_APP_CORPUS",
     show_envvar=True,
     default=".rag-app",
     show_default=True,
-    help="Folder of the corpus.",
+    help="Folder of the corpus, or ray://HOST:PORT/NAME of one on a Ray cluster.",
 )
 
 with_synchronous = click.option(
@@ -253,7 +280,8 @@ with_file_limits = gathered(
 def _workers(ray: str | None, ray_cpus: float, ray_gpus: float) -> RayWorkers | None:
     from rag_app.corpus.cluster.workers import RayWorkers
 
-    return RayWorkers(ray, ray_cpus, ray_gpus) if ray else None
+    address = ray or click.get_current_context().meta.get(CLUSTER)
+    return RayWorkers(address, ray_cpus, ray_gpus) if address else None
 
 
 with_workers = gathered(
@@ -262,7 +290,8 @@ with_workers = gathered(
     click.option(
         "--ray",
         metavar="HOST:PORT",
-        help="Let the workers of this Ray cluster do it.  [default: this process]",
+        help="Let the workers of this Ray cluster do it.  [default: the cluster that --corpus "
+        "names, else this process]",
     ),
     click.option(
         "--ray-cpus",
@@ -280,6 +309,14 @@ with_workers = gathered(
         metavar="N",
         help="With --ray, GPUs of each worker; 0.25 lets four share one.",
     ),
+)
+
+with_missing_shards = click.option(
+    "--missing-shards",
+    type=click.Choice(["fail", "answer"]),
+    default="fail",
+    show_default=True,
+    help="When a shard on a Ray cluster is lost: fail, or answer from the others and say so.",
 )
 
 with_abstain_below = click.option(

@@ -15,6 +15,7 @@ from rag_app.cli.options import (
     with_encoder,
     with_evidence,
     with_file_limits,
+    with_missing_shards,
     with_ocr,
     with_synchronous,
 )
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from indexing.ocr.reading import OcrSettings
     from indexing.store.database import Synchronous
     from rag_app.chat.web.logins import Logins
+    from rag_app.corpus.shards.manifest import MissingShards
 
 LOGIN = "RAG_APP_AUTH"
 
@@ -67,6 +69,7 @@ LOGIN = "RAG_APP_AUTH"
     help="Refuse uploaded recordings larger than this.",
 )
 @with_synchronous
+@with_missing_shards
 def serve(
     folder: Path,
     host: str,
@@ -86,6 +89,7 @@ def serve(
     limits: FileLimits,
     max_recording_mb: int,
     synchronous: Synchronous,
+    missing_shards: MissingShards,
 ) -> None:
     """Serve a chat page in the browser, and other programs with --api and --mcp. Ctrl-C stops it.
 
@@ -122,6 +126,7 @@ def serve(
         ocr=ocr,
         notify=_notify,
         synchronous=synchronous,
+        missing_shards=missing_shards,
     ) as corpus:
         app = Application.over(
             corpus,

@@ -27,13 +27,14 @@ from rag_app.corpus.collections import CorpusCollections
 from rag_app.corpus.document_names import documents_named, removable_documents
 from rag_app.corpus.info import CorpusInfo, corpus_info
 from rag_app.corpus.models import Models
+from rag_app.corpus.shards.manifest import MissingShards
 from rag_app.corpus.shards.shards import PinnedShards, Shards
 from rag_app.corpus.snapshots import CorpusView, Snapshots
 from rag_app.corpus.speakers import CorpusSpeakers
 from rag_app.corpus.stores import Stores
 
 if TYPE_CHECKING:
-    from generator.answer import Answer, Event, Mode
+    from generator.answer import Answer, ContextEntry, Event, Mode
     from generator.answer_form import Form
     from generator.answer_length import Length
     from generator.evidence import EvidenceUnit
@@ -75,7 +76,8 @@ class Corpus:
     and sees the corpus at one moment.
 
     Args:
-        folder: Where the corpus lies; None takes $RAG_APP_CORPUS, else `.rag-app` here.
+        folder: Where the corpus lies, or ray://HOST:PORT/NAME of one on a Ray cluster, whose
+            workers then encode and answer; None takes $RAG_APP_CORPUS, else `.rag-app` here.
         encoder: How to encode, or an encoder that is loaded already. None takes what the corpus was
             made with, or the packaged default.
         generator: How to answer.
@@ -89,9 +91,14 @@ class Corpus:
             machine. Else torch is loaded, which takes seconds and then less for each question.
         workers: A Ray cluster whose workers encode what is added, and make the answers of `ask` and
             `answer`; None for this process. Streams are made here in any case.
+        missing_shards: What becomes of a question when a shard on a cluster is lost with all its
+            replicas: "fail", or "answer" from the others, with a line for the lost one and its
+            documents in the answer's `context`. A search fails in any case.
 
     Raises:
         EncoderMismatch: By whatever needs vectors, when the corpus was encoded in another way.
+        CorpusNotFound: No corpus of that name is on the cluster.
+        InvalidRequest: No cluster answers at the address.
     """
 
     def __init__(  # noqa: PLR0913 - options, by keyword only
@@ -106,13 +113,22 @@ class Corpus:
         synchronous: Synchronous = "normal",
         quick_start: bool = False,
         workers: RayWorkers | None = None,
+        missing_shards: MissingShards = "fail",
     ) -> None:
-        self.folder = Path(folder or os.environ.get("RAG_APP_CORPUS") or DEFAULT_FOLDER).resolve()
+        place = folder or os.environ.get("RAG_APP_CORPUS") or DEFAULT_FOLDER
+        if isinstance(place, str) and place.startswith("ray://"):
+            from rag_app.corpus.cluster.address import CorpusAddress
+            from rag_app.corpus.cluster.workers import RayWorkers
+
+            address = CorpusAddress.of(place)
+            place, workers = address.folder(), workers or RayWorkers(address.cluster)
+        self.folder = Path(place).resolve()
         self._stores = Stores(self.folder, synchronous=synchronous)
         self._limits = limits or FileLimits()
         self._ocr = ocr
         self._notify = notify
         self._workers = workers
+        self._missing_shards = missing_shards
         self._snapshots = Snapshots(self.folder, notify)
         self._shards = Shards(self.folder, synchronous=synchronous, notify=notify)
         self._models = Models(
@@ -314,7 +330,9 @@ class Corpus:
         self._stores.connection()
         return self._shards.manifest
 
-    def divide(self, shards: int, *, ray: str = "", replicas: int = 1) -> ShardManifest:
+    def divide(
+        self, shards: int, *, ray: str = "", replicas: int = 1, name: str = ""
+    ) -> ShardManifest:
         """Divide the search among so many shards, or another number of them; what was published.
 
         Documents go by hash of their ids, and none is encoded again. From then on whatever changes
@@ -326,6 +344,8 @@ class Corpus:
             ray: The address of a Ray cluster whose machines are to search them, each with this
                 folder under this path; "" to search them in the process that asks.
             replicas: How many machines are to have each shard there.
+            name: What the corpus is to be called there, as in ray://HOST:PORT/NAME; "" for the name
+                of its folder.
 
         Raises:
             CorpusNotFound: There is no corpus in the folder.
@@ -335,12 +355,14 @@ class Corpus:
         """
         self._stores.connection()
         if ray:
+            from rag_app.corpus.cluster.address import corpus_name, require_free
             from rag_app.corpus.cluster.connection import connect
 
-            connect(ray)
+            name = corpus_name(name, self.folder)
+            require_free(connect(ray), name, self.folder)
         with self.writing() as store:
             self._release_actors()
-            manifest = self._shards.divide(store, shards, ray=ray, replicas=replicas)
+            manifest = self._shards.divide(store, shards, ray=ray, replicas=replicas, name=name)
         if ray:
             from rag_app.corpus.shards.ray_cluster import start
 
@@ -551,6 +573,21 @@ class Corpus:
             encoder = self._models.query_encoder(now.store.fingerprint())
             yield Retriever(now.store, now.snapshot, encoder.encode_queries, RANKINGS[ranking])
 
+    @contextmanager
+    def divided_retriever(self, ranking: str = "default") -> Iterator[Retriever]:
+        """As `retriever`, but a corpus in shards is scored by its shards, in this process."""
+        from retriever.retriever import DividedRetriever
+
+        with self.retriever(ranking) as whole:
+            if self._shards.manifest is None:
+                yield whole
+                return
+            with self._shards.reading() as shards:
+                parts = shards.retrievers(whole.embed, whole.ranking)
+                yield DividedRetriever(
+                    whole.store, whole.snapshot, whole.embed, whole.ranking, tuple(parts)
+                )
+
     def ask(  # noqa: PLR0913 - six of them optional, by keyword
         self,
         question: str,
@@ -661,20 +698,22 @@ class Corpus:
     def _events(
         self, request: AskRequest, stop: threading.Event | None, *, on_workers: bool = False
     ) -> Generator[Event]:
-        from generator.answer import AnswerReady
+        from generator.answer import AnswerReady, with_entries
 
         started = time.perf_counter()
         route = self._route(request)
         if route.lines is not None:
             yield from route.events(time.perf_counter() - started)
             return
-        retrieval = self._retrieve(route.request)
+        retrieval, missing = self._retrieve(route.request)
         searched = replace(retrieval, seconds=time.perf_counter() - started)
         if on_workers:
-            yield route.marked(AnswerReady(self._generate(route.request, searched)))
+            answer = self._generate(route.request, searched)
+            yield with_entries(route.marked(AnswerReady(answer)), missing)
             return
         for event in self._generator().stream(route.request, searched, stop=stop):
-            yield route.marked(event) if isinstance(event, AnswerReady) else event
+            marked = route.marked(event) if isinstance(event, AnswerReady) else event
+            yield with_entries(marked, missing)
 
     def check_position(
         self,
@@ -701,7 +740,7 @@ class Corpus:
                 "passages; check the position with a question"
             )
         request = route.request
-        retrieval, generator = self._retrieve(request), self._generator()
+        (retrieval, _), generator = self._retrieve(request), self._generator()
         usual = usual or generator.answer(request, retrieval)
         return check(generator, request, retrieval, usual, progress=progress)
 
@@ -931,7 +970,9 @@ class Corpus:
             release(self.folder, manifest)
 
     @contextmanager
-    def _pinned(self, where: Filter | None) -> Iterator[PinnedShards | RemoteShards | None]:
+    def _pinned(
+        self, where: Filter | None, *, missing: MissingShards = "fail"
+    ) -> Iterator[PinnedShards | RemoteShards | None]:
         """The shards as they are published now; None where the corpus is in one piece."""
         store, manifest = self._stores.connection(), self._shards.manifest
         if manifest is None:
@@ -942,7 +983,7 @@ class Corpus:
         if manifest.ray:
             from rag_app.corpus.shards.ray_cluster import RemoteShards
 
-            yield RemoteShards(self.folder, manifest, scope)
+            yield RemoteShards(self.folder, manifest, scope, missing=missing)
             return
         with self._shards.reading(scope) as shards:
             yield shards
@@ -1039,16 +1080,24 @@ class Corpus:
         with store.reading():
             return self._router.route(request, store.limited(request.where))
 
-    def _retrieve(self, request: AskRequest) -> Retrieval:
-        """The hits for a request's query, and their documents, as they are at one moment."""
+    def _retrieve(self, request: AskRequest) -> tuple[Retrieval, tuple[ContextEntry, ...]]:
+        """The hits for a request's query, and their documents, as they are at one moment.
+
+        Beside them a line of the ledger for each lost shard that was left out.
+        """
         store, where = self._stores.connection(), request.where
-        with self._pinned(where) as shards, store.reading():
+        with self._pinned(where, missing=self._missing_shards) as shards, store.reading():
             hits = self._search(
                 shards, request.query, request.k, EVIDENCE_PASSAGES, where, "default"
             )
             source = store.limited(where) if shards is None else shards
             documents = {hit.document: source.document(hit.document) for hit in hits}
-        return Retrieval(hits, documents.__getitem__)
+            missing: tuple[ContextEntry, ...] = ()
+            if shards is not None and shards.lost:
+                from rag_app.corpus.shards.missing import ledger_lines
+
+                missing = ledger_lines(shards.lost, shards.names, store.limited(where).entries())
+        return Retrieval(hits, documents.__getitem__), missing
 
     def _generator(self) -> AnswerGenerator:
         return self._models.generator(self._stores.connection().fingerprint())

@@ -137,12 +137,13 @@ class Report:
         }
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - three of them optional, by keyword
     task: str,
     source: Source,
     method: Method,
     *,
     folder: Path | None = None,
+    shards: int | None = None,
     notify: Callable[[str], None] | None = None,
 ) -> Report:
     """Measure a method on a task.
@@ -152,6 +153,7 @@ def evaluate(
         source: Where its documents come from.
         method: What is measured.
         folder: Where to keep the corpus, or find it; for a generated task, one a length within.
+        shards: Among how many the search is divided; None for one piece, or what a folder has.
         notify: Told about anything unusual, in a sentence.
 
     Raises:
@@ -164,7 +166,12 @@ def evaluate(
     for name, part in tasks.items():
         place = folder / part.name if folder and name else folder
         with open_collection(
-            part, encoder=encoder, ranking=method.ranking, folder=place, notify=notify
+            part,
+            encoder=encoder,
+            ranking=method.ranking,
+            folder=place,
+            shards=shards,
+            notify=notify,
         ) as collection:
             parts[name] = measure(collection)
     return Report(task, encoder.fingerprint, method.ranking, parts)

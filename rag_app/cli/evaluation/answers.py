@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rag_app.cli.options import DECODINGS, AnyPath, Folder, print_result, together, with_json
+from rag_app.cli.options import DECODINGS, AnyPath, CorpusPlace, print_result, together, with_json
 from rag_app.cli.terminal import say
 
 COLUMNS = {
@@ -44,7 +44,7 @@ with_questions = together(
     click.option(
         "--corpus",
         "folder",
-        type=Folder,
+        type=CorpusPlace(),
         help="Keep the indexed documents here, and use them if they are.",
     ),
 )

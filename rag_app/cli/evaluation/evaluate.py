@@ -14,8 +14,8 @@ from rag_app.cli.evaluation.topics import topics
 from rag_app.cli.options import (
     RETRIEVERS,
     AnyPath,
+    CorpusPlace,
     Extension,
-    Folder,
     encoder_settings,
     numbers,
     print_result,
@@ -36,8 +36,15 @@ TASKS = ["qmsum", "passkey", "needle", "narrativeqa", "summscreenfd", "2wikimqa"
 with_folder = click.option(
     "--corpus",
     "folder",
-    type=Folder,
+    type=CorpusPlace(),
     help="Keep the encoded documents here, and use them if they are.  [default: user's cache]",
+)
+
+with_shards = click.option(
+    "--shards",
+    type=click.IntRange(1, 4096),
+    metavar="N",
+    help="Score through so many shards, which gives the same figures.  [default: one piece]",
 )
 
 with_generated = together(
@@ -69,6 +76,7 @@ evaluate.add_command(lost_in_the_middle)
 @with_encoder
 @with_retriever
 @with_folder
+@with_shards
 @with_json
 def longembed(
     task: str,
@@ -83,6 +91,7 @@ def longembed(
     dtype: str | None,
     retriever: str,
     folder: Path | None,
+    shards: int | None,
     as_json: bool,
 ) -> None:
     """Retrieval of long documents: a task of LongEmbed."""
@@ -92,7 +101,7 @@ def longembed(
         data, haystack, lengths or measuring.Source().lengths, seed, documents
     )
     method = _method(encoder, extension, max_length, dtype, retriever)
-    report = measuring.evaluate(task, source, method, folder=folder, notify=_notify)
+    report = measuring.evaluate(task, source, method, folder=folder, shards=shards, notify=_notify)
     print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
 
 
@@ -101,6 +110,7 @@ def longembed(
 @with_encoder
 @with_retriever
 @with_folder
+@with_shards
 @with_json
 def evidence(
     data: Path,
@@ -110,13 +120,14 @@ def evidence(
     dtype: str | None,
     retriever: str,
     folder: Path | None,
+    shards: int | None,
     as_json: bool,
 ) -> None:
     """Retrieval of the meetings and utterances that answer QMSum's specific queries."""
     from rag_app.evaluation import evidence as measuring
 
     method = _method(encoder, extension, max_length, dtype, retriever)
-    report = measuring.evaluate(data, method, folder=folder, notify=_notify)
+    report = measuring.evaluate(data, method, folder=folder, shards=shards, notify=_notify)
     print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
 
 

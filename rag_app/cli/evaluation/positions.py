@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli.options import DECODINGS, AnyPath, Folder, numbers, print_result, with_json
+from rag_app.cli.options import DECODINGS, AnyPath, CorpusPlace, numbers, print_result, with_json
 from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ LENGTHS = (500, 1000, 2000)
 )  # fmt: skip
 @click.option("--writer", is_flag=True, help="The packaged model as tuned to write from quotes.")
 @click.option(
-    "--corpus", "folder", type=Folder,
+    "--corpus", "folder", type=CorpusPlace(),
     help="Take the text from this corpus.  [default: the sample documents]",
 )  # fmt: skip
 @click.option("--data", type=AnyPath, help="Key-value records, JSON lines, as published.")

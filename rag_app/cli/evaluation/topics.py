@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rag_app.cli.options import AnyPath, Folder, print_result, with_json
+from rag_app.cli.options import AnyPath, CorpusPlace, print_result, with_json
 
 
 @click.command()
@@ -18,7 +18,7 @@ from rag_app.cli.options import AnyPath, Folder, print_result, with_json
 @click.option(
     "--corpus",
     "folder",
-    type=Folder,
+    type=CorpusPlace(),
     help="Keep the encoded documents here, and use them if they are.  [default: user's cache]",
 )
 @with_json

@@ -8,11 +8,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 from indexing.errors import CorpusDamaged
 
 FORMAT = 1
 FILE_NAME = "manifest.json"
+
+MissingShards = Literal["fail", "answer"]
+"""What becomes of a question when a shard is lost: it fails, or is answered from the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class ShardManifest:
         previous: Folders of the publication before, which a reader may be opening.
         ray: The address of the Ray cluster that searches them; "" for whoever asks.
         replicas: Actors of each shard there.
+        name: What the corpus is called on that cluster; "" where it is on none.
     """
 
     generation: int
@@ -53,6 +58,7 @@ class ShardManifest:
     previous: tuple[str, ...] = ()
     ray: str = ""
     replicas: int = 1
+    name: str = ""
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -78,6 +84,7 @@ class ShardManifest:
                 tuple(values["previous"]),
                 str(values["ray"]),
                 int(values["replicas"]),
+                str(values.get("name", "")),
             )
         except FileNotFoundError:
             return None

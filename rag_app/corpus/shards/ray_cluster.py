@@ -18,8 +18,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
 from random import randrange
 from socket import gethostname
@@ -33,8 +33,15 @@ import numpy.typing as npt
 from indexing.documents import Document, Hit
 from indexing.errors import CorpusNotFound, InvalidRequest, MissingDependency, ShardLost
 from indexing.filter import Filter
+from rag_app.corpus.cluster.address import actor_name
 from rag_app.corpus.cluster.connection import NAMESPACE, connect
-from rag_app.corpus.shards.manifest import ShardManifest, ShardState, folder_of, shard_of
+from rag_app.corpus.shards.manifest import (
+    MissingShards,
+    ShardManifest,
+    ShardState,
+    folder_of,
+    shard_of,
+)
 from rag_app.corpus.shards.shards import PinnedShard, Shards
 from retriever.features import Embed, by_sentence
 from retriever.fusion import Ranking
@@ -49,6 +56,7 @@ Answered = TypeVar("Answered")
 MOST_RUNS = 256  # questions in an actor; one that its asker has left is dropped for the 257th
 LOADING = 600.0  # seconds for an actor to start, and to copy and load its shard
 WAIT = 60.0  # seconds for an actor to answer, or to be started again elsewhere
+SHORT_WAIT = 15.0  # the same where a question is answered without it
 PAUSE = 0.5  # seconds between two attempts
 
 
@@ -180,11 +188,20 @@ class RemoteShards:
         corpus: The folder of the corpus.
         manifest: What is published, and where it is searched.
         scope: Rows of the collections that are searched; None for all.
+        missing: Whether a search fails, or leaves out, shards of which no replica answers.
+        lost: Names of those that were left out.
     """
 
     corpus: Path
     manifest: ShardManifest
     scope: tuple[int, ...] | None = None
+    missing: MissingShards = "fail"
+    lost: list[str] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """Of all shards."""
+        return [one.name for one in self.manifest.shards]
 
     def search(  # noqa: PLR0913 - by keyword
         self,
@@ -199,7 +216,7 @@ class RemoteShards:
         """As `PinnedShards.search`.
 
         Raises:
-            ShardLost: No replica of a shard answers.
+            ShardLost: No replica of a shard answers, and none is to be left out, or all are lost.
         """
         if k < 1 or passages < 1:
             raise InvalidRequest("ask for at least one document and one passage")
@@ -218,8 +235,16 @@ class RemoteShards:
             self.scope,
             ranking,
         )
-        ranked = self._with_replicas(lambda turns: self._ask(states, question, turns))
-        return [ranked[rank] for rank in sorted(ranked)]
+        while True:
+            here = [one for one in states if one.name not in self.lost]
+            try:
+                ranked = self._with_replicas(partial(self._ask, here, question))
+            except ShardLost as error:
+                if self.missing == "fail" or len(here) == 1:
+                    raise
+                self.lost.append(error.shard)
+            else:
+                return [ranked[rank] for rank in sorted(ranked)]
 
     def document(self, id_: str) -> Document:
         """A document as it was published.
@@ -228,12 +253,13 @@ class RemoteShards:
             DocumentNotFound: Its shard does not have it.
             ShardLost: No replica of its shard answers.
         """
-        name = shard_of(id_, [one.name for one in self.manifest.shards])
+        name = shard_of(id_, self.names)
         state = next(one for one in self.manifest.shards if one.name == name)
 
         def ask(turns: Counter[str]) -> Document:
             actor = self._actor(state, turns)
-            (document,) = _results([state], [actor.document.remote(state, id_, self.scope)])
+            calls = [actor.document.remote(state, id_, self.scope)]
+            (document,) = _results([state], calls, wait=self._wait)
             assert isinstance(document, Document)
             return document
 
@@ -246,11 +272,18 @@ class RemoteShards:
         run = uuid4().hex
         actors = [self._actor(state, turns) for state in states]
         pairs = zip(actors, states, strict=True)
-        shares = _results(states, [one.begin.remote(run, state, question) for one, state in pairs])
+        calls = [one.begin.remote(run, state, question) for one, state in pairs]
+        shares = _results(states, calls, wait=self._wait)
         while isinstance(shares[0], Share):
             whole = shares[0].merge(shares[1:])
-            shares = _results(states, [one.proceed.remote(run, whole) for one in actors])
+            calls = [one.proceed.remote(run, whole) for one in actors]
+            shares = _results(states, calls, wait=self._wait)
         return {rank: hit for hits in shares for rank, hit in hits.items()}
+
+    @property
+    def _wait(self) -> float:
+        """Seconds for an answer, and for a lost actor to come back."""
+        return WAIT if self.missing == "fail" else SHORT_WAIT
 
     def _with_replicas(self, ask: Callable[[Counter[str]], Answered]) -> Answered:
         """Ask; where a shard is lost, again over its next replica.
@@ -266,23 +299,23 @@ class RemoteShards:
             except ShardLost as lost:
                 turns[lost.shard] += 1
                 if turns[lost.shard] >= first + self.manifest.replicas:
-                    if time.monotonic() - begun >= WAIT:
+                    if time.monotonic() - begun >= self._wait:
                         raise
                     time.sleep(PAUSE)
 
     def _actor(self, state: ShardState, turns: Counter[str]) -> Any:  # noqa: ANN401 - Ray's own
         replica = turns[state.name] % self.manifest.replicas
-        return _actor(self.manifest.ray, self.corpus, state.name, replica)
+        return _actor(self.manifest.ray, self.manifest.name, self.corpus, state.name, replica)
 
 
 @cache
-def _actor(address: str, corpus: Path, shard: str, replica: int) -> Any:  # noqa: ANN401 - Ray's own
+def _actor(address: str, name: str, corpus: Path, shard: str, replica: int) -> Any:  # noqa: ANN401 - Ray's own
     """The actor of a replica, which is started where there is none."""
     return (
         connect(address)
         .remote(ShardServer)
         .options(
-            name=actor_name(corpus, shard, replica),
+            name=actor_name(name, corpus, shard, replica),
             namespace=NAMESPACE,
             lifetime="detached",
             get_if_exists=True,
@@ -292,11 +325,6 @@ def _actor(address: str, corpus: Path, shard: str, replica: int) -> Any:  # noqa
         )
         .remote(corpus)
     )
-
-
-def actor_name(corpus: Path, shard: str, replica: int) -> str:
-    """What an actor is called on its cluster."""
-    return f"{corpus}:{shard}:{replica}"
 
 
 def start(corpus: Path, manifest: ShardManifest) -> None:
@@ -309,7 +337,7 @@ def start(corpus: Path, manifest: ShardManifest) -> None:
     replicas = range(manifest.replicas)
     pairs = [(state, replica) for state in manifest.shards for replica in replicas]
     calls = [
-        _actor(manifest.ray, corpus, state.name, replica).load.remote(state)
+        _actor(manifest.ray, manifest.name, corpus, state.name, replica).load.remote(state)
         for state, replica in pairs
     ]
     _results([state for state, _ in pairs], calls, wait=LOADING)
@@ -324,14 +352,12 @@ def release(corpus: Path, manifest: ShardManifest) -> None:
     for state in manifest.shards:
         for replica in range(manifest.replicas):
             with suppress(ValueError):  # there is none of that name
-                name = actor_name(corpus, state.name, replica)
+                name = actor_name(manifest.name, corpus, state.name, replica)
                 ray.kill(ray.get_actor(name, namespace=NAMESPACE))
     _actor.cache_clear()
 
 
-def _results(
-    states: Sequence[ShardState], calls: Sequence[Any], *, wait: float | None = None
-) -> list[Any]:
+def _results(states: Sequence[ShardState], calls: Sequence[Any], *, wait: float) -> list[Any]:
     """What the shards answer, all at once.
 
     Raises:
@@ -343,7 +369,7 @@ def _results(
     results = []
     for state, call in zip(states, calls, strict=True):
         try:
-            result = ray.get(call, timeout=WAIT if wait is None else wait)
+            result = ray.get(call, timeout=wait)
         except RayTaskError as error:  # an error of ours, with Ray's traceback around it
             raise error.cause from error
         except (RayActorError, RaySystemError, GetTimeoutError) as error:

@@ -66,10 +66,17 @@ class PinnedShards:
     Attributes:
         shards: Those that hold documents.
         scope: Rows of the collections that are searched; None for all.
+        lost: None here, where all are read or the search fails.
     """
 
     shards: tuple[PinnedShard, ...]
     scope: tuple[int, ...] | None = None
+    lost: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Of the shards."""
+        return [one.name for one in self.shards]
 
     def search(  # noqa: PLR0913 - by keyword
         self,
@@ -82,12 +89,15 @@ class PinnedShards:
         ranking: Ranking,
     ) -> list[Hit]:
         """As `Retriever.search`, over all shards; each text of the query is encoded once."""
-        embedded = cache(embed)
-        parts = [
-            Retriever(one.store.within(self.scope), one.snapshot, embedded, ranking)
+        parts = self.retrievers(cache(embed), ranking)
+        return search(parts, query, k=k, passages=passages, where=_without_collections(where))
+
+    def retrievers(self, embed: Embed, ranking: Ranking) -> list[Retriever]:
+        """Of each shard."""
+        return [
+            Retriever(one.store.within(self.scope), one.snapshot, embed, ranking)
             for one in self.shards
         ]
-        return search(parts, query, k=k, passages=passages, where=_without_collections(where))
 
     def similar(self, id_: str, *, k: int, where: Filter | None) -> list[SimilarDocument]:
         """As `similar_documents`, over all shards."""
@@ -146,7 +156,7 @@ class Shards:
     # Publishing, while the write lock of the corpus is held
 
     def divide(
-        self, store: Store, count: int, *, ray: str = "", replicas: int = 1
+        self, store: Store, count: int, *, ray: str = "", replicas: int = 1, name: str = ""
     ) -> ShardManifest:
         """Divide a store into so many shards, or into another number of them, and publish.
 
@@ -155,6 +165,7 @@ class Shards:
             count: How many.
             ray: The address of the Ray cluster that is to search them; "" for whoever asks.
             replicas: Actors of each shard there.
+            name: What the corpus is called there.
 
         Raises:
             InvalidRequest: There cannot be so many.
@@ -165,8 +176,8 @@ class Shards:
         known = {one.name: one for one in before.shards}
         empty = (ShardState(str(n), 0, "", 0, 0) for n in range(count))
         shards = tuple(known.get(one.name, one) for one in empty)
-        draft = replace(before, shards=shards, previous=before.folders, ray=ray, replicas=replicas)
-        return self._publish(store, draft)
+        draft = replace(before, shards=shards, previous=before.folders)
+        return self._publish(store, replace(draft, ray=ray, replicas=replicas, name=name))
 
     def publish(self, store: Store) -> None:
         """Bring the shards up to the store; those of which nothing has changed stay as they are."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -12,37 +15,40 @@ from typing import Any
 
 import pytest
 
+from generator.answer import AnswerReady
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CorpusNotFound, DocumentNotFound, ShardLost
 from indexing.filter import Filter
+from rag_app.corpus.cluster.address import actor_name
 from rag_app.corpus.cluster.connection import NAMESPACE, connect
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.shards import ray_cluster
 from rag_app.corpus.shards.manifest import shard_of
-from rag_app.corpus.shards.ray_cluster import ShardQuestion, ShardServer, actor_name
+from rag_app.corpus.shards.ray_cluster import ShardQuestion, ShardServer
 from retriever.fusion import RANKINGS
 from retriever.query import Query
 from retriever.rounds.rounds import Share
+from tests.ray_machines import machines
 from tests.waiting import PATIENCE
 
+KILLS = 20
+PUBLISHER = """
+import sys
+from rag_app.corpus.corpus import Corpus
+with Corpus(sys.argv[1]) as corpus:
+    while True:
+        for name in ("Anabel", "Ana"):
+            corpus.speakers.rename("Ana", name)
+            print(name, flush=True)
+"""
 FILTERS = (None, Filter(speaker="Ana"), Filter(collections=("second",)))
-NODE = {"num_cpus": 1, "object_store_memory": 80 << 20}
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    import ray
-    from ray.cluster_utils import Cluster
-
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
-    for _ in range(3):
-        cluster.add_node(**NODE)
-    cluster.wait_for_nodes()
-    yield cluster
-    ray.shutdown()
-    cluster.shutdown()
+    with machines() as cluster:
+        yield cluster
 
 
 @pytest.fixture
@@ -66,7 +72,9 @@ def actors(corpus: Corpus) -> list[Any]:
     ray, manifest = connect(""), corpus.shards
     assert manifest is not None
     return [
-        ray.get_actor(actor_name(corpus.folder, one.name, replica), namespace=NAMESPACE)
+        ray.get_actor(
+            actor_name(manifest.name, corpus.folder, one.name, replica), namespace=NAMESPACE
+        )
         for one in manifest.shards
         for replica in range(manifest.replicas)
     ]
@@ -116,7 +124,8 @@ def test_a_cluster_finds_what_one_piece_finds(cluster: Any, corpus: Corpus) -> N
     corpus.unite()
     assert hits(corpus)[0] == whole
     with pytest.raises(ValueError, match="Failed to look up actor"):
-        connect("").get_actor(actor_name(corpus.folder, "0", 0), namespace=NAMESPACE)
+        name = actor_name(manifest.name, corpus.folder, "0", 0)
+        connect("").get_actor(name, namespace=NAMESPACE)
 
 
 @pytest.mark.slow
@@ -127,7 +136,7 @@ def test_killed_actors_cost_no_answer(cluster: Any, corpus: Corpus) -> None:
     manifest = corpus.divide(3, ray=cluster.address, replicas=2)
     assert hits(corpus) == wanted
     draw = Random(14)
-    for _ in range(20):
+    for _ in range(KILLS):
         states = [one for one in manifest.shards for _ in range(2)]
         every = zip(actors(corpus), states, strict=True)
         for one, state in [pair for pair in every if draw.random() < 0.3]:
@@ -136,6 +145,37 @@ def test_killed_actors_cost_no_answer(cluster: Any, corpus: Corpus) -> None:
             except (ray.exceptions.RayActorError, ProcessLookupError):
                 continue  # dead already
         assert hits(corpus) == wanted
+    corpus.unite()
+
+
+@pytest.mark.slow
+def test_killed_publishers_leave_all_of_a_change_or_nothing(cluster: Any, corpus: Corpus) -> None:
+    """One change of all documents, in all shards, over and over, killed at any moment of it."""
+    corpus.divide(3, ray=cluster.address)
+    assert hits(corpus)
+    draw, generations = Random(7), set[int]()
+    for _ in range(KILLS):
+        publisher = subprocess.Popen(
+            [sys.executable, "-c", PUBLISHER, str(corpus.folder)], stdout=subprocess.PIPE
+        )
+        assert publisher.stdout
+        for _ in range(draw.randint(1, 4)):
+            assert publisher.stdout.readline()
+        time.sleep(draw.random())
+        publisher.kill()
+        publisher.wait()
+        publisher.stdout.close()
+        manifest = corpus.shards
+        assert manifest is not None
+        generations.add(manifest.generation)
+        found = corpus.search("Where did the probe fall?", k=8)
+        names = {name for hit in found for one in hit.passages for name in one.speakers} - {"Bob"}
+        assert len(found) == 8 and names in ({"Ana"}, {"Anabel"})
+    assert len(generations) == KILLS
+    corpus.speakers.rename("Ana", "Ann")
+    with corpus.retriever() as retriever:
+        assert hits(corpus)[0] == retriever.search("Where did the probe fall?", k=8)
+    assert corpus.info().snapshot == "current"
     corpus.unite()
 
 
@@ -153,4 +193,42 @@ def test_a_lost_node_costs_no_answer_and_a_lost_cluster_names_the_shard(
     with pytest.raises(ShardLost, match=r"shard \d: no replica of it answers"):
         hits(corpus)
     monkeypatch.undo()
+    corpus.unite()
+
+
+@pytest.mark.slow
+def test_a_question_is_answered_without_a_lost_shard_where_that_is_asked_for(
+    cluster: Any, corpus: Corpus, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that hangs; the answer says how many documents of which shard it left out."""
+    import ray
+
+    question = "How much did the probe cost?"
+    manifest = corpus.divide(3, ray=cluster.address, name="talks")
+    names = [one.name for one in manifest.shards]
+    lost = [one for one in corpus.documents() if shard_of(one.id, names) == "1"]
+    process = ray.get(actors(corpus)[1].load.remote(manifest.shards[1]))
+    address = f"ray://{cluster.address}/talks"
+    with Corpus(address, missing_shards="answer", encoder=encoder) as other:
+        assert other.folder == corpus.folder
+        whole = list(other.stream(question))[-1]
+        monkeypatch.setattr(ray_cluster, "SHORT_WAIT", 10.0)
+        monkeypatch.setattr(ray_cluster, "WAIT", 10.0)
+        os.kill(process, signal.SIGSTOP)
+        try:
+            answer = list(other.stream(question))[-1]
+            with pytest.raises(ShardLost, match="shard 1"):
+                other.search(question)
+        finally:
+            os.kill(process, signal.SIGCONT)
+        monkeypatch.undo()
+        assert isinstance(answer, AnswerReady) and isinstance(whole, AnswerReady)
+        (line,) = (entry for entry in answer.answer.context if not entry.document)
+        assert f"shard 1: lost, its {len(lost)} documents" in line.title
+        assert line.dropped == line.tokens == sum(one.tokens for one in lost) > 0
+        read = {one.document for one in answer.answer.context}
+        assert len(read) > 1 and not read & {one.id for one in lost}
+        again = list(other.stream(question))[-1]
+        assert isinstance(again, AnswerReady)
+        assert again.answer.context == whole.answer.context
     corpus.unite()

@@ -1,0 +1,38 @@
+"""Lost shards in, the lines of the context ledger that say what was not looked at out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from generator.answer import ContextEntry
+from indexing.store.store import DocumentEntry
+from rag_app.corpus.shards.manifest import shard_of
+
+
+def ledger_lines(
+    lost: Sequence[str], names: Sequence[str], entries: Iterable[DocumentEntry]
+) -> tuple[ContextEntry, ...]:
+    """A line for each lost shard that holds any of the documents that were asked.
+
+    Args:
+        lost: Names of shards.
+        names: Of all shards.
+        entries: The documents that the question was asked of.
+    """
+    documents, tokens = Counter[str](), Counter[str]()
+    for entry in entries:
+        shard = shard_of(entry.id, names)
+        documents[shard] += 1
+        tokens[shard] += entry.tokens
+    return tuple(
+        ContextEntry(
+            "",
+            f"shard {name}: lost, its {documents[name]:,} documents were not looked at",
+            tokens[name],
+            0,
+            tokens[name],
+        )
+        for name in lost
+        if documents[name]
+    )
