@@ -48,19 +48,25 @@ Search = Callable[[str], list[Hit]]
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """Searches over one number of shards; 0 for one piece.
+    """Searches over one number of shards, each question in turn in all three ways.
 
     Attributes:
         shards: How many.
-        here: Latency in this process; one shard after the other.
-        ray: Latency over an actor a shard; None in one piece.
+        whole: Latency in one piece.
+        here: In this process, one shard after the other.
+        ray: Over an actor a shard.
+        here_ratio: Median of what a question takes here by what it takes in one piece.
+        ray_ratio: The same on Ray.
         equal: Questions of which all hits and scores are those of one piece, both ways.
-        memory: MiB of an actor that are its own, at most; 0 in one piece.
+        memory: MiB of an actor that are its own, at most.
     """
 
     shards: int
+    whole: Latency
     here: Latency
-    ray: Latency | None
+    ray: Latency
+    here_ratio: float
+    ray_ratio: float
     equal: int
     memory: float
 
@@ -110,21 +116,32 @@ def searches(passages: int, *, queries: int, counts: Sequence[int]) -> list[Sear
         sample = corpus.queries(vectors[places], places)
         embed = embedder(sample)
         whole = Retriever(store, Snapshot.build(store), embed)
-        seconds, wanted = _timed(sample, lambda text: whole.search(text, k=10, passages=3))
-        reports = [SearchReport(0, Latency.of(seconds), None, queries, 0)]
+        reports = list[SearchReport]()
         for count in counts:
-            shards = Shards(folder)
-            with closing(shards):
+            with closing(Shards(folder)) as shards:
                 manifest = shards.divide(store, count, ray=address, name="benchmark")
+                start(folder, manifest)
                 with shards.reading() as pinned:
-                    here, one = _timed(sample, _searching(pinned.search, embed))
-            start(folder, manifest)
-            remote = RemoteShards(folder, manifest)
-            there, other = _timed(sample, _searching(remote.search, embed))
-            equal = sum(a == b == c for a, b, c in zip(wanted, one, other, strict=True))
-            memory = _memory(folder, manifest)
+                    ways: list[Search] = [
+                        lambda text: whole.search(text, k=10, passages=3),
+                        _searching(pinned.search, embed),
+                        _searching(RemoteShards(folder, manifest).search, embed),
+                    ]
+                    seconds, equal = _timed(sample, ways)
+            one, here, there = (list(each) for each in zip(*seconds, strict=True))
+            reports.append(
+                SearchReport(
+                    count,
+                    Latency.of(one),
+                    Latency.of(here),
+                    Latency.of(there),
+                    float(np.median(np.divide(here, one))),
+                    float(np.median(np.divide(there, one))),
+                    equal,
+                    _memory(folder, manifest),
+                )
+            )
             release(folder, manifest)
-            reports.append(SearchReport(count, Latency.of(here), Latency.of(there), equal, memory))
     return reports
 
 
@@ -133,15 +150,22 @@ def _searching(search: Callable[..., list[Hit]], embed: Embed) -> Search:
     return lambda text: search(text, k=10, passages=3, where=None, embed=embed, ranking=ranking)
 
 
-def _timed(sample: Sequence[SyntheticQuery], search: Search) -> tuple[list[float], list[list[Hit]]]:
-    """Seconds and hits of each question, after one that is not counted."""
-    search(sample[0].text)
-    seconds, hits = [], []
+def _timed(
+    sample: Sequence[SyntheticQuery], ways: Sequence[Search]
+) -> tuple[list[list[float]], int]:
+    """Seconds of each question in each way, in turn, and how many found the same in all of them."""
+    for search in ways:
+        search(sample[0].text)
+    seconds, equal = [], 0
     for query in sample:
-        started = perf_counter()
-        hits.append(search(query.text))
-        seconds.append(perf_counter() - started)
-    return seconds, hits
+        own, hits = [], []
+        for search in ways:
+            started = perf_counter()
+            hits.append(search(query.text))
+            own.append(perf_counter() - started)
+        seconds.append(own)
+        equal += all(each == hits[0] for each in hits)
+    return seconds, equal
 
 
 def _memory(folder: Path, manifest: ShardManifest) -> float:
@@ -198,14 +222,14 @@ def _texts(count: int, words: int, name: str) -> Iterator[Document]:
 def text(found: Sequence[SearchReport], worked: Sequence[WorkReport]) -> str:
     """Two tables in Markdown."""
     lines = [
-        "| shards | here, p50 / p99 ms | Ray, p50 / p99 ms | an actor's memory, MiB | equal hits |",
-        "|---|---|---|---|---|",
+        "| shards | one piece, p50 / p99 ms | here | Ray | here, Ray beside one piece "
+        "| an actor's memory, MiB | equal hits |",
+        "|---|---|---|---|---|---|---|",
     ]
     for one in found:
-        ray = f"{one.ray.p50:.0f} / {one.ray.p99:.0f}" if one.ray else ""
-        memory = f"{one.memory:.0f}" if one.memory else ""
-        here = f"{one.here.p50:.0f} / {one.here.p99:.0f}"
-        lines.append(f"| {one.shards or 'one piece'} | {here} | {ray} | {memory} | {one.equal} |")
+        times = " | ".join(f"{w.p50:.0f} / {w.p99:.0f}" for w in (one.whole, one.here, one.ray))
+        ratios = f"{one.here_ratio:.2f}, {one.ray_ratio:.2f}"
+        lines.append(f"| {one.shards} | {times} | {ratios} | {one.memory:.0f} | {one.equal} |")
     lines += ["", "| workers | tokens a second | questions an hour |", "|---|---|---|"]
     for each in worked:
         name = each.workers or "this process"

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from logging import ERROR
 from typing import Any
 
@@ -20,23 +24,39 @@ def connect(address: str) -> Any:  # noqa: ANN401 - Ray has types of its own
         MissingDependency: Ray is not installed.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    try:
-        import ray
-    except ImportError as error:
-        raise MissingDependency(
-            "Ray", "Working on several machines", 'pip install "rag-app[ray]"'
-        ) from error
-    if not ray.is_initialized():
-        require_private(address)
+    with _signals_kept():
         try:
-            ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level=ERROR)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            raise InvalidRequest(
-                f"{address}: no Ray cluster answers there ({error}); start one with: "
-                "ray start --head --disable-usage-stats, and join it on this machine with: "
-                f"ray start --address {address} --disable-usage-stats"
+            import ray
+        except ImportError as error:
+            raise MissingDependency(
+                "Ray", "Working on several machines", 'pip install "rag-app[ray]"'
             ) from error
+        if not ray.is_initialized():
+            require_private(address)
+            _join(ray, address)
     return ray
+
+
+def _join(ray: Any, address: str) -> None:  # noqa: ANN401 - Ray has types of its own
+    try:
+        ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level=ERROR)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise InvalidRequest(
+            f"{address}: no Ray cluster answers there ({error}); start one with: "
+            "ray start --head --disable-usage-stats, and join it on this machine with: "
+            f"ray start --address {address} --disable-usage-stats"
+        ) from error
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Let nobody else decide what SIGTERM does, as Ray does when it is imported."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 def require_private(address: str) -> None:

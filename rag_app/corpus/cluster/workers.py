@@ -58,6 +58,7 @@ class WorkerPool:
     def __init__(self, workers: RayWorkers, notify: Callable[[str], None] | None = None) -> None:
         self.workers = workers
         self._ray = connect(workers.address)
+        self._tasks: dict[Callable[..., object], Any] = {}
         self._count, self._counted = 0, -SECONDS
         if not self.count and notify:
             what = f"{workers.gpus:g} GPUs" if workers.gpus else f"{workers.cpus:g} cores"
@@ -94,14 +95,19 @@ class WorkerPool:
             WorkersLost: Every worker that tried has died.
             ClusterLost: The cluster does not answer.
         """
-        task = self._ray.remote(function).options(
-            num_cpus=self.workers.cpus,
-            num_gpus=self.workers.gpus,
-            max_retries=REPEATS,
-            scheduling_strategy="SPREAD",
-        )
-        reference = task.remote(*arguments)
+        reference = self._task(function).remote(*arguments)
         return lambda: self._result(what, reference)
+
+    def _task(self, function: Callable[..., object]) -> Any:  # noqa: ANN401 - Ray's own
+        """The function as the cluster knows it, which it is told once."""
+        if function not in self._tasks:
+            self._tasks[function] = self._ray.remote(function).options(
+                num_cpus=self.workers.cpus,
+                num_gpus=self.workers.gpus,
+                max_retries=REPEATS,
+                scheduling_strategy="SPREAD",
+            )
+        return self._tasks[function]
 
     def _result(self, what: str, reference: Any) -> Any:  # noqa: ANN401 - Ray's own
         errors = self._ray.exceptions
