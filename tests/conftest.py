@@ -17,6 +17,9 @@ from indexing.models.files import Weights, encoder_weights, generator_weights
 from indexing.models.runtime import share_memory
 from rag_app.corpus.corpus import Corpus
 
+# Where tests run in the background, Ctrl-C is ignored, by them and all that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples"
 
 share_memory()  # or each of the threads that tests start would keep what it needed once

@@ -32,14 +32,17 @@ if TYPE_CHECKING:
     from rag_app.chat.application import Application
     from rag_app.chat.page.layout import Layout
 
-SCRIPTS = ("events", "page", "document_view", "welcome")
+SCRIPTS = ("language", "events", "page", "document_view", "welcome")
 SHEETS = ("style", "document_view", "welcome")
+STYLE = "".join(f'<link rel="stylesheet" href="static/{name}.css">' for name in SHEETS)
+"""For Gradio, whose own sheets come before."""
+
 NO_DOCUMENTS = N_("There are no documents yet: add some files, or the samples, then ask again.")
 POLL_SECONDS = 0.06  # between looks at an answer in progress
 
 
 def build(app: Application) -> tuple[gr.Blocks, str]:
-    """The page of an application, and what belongs into its head."""
+    """The page of an application, and what belongs into its head before anything of Gradio's."""
     with gr.Blocks(title="rag-app", analytics_enabled=False, fill_width=True) as blocks:
         order = _connect(blocks, layout.build(app, blocks), _Handlers(app))
     blocks.queue(default_concurrency_limit=None, api_open=False)
@@ -47,11 +50,9 @@ def build(app: Application) -> tuple[gr.Blocks, str]:
 
 
 def _head(order: Mapping[str, Sequence[int]]) -> str:
-    """The style sheet and scripts, for the head of the page, and the events' order for them."""
-    scripts = "".join(f'<script src="static/{name}.js"></script>' for name in SCRIPTS)
-    sheets = "".join(f'<link rel="stylesheet" href="static/{name}.css">' for name in SHEETS)
+    """The scripts, and the order of events for them."""
     meta = f'<meta name="rag-app-events" content="{escape(json.dumps(order))}">'
-    return sheets + meta + scripts
+    return meta + "".join(f'<script src="static/{name}.js"></script>' for name in SCRIPTS)
 
 
 def theme() -> gr.themes.Base:

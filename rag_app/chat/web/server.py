@@ -95,6 +95,7 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
 
     from rag_app.chat.page import components, page
     from rag_app.chat.web.body_limit import BodyLimit
+    from rag_app.chat.web.page_html import PageHtml
     from rag_app.chat.web.routes import changes, documents, events, languages, models, uploads
 
     web = FastAPI(title="rag-app", docs_url=None, redoc_url=None, openapi_url=None)
@@ -125,12 +126,12 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
         pwa=False,
         mcp_server=False,
         theme=page.theme(),
-        head=head,
+        head=page.STYLE,
         i18n=components.I18N,
         auth_dependency=_gradio_user if options.logins else None,
         app_kwargs={"openapi_url": None},
     )
-    whole = languages.LanguageOfPage(web)
+    whole = PageHtml(web, head=head)
     return BodyLimit(whole, limit=MAX_BODY, apart=[uploads.PATH])
 
 
