@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
 import click
+import psutil
 
 from rag_app.cli.options import gathered
 
@@ -57,6 +59,24 @@ def sample_files() -> list[Path]:
 def run_command(tree: Path, *words: str) -> Run:
     """Run `rag-app` of a checkout."""
     return run([sys.executable, "-m", "rag_app", *words], tree)
+
+
+@contextmanager
+def served(tree: Path, corpus: str) -> Iterator[tuple[str, psutil.Process]]:
+    """`rag-app serve` of a checkout once it listens: its address and its process; then ended."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "rag_app", "serve", "--api", "--port", "0", "--corpus", corpus],
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": str(tree), "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        of = psutil.Process(process.pid)
+        try:
+            yield process.stdout.readline().split()[-1], of
+        finally:
+            process.terminate()
 
 
 def run(line: Sequence[str], tree: Path) -> Run:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,9 +11,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import click
-import psutil
 
-from benchmarks.checkouts import ROOT, run_command, sample_files, with_checkouts
+from benchmarks.checkouts import ROOT, run_command, sample_files, served, with_checkouts
 
 QUESTION = "Why was the budget cut?"
 STEPS = ("listens", "page", "first answer")
@@ -64,31 +60,19 @@ def command(rounds: int, checkouts: Mapping[str, Path]) -> None:
 def moments(tree: Path, corpus: str) -> Iterator[Moment]:
     """Start a server of a checkout, and stop it after its first answer."""
     started = perf_counter()
-    with subprocess.Popen(
-        [sys.executable, "-m", "rag_app", "serve", "--api", "--port", "0", "--corpus", corpus],
-        cwd=tree,
-        env={**os.environ, "PYTHONPATH": str(tree), "PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        of = psutil.Process(process.pid)
+    with served(tree, corpus) as (address, of):
 
         def now() -> Moment:
             used = of.cpu_times()
             memory = of.memory_info().rss / 1e6
             return Moment(perf_counter() - started, used.user + used.system, memory)
 
-        assert process.stdout is not None
-        try:
-            address = process.stdout.readline().split()[-1]
-            yield now()
-            _get(address)
-            yield now()
-            messages = [{"role": "user", "content": QUESTION}]
-            _get(f"{address}/v1/chat/completions", {"model": "rag-app", "messages": messages})
-            yield now()
-        finally:
-            process.terminate()
+        yield now()
+        _get(address)
+        yield now()
+        messages = [{"role": "user", "content": QUESTION}]
+        _get(f"{address}/v1/chat/completions", {"model": "rag-app", "messages": messages})
+        yield now()
 
 
 def _get(address: str, body: object = None) -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +17,7 @@ import click
 import numpy as np
 import psutil
 
-from benchmarks.checkouts import ROOT, SAMPLES, run_command, sample_files, with_checkouts
+from benchmarks.checkouts import ROOT, SAMPLES, run_command, sample_files, served, with_checkouts
 from rag_app.cli.options import print_result, with_json
 from rag_app.evaluation.table import grid
 from rag_app.progress import track
@@ -138,9 +135,10 @@ def command(people: int, rounds: int, checkouts: Mapping[str, Path], as_json: bo
     with TemporaryDirectory() as folder, ExitStack() as stack:
         corpus = str(Path(folder) / "corpus")
         run_command(ROOT, "index", *map(str, sample_files()), "--corpus", corpus)
-        servers = {
-            name: stack.enter_context(served(tree, corpus)) for name, tree in checkouts.items()
-        }
+        servers = dict[str, Server]()
+        for name, tree in checkouts.items():
+            servers[name] = Server(*stack.enter_context(served(tree, corpus)))
+            servers[name].note("listens")
         reports = measure(servers, questions, rounds)
     print_result(
         as_json,
@@ -154,25 +152,6 @@ def sample_questions(count: int) -> list[str]:
     lines = QUESTIONS.read_text("utf-8").splitlines()
     every = [str(json.loads(line)["question"]) for line in lines]
     return [every[i % len(every)] for i in range(count)]
-
-
-@contextmanager
-def served(tree: Path, corpus: str) -> Iterator[Server]:
-    """A server, stopped at the end."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "rag_app", "serve", "--api", "--port", "0", "--corpus", corpus],
-        cwd=tree,
-        env={**os.environ, "PYTHONPATH": str(tree), "PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            assert process.stdout is not None
-            server = Server(process.stdout.readline().split()[-1], psutil.Process(process.pid))
-            server.note("listens")
-            yield server
-        finally:
-            process.terminate()
 
 
 def measure(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-import torch
 from click.testing import CliRunner
 
 from benchmarks.__main__ import main
@@ -18,11 +17,6 @@ from rag_app.corpus.embedding_cache import EmbeddingCache
 from rag_app.datasets.haystack import haystack
 
 DECODINGS = ("concat", "rag-token")
-
-
-@pytest.fixture(scope="module")
-def model() -> CausalModel:
-    return CausalModel.load(device="cpu", dtype=torch.float32)
 
 
 @pytest.mark.slow

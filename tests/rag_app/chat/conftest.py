@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import Served, serve
 from tests.rag_app.chat.web.programs import PASSWORDS
+from tests.waiting import BROWSER_PATIENCE
 
 SAMPLES = Path(__file__).resolve().parents[3] / "data" / "samples"
 SERVED = ("heron-5-field-trial.vtt", "heron-6-last-of-the-year.txt")
@@ -28,12 +29,19 @@ QUIET = [
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """`rag-app serve --api --mcp` over two meetings; one for each module."""
-    folder = tmp_path_factory.mktemp("served") / "corpus"
+@pytest.fixture(scope="session")
+def meetings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus of two meetings, to be copied."""
+    folder = tmp_path_factory.mktemp("meetings") / "corpus"
     with Corpus(folder) as corpus:
         corpus.add(SAMPLES / name for name in SERVED)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory, meetings: Path) -> Iterator[Served]:
+    """`rag-app serve --api --mcp` over two meetings; one for each module, which may change it."""
+    folder = shutil.copytree(meetings, tmp_path_factory.mktemp("served") / "corpus")
     with serve(folder) as running:
         yield running
 
@@ -57,6 +65,7 @@ def browser() -> Iterator[Browser]:
     if program is None:
         said = "no Chromium here; install one, on Debian and Ubuntu: apt-get install chromium"
         pytest.fail(said) if os.environ.get("CI") else pytest.skip(said)
+    expect.set_options(timeout=BROWSER_PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=QUIET)
         yield browser

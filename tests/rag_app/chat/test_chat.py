@@ -10,8 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 
 from tests.rag_app.chat.served_corpus import Served
 from tests.rag_app.chat.web.programs import PASSWORDS
-
-PATIENCE = 300_000  # milliseconds
+from tests.waiting import BROWSER_PATIENCE
 
 LogIn = Callable[..., Page]
 
@@ -20,7 +19,6 @@ LogIn = Callable[..., Page]
 def log_in(browser: Browser, team_server: Served) -> Iterator[LogIn]:
     """Opens the page as somebody, in a browser of their own or in one that somebody has used."""
     contexts: list[BrowserContext] = []
-    expect.set_options(timeout=PATIENCE)
 
     def opened(user: str, *, used: BrowserContext | None = None, width: int = 1280) -> Page:
         context = browser.new_context(
@@ -28,7 +26,7 @@ def log_in(browser: Browser, team_server: Served) -> Iterator[LogIn]:
             storage_state=used.storage_state() if used else None,
             viewport=ViewportSize(width=width, height=800),
         )
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(BROWSER_PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.goto(team_server.address)

@@ -23,11 +23,6 @@ from rag_app.evaluation.answer_likelihood import append_answer, score_answer
 from rag_app.evaluation.positions import curve, evaluate, parse_method, score_probes
 
 
-@pytest.fixture(scope="module")
-def model() -> CausalModel:
-    return CausalModel.load(device="cpu", dtype=torch.float32)
-
-
 def test_an_answer_is_scored_as_the_model_would_write_it(model: CausalModel) -> None:
     for probe in make_probes("kv", 2, Material(haystack(None), model.count, 60)):
         prompt = probe.prompt(model.chat, 1.0).ids

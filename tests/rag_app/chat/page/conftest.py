@@ -5,17 +5,56 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.rag_app.chat.page.visits import PATIENCE, Visit
+from tests.rag_app.chat.page.visits import Visit
 from tests.rag_app.chat.served_corpus import Served
+from tests.waiting import BROWSER_PATIENCE
+
+
+class Profiles:
+    """Profiles of a browser, of one person at a time; all that is kept is what was downloaded."""
+
+    def __init__(self, browser: Browser, origin: str) -> None:
+        self._browser, self._origin = browser, origin
+        self._idle: dict[str, list[BrowserContext]] = {}
+
+    def take(self, locale: str, *, new: bool) -> BrowserContext:
+        """A profile of nobody, in a language."""
+        idle = self._idle.setdefault(locale, [])
+        if idle and not new:
+            return idle.pop()
+        context = self._browser.new_context(locale=locale)
+        context.set_default_timeout(BROWSER_PATIENCE)
+        return context
+
+    def give_back(self, context: BrowserContext, locale: str) -> None:
+        """Let a profile forget who used it."""
+        used, page = context.pages, context.new_page()
+        for each in used:
+            each.close()
+        context.set_offline(False)
+        context.clear_cookies()
+        session = context.new_cdp_session(page)
+        kinds = {"origin": self._origin, "storageTypes": "all"}
+        session.send("Storage.clearDataForOrigin", kinds)
+        page.close()
+        self._idle[locale].append(context)
+
+
+@pytest.fixture(scope="module")
+def profiles(browser: Browser, served: Served) -> Profiles:
+    return Profiles(browser, served.address)
 
 
 @pytest.fixture
-def visit(browser: Browser, served: Served) -> Iterator[Visit]:
-    """Opens the page as a person who has never been here; what went wrong is told at the end."""
+def visit(profiles: Profiles, served: Served) -> Iterator[Visit]:
+    """Opens the page as a person who has never been here; what went wrong is told at the end.
+
+    A `new` profile has downloaded nothing either, and is of no use afterwards.
+    """
     wrong: list[str] = []
-    contexts = []
+    taken: list[tuple[BrowserContext, str, bool]] = []
 
     def watch(page: Page) -> None:
         page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
@@ -28,19 +67,23 @@ def visit(browser: Browser, served: Served) -> Iterator[Visit]:
             ),
         )
 
-    def opened(width: int = 1280, height: int = 800, locale: str = "en-GB") -> Page:
-        context = browser.new_context(viewport={"width": width, "height": height}, locale=locale)
-        context.set_default_timeout(PATIENCE)
-        contexts.append(context)
+    def opened(
+        width: int = 1280, height: int = 800, locale: str = "en-GB", *, new: bool = False
+    ) -> Page:
+        context = profiles.take(locale, new=new)
+        taken.append((context, locale, new))
         page = context.new_page()
+        page.set_viewport_size({"width": width, "height": height})
         watch(page)
         page.goto(served.address)
-        expect(page.locator("#documents .documents")).to_be_attached(timeout=PATIENCE)
-        expect(page.locator("#changes .loading")).to_have_count(0, timeout=PATIENCE)
+        expect(page.locator("#documents .documents")).to_be_attached()
+        expect(page.locator("#changes .loading")).to_have_count(0)
         return page
 
-    expect.set_options(timeout=PATIENCE)
     yield opened
-    for context in contexts:
-        context.close()
+    for context, locale, new in taken:
+        if new:
+            context.close()
+        else:
+            profiles.give_back(context, locale)
     assert not wrong

@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, Page, expect
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.every_width import WIDTHS, dress, violations
 from tests.rag_app.chat.served_corpus import Served
+from tests.waiting import BROWSER_PATIENCE, PATIENCE
 
-PATIENCE = 300_000  # milliseconds; no test depends on the speed of the machine
 QUESTION = "Where does the osprey of Sallow Reach nest?"
 QUOTE = "The osprey of Sallow Reach nests on the old water tower."
 WORDS = "The tide turns and the gulls come in over the flats, as they did on the day before. "
@@ -84,8 +84,7 @@ def shelf(served: Served, folder: Path) -> Iterator[Shelf]:
 @pytest.fixture
 def page(browser: Browser, served: Served, shelf: Shelf) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
+    context.set_default_timeout(BROWSER_PATIENCE)
     page = context.new_page()
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -192,10 +191,13 @@ def test_a_hit_opens_its_transcript_and_a_time_plays_the_recording(
     time = shown.get_by_role("button", name="Play from 00:01:10")
     time.click()
     player = "document.querySelector('#document audio')"
-    page.wait_for_function(f"{player}.currentTime >= 70 && {player}.currentTime < 90")
+    slowly = f"{player}.currentTime >= 70 && ({player}.playbackRate = 0.1)"  # so that it lasts
+    page.wait_for_function(slowly)
     expect(shown.locator(".utterance.now .time")).to_have_text("00:01:10")
     part = httpx.get(
-        f"{served.address}/documents/{shelf.call}/recording", headers={"range": "bytes=0-3"}
+        f"{served.address}/documents/{shelf.call}/recording",
+        headers={"range": "bytes=0-3"},
+        timeout=PATIENCE,
     )
     assert (part.status_code, part.content) == (206, b"RIFF")
 

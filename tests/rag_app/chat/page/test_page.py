@@ -17,10 +17,9 @@ from rag_app.chat.conversation import from_json, to_json
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.every_width import violations
 from tests.rag_app.chat.page.uploaded_files import QUESTIONS, mail, scan, transcript
-from tests.rag_app.chat.page.visits import PATIENCE, QUESTION, Visit, add, answered, ask
+from tests.rag_app.chat.page.visits import QUESTION, Visit, add, answered, ask
 from tests.rag_app.chat.served_corpus import HOSTILE, Served
-
-MEASURING = 3_600_000  # a measurement ends with a report or an error, however slow the machine
+from tests.waiting import BROWSER_PATIENCE
 
 
 def test_files_are_added_and_what_is_wrong_with_one_stops_no_other(
@@ -34,8 +33,8 @@ def test_files_are_added_and_what_is_wrong_with_one_stops_no_other(
     large.write_text("x" * ((1 << 20) + 1))
     posing = tmp_path / "posing.mp3"
     posing.write_bytes(b"<html>" * (5 << 20))
-    page = visit()
-    page.clock.install()
+    page = visit(new=True)
+    page.clock.install()  # for good
     add(page, other, large, posing, empty, good)
     failed = page.locator(".sending .failed")
     expect(failed.nth(0)).to_contain_text("tool.exe: is of an unsupported type")
@@ -441,7 +440,7 @@ def test_needles_are_measured_in_the_documents_that_are_there(visit: Visit) -> N
     page.get_by_role("button", name="Measure", exact=True).click()
     expect(page.locator("#measured .notice")).to_contain_text("this takes minutes")
     grids = page.locator("#measured .heat")
-    page.locator("#measured :is(.heat, .notice.error)").first.wait_for(timeout=MEASURING)
+    page.locator("#measured :is(.heat, .notice.error)").first.wait_for()
     expect(grids).to_have_count(3)
     expect(grids.first.locator("caption")).to_contain_text(re.compile(r"\d+% found"))
     shares = grids.first.locator("td").all_inner_texts()
@@ -455,7 +454,7 @@ def test_a_model_is_asked_with_its_evidence_at_every_place(visit: Visit) -> None
     page.get_by_role("button", name="Measure positions").click()
     expect(page.locator("#positions .notice")).to_contain_text("you can go on asking")
     lines = page.locator("#positions figure g.line")
-    page.locator("#positions :is(figure, .notice.error)").first.wait_for(timeout=MEASURING)
+    page.locator("#positions :is(figure, .notice.error)").first.wait_for()
     expect(lines).to_have_count(2)  # the model as it is, and Ms-PoE
     for line in lines.all():
         values = [title.text_content() or "" for title in line.locator("title").all()]
@@ -517,9 +516,8 @@ def test_a_question_asked_before_the_page_has_loaded_is_answered(
 ) -> None:
     """The first load event is held back until the question was sent."""
     context = browser.new_context()
-    context.set_default_timeout(PATIENCE)
+    context.set_default_timeout(BROWSER_PATIENCE)
     page = context.new_page()
-    expect.set_options(timeout=PATIENCE)
     waiting: list[Route] = []
     sent = threading.Event()
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 QUESTION = "What is the final launch date of Heron?"
-PATIENCE = 300_000  # milliseconds; no test depends on the speed of the machine
 
 Visit = Callable[..., Page]
 

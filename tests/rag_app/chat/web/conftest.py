@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,13 +14,21 @@ from tests.rag_app.chat.served_corpus import Served, serve
 from tests.rag_app.chat.web.programs import PASSWORDS, QUESTION
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
+def served(tmp_path_factory: pytest.TempPathFactory, meetings: Path) -> Iterator[Served]:
+    """A server over two meetings for all modules of this package, none of which changes it."""
+    folder = shutil.copytree(meetings, tmp_path_factory.mktemp("served") / "corpus")
+    with serve(folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="package")
 def corpus(served: Served) -> Iterator[Corpus]:
     with Corpus(served.folder) as corpus:
         yield corpus
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def expected(corpus: Corpus) -> Answer:
     return corpus.ask(QUESTION)
 
@@ -27,7 +37,7 @@ def expected(corpus: Corpus) -> Answer:
 def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server with logins, over a menu for all, Ann's own diary, and Bob's plan, which he shares.
 
-    Ann has the plan too, under another name.
+    Ann has the plan too, under another name. No module changes it.
     """
     folder = tmp_path_factory.mktemp("people") / "corpus"
     with Corpus(folder) as corpus:

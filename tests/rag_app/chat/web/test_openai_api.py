@@ -208,7 +208,7 @@ def test_a_body_of_megabytes_is_413(client: openai.OpenAI) -> None:
 def test_every_error_below_v1_has_its_shape(
     method: str, path: str, status: int, served: Served
 ) -> None:
-    reply = httpx.request(method, f"{served.address}{path}")
+    reply = httpx.request(method, f"{served.address}{path}", timeout=PATIENCE)
     assert reply.status_code == status
     assert set(reply.json()["error"]) == {"message", "type", "param", "code"}
 
@@ -216,9 +216,9 @@ def test_every_error_below_v1_has_its_shape(
 def test_json_that_is_none_is_an_error_of_the_api(served: Served) -> None:
     headers = {"content-type": "application/json"}
     url = f"{served.address}/v1/chat/completions"
-    reply = httpx.post(url, content=b"{nonsense", headers=headers)
+    reply = httpx.post(url, content=b"{nonsense", headers=headers, timeout=PATIENCE)
     assert reply.status_code == 400 and reply.json()["error"]["type"] == "invalid_request_error"
-    reply = httpx.post(url, json={"messages": [{"role": "user", "content": "?"}]})
+    reply = httpx.post(url, json={"messages": [{"role": "user", "content": "?"}]}, timeout=PATIENCE)
     assert reply.json()["error"]["code"] == "missing_required_parameter"
     assert reply.json()["error"]["param"] == "model"
 

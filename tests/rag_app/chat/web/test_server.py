@@ -16,15 +16,15 @@ from tests.waiting import PATIENCE
 
 
 def test_nothing_that_changes_the_corpus_has_a_public_name(served: Served) -> None:
-    info = httpx.get(f"{served.address}/gradio_api/info").json()
+    info = httpx.get(f"{served.address}/gradio_api/info", timeout=PATIENCE).json()
     assert info == {"named_endpoints": {}, "unnamed_endpoints": {}}
-    assert httpx.delete(f"{served.address}/files").status_code in {404, 405}
-    assert httpx.post(f"{served.address}/gradio_api/upload").status_code == 404
+    assert httpx.delete(f"{served.address}/files", timeout=PATIENCE).status_code in {404, 405}
+    assert httpx.post(f"{served.address}/gradio_api/upload", timeout=PATIENCE).status_code == 404
 
 
 def test_the_page_describes_its_requests_to_nobody(served: Served) -> None:
     for path in ("/openapi.json", "/gradio_api/openapi.json", "/docs", "/redoc"):
-        assert httpx.get(f"{served.address}{path}").status_code == 404, path
+        assert httpx.get(f"{served.address}{path}", timeout=PATIENCE).status_code == 404, path
 
 
 def test_a_server_that_is_stopped_while_it_loads_models_says_so_and_no_more(tmp_path: Path) -> None:

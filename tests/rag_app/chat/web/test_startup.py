@@ -20,7 +20,7 @@ from starlette.routing import Route
 from rag_app.chat.web.server import ServerOptions, listen, protect
 from rag_app.chat.web.startup import Startup
 from rag_app.corpus.corpus import Corpus
-from tests.waiting import PATIENCE
+from tests.waiting import BROWSER_PATIENCE, PATIENCE
 
 Messages = asyncio.Queue[dict[str, Any]]
 
@@ -152,10 +152,11 @@ def test_a_browser_comes_to_the_page_by_itself(browser: Browser) -> None:
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
         thread.start()
         tab = browser.new_page()
-        tab.goto(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=PATIENCE * 1000)
+        tab.set_default_timeout(BROWSER_PATIENCE)
+        tab.goto(f"http://127.0.0.1:{listener.getsockname()[1]}")
         expect(tab.get_by_role("status")).to_have_text("Starting rag-app …")
         made.set()
-        expect(tab.get_by_text("The page")).to_be_visible(timeout=PATIENCE * 1000)
+        expect(tab.get_by_text("The page")).to_be_visible()
         tab.close()
         server.should_exit = True
         thread.join(PATIENCE)

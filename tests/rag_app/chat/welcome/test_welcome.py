@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 from rag_app.chat.welcome.samples import FILES
 from tests.rag_app.chat.every_width import check_every_width
 from tests.rag_app.chat.served_corpus import Served, serve
+from tests.waiting import BROWSER_PATIENCE
 
-PATIENCE = 300_000  # milliseconds; no test depends on the speed of the machine
 TEXT = """The Sallow Trust was founded in 1988 by an angling club and two parish councils.
 Its members look after the river between Harl Top and the sea, and count what lives in it.
 The heron colony at Saltmarsh Bend had 27 nests, the most since the counting began.
@@ -29,9 +29,8 @@ def empty(tmp_path: Path) -> Iterator[Served]:
 @pytest.fixture
 def page(browser: Browser, empty: Served) -> Iterator[Page]:
     """A phone that has never been here."""
-    expect.set_options(timeout=PATIENCE)
     context = browser.new_context(viewport={"width": 390, "height": 844})
-    context.set_default_timeout(PATIENCE)
+    context.set_default_timeout(BROWSER_PATIENCE)
     page = context.new_page()
     page.goto(empty.address)
     page.add_style_tag(content="* { transition: none !important }")

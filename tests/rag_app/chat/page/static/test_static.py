@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from rag_app.chat.page import page as page_module
+from tests.waiting import BROWSER_PATIENCE
 
 SCRIPT = Path(page_module.__file__).parent / "static" / "events.js"
 ANSWERED, CLOSE = "process_completed", "close_stream"
@@ -57,6 +58,7 @@ SOON = "const later = setTimeout; window.setTimeout = (what) => later(what)"  # 
 def served_page(browser: Browser, server: Server) -> Page:
     """A page with the script."""
     page = browser.new_page()
+    page.set_default_timeout(BROWSER_PATIENCE)
     page.add_init_script(SOON)
     page.route("**/*", server.answer)
     page.goto("http://localhost/")

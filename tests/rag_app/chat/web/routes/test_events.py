@@ -134,6 +134,7 @@ def test_the_events_of_a_page_that_never_comes_back_end(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running.streams, "kept", 0.0)
+    monkeypatch.setattr(events, "HEARTBEAT", 0.1)
     event = running.join("gone")
     stream = running.read("gone")
     assert next(stream)

@@ -8,12 +8,13 @@ import re
 import httpx
 
 from tests.rag_app.chat.served_corpus import Served
+from tests.waiting import PATIENCE
 
 GERMAN = {"Accept-Language": "de-AT,de;q=0.8,en;q=0.5"}
 
 
 def test_scripts_have_their_words(served: Served) -> None:
-    script = httpx.get(f"{served.address}/words.js", headers=GERMAN)
+    script = httpx.get(f"{served.address}/words.js", headers=GERMAN, timeout=PATIENCE)
     found = re.search(r"const ragAppLanguage = (\{.*\});", script.text)
     assert found is not None
     language = json.loads(found[1])
@@ -24,6 +25,8 @@ def test_scripts_have_their_words(served: Served) -> None:
 
 
 def test_errors_of_uploads_are_in_that_language(served: Served) -> None:
-    refused = httpx.post(f"{served.address}/files", headers={**GERMAN, "X-Name": "a.exe"})
+    refused = httpx.post(
+        f"{served.address}/files", headers={**GERMAN, "X-Name": "a.exe"}, timeout=PATIENCE
+    )
     assert refused.status_code == 422
     assert refused.json()["error"].startswith("hat ein Format, das nicht gelesen werden kann")

@@ -18,9 +18,9 @@ SERVER = Path(__file__).parents[4] / "generator" / "openai_server.py"
 ACTS = ("look", "list", "test", "use", "forget")
 
 
-def test_the_first_login_chooses_and_no_key_comes_back(shared_server: Served) -> None:
+def test_the_first_login_chooses_and_no_key_comes_back(team_server: Served) -> None:
     first, *others = PASSWORDS
-    address = shared_server.address
+    address = team_server.address
     with subprocess.Popen([sys.executable, str(SERVER)], stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
         url = f"http://127.0.0.1:{run.stdout.readline().strip()}/v1"
@@ -50,8 +50,8 @@ def test_the_first_login_chooses_and_no_key_comes_back(shared_server: Served) ->
     assert [one.status_code for one in (long, cross, plain)] == [422, 403, 422]
     assert all(KEY not in one.text for one in answers) and "kkk" not in long.text
     for name in others:
-        with httpx.Client(base_url=address, auth=(name, PASSWORDS[name])) as bob:
+        with httpx.Client(base_url=address, auth=(name, PASSWORDS[name]), timeout=PATIENCE) as bob:
             for act in ACTS:
                 refused = bob.post(f"/model/{act}", json={"model": "x", "address": url})
                 assert refused.status_code == 422 and "you may not choose" in refused.text
-    assert httpx.post(f"{address}/model/look", json={}).status_code == 401
+    assert httpx.post(f"{address}/model/look", json={}, timeout=PATIENCE).status_code == 401
