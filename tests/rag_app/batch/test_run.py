@@ -634,7 +634,7 @@ def test_ctrl_c_is_status_130_and_the_next_run_goes_on(
     assert said.exit_code == 0 and (found["kept"], found["asked"]) == (kept, 4 - kept)
 
 
-def meetings(path: Path, count: int) -> None:
+def meetings(path: Path, count: int = 10) -> None:
     """At most ten short meetings with two queries each, of what a sample transcript says."""
     source = json.loads((ROOT / "data" / "samples" / "heron-4-probes.json").read_text("utf-8"))
     turns = source["meeting_transcripts"]
