@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from indexing.encoder.settings import EncoderSettings
 from indexing.models.files import Weights, encoder_weights, generator_weights
 from indexing.models.runtime import share_memory
 from rag_app.corpus.corpus import Corpus
+from tests.waiting import LONGEST, limited
 
 # Where tests run in the background, Ctrl-C is ignored, by them and all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -32,6 +33,15 @@ def pytest_configure() -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """End a test that hangs, so that it does not keep the others waiting."""
+    if item.get_closest_marker("slow"):
+        return (yield)
+    with limited(LONGEST):
+        return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import ast
+import threading
 from pathlib import Path
+
+import pytest
+
+from tests.waiting import limited
 
 TESTS = Path(__file__).parents[1]
 ASKING = {"get", "post", "put", "delete", "request", "stream", "Client", "AsyncClient"}
@@ -32,6 +37,14 @@ def impatient(code: str) -> list[str]:
 def test_no_test_has_a_limit_of_its_own() -> None:
     found = {file: impatient(file.read_text("utf-8")) for file in TESTS.rglob("*.py")}
     assert {str(file): calls for file, calls in found.items() if calls} == {}
+
+
+def test_what_hangs_is_ended() -> None:
+    with pytest.raises(TimeoutError, match="not done"), limited(0.05):
+        threading.Event().wait()
+    with limited(0.05):
+        pass
+    threading.Event().wait(0.1)  # the limit is over
 
 
 def test_one_that_has_is_noticed() -> None:

@@ -60,6 +60,7 @@ def served_page(browser: Browser, server: Server) -> Page:
     page = browser.new_page()
     page.set_default_timeout(BROWSER_PATIENCE)
     page.add_init_script(SOON)
+    page.add_init_script("window.gettext = (text) => text")
     page.route("**/*", server.answer)
     page.goto("http://localhost/")
     page.add_script_tag(path=SCRIPT)
