@@ -36,7 +36,7 @@ def pytest_configure() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """End a test that hangs, so that it does not keep the others waiting."""
     if item.get_closest_marker("slow"):
         return (yield)
