@@ -12,20 +12,23 @@ from rag_app.chat.language.current import COOKIE
 from rag_app.chat.page.page import SCRIPTS
 from tests.rag_app.chat.page.visits import PATIENCE
 from tests.rag_app.chat.served_corpus import Served
+from tests.waiting import PATIENCE
 
 GERMAN = {"Accept-Language": "de-AT,de;q=0.8,en;q=0.5"}
 
 
 def test_the_page_is_in_the_language_of_whoever_asks(served: Served) -> None:
-    page = httpx.get(served.address, headers=GERMAN)
+    page = httpx.get(served.address, headers=GERMAN, timeout=PATIENCE)
     assert page.content.count(b'lang="de"') == 1
     assert "Cookie" in page.headers["vary"] and "Accept-Language" in page.headers["vary"]
-    english = httpx.get(served.address, headers={**GERMAN, "Cookie": f"{COOKIE}=en"})
+    english = httpx.get(
+        served.address, headers={**GERMAN, "Cookie": f"{COOKIE}=en"}, timeout=PATIENCE
+    )
     assert b'lang="en"' in english.content and b'lang="de"' not in english.content
 
 
 def test_scripts_run_before_anything_of_gradios_and_once(served: Served) -> None:
-    page = httpx.get(served.address).text
+    page = httpx.get(served.address, timeout=PATIENCE).text
     before = page[page.index("<head>") : page.index("gradio_config")]
     scripts = ["words.js", *(f"static/{name}.js" for name in SCRIPTS)]
     assert re.findall(r'<script src="([^"]+)"', before)[: len(scripts)] == scripts
