@@ -10,9 +10,8 @@ from playwright.sync_api import Browser, Route, expect
 
 from rag_app.chat.language.current import COOKIE
 from rag_app.chat.page.page import SCRIPTS
-from tests.rag_app.chat.page.visits import PATIENCE
 from tests.rag_app.chat.served_corpus import Served
-from tests.waiting import PATIENCE
+from tests.waiting import BROWSER_PATIENCE, PATIENCE
 
 GERMAN = {"Accept-Language": "de-AT,de;q=0.8,en;q=0.5"}
 
@@ -41,11 +40,11 @@ def test_nothing_is_dead_where_a_script_arrives_late(served: Served, browser: Br
         route.continue_()
 
     context = browser.new_context()
-    context.set_default_timeout(PATIENCE)
+    context.set_default_timeout(BROWSER_PATIENCE)
     page = context.new_page()
     page.route("**/static/page.js", late)
     page.goto(served.address)
     page.locator("#documents .filter").fill("nothing is called so")
-    expect(page.locator("#documents li").first).to_be_hidden(timeout=PATIENCE)
-    expect(page.locator("#changes .loading")).to_have_count(0, timeout=PATIENCE)
+    expect(page.locator("#documents li").first).to_be_hidden()
+    expect(page.locator("#changes .loading")).to_have_count(0)
     context.close()
