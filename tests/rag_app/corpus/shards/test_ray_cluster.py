@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import signal
@@ -14,15 +15,18 @@ from random import Random
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from generator.answer import AnswerReady
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CorpusNotFound, DocumentNotFound, ShardLost
 from indexing.filter import Filter
+from rag_app.cli.main import main
 from rag_app.corpus.cluster.address import actor_name
 from rag_app.corpus.cluster.connection import NAMESPACE, connect
 from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.models import Models
 from rag_app.corpus.shards import ray_cluster
 from rag_app.corpus.shards.manifest import shard_of
 from rag_app.corpus.shards.ray_cluster import ShardQuestion, ShardServer
@@ -107,7 +111,12 @@ def test_what_actors_are_sent_and_answer_survives_the_way(corpus: Corpus, encode
 
 
 @pytest.mark.slow
-def test_a_cluster_finds_what_one_piece_finds(cluster: Any, corpus: Corpus) -> None:
+def test_a_cluster_finds_what_one_piece_finds(
+    cluster: Any, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_encoder(*_: object) -> None:
+        raise AssertionError("loaded in this process")
+
     wanted = hits(corpus)
     answer = corpus.ask("How much did the probe 5 cost?")
     manifest = corpus.divide(3, ray=cluster.address)
@@ -121,6 +130,19 @@ def test_a_cluster_finds_what_one_piece_finds(cluster: Any, corpus: Corpus) -> N
         whole = retriever.search("Where did the probe fall?", k=8)
     assert hits(corpus)[0] == whole
     assert len(actors(corpus)) == 3
+
+    monkeypatch.setattr(Models, "encoder", no_encoder)  # the workers have one
+    monkeypatch.setattr(Models, "prepare", lambda self, stored: None)
+    later = tmp_path / "later.txt"
+    later.write_text("Cara: The probe fell once more, into the harbour.")
+    address = f"ray://{cluster.address}/corpus"
+    result = CliRunner().invoke(main, ["index", str(later), "--corpus", address, "--json"])
+    assert result.exit_code == 0, result.output
+    assert len(json.loads(result.stdout)["added"]) == 1
+    monkeypatch.undo()
+    with corpus.retriever() as retriever:
+        whole = retriever.search("Where did the probe fall?", k=8)
+    assert hits(corpus)[0] == whole and str(later) in {hit.path for hit in whole}
     corpus.unite()
     assert hits(corpus)[0] == whole
     with pytest.raises(ValueError, match="Failed to look up actor"):
