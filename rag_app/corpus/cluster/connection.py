@@ -24,6 +24,7 @@ def connect(address: str) -> Any:  # noqa: ANN401 - Ray has types of its own
         MissingDependency: Ray is not installed.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ["RAY_IGNORE_UNHANDLED_ERRORS"] = "1"  # one shard's error stands for that of all
     with _signals_kept():
         try:
             import ray

@@ -20,7 +20,7 @@ from indexing.encoder.encoder import Encoder
 from rag_app.batch.options import BatchOptions
 from rag_app.batch.questions import Question, read_questions
 from rag_app.batch.run import Step, run
-from rag_app.corpus.cluster.answers import answer
+from rag_app.corpus.cluster import answers
 from rag_app.corpus.cluster.workers import RayWorkers
 from rag_app.corpus.corpus import Corpus
 from tests.ray_machines import kill_a_worker, machines
@@ -72,7 +72,8 @@ def test_a_worker_needs_nothing_but_what_it_is_sent(
         here = corpus.answer(request)
     monkeypatch.chdir(tmp_path)
     work = (GeneratorSettings(), stored, request, Retrieval(hits, documents.__getitem__))
-    there = pickle.loads(pickle.dumps(answer(*pickle.loads(pickle.dumps(work)))))
+    there = pickle.loads(pickle.dumps(answers.answer(*pickle.loads(pickle.dumps(work)))))
+    answers._generator.cache_clear()
     assert (there.text, there.citations) == (here.text, here.citations)
 
 
