@@ -2,11 +2,11 @@
 #
 #   make demo PYTHON=python3.12                                      another Python (3.11 to 3.13)
 #   make demo TORCH_INDEX=https://download.pytorch.org/whl/cpu       torch without CUDA on Linux
-#   make install EXTRAS=gpu,offline,chat                             FAISS on an NVIDIA GPU
+#   make install EXTRAS=gpu,offline,hub,chat                         FAISS on an NVIDIA GPU
 
 PYTHON ?= python3
 VENV ?= .venv
-EXTRAS ?= cpu,offline,chat
+EXTRAS ?= cpu,offline,hub,chat
 DEMO_EXTRAS ?= cpu,encoder
 TORCH_INDEX ?=
 DEMO ?= build/demo

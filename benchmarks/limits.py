@@ -29,6 +29,9 @@ STARTS = {
         "import click, sqlite3, numpy, faiss, onnxruntime, tokenizers"
     ),
     "with torch": "import torch",
+    "with torch, transformers' BERT": (
+        "import torch; from transformers.models.bert.modeling_bert import BertModel"
+    ),
     "with sentence-transformers": "import sentence_transformers",
 }
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from indexing.encoder.packed import packed
 from indexing.encoder.pooling import PassagePooling, token_spans, unit
 from indexing.encoder.settings import DTYPES, EncoderSettings
 from indexing.encoder.tokenizer import Tokens
-from indexing.errors import InvalidRequest, ModelError, UnsupportedModel
+from indexing.errors import InvalidRequest, MissingDependency, ModelError, UnsupportedModel
 from indexing.extension import (
     METHODS,
     TunedPositions,
@@ -47,6 +47,11 @@ from indexing.models.gguf import silenced
 if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
+    from torch import nn
+
+    from indexing.encoder.mean_model import MeanModel
+
+T = TypeVar("T", bound="nn.Module")
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -70,6 +75,7 @@ class Encoder:
     Raises:
         ModelNotFound: No such model here.
         ModelError: Its files cannot be loaded.
+        MissingDependency: It needs sentence-transformers, which is not installed.
         UnsupportedModel: It cannot read that far, has no pooling, or no character offsets.
         InvalidRequest: A setting that does not exist, or windows without room for text.
         UnreadableFile: "tuned:FILE" names no file of tuned positions, or another than it was.
@@ -84,7 +90,8 @@ class Encoder:
         self.settings = settings or EncoderSettings()
         tuned = _check(self.settings)
         self.weights: Weights = encoder_weights(self.settings.model, notify=notify)
-        self.model, self.dtype = load_model(self.weights, self.settings)
+        self.model: SentenceTransformer  # or what of it is needed
+        self.model, self.dtype = lightest_model(self.weights, self.settings)
         self._held = ExitStack()  # for as long as there is an encoder
         self.packed = self._held.enter_context(packed(self.model, rows=TOKENS_PER_BATCH))
         self._tokens = Tokens.of(self.model)
@@ -242,13 +249,45 @@ class Encoder:
 
 
 def load_model(weights: Weights, settings: EncoderSettings) -> tuple[SentenceTransformer, str]:
-    """The model as it is, in the dtype of the settings, and that dtype's name.
+    """The model as sentence-transformers loads it, in the settings' dtype, and that dtype's name.
 
     Raises:
         ModelError: Its files cannot be loaded.
+        MissingDependency: sentence-transformers is not installed.
     """
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ModuleNotFoundError as error:
+        within = settings.extension in WITHIN_MODEL
+        purpose = settings.model + ("" if within else f" with extension {settings.extension}")
+        install = 'pip install "rag-app[hub]"'
+        raise MissingDependency("sentence-transformers", purpose, install) from error
+
+    def load(device: torch.device) -> SentenceTransformer:
+        return SentenceTransformer(
+            str(weights.folder),
+            device=str(device),
+            trust_remote_code=False,
+            local_files_only=True,
+            model_kwargs={"use_safetensors": True},
+        )
+
+    return _loaded(load, settings)
+
+
+def lightest_model(
+    weights: Weights, settings: EncoderSettings
+) -> tuple[SentenceTransformer | MeanModel, str]:
+    """The same as `load_model`, without that library where the model needs nothing of it."""
+    from indexing.encoder.mean_model import MeanModel, is_mean_model
+
+    if settings.extension in WITHIN_MODEL and is_mean_model(weights):
+        return _loaded(lambda device: MeanModel(weights.folder).to(device), settings)
+    return load_model(weights, settings)
+
+
+def _loaded(load: Callable[[torch.device], T], settings: EncoderSettings) -> tuple[T, str]:
     import torch
-    from sentence_transformers import SentenceTransformer
 
     device = _device(settings.device)
     if settings.dtype == "auto":
@@ -257,13 +296,7 @@ def load_model(weights: Weights, settings: EncoderSettings) -> tuple[SentenceTra
         dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16}[settings.dtype]
     try:
         with silenced():
-            model = SentenceTransformer(
-                str(weights.folder),
-                device=str(device),
-                trust_remote_code=False,
-                local_files_only=True,
-                model_kwargs={"use_safetensors": True},
-            )
+            model = load(device)
     except Exception as error:  # whatever a damaged folder makes the libraries raise
         said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         raise ModelError(
@@ -324,18 +357,22 @@ def _window_length(
     return length
 
 
-def pooling_name(model: SentenceTransformer) -> str:
+def pooling_name(model: SentenceTransformer | MeanModel) -> str:
     """How token states become one vector, by the library's name of it."""
     before, _ = pipeline(model)
     return str(before[-1].pooling_mode)
 
 
-def pipeline(model: SentenceTransformer) -> tuple[list[Any], list[Any]]:
+def pipeline(model: SentenceTransformer | MeanModel) -> tuple[list[Any], list[Any]]:
     """The modules up to the pooling, and those after it; without those that normalise.
 
     Raises:
         UnsupportedModel: There is no pooling.
     """
+    from indexing.encoder.mean_model import MeanModel
+
+    if isinstance(model, MeanModel):
+        return [*model], []
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
 
     parts = [module for module in model if not isinstance(module, Normalize)]

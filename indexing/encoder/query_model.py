@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from indexing.encoder.encoder import load_model, pipeline, pooling_name
+from indexing.encoder.encoder import lightest_model, pipeline, pooling_name
 from indexing.encoder.settings import EncoderSettings
 from indexing.encoder.tokenizer import Tokens
 from indexing.models.files import Weights
@@ -50,7 +50,7 @@ def query_export(weights: Weights) -> Export:
         UnsupportedModel: They are of a model without pooling or character offsets.
     """
     settings = EncoderSettings(weights.name, dtype="float32", device="cpu")
-    model, _ = load_model(weights, settings)
+    model, _ = lightest_model(weights, settings)
     eager = getattr(model[0].auto_model, "set_attn_implementation", None)
     if eager is not None:  # fewer operators, once traced
         eager("eager")
