@@ -69,6 +69,17 @@ train-rope: $(VENV)/installed ## distil the encoder with rotary positions from t
 	PYTHONPATH=. $(BIN)/python training/rope/changes.py build/rope/cooled.safetensors \
 		--out build/rope/rotary_minilm.safetensors
 
+.PHONY: train-cope-encoder
+train-cope-encoder: $(VENV)/installed ## distil the encoder with contextual positions in the same way, into build/cope-encoder
+	PYTHONPATH=. $(BIN)/python training/rope/train_rope.py "$(DATA)" --out build/cope-encoder --positions contextual --minutes 15
+	PYTHONPATH=. $(BIN)/python training/rope/polish.py "$(DATA)" build/cope-encoder/checkpoint.safetensors \
+		--out build/cope-encoder/polished.safetensors
+	cp build/cope-encoder/polished.safetensors build/cope-encoder/checkpoint.safetensors
+	PYTHONPATH=. $(BIN)/python training/rope/train_rope.py "$(DATA)" --out build/cope-encoder --positions contextual \
+		--minutes 60 --cooldown 260
+	PYTHONPATH=. $(BIN)/python training/rope/changes.py build/cope-encoder/cooled.safetensors \
+		--out build/cope-encoder/contextual_minilm.safetensors
+
 .PHONY: cope
 cope: $(VENV)/installed ## CoPE's own tasks, three kinds of positions, into build/cope: hours, resumes; make cope QUICK=1: minutes
 	OMP_NUM_THREADS=1 $(BIN)/python -m training.cope --folder build/cope $(if $(QUICK),--quick)

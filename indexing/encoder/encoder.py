@@ -289,6 +289,9 @@ def lightest_model(
 def _loaded(load: Callable[[torch.device], T], settings: EncoderSettings) -> tuple[T, str]:
     import torch
 
+    from indexing.nn.contextual_bert import register
+
+    register()
     device = _device(settings.device)
     if settings.dtype == "auto":
         dtype = best_dtype(device)

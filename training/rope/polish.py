@@ -6,6 +6,7 @@ from pathlib import Path
 
 import changes
 import click
+import contextual
 import reconstruction
 import rotary
 import torch
@@ -29,7 +30,9 @@ def main(data: Path, checkpoint: Path, out: Path, batches: int, ridge: float, se
     reconstruction.RIDGE = ridge
     folder = encoder_weights().folder
     texts = read_texts(data, folder)
-    student = rotary.student(changes.of_checkpoint(checkpoint)[0])
+    weights, run = changes.of_checkpoint(checkpoint)
+    kind = contextual if changes.positions_of(run) == "contextual" else rotary
+    student = kind.student(weights)
     teacher = rotary.teacher(folder)
     rows = [texts.batch(seed, number, 1024) for number in range(batches)]
     reconstruction.reconstruct(student.requires_grad_(requires_grad=False), teacher, rows)

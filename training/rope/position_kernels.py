@@ -21,9 +21,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from rotary import BASE, HEADS, LAYERS, WINDOW, student
+from rotary import student
 from torch import Tensor
 
+from indexing.models.rotary_minilm import BASE, HEADS, LAYERS, WINDOW
 from indexing.nn.rope import frequencies
 
 PAIRS = 6  # the quickest of the 16 of each head: wave lengths of up to 112 tokens
@@ -91,7 +92,7 @@ def positioned(
     length = rows.shape[1]
     for layer in range(LAYERS):
         own = states[layer] - means[layer - 1][:length] if layer else _embedded(new, rows)
-        wanted = _teacher_scores(original, layer, states[layer]).softmax(dim=-1)
+        wanted = teacher_scores(original, layer, states[layer]).softmax(dim=-1)
         _shrink(new, layer, own.mean(dim=(0, 1)))
         head = _head(new, layer, own)
         _realise(new, layer, head, fitted(wanted, head.scores()))
@@ -160,7 +161,8 @@ def _embedded(weights: Mapping[str, Tensor], rows: Tensor) -> Tensor:
     return states
 
 
-def _teacher_scores(original: Any, layer: int, states: Tensor) -> Tensor:  # noqa: ANN401
+def teacher_scores(original: Any, layer: int, states: Tensor) -> Tensor:  # noqa: ANN401
+    """What the teacher's softmax is taken of, (B, HEADS, T, T)."""
     attention = original.encoder.layer[layer].attention.self
     query, key = (
         each(states).unflatten(-1, (HEADS, -1)).transpose(1, 2)

@@ -9,7 +9,8 @@ pruned networks so). The ridge draws towards the matrix that is there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -18,27 +19,72 @@ from torch import Tensor, nn
 RIDGE = 0.1  # of the mean square of an input
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What is solved in a layer of a student, and what runs before it.
+
+    Attributes:
+        attend: Runs the attention of a batch, whose output layer is `out`.
+        out: Its norm follows the sum of its output with what went in.
+        feed: What goes into `second`, from the states after attention.
+    """
+
+    attend: Callable[[Tensor], object]
+    out: nn.Linear
+    out_norm: nn.Module
+    feed: Callable[[Tensor], Tensor]
+    second: nn.Linear
+    second_norm: nn.Module
+
+
+def _rotary(layer: Any, model: Any) -> Parts:  # noqa: ANN401
+    def attend(states: Tensor) -> object:
+        places = torch.arange(states.shape[1])[None]
+        return layer.self_attn(states, position_embeddings=model.rotary_emb(states, places))
+
+    return Parts(
+        attend,
+        layer.self_attn.o_proj,
+        layer.post_attention_layernorm,
+        lambda states: layer.mlp.activation_fn(layer.mlp.fc1(states)),
+        layer.mlp.fc2,
+        layer.post_mlp_layernorm,
+    )
+
+
+def _contextual(layer: Any) -> Parts:  # noqa: ANN401
+    output = layer.output
+    return Parts(
+        layer.attention,
+        layer.attention.out,
+        layer.attention_norm,
+        layer.intermediate,
+        output.dense,
+        output.LayerNorm,
+    )
+
+
 @torch.no_grad()
 def reconstruct(student: Any, teacher: Any, batches: Sequence[Tensor]) -> None:  # noqa: ANN401
     """Solves for the output layers of a student, in place.
 
     Args:
-        student: A rotary encoder in float32.
+        student: A rotary or contextual encoder in float32.
         teacher: The packaged encoder in float32.
         batches: Token rows (B, T), some twenty thousand tokens.
     """
     attended, finished = _sums(teacher, batches)
     states = [student.embeddings(rows) for rows in batches]
-    places = [torch.arange(rows.shape[1])[None] for rows in batches]
-    waves = [student.rotary_emb(each, at) for each, at in zip(states, places, strict=True)]
+    rotary = hasattr(student, "rotary_emb")
     for number, layer in enumerate(student.layers):
-        inputs = _contexts(layer.self_attn, states, waves)
-        _solve(layer.self_attn.o_proj, inputs, states, attended[number])
-        states = _finished(layer.self_attn.o_proj, layer.post_attention_layernorm, inputs, states)
+        parts = _rotary(layer, student) if rotary else _contextual(layer)
+        inputs = _contexts(parts, states)
+        _solve(parts.out, inputs, states, attended[number])
+        states = _finished(parts.out, parts.out_norm, inputs, states)
         with torch.autocast("cpu", torch.bfloat16):
-            inputs = [layer.mlp.activation_fn(layer.mlp.fc1(each)) for each in states]
-        _solve(layer.mlp.fc2, inputs, states, finished[number])
-        states = _finished(layer.mlp.fc2, layer.post_mlp_layernorm, inputs, states)
+            inputs = [parts.feed(each) for each in states]
+        _solve(parts.second, inputs, states, finished[number])
+        states = _finished(parts.second, parts.second_norm, inputs, states)
 
 
 def _sums(teacher: Any, batches: Sequence[Tensor]) -> tuple[list[list[Tensor]], list[list[Tensor]]]:  # noqa: ANN401
@@ -65,13 +111,13 @@ def _keeping(found: list[Tensor]) -> Any:  # noqa: ANN401
     return keep
 
 
-def _contexts(attention: Any, states: list[Tensor], waves: list[Any]) -> list[Tensor]:  # noqa: ANN401
+def _contexts(parts: Parts, states: list[Tensor]) -> list[Tensor]:
     """What attention hands to its output layer."""
     found: list[Tensor] = []
-    held = attention.o_proj.register_forward_pre_hook(_keeping(found))
+    held = parts.out.register_forward_pre_hook(_keeping(found))
     with torch.autocast("cpu", torch.bfloat16):
-        for each, wave in zip(states, waves, strict=True):
-            attention(each, position_embeddings=wave)
+        for each in states:
+            parts.attend(each)
     held.remove()
     return found
 

@@ -1,14 +1,15 @@
-"""Distils the packaged encoder into one with rotary positions.
+"""Distils the packaged encoder into one with rotary or contextual positions.
 
     python training/rope/train_rope.py DATA --out FOLDER
+    python training/rope/train_rope.py DATA --out FOLDER --positions contextual
 
 DATA holds `qmsum/train.jsonl` and `reading/train.jsonl.gz`. The teacher is the packaged encoder as
-it is; the student has its weights, without the table of positions and with rotary positions in
-queries and keys. No window is longer than 256 tokens.
+it is; the student has its weights, without the table of positions and with other positions in
+attention. No window is longer than 256 tokens.
 
 Before the first step, in closed form: balanced coordinates of queries and keys (`rotary.py`),
-kernels of the distance (`position_kernels.py`), output layers by least squares
-(`reconstruction.py`).
+kernels of the distance (`position_kernels.py`), or gates and embeddings of contextual positions
+(`contextual.py`); output layers by least squares (`reconstruction.py`).
 
 Per step: token states of every layer (mean squared error over their mean square); sentence vectors
 (cosine); and the matrix of their similarities (Kullback-Leibler divergence of softmaxes: after
@@ -31,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import contextual
 import position_kernels
 import reconstruction
 import rotary
@@ -59,6 +61,9 @@ _FACTORS = {
     "q_proj.weight": 2.0,
     "k_proj.weight": 2.0,
     "bias": 3.0,
+    "gate_key.weight": 3.0,
+    "contextual.before": 10.0,
+    "contextual.after": 10.0,
 }
 _FROZEN = ("embeddings.", "pooler.")
 
@@ -72,12 +77,14 @@ class Settings:
         warmup: Steps over which the rate rises.
         seed: Of the batches.
         tokens: Of a step, about.
+        positions: What the student has: "rotary" or "contextual".
     """
 
     rate: float
     warmup: int
     seed: int
     tokens: int
+    positions: str = "rotary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +126,9 @@ class Run:
 @click.option("--warmup", default=100, show_default=True, help="Steps.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--tokens", default=1024, show_default=True, help="Of a step, about.")
+@click.option(
+    "--positions", type=click.Choice(["rotary", "contextual"]), default="rotary", show_default=True
+)
 @click.option("--minutes", default=60.0, show_default=True, help="Stop after so many.")
 @click.option("--cooldown", type=click.IntRange(min=1), help="So many steps to a rate of zero.")
 @click.option("--judge-minutes", default=20.0, show_default=True, help="Between judgements.")
@@ -131,6 +141,7 @@ def main(
     warmup: int,
     seed: int,
     tokens: int,
+    positions: str,
     minutes: float,
     cooldown: int | None,
     judge_minutes: float,
@@ -140,7 +151,7 @@ def main(
     """Train until the time is up; what is in the folder is taken up where it was left."""
     torch.set_num_threads(threads)
     out.mkdir(parents=True, exist_ok=True)
-    settings = Settings(rate, warmup, seed, tokens)
+    settings = Settings(rate, warmup, seed, tokens, positions)
     texts = read_texts(data, encoder_weights().folder)
     with ExitStack() as held:
         run = prepared(texts, settings, out / "checkpoint.safetensors")
@@ -240,11 +251,13 @@ def prepared(texts: Texts, settings: Settings, path: Path) -> Run:
     """A run as the checkpoint left it, or a new one."""
     original = rotary.teacher(encoder_weights().folder)
     torch.manual_seed(settings.seed)
-    weights = renamed(original.state_dict())
-    if path.exists():
-        student = rotary.student(weights)
+    if settings.positions == "contextual":
+        student = contextual.begun(original) if path.exists() else None
+        student = student or contextual.started(original, texts, settings.seed)
     else:
-        student = started(weights, original, texts, settings.seed)
+        weights = renamed(original.state_dict())
+        student = rotary.student(weights) if path.exists() else None
+        student = student or started(weights, original, texts, settings.seed)
     student.train()
     for name, each in student.named_parameters():
         each.requires_grad_(not name.startswith(_FROZEN))

@@ -154,3 +154,46 @@ def test_memory_grows_with_tokens_not_with_their_square() -> None:
         return max(sizes)
 
     assert kept(512) <= 4.5 * kept(128)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_counts_in_bfloat16_are_exact(*, causal: bool) -> None:
+    """Beyond 256, bfloat16 has even numbers only; every second position would be another's."""
+    tokens = 300
+    layer = ContextualAttention(2 * WIDTH, 2, tokens + 1, causal=causal, own_keys=True)
+    torch.nn.init.zeros_(layer.query.weight)
+    torch.nn.init.ones_(layer.query.bias)
+    torch.nn.init.zeros_(layer.key.weight)
+    assert layer.gate_key is not None
+    torch.nn.init.zeros_(layer.gate_key.weight)
+    torch.nn.init.constant_(layer.gate_key.bias, 20)  # gates of 1
+    table = layer.contextual.before
+    table.data[280:281] = 40.0  # only the key 279 tokens back is read
+    layer = layer.bfloat16()
+    states = torch.randn(1, tokens, 2 * WIDTH).bfloat16()
+    weights = layer.weights(states)[0, 0].float()
+    assert int(weights[285].argmax()) == 285 - 279
+    assert float(weights[285].detach().max()) > 0.9
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("openness", [20.0, 0.0, -2.0])
+def test_far_keys_without_gates_are_no_approximation(*, causal: bool, openness: float) -> None:
+    """Three positions over 60 tokens: gates are computed nearby, or, half shut, far and wide."""
+    layer = _random(causal=causal, positions=3, own_keys=True, block=4)
+    assert layer.gate_key is not None
+    layer.query.bias.data.fill_(1.0)
+    layer.gate_key.bias.data.fill_(openness)
+    states = torch.randn(1, 60, 2 * WIDTH, dtype=torch.double)
+    query, key, gate_key = (
+        one(states).unflatten(-1, (2, WIDTH)).transpose(1, 2)
+        for one in (layer.query, layer.key, layer.gate_key)
+    )
+    seen = torch.ones(60, 60, dtype=torch.bool)
+    seen = seen.tril() if causal else seen
+    counted = (query @ gate_key.mT / math.sqrt(WIDTH)).sigmoid() * seen
+    logits = (query @ key.mT + layer.contextual(query, counted)) / math.sqrt(WIDTH)
+    expected = logits.masked_fill(~seen, -math.inf).softmax(dim=-1)
+    value = layer.value(states).unflatten(-1, (2, WIDTH)).transpose(1, 2)
+    attended = layer.out((expected @ value).transpose(1, 2).flatten(2))
+    torch.testing.assert_close(layer(states), attended)

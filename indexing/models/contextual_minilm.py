@@ -1,0 +1,90 @@
+"""`minilm-cope`: the packaged encoder with contextual instead of absolute positions, of our own.
+
+The architecture is `indexing/nn/contextual_bert.py`; every weight of the packaged encoder has its
+place there but the table of positions. It was distilled from the packaged encoder as `minilm-rope`
+was (`rotary_minilm.py` says how changes are kept), on texts of at most 256 tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from indexing.errors import MissingDependency
+from indexing.models.cache_dir import cache_dir
+from indexing.models.kept_folder import kept_folder
+from indexing.models.rotary_minilm import WINDOW, changed, write_model
+from indexing.notify import Notify
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+NAME = "minilm-cope"
+CHANGES = Path(__file__).with_name("contextual_minilm.safetensors")
+
+_TABLE = "embeddings.position_embeddings.weight"
+_TYPES = "embeddings.token_type_embeddings.weight"
+_NAMES = {
+    "attention.self.query": "attention.query",
+    "attention.self.key": "attention.key",
+    "attention.self.value": "attention.value",
+    "attention.output.dense": "attention.out",
+    "attention.output.LayerNorm": "attention_norm",
+    "intermediate.dense": "intermediate.dense",
+    "output.dense": "output.dense",
+    "output.LayerNorm": "output.LayerNorm",
+}
+
+
+def contextual_folder(packaged: Path, *, revision: str, notify: Notify | None = None) -> Path:
+    """A folder with the whole model; made now if it is not there.
+
+    Args:
+        packaged: The packaged encoder's folder.
+        revision: What pins both it and `CHANGES`; part of the folder's name.
+        notify: Told before it is made.
+
+    Raises:
+        MissingDependency: transformers is too old to read the folder.
+    """
+    if find_spec("transformers.models.jina_embeddings_v3") is None:  # came with 5.4
+        raise MissingDependency(
+            "transformers 5.4", f"the encoder {NAME}", "pip install 'transformers>=5.4'"
+        )
+    target = cache_dir() / "models" / f"{NAME}-{revision}"
+    return kept_folder(target, partial(_write, packaged), doing=f"writing {NAME}", notify=notify)
+
+
+def _write(packaged: Path, into: Path) -> None:
+    from safetensors.torch import load_file
+
+    weights = changed(load_file(CHANGES), renamed(load_file(packaged / "model.safetensors")))
+    write_model(weights, configuration(), packaged, into)
+
+
+def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """BERT's weights, float32, under the contextual architecture's names.
+
+    The mean of the first 256 rows of the table of positions is added to the token types, as in
+    `rotary_minilm.renamed`. Gates and embeddings of positions are not among them.
+    """
+    found = {}
+    for name, tensor in weights.items():
+        if name.startswith("encoder.layer."):
+            _, _, number, rest = name.split(".", 3)
+            module, _, kind = rest.rpartition(".")
+            found[f"layers.{number}.{_NAMES[module]}.{kind}"] = tensor.detach().float().clone()
+        elif name.startswith("embeddings.") and name not in {_TABLE, "embeddings.position_ids"}:
+            found[name] = tensor.detach().float().clone()
+    found[_TYPES] += weights[_TABLE][:WINDOW].float().mean(dim=0)
+    return found
+
+
+def configuration() -> Any:  # noqa: ANN401
+    """The configuration of a contextual MiniLM."""
+    from indexing.nn.contextual_bert import ContextualBertConfig
+
+    return ContextualBertConfig(architectures=["ContextualBert"])
