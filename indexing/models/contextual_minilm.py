@@ -7,11 +7,12 @@ was (`rotary_minilm.py` says how changes are kept), on texts of at most 256 toke
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from indexing.errors import MissingDependency
 from indexing.models.cache_dir import cache_dir
@@ -24,6 +25,19 @@ if TYPE_CHECKING:
 
 NAME = "minilm-cope"
 CHANGES = Path(__file__).with_name("contextual_minilm.safetensors")
+CONFIGURATION = {
+    "architectures": ["ContextualBert"],
+    "model_type": "contextual-bert",
+    "dtype": "float32",
+    "vocab_size": 30_522,
+    "hidden_size": 384,
+    "num_hidden_layers": 6,
+    "num_attention_heads": 12,
+    "intermediate_size": 1536,
+    "max_position_embeddings": 32_768,
+    "contextual_positions": 64,
+}
+"""What `indexing.nn.contextual_bert` is told; no table ends, so the most tokens are any number."""
 
 _TABLE = "embeddings.position_embeddings.weight"
 _TYPES = "embeddings.token_type_embeddings.weight"
@@ -62,7 +76,8 @@ def _write(packaged: Path, into: Path) -> None:
     from safetensors.torch import load_file
 
     weights = changed(load_file(CHANGES), renamed(load_file(packaged / "model.safetensors")))
-    write_model(weights, configuration(), packaged, into)
+    write_model(weights, packaged, into)
+    (into / "config.json").write_text(json.dumps(CONFIGURATION, indent=1), "utf-8")
 
 
 def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -81,10 +96,3 @@ def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
             found[name] = tensor.detach().float().clone()
     found[_TYPES] += weights[_TABLE][:WINDOW].float().mean(dim=0)
     return found
-
-
-def configuration() -> Any:  # noqa: ANN401
-    """The configuration of a contextual MiniLM."""
-    from indexing.nn.contextual_bert import ContextualBertConfig
-
-    return ContextualBertConfig(architectures=["ContextualBert"])

@@ -82,23 +82,17 @@ def _write(packaged: Path, into: Path) -> None:
 
     write_model(
         changed(load_file(CHANGES), renamed(load_file(packaged / "model.safetensors"))),
-        configuration(),
         packaged,
         into,
     )
+    configuration().save_pretrained(into)
 
 
-def write_model(
-    weights: Mapping[str, Tensor],
-    configuration: Any,  # noqa: ANN401
-    packaged: Path,
-    into: Path,
-) -> None:
-    """Write weights, configuration, and the packaged encoder's tokenizer and pooling."""
+def write_model(weights: Mapping[str, Tensor], packaged: Path, into: Path) -> None:
+    """Write weights, and the packaged encoder's tokenizer and pooling; no configuration."""
     from safetensors.torch import save_file
 
     save_file(dict(weights), into / "model.safetensors", {"format": "pt"})
-    configuration.save_pretrained(into)
     for name in _COPIES:
         if (packaged / name).is_dir():
             shutil.copytree(packaged / name, into / name)

@@ -75,9 +75,11 @@ def main(checkpoint: Path, out: Path, folder: Path | None, resume: Path | None) 
     click.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
-        kind = contextual_minilm if positions_of(run) == "contextual" else rotary_minilm
-        weights = changed(load_file(out), base)
-        write_model(weights, kind.configuration(), encoder_weights().folder, folder)
+        write_model(changed(load_file(out), base), encoder_weights().folder, folder)
+        if positions_of(run) == "contextual":
+            (folder / "config.json").write_text(json.dumps(contextual_minilm.CONFIGURATION))
+        else:
+            rotary_minilm.configuration().save_pretrained(folder)
     if resume:
         save_file(_compact(weights, base), resume, {"run": run, "deltas": json.dumps(FORMAT)})
         click.echo(f"{resume}: {resume.stat().st_size / 1e6:.1f} MB")

@@ -20,9 +20,9 @@ import torch
 from texts import Texts
 from torch import Tensor
 
-from indexing.models.contextual_minilm import configuration, renamed
+from indexing.models.contextual_minilm import CONFIGURATION, renamed
 from indexing.models.rotary_minilm import LAYERS, WINDOW
-from indexing.nn.contextual_bert import ContextualBert
+from indexing.nn.contextual_bert import ContextualBert, ContextualBertConfig
 from indexing.nn.cope import ContextualAttention, gates, positions_around
 
 OPEN = 2.0  # logit of a gate: 0.88
@@ -37,7 +37,7 @@ Pairs = Sequence[tuple[Tensor, Tensor]]
 
 def student(weights: Mapping[str, Tensor]) -> Any:  # noqa: ANN401
     """A contextual encoder with given weights; windows are one block, which takes less time."""
-    model = ContextualBert(configuration())
+    model = ContextualBert(ContextualBertConfig(**CONFIGURATION))
     model.load_state_dict(dict(weights), strict=True)
     for layer in model.layers:
         layer.attention.block = WINDOW
@@ -46,7 +46,7 @@ def student(weights: Mapping[str, Tensor]) -> Any:  # noqa: ANN401
 
 def begun(original: Any) -> Any:  # noqa: ANN401
     """A student with the teacher's weights and no positions."""
-    model = ContextualBert(configuration())
+    model = ContextualBert(ContextualBertConfig(**CONFIGURATION))
     return student(dict(model.state_dict()) | renamed(original.state_dict()))
 
 
