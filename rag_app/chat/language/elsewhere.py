@@ -42,6 +42,12 @@ MESSAGES = (
     N_("first"),
     N_("total"),
     N_("the conversation"),
+    N_("shard %(name)s is lost; documents not looked at: %(number)s"),
+    N_(
+        "shard %(name)s: no replica of it answers (%(reason)s); see which machines are there "
+        "with: ray status; or search on this machine alone: rag-app cluster init --shards N, "
+        "without --ray"
+    ),
     # What is known of a citation, and of how a question was read.
     N_("says it in other words"),
     N_("may not support the sentence"),

@@ -28,7 +28,7 @@ def ledger_lines(
     return tuple(
         ContextEntry(
             "",
-            f"shard {name}: lost, its {documents[name]:,} documents were not looked at",
+            f"shard {name} is lost; documents not looked at: {documents[name]:,}",
             tokens[name],
             0,
             tokens[name],

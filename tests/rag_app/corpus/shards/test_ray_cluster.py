@@ -247,7 +247,7 @@ def test_a_question_is_answered_without_a_lost_shard_where_that_is_asked_for(
         monkeypatch.undo()
         assert isinstance(answer, AnswerReady) and isinstance(whole, AnswerReady)
         (line,) = (entry for entry in answer.answer.context if not entry.document)
-        assert f"shard 1: lost, its {len(lost)} documents" in line.title
+        assert line.title == f"shard 1 is lost; documents not looked at: {len(lost)}"
         assert line.dropped == line.tokens == sum(one.tokens for one in lost) > 0
         read = {one.document for one in answer.answer.context}
         assert len(read) > 1 and not read & {one.id for one in lost}
