@@ -21,6 +21,7 @@ from indexing.errors import InvalidRequest, MissingDependency
 from rag_app.chat.request_limits import MAX_BODY
 
 if TYPE_CHECKING:
+    import uvicorn
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
@@ -163,6 +164,26 @@ def listen(options: ServerOptions) -> socket.socket:
     return listener
 
 
+def _until_interrupted(server: uvicorn.Server) -> threading.Event:
+    """Have Ctrl-C end a server that has not begun yet, too.
+
+    Nothing is raised: Python drops what is raised while it removes a weak reference, as it often
+    does here, and the Ctrl-C would be lost.
+
+    Returns:
+        What is set by Ctrl-C. Once the server runs, it has its own way of taking notice.
+    """
+    interrupted = threading.Event()
+
+    def interrupt(*_: object) -> None:
+        interrupted.set()
+        server.should_exit = True
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, interrupt)
+    return interrupted
+
+
 def serve(
     app: Application, options: ServerOptions, *, ready: Callable[[str], None] | None = None
 ) -> None:
@@ -201,6 +222,7 @@ def serve(
         )
         server = uvicorn.Server(config)
         logging.getLogger("uvicorn.error").addFilter(_is_worth_logging)
+        interrupted = _until_interrupted(server)
         listener.listen()
         app.ingest_queue.resume()
         host = f"[{options.host}]" if ":" in options.host else options.host
@@ -210,6 +232,8 @@ def serve(
             # Ctrl-C before its loop has begun leaves a coroutine behind, of which nobody need know.
             warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited")
             server.run(sockets=[listener])
+            if interrupted.is_set():
+                raise KeyboardInterrupt
         finally:
             app.ingest_queue.close()
             app.suggestions.close()
