@@ -239,8 +239,8 @@ def text(found: Sequence[SearchReport], worked: Sequence[WorkReport]) -> str:
 
 @click.command()
 @click.option("--passages", default=20_000, show_default=True, help="In the corpus of searches.")
-@click.option("--queries", default=100, show_default=True, help="Searches.")
-@click.option("--documents", default=60, show_default=True, help="Encoded.")
+@click.option("--queries", default=100, show_default=True, help="Searches; 0 for none.")
+@click.option("--documents", default=60, show_default=True, help="Encoded; 0 for no workers.")
 @click.option("--words", default=3000, show_default=True, help="In each of them.")
 @click.option("--questions", default=100, show_default=True, help="In the batch.")
 @click.option("--counts", multiple=True, type=int, help="Shards, workers.  [default: 1 2 4]")
@@ -255,7 +255,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Shards and workers on a Ray cluster, all of it on this machine."""
-    found = searches(passages, queries=queries, counts=counts or COUNTS)
-    worked = work(documents, words, questions, counts or COUNTS)
+    every = counts or COUNTS
+    found = searches(passages, queries=queries, counts=every) if queries else []
+    worked = work(documents, words, questions, every) if documents else []
     values = {"searches": [*map(asdict, found)], "work": [*map(asdict, worked)]}
     print_result(as_json, values, lambda: click.echo(text(found, worked)))
