@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from benchmarks.ann import RECALL_AT, AnnReport, compare_indexes
 from benchmarks.latency import Latency, latency, timed
-from benchmarks.memory import peak_memory, resident_memory
+from benchmarks.memory import peak_memory, resident_memory, touched_files
 from benchmarks.synthetic_corpus import DIMENSION, WORDS, SyntheticCorpus, SyntheticQuery
 from indexing.errors import InvalidRequest
 from indexing.index.bm25_builder import BLOCK, LexicalIndexBuilder
@@ -67,7 +67,8 @@ class SizeReport:
         documents: How many.
         seconds: To index the vectors and the words, to save, and to load.
         megabytes: On disk: of vectors and their index, and of words; in memory: own
-            and mapped from files, the most while building, and after searching.
+            and mapped from files, the most while building, and after searching; of what is
+            mapped, what one search and all of them touch, where the system tells.
         vectors: Indexes of vectors; the first is flat, the second that of a large corpus.
         words: Latency of BM25 of all passages, stems and pairs, for a query's three texts.
         search: Latency of scoring a query by ranking, as a search does at this size.
@@ -129,6 +130,7 @@ def search(
             name: _latency(sample, name, replace(retriever, ranking=RANKINGS[name]).score)
             for name in RANKINGS
         }
+        touched = _touched(sample, replace(retriever, ranking=RANKINGS["default"]).score)
         own, mapped = resident_memory()
         baselines = passages <= MAX_BASELINES
         full_scoring = (
@@ -140,7 +142,7 @@ def search(
         passages,
         corpus.documents,
         {name: round(value, 2) for name, value in seconds.items()},
-        built.megabytes | {"own_searching": own, "mapped_searching": mapped},
+        built.megabytes | {"own_searching": own, "mapped_searching": mapped} | touched,
         indexes,
         words,
         rankings,
@@ -271,6 +273,17 @@ def _latency(
     return latency([Query.of(each.text) for each in sample], doing, work)
 
 
+def _touched(sample: Sequence[SyntheticQuery], work: Callable[[Query], object]) -> dict[str, float]:
+    """Megabytes of files that one query touches, and that all do together."""
+    queries = [Query.of(each.text) for each in sample]
+    with touched_files() as one:
+        work(queries[0])
+    with touched_files() as all_:
+        for query in queries:
+            work(query)
+    return {name: each[0] for name, each in (("one_search", one), ("searches", all_)) if each}
+
+
 def _on_disk(folder: Path) -> dict[str, float]:
     """Megabytes of a saved snapshot: of vectors with their index, and of all else."""
     sizes = {file.name: file.stat().st_size for file in folder.iterdir()}
@@ -298,13 +311,17 @@ def text(reports: Sequence[SizeReport]) -> str:
             )
         },
         **{
-            f"{label}, MB": [f"{r.megabytes[name]:,.0f}" for r in reports]
+            f"{label}, MB": [
+                f"{r.megabytes[name]:,.0f}" if name in r.megabytes else "-" for r in reports
+            ]
             for name, label in (
                 ("vectors", "vectors on disk"),
                 ("words", "words on disk"),
                 ("own_building", "memory of its own while building, at most"),
                 ("own_searching", "memory of its own while searching"),
                 ("mapped_searching", "pages of files in memory while searching"),
+                ("one_search", "of these, what one search touches"),
+                ("searches", "of these, what all of them touch"),
             )
         },
         "words alone, p50 / p99 ms": [_pair(r.words) for r in reports],

@@ -55,7 +55,8 @@ def _topic(lexicon: Lexicon, text: str) -> npt.NDArray[np.int64]:
         question_words = lexicon.numbers(" ".join(QUESTION_WORDS))
     else:
         question_words = lexicon.numbers(" ".join(LANGUAGES[language].stop_words), language)
-    topic = stems[~np.isin(stems, question_words)]
+    plain = {*question_words}  # np.isin sorts, and imports masked arrays to do so
+    topic = stems[[stem not in plain for stem in stems.tolist()]]
     return topic if len(topic) else stems
 
 

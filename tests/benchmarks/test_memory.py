@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.memory import resident_memory
+from benchmarks.memory import resident_memory, touched_files
 
 SIZE = 64_000_000
 linux = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
@@ -42,3 +42,14 @@ def test_a_mapped_file_is_not_own(tmp_path: Path) -> None:
     now_own, now_mapped = resident_memory()
     assert now_mapped - mapped == pytest.approx(SIZE / 1e6, abs=20)
     assert now_own - own < 20
+
+
+@linux
+def test_only_pages_that_are_read_are_touched(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(bytes(SIZE))
+    pages = np.memmap(file, np.uint8, "r")
+    assert int(pages.sum()) == 0
+    with touched_files() as touched:
+        int(pages[: SIZE // 4].sum())
+    assert touched[0] == pytest.approx(SIZE / 4e6, abs=12)  # libraries are files too
