@@ -667,7 +667,7 @@ def killed(folder: Path, *, kills: int, workers: int, count: int) -> None:
 
 
 def test_killed_at_random_moments(tmp_path: Path) -> None:
-    killed(tmp_path, kills=2, workers=2, count=4)
+    killed(tmp_path, kills=2, workers=2, count=2)
 
 
 @pytest.mark.slow

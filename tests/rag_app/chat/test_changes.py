@@ -15,8 +15,9 @@ from rag_app.chat.application import Application
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.conversation_store import new_key
 from rag_app.corpus.corpus import Corpus
+from tests.rag_app.chat.browser_context import new_context
 from tests.rag_app.chat.served_corpus import Served
-from tests.waiting import BROWSER_PATIENCE, PATIENCE
+from tests.waiting import PATIENCE
 
 UP_TO_DATE = """async () => {
   const { mark, chats } = document.querySelector("#changes [data-mark]").dataset;
@@ -52,8 +53,7 @@ def test_a_mark_differs_once_anything_shown_has_changed(tmp_path: Path) -> None:
 @pytest.fixture
 def windows(browser: Browser, served: Served) -> Iterator[tuple[Page, Page]]:
     """Two windows of one person."""
-    context = browser.new_context()
-    context.set_default_timeout(BROWSER_PATIENCE)
+    context = new_context(browser)
     yield opened(context, served), opened(context, served)
     context.close()
 

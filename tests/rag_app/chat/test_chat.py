@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
+from tests.rag_app.chat.browser_context import new_context
 from tests.rag_app.chat.served_corpus import Served
 from tests.rag_app.chat.web.programs import PASSWORDS
-from tests.waiting import BROWSER_PATIENCE
 
 LogIn = Callable[..., Page]
 
@@ -21,12 +21,12 @@ def log_in(browser: Browser, team_server: Served) -> Iterator[LogIn]:
     contexts: list[BrowserContext] = []
 
     def opened(user: str, *, used: BrowserContext | None = None, width: int = 1280) -> Page:
-        context = browser.new_context(
+        context = new_context(
+            browser,
             http_credentials={"username": user, "password": PASSWORDS[user]},
             storage_state=used.storage_state() if used else None,
             viewport=ViewportSize(width=width, height=800),
         )
-        context.set_default_timeout(BROWSER_PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.goto(team_server.address)

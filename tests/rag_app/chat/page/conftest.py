@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.rag_app.chat.browser_context import new_context
 from tests.rag_app.chat.page.visits import Visit
 from tests.rag_app.chat.served_corpus import Served
-from tests.waiting import BROWSER_PATIENCE
 
 
 class Profiles:
@@ -24,9 +24,7 @@ class Profiles:
         idle = self._idle.setdefault(locale, [])
         if idle and not new:
             return idle.pop()
-        context = self._browser.new_context(locale=locale)
-        context.set_default_timeout(BROWSER_PATIENCE)
-        return context
+        return new_context(self._browser, locale=locale)
 
     def give_back(self, context: BrowserContext, locale: str) -> None:
         """Let a profile forget who used it."""

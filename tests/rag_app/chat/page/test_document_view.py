@@ -14,9 +14,10 @@ from fpdf import FPDF
 from playwright.sync_api import Browser, Page, expect
 
 from rag_app.corpus.corpus import Corpus
+from tests.rag_app.chat.browser_context import new_context
 from tests.rag_app.chat.every_width import WIDTHS, dress, violations
 from tests.rag_app.chat.served_corpus import Served
-from tests.waiting import BROWSER_PATIENCE, PATIENCE
+from tests.waiting import PATIENCE
 
 QUESTION = "Where does the osprey of Sallow Reach nest?"
 QUOTE = "The osprey of Sallow Reach nests on the old water tower."
@@ -83,8 +84,7 @@ def shelf(served: Served, folder: Path) -> Iterator[Shelf]:
 
 @pytest.fixture
 def page(browser: Browser, served: Served, shelf: Shelf) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(BROWSER_PATIENCE)
+    context = new_context(browser, viewport={"width": 1440, "height": 900})
     page = context.new_page()
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -102,8 +102,8 @@ def dialog(page: Page, title: str) -> Any:
 
 
 def open_from_list(page: Page, id_: str) -> None:
-    page.locator(f"#documents [data-view='{id_}']").focus()
-    page.keyboard.press("Enter")
+    expect(page.locator("#document")).to_be_hidden()  # the one before
+    page.locator(f"#documents [data-view='{id_}']").press("Enter")
 
 
 # The share of a box's height that lies within the window of the pages.
@@ -176,6 +176,14 @@ def test_a_document_is_searched_and_read_with_keys(page: Page, shelf: Shelf) -> 
     expect(page.locator(f"#documents [data-view='{shelf.handbook}']")).to_be_focused()
 
 
+# Which utterance is marked, at each moment of a recording.
+HEARD = """() => {
+  window.heard = [];
+  document.querySelector("#document audio").addEventListener("timeupdate", () =>
+    heard.push(document.querySelector("#document .utterance.now .time")?.textContent));
+}"""
+
+
 def test_a_hit_opens_its_transcript_and_a_time_plays_the_recording(
     page: Page, shelf: Shelf, served: Served
 ) -> None:
@@ -188,12 +196,11 @@ def test_a_hit_opens_its_transcript_and_a_time_plays_the_recording(
     expect(shown.locator("mark").first).to_be_in_viewport()
     expect(shown.locator(".utterance .who b").nth(1)).to_have_text("Ann")
     assert violations(page, "#document") == []
-    time = shown.get_by_role("button", name="Play from 00:01:10")
-    time.click()
-    player = "document.querySelector('#document audio')"
-    slowly = f"{player}.currentTime >= 70 && ({player}.playbackRate = 0.1)"  # so that it lasts
-    page.wait_for_function(slowly)
-    expect(shown.locator(".utterance.now .time")).to_have_text("00:01:10")
+    page.evaluate(HEARD)
+    shown.get_by_role("button", name="Play from 00:01:10").click()
+    page.wait_for_function("heard.some(Boolean)")
+    assert page.evaluate("heard.find(Boolean)") == "00:01:10"
+    assert page.evaluate("document.querySelector('#document audio').currentTime") >= 70
     part = httpx.get(
         f"{served.address}/documents/{shelf.call}/recording",
         headers={"range": "bytes=0-3"},

@@ -15,11 +15,11 @@ from playwright.sync_api import Browser, Route, expect
 from generator.answer import NOT_SAID, Answer, Citation, ShortAnswer
 from rag_app.chat.conversation import from_json, to_json
 from rag_app.corpus.corpus import Corpus
+from tests.rag_app.chat.browser_context import new_context
 from tests.rag_app.chat.every_width import violations
 from tests.rag_app.chat.page.uploaded_files import QUESTIONS, mail, scan, transcript
 from tests.rag_app.chat.page.visits import QUESTION, Visit, add, answered, ask
 from tests.rag_app.chat.served_corpus import HOSTILE, Served
-from tests.waiting import BROWSER_PATIENCE
 
 
 def test_files_are_added_and_what_is_wrong_with_one_stops_no_other(
@@ -515,8 +515,7 @@ def test_a_question_asked_before_the_page_has_loaded_is_answered(
     browser: Browser, served: Served
 ) -> None:
     """The first load event is held back until the question was sent."""
-    context = browser.new_context()
-    context.set_default_timeout(BROWSER_PATIENCE)
+    context = new_context(browser)
     page = context.new_page()
     waiting: list[Route] = []
     sent = threading.Event()

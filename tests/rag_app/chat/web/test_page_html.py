@@ -10,8 +10,9 @@ from playwright.sync_api import Browser, Route, expect
 
 from rag_app.chat.language.current import COOKIE
 from rag_app.chat.page.page import SCRIPTS
+from tests.rag_app.chat.browser_context import new_context
 from tests.rag_app.chat.served_corpus import Served
-from tests.waiting import BROWSER_PATIENCE, PATIENCE
+from tests.waiting import PATIENCE
 
 GERMAN = {"Accept-Language": "de-AT,de;q=0.8,en;q=0.5"}
 
@@ -39,8 +40,7 @@ def test_nothing_is_dead_where_a_script_arrives_late(served: Served, browser: Br
         time.sleep(2)  # longer than Gradio takes to build the page
         route.continue_()
 
-    context = browser.new_context()
-    context.set_default_timeout(BROWSER_PATIENCE)
+    context = new_context(browser)
     page = context.new_page()
     page.route("**/static/page.js", late)
     page.goto(served.address)

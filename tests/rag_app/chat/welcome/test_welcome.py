@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from rag_app.chat.welcome.samples import FILES
+from tests.rag_app.chat.browser_context import new_context
 from tests.rag_app.chat.every_width import check_every_width
 from tests.rag_app.chat.served_corpus import Served, serve
-from tests.waiting import BROWSER_PATIENCE
 
 TEXT = """The Sallow Trust was founded in 1988 by an angling club and two parish councils.
 Its members look after the river between Harl Top and the sea, and count what lives in it.
@@ -29,8 +29,7 @@ def empty(tmp_path: Path) -> Iterator[Served]:
 @pytest.fixture
 def page(browser: Browser, empty: Served) -> Iterator[Page]:
     """A phone that has never been here."""
-    context = browser.new_context(viewport={"width": 390, "height": 844})
-    context.set_default_timeout(BROWSER_PATIENCE)
+    context = new_context(browser, viewport={"width": 390, "height": 844})
     page = context.new_page()
     page.goto(empty.address)
     page.add_style_tag(content="* { transition: none !important }")
