@@ -61,20 +61,19 @@ def cluster() -> Iterator[Any]:
         yield cluster
 
 
-def test_a_worker_needs_nothing_but_what_it_is_sent(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_what_a_worker_is_sent_and_answers_survives_the_way(
+    folder: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = AskRequest("What did the probe 3 cost?")
-    with Corpus(folder) as corpus:
+    with Corpus(folder, encoder=encoder) as corpus:
         hits = corpus.search(request.query)
         documents = {hit.document: corpus.document(hit.document) for hit in hits}
-        stored = corpus.info().fingerprint
-        here = corpus.answer(request)
-    monkeypatch.chdir(tmp_path)
-    work = (GeneratorSettings(), stored, request, Retrieval(hits, documents.__getitem__))
-    there = pickle.loads(pickle.dumps(answers.answer(*pickle.loads(pickle.dumps(work)))))
-    answers._generator.cache_clear()
-    assert (there.text, there.citations) == (here.text, here.citations)
+        here, generator = corpus.answer(request), corpus._generator()
+        monkeypatch.setattr(answers, "_generator", lambda *_: generator)  # loaded already
+        work = (GeneratorSettings(), None, request, Retrieval(hits, documents.__getitem__))
+        sent = pickle.loads(pickle.dumps(work))
+        there = pickle.loads(pickle.dumps(answers.answer(*sent)))
+    assert here.citations and (there.text, there.citations) == (here.text, here.citations)
 
 
 @pytest.mark.slow
