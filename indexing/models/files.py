@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Literal
 
 from indexing.errors import MissingDependency, ModelNotFound, UnsupportedModel
-from indexing.models import contextual_minilm, rotary_minilm
 from indexing.models.gguf import converted
+from indexing.models.minilm import contextual_minilm, rotary_minilm
 from indexing.notify import Notify
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"

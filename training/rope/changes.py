@@ -12,9 +12,9 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from indexing.models import contextual_minilm, rotary_minilm
 from indexing.models.files import encoder_weights
-from indexing.models.rotary_minilm import changed, write_model
+from indexing.models.minilm import contextual_minilm, rotary_minilm
+from indexing.models.minilm.rotary_minilm import changed, write_model
 
 FORMAT = "rag-app changes 1"
 _WHOLE = ("q_proj.weight", "k_proj.weight")

@@ -20,8 +20,8 @@ import torch
 from texts import Texts
 from torch import Tensor
 
-from indexing.models.contextual_minilm import CONFIGURATION, renamed
-from indexing.models.rotary_minilm import LAYERS, WINDOW
+from indexing.models.minilm.contextual_minilm import CONFIGURATION, renamed
+from indexing.models.minilm.rotary_minilm import LAYERS, WINDOW
 from indexing.nn.contextual_bert import ContextualBert, ContextualBertConfig
 from indexing.nn.cope import ContextualAttention, gates, positions_around
 

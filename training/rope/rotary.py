@@ -1,10 +1,10 @@
 """A rotary encoder before any training: what can be done in closed form.
 
-The architecture is that of `indexing/models/rotary_minilm.py`. Attention scores do not change when
-queries of a head are multiplied by T and keys by T^-T. T is chosen so that queries and keys have
-the same diagonal second moments (balanced coordinates: Moore 1981), and the coordinates with the
-largest moments are given to the slowest rotary pairs. So rotation disturbs the scores least, and
-the quick pairs are left free to learn positions.
+The architecture is that of `indexing.models.minilm.rotary_minilm`. Attention scores do not change
+when queries of a head are multiplied by T and keys by T^-T. T is chosen so that queries and keys
+have the same diagonal second moments (balanced coordinates: Moore 1981), and the coordinates with
+the largest moments are given to the slowest rotary pairs. So rotation disturbs the scores least,
+and the quick pairs are left free to learn positions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from indexing.models.rotary_minilm import HEADS, LAYERS, configuration
+from indexing.models.minilm.rotary_minilm import HEADS, LAYERS, configuration
 
 
 def teacher(folder: Path, dtype: torch.dtype = torch.float32) -> Any:  # noqa: ANN401

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from transformers import AutoModel, BertConfig, BertModel
 
-from indexing.models.contextual_minilm import renamed
+from indexing.models.minilm.contextual_minilm import renamed
 from indexing.nn.contextual_bert import ContextualBert, ContextualBertConfig, register
 
 SIZES = {

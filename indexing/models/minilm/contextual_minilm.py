@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from indexing.errors import MissingDependency
 from indexing.models.cache_dir import cache_dir
 from indexing.models.kept_folder import kept_folder
-from indexing.models.rotary_minilm import WINDOW, changed, write_model
+from indexing.models.minilm.rotary_minilm import WINDOW, changed, write_model
 from indexing.notify import Notify
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import pytest
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
 from indexing.errors import MissingDependency
-from indexing.models import contextual_minilm
-from indexing.models.contextual_minilm import CHANGES
 from indexing.models.files import encoder_weights
+from indexing.models.minilm import contextual_minilm
+from indexing.models.minilm.contextual_minilm import CHANGES
 
 TEXTS = (
     "The launch was moved from March to May because the supplier delivered late.",

@@ -9,9 +9,9 @@ from safetensors.torch import load_file
 from transformers import AutoModel, AutoTokenizer, BertModel
 
 from indexing.errors import MissingDependency
-from indexing.models import rotary_minilm
 from indexing.models.files import encoder_weights
-from indexing.models.rotary_minilm import CHANGES, changed, renamed
+from indexing.models.minilm import rotary_minilm
+from indexing.models.minilm.rotary_minilm import CHANGES, changed, renamed
 
 TEXTS = (
     "The launch was moved from March to May because the supplier delivered late.",

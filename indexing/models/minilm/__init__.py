@@ -1,0 +1,1 @@
+"""The packaged encoder with other positions: by rotation, or by context. Weights of our own."""
