@@ -22,6 +22,7 @@ from indexing.encoder.packed import packed
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import encoder_weights
 from indexing.models.gguf import silenced
+from indexing.models.runtime import IMPORTING
 from indexing.models.weight_changes import add_changes
 
 if TYPE_CHECKING:
@@ -62,7 +63,9 @@ class Verifier:
     def _encoder(self) -> tuple[Any, Any, Tensor, Tensor]:
         """Model, tokenizer, and the logit's weight (1, d) and bias (1,)."""
         from safetensors.torch import load_file
-        from transformers import AutoModel, AutoTokenizer
+
+        with IMPORTING:
+            from transformers import AutoModel, AutoTokenizer
 
         folder = encoder_weights().folder
         tensors = load_file(VERIFIER_WEIGHTS) if self._tensors is None else self._tensors

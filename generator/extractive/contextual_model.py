@@ -17,6 +17,7 @@ from indexing.models.cores import spread
 from indexing.models.files import encoder_weights
 from indexing.models.gguf import silenced
 from indexing.models.graph_export import Export
+from indexing.models.runtime import IMPORTING
 from indexing.nn.lora import merge_lora
 
 _TOKENS = 2_048  # of a batch, padding included; more no longer fit into the caches of a core
@@ -34,7 +35,8 @@ def load_contextual_model(
     Raises:
         MissingDependency: The packaged encoder is not installed.
     """
-    from transformers import AutoModel
+    with IMPORTING:
+        from transformers import AutoModel
 
     adapters = load_file(LORA_WEIGHTS) if adapters is None else adapters
     with silenced():

@@ -20,7 +20,7 @@ from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import DEFAULT_GENERATOR, Weights, generator_weights
 from indexing.models.gguf import silenced
-from indexing.models.runtime import keep_memory
+from indexing.models.runtime import IMPORTING, keep_memory
 from indexing.nn.lora import merge_lora
 from indexing.notify import Notify
 
@@ -238,7 +238,8 @@ def prefill_chunks(ids: Sequence[int], *, whole: bool) -> list[list[int]]:
 
 def _from_folder(weights: Weights, dtype: torch.dtype) -> tuple[Any, Any]:
     """Model and tokenizer; nothing is fetched, unpickled or run from the folder."""
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    with IMPORTING:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
 
     with silenced():
         tokenizer = AutoTokenizer.from_pretrained(

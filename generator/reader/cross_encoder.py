@@ -24,6 +24,7 @@ from generator.reader.weights import READER_WEIGHTS
 from indexing.models.files import encoder_weights
 from indexing.models.gguf import silenced
 from indexing.models.graph_export import Export
+from indexing.models.runtime import IMPORTING
 from indexing.models.weight_changes import ENCODER, add_changes, changes
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ class CrossEncoder(nn.Module):
     """
 
     def __init__(self, *, dropout: float = 0.0, attention: str = "eager") -> None:
-        from transformers import AutoModel
+        with IMPORTING:
+            from transformers import AutoModel
 
         super().__init__()
         with silenced():

@@ -43,6 +43,7 @@ from indexing.extension.pcw import windows
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import Weights, encoder_weights
 from indexing.models.gguf import silenced
+from indexing.models.runtime import IMPORTING
 
 if TYPE_CHECKING:
     import torch
@@ -256,7 +257,8 @@ def load_model(weights: Weights, settings: EncoderSettings) -> tuple[SentenceTra
         MissingDependency: sentence-transformers is not installed.
     """
     try:
-        from sentence_transformers import SentenceTransformer
+        with IMPORTING:
+            from sentence_transformers import SentenceTransformer
     except ModuleNotFoundError as error:
         within = settings.extension in WITHIN_MODEL
         purpose = settings.model + ("" if within else f" with extension {settings.extension}")

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from indexing.models.files import Weights
+from indexing.models.runtime import IMPORTING
 
 _MODULES = ["Transformer", "Pooling", "Normalize"]
 _MEAN = "pooling_mode_mean_tokens"
@@ -23,7 +24,8 @@ class TokenStates(nn.Module):
     """Token ids to the transformer's last hidden states; `auto_model` is the transformer."""
 
     def __init__(self, folder: Path) -> None:
-        from transformers import AutoModel
+        with IMPORTING:
+            from transformers import AutoModel
 
         super().__init__()
         self.auto_model: Any = AutoModel.from_pretrained(
@@ -64,7 +66,8 @@ class MeanModel(nn.Sequential):
     """
 
     def __init__(self, folder: Path) -> None:
-        from transformers import AutoTokenizer
+        with IMPORTING:
+            from transformers import AutoTokenizer
 
         super().__init__(TokenStates(folder), MeanPooling())
         self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)

@@ -14,6 +14,7 @@ from indexing.errors import MissingDependency, UnsupportedModel
 from indexing.models import quantization
 from indexing.models.cache_dir import cache_dir
 from indexing.models.kept_folder import kept_folder
+from indexing.models.runtime import IMPORTING
 from indexing.notify import Notify
 
 _LAYOUT = "bf16-2"
@@ -60,7 +61,9 @@ def _convert_whole(source: Path, into: Path) -> None:
 def _convert(source: Path, into: Path) -> None:
     """Unpack to float32, round once to bfloat16, save with tokenizer, template and quantization."""
     import torch
-    import transformers
+
+    with IMPORTING:
+        import transformers
 
     unpack = getattr(transformers, "GgufConfig", None)  # before it, weights were always unpacked
     options = {"quantization_config": unpack(dequantize=True)} if unpack else {}
@@ -83,7 +86,8 @@ def _convert(source: Path, into: Path) -> None:
 @contextlib.contextmanager
 def silenced() -> Iterator[None]:
     """Load without transformers' own progress bars and remarks; restored on leaving."""
-    from transformers.utils import logging as remarks
+    with IMPORTING:
+        from transformers.utils import logging as remarks
 
     bars, level = remarks.is_progress_bar_enabled(), remarks.get_verbosity()
     remarks.disable_progress_bar()

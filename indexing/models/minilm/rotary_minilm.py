@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from indexing.errors import MissingDependency
 from indexing.models.cache_dir import cache_dir
 from indexing.models.kept_folder import kept_folder
+from indexing.models.runtime import IMPORTING
 from indexing.notify import Notify
 
 if TYPE_CHECKING:
@@ -102,7 +103,8 @@ def write_model(weights: Mapping[str, Tensor], packaged: Path, into: Path) -> No
 
 def configuration() -> Any:  # noqa: ANN401
     """The configuration of a rotary MiniLM, without dropout."""
-    from transformers import JinaEmbeddingsV3Config
+    with IMPORTING:
+        from transformers import JinaEmbeddingsV3Config
 
     return JinaEmbeddingsV3Config(
         architectures=["JinaEmbeddingsV3Model"],

@@ -108,3 +108,30 @@ def test_a_library_that_is_imported_changes_no_environment() -> None:
 @glibc
 def test_what_the_environment_says_of_memory_stays() -> None:
     assert printed(HOLDS, MALLOC_TRIM_THRESHOLD_="1048576") < 0.2
+
+
+TWO_THREADS = """
+import threading, time
+from indexing.encoder.mean_model import TokenStates
+from indexing.models.files import encoder_weights
+
+folder, failures = encoder_weights().folder, []
+
+def load(after):
+    time.sleep(after)
+    try:
+        TokenStates(folder)
+    except Exception as error:
+        failures.append(error)
+
+threads = [threading.Thread(target=load, args=(after,)) for after in (0, 0.05, 0.15, 0.3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert not failures, failures
+"""
+
+
+def test_threads_may_load_models_while_transformers_is_imported() -> None:
+    subprocess.run([sys.executable, "-c", TWO_THREADS], check=True, capture_output=True)
