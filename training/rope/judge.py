@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from texts import read_texts
 
 from indexing.models.files import encoder_weights
-from indexing.models.minilm.rotary_minilm import changed
+from indexing.models.minilm.variant import changed
 
 
 @click.command()

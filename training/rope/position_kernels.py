@@ -24,7 +24,8 @@ import torch
 from rotary import student
 from torch import Tensor
 
-from indexing.models.minilm.rotary_minilm import BASE, HEADS, LAYERS, WINDOW
+from indexing.models.minilm.rotary_minilm import BASE, HEADS, LAYERS
+from indexing.models.minilm.variant import WINDOW
 from indexing.nn.rope import frequencies
 
 PAIRS = 6  # the quickest of the 16 of each head: wave lengths of up to 112 tokens

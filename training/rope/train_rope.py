@@ -46,7 +46,8 @@ from torch.nn.functional import cosine_similarity, kl_div, log_softmax, normaliz
 
 from indexing.encoder.packed import packed
 from indexing.models.files import encoder_weights
-from indexing.models.minilm.rotary_minilm import WINDOW, renamed
+from indexing.models.minilm.rotary_minilm import renamed
+from indexing.models.minilm.variant import WINDOW
 
 _MEASURED = 8  # batches from which mean states and balanced coordinates come
 _SOLVED = 24  # batches from which output layers are solved

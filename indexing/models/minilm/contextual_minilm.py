@@ -2,29 +2,21 @@
 
 The architecture is `indexing/nn/contextual_bert.py`; every weight of the packaged encoder has its
 place there but the table of positions. It was distilled from the packaged encoder as `minilm-rope`
-was (`rotary_minilm.py` says how changes are kept), on texts of at most 256 tokens.
+was (`variant.py` says how it is kept), on texts of at most 256 tokens.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexing.errors import MissingDependency
-from indexing.models.cache_dir import cache_dir
-from indexing.models.kept_folder import kept_folder
-from indexing.models.minilm.rotary_minilm import WINDOW, changed, write_model
-from indexing.notify import Notify
+from indexing.models.minilm.variant import WINDOW, Variant
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-NAME = "minilm-cope"
-CHANGES = Path(__file__).with_name("contextual_minilm.safetensors")
 CONFIGURATION = {
     "architectures": ["ContextualBert"],
     "model_type": "contextual-bert",
@@ -53,33 +45,6 @@ _NAMES = {
 }
 
 
-def contextual_folder(packaged: Path, *, revision: str, notify: Notify | None = None) -> Path:
-    """A folder with the whole model; made now if it is not there.
-
-    Args:
-        packaged: The packaged encoder's folder.
-        revision: What pins both it and `CHANGES`; part of the folder's name.
-        notify: Told before it is made.
-
-    Raises:
-        MissingDependency: transformers is too old to read the folder.
-    """
-    if find_spec("transformers.models.jina_embeddings_v3") is None:  # came with 5.4
-        raise MissingDependency(
-            "transformers 5.4", f"the encoder {NAME}", "pip install 'transformers>=5.4'"
-        )
-    target = cache_dir() / "models" / f"{NAME}-{revision}"
-    return kept_folder(target, partial(_write, packaged), doing=f"writing {NAME}", notify=notify)
-
-
-def _write(packaged: Path, into: Path) -> None:
-    from safetensors.torch import load_file
-
-    weights = changed(load_file(CHANGES), renamed(load_file(packaged / "model.safetensors")))
-    write_model(weights, packaged, into)
-    (into / "config.json").write_text(json.dumps(CONFIGURATION, indent=1), "utf-8")
-
-
 def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """BERT's weights, float32, under the contextual architecture's names.
 
@@ -96,3 +61,12 @@ def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
             found[name] = tensor.detach().float().clone()
     found[_TYPES] += weights[_TABLE][:WINDOW].float().mean(dim=0)
     return found
+
+
+def _configure(into: Path) -> None:
+    (into / "config.json").write_text(json.dumps(CONFIGURATION, indent=1), "utf-8")
+
+
+CONTEXTUAL = Variant(
+    "minilm-cope", Path(__file__).with_name("contextual_minilm.safetensors"), renamed, _configure
+)

@@ -12,7 +12,8 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -164,13 +165,14 @@ def listen(options: ServerOptions) -> socket.socket:
     return listener
 
 
-def _until_interrupted(server: uvicorn.Server) -> threading.Event:
+@contextmanager
+def _until_interrupted(server: uvicorn.Server) -> Iterator[threading.Event]:
     """Have Ctrl-C end a server that has not begun yet, too.
 
     Nothing is raised: Python drops what is raised while it removes a weak reference, as it often
     does here, and the Ctrl-C would be lost.
 
-    Returns:
+    Yields:
         What is set by Ctrl-C. Once the server runs, it has its own way of taking notice.
     """
     interrupted = threading.Event()
@@ -179,9 +181,14 @@ def _until_interrupted(server: uvicorn.Server) -> threading.Event:
         interrupted.set()
         server.should_exit = True
 
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, interrupt)
-    return interrupted
+    if threading.current_thread() is not threading.main_thread():  # which alone gets signals
+        yield interrupted
+        return
+    former = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, former)
 
 
 def serve(
@@ -222,23 +229,24 @@ def serve(
         )
         server = uvicorn.Server(config)
         logging.getLogger("uvicorn.error").addFilter(_is_worth_logging)
-        interrupted = _until_interrupted(server)
         listener.listen()
         app.ingest_queue.resume()
         host = f"[{options.host}]" if ":" in options.host else options.host
-        try:
-            if ready is not None:
-                ready(f"http://{host}:{listener.getsockname()[1]}")
-            # Ctrl-C before its loop has begun leaves a coroutine behind, of which nobody need know.
-            warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited")
-            server.run(sockets=[listener])
-            if interrupted.is_set():
-                raise KeyboardInterrupt
-        finally:
-            app.ingest_queue.close()
-            app.suggestions.close()
-            app.viewer.close()
-            _wait_for_threads()
+        with _until_interrupted(server) as interrupted:
+            try:
+                if ready is not None:
+                    ready(f"http://{host}:{listener.getsockname()[1]}")
+                # Ctrl-C before its loop has begun leaves a coroutine behind that is of no interest.
+                ignored = "coroutine 'Server.serve' was never awaited"
+                warnings.filterwarnings("ignore", ignored)
+                server.run(sockets=[listener])
+                if interrupted.is_set():
+                    raise KeyboardInterrupt
+            finally:
+                app.ingest_queue.close()
+                app.suggestions.close()
+                app.viewer.close()
+                _wait_for_threads()
     if failures:
         raise failures[0]
 

@@ -1,16 +1,10 @@
 """`minilm-cope` is the packaged encoder with contextual positions, made from both files."""
 
-from pathlib import Path
-
 import numpy as np
-import pytest
 
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
-from indexing.errors import MissingDependency
-from indexing.models.files import encoder_weights
-from indexing.models.minilm import contextual_minilm
-from indexing.models.minilm.contextual_minilm import CHANGES
+from indexing.models.minilm.contextual_minilm import CONTEXTUAL
 
 TEXTS = (
     "The launch was moved from March to May because the supplier delivered late.",
@@ -32,11 +26,4 @@ def test_it_is_near_the_packaged_encoder_and_reads_on_without_a_method(encoder: 
 
 
 def test_the_file_is_small() -> None:
-    assert CHANGES.stat().st_size < 15e6
-
-
-def test_an_old_transformers_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path))
-    monkeypatch.setattr(contextual_minilm, "find_spec", lambda name: None)
-    with pytest.raises(MissingDependency, match=r"pip install 'transformers>=5.4'"):
-        encoder_weights("minilm-cope")
+    assert CONTEXTUAL.changes.stat().st_size < 15e6
