@@ -52,6 +52,38 @@ TODAY = date(2026, 11, 22)  # a Sunday
             "calls with Ada Park and Cem",
             "with Ada Park and Cem",
         ),
+        ("Was haben wir im März beschlossen?", "im März", "of 2026-03"),
+        ("Was sagte Ada am 14. März 2026?", "am 14. März 2026", "of 2026-03-14"),
+        ("Was wurde in der letzten Sitzung gesagt?", "in der letzten Sitzung", "of 2026-05-12"),
+        ("Beim jüngsten Treffen, wer sprach?", "Beim jüngsten Treffen", "of 2026-05-12"),
+        ("Warum in der Sitzung vom 12. Mai?", "in der Sitzung vom 12. Mai", "of 2026-05-12"),
+        ("Wer war in der Maisitzung?", "in der Maisitzung", "of 2026-05"),
+        (
+            "Fasse alle Besprechungen aus dem März zusammen",
+            "alle Besprechungen aus dem März",
+            "of 2026-03",
+        ),
+        ("Was wurde im Jahr 2025 in Sitzungen gesagt?", "im Jahr 2025", "of 2025"),
+        ("Was wurde nach dem 14. März vereinbart?", "nach dem 14. März", "since 2026-03-15"),
+        ("Was wurde seit April besprochen?", "seit April", "since 2026-04"),
+        ("Wer sprach vor Mai?", "vor Mai", "until 2026-04-30"),
+        (
+            "Was wurde zwischen März und Mai gesagt?",
+            "zwischen März und Mai",
+            "since 2026-03, until 2026-05",
+        ),
+        (
+            "Was wurde in der vorigen Woche beschlossen?",
+            "in der vorigen Woche",
+            "since 2026-11-09, until 2026-11-15",
+        ),
+        ("Die gestrige Teamsitzung, was kam heraus?", "Die gestrige Teamsitzung", "of 2026-11-21"),
+        ("Warum so spät im Gespräch mit Bob?", "im Gespräch mit Bob", "with Bob"),
+        (
+            "Fasse die Gespräche mit Ada Park und Cem zusammen",
+            "die Gespräche mit Ada Park und Cem",
+            "with Ada Park and Cem",
+        ),
     ],
 )
 def test_what_limits_a_question(question: str, mention: str, limits: str) -> None:
@@ -77,6 +109,11 @@ def test_what_limits_a_question(question: str, mention: str, limits: str) -> Non
         "What was said in Marchfield?",
         "When is the next meeting?",
         "What did Ada say on 31 February 2026?",
+        "Warum fiel der Umsatz im März?",
+        "Was wurde 2025 gebaut?",
+        "Was wurde in der letzten Budgetsitzung gesagt?",  # which of its kind, no date tells
+        "Was sagte Ada über das Treffen mit niemandem?",
+        "Wann ist die nächste Sitzung?",
     ],
 )
 def test_what_does_not(question: str) -> None:
@@ -96,7 +133,9 @@ def test_both_at_once() -> None:
 
 
 def test_a_hostile_question_takes_no_time() -> None:
-    for text in ("in the meeting with " * 500, "between May and " * 500, "the last " * 1000):
+    english = ("in the meeting with " * 500, "between May and " * 500, "the last " * 1000)
+    german = ("in der Sitzung mit " * 500, "zwischen Mai und " * 500, "der letzten " * 1000)
+    for text in (*english, *german, "a-" * 5000):
         occasion_mentions(text, MEETINGS, today=TODAY)
 
 

@@ -182,6 +182,7 @@ DATED = Catalogue(
         ("What did we decide in March about it?", "of 2026-03", "What did we decide about it?"),
         ("In the meeting with Bob, who was late?", "with Bob", "who was late?"),
         ("What was it in the last meeting?", "of 2026-05-12", "What was it?"),
+        ("Was haben wir im März dazu gesagt?", "of 2026-03", "Was haben wir dazu gesagt?"),
     ],
 )
 def test_a_time_in_a_question_is_a_limit_that_is_shown(
@@ -201,6 +202,9 @@ def test_a_time_in_a_question_is_a_limit_that_is_shown(
         ("Who attended the last meeting?", "speakers", "price"),
         ("What was decided in the meeting of 14 March?", "decisions", "mast"),
         ("Please summarize the meeting with Bob.", "summary", "price"),
+        ("Wer war beim letzten Treffen dabei?", "speakers", "price"),
+        ("Was wurde in der Sitzung vom 14. März beschlossen?", "decisions", "mast"),
+        ("Bitte fasse das Gespräch mit Bob zusammen.", "summary", "price"),
     ],
 )
 def test_a_meeting_is_named_by_its_day_or_people(question: str, kind: str, id_: str) -> None:
