@@ -24,7 +24,7 @@ from generator.ms_poe.architectures import recognise
 from generator.ms_poe.method import MsPoE
 from indexing.errors import UnsupportedModel
 from indexing.models.files import DEFAULT_GENERATOR, generator_weights
-from indexing.models.gguf import silenced
+from indexing.models.loading import loading
 from rag_app.cli.options import numbers, print_result, with_json
 from rag_app.evaluation.table import grid
 from rag_app.progress import track
@@ -176,9 +176,10 @@ def _transformers(
 ) -> Callable[[list[int]], Speeds]:
     """The same weights as people load them, decoded greedily."""
     import torch
-    from transformers import AutoModelForCausalLM
 
-    with silenced():
+    with loading():
+        from transformers import AutoModelForCausalLM
+
         model = AutoModelForCausalLM.from_pretrained(
             generator_weights(name).folder, dtype=getattr(torch, dtype), local_files_only=True
         )

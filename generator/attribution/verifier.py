@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from indexing.encoder.packed import packed
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import encoder_weights
-from indexing.models.gguf import silenced
-from indexing.models.runtime import IMPORTING
+from indexing.models.loading import loading
 from indexing.models.weight_changes import add_changes
 
 if TYPE_CHECKING:
@@ -64,13 +63,12 @@ class Verifier:
         """Model, tokenizer, and the logit's weight (1, d) and bias (1,)."""
         from safetensors.torch import load_file
 
-        with IMPORTING:
-            from transformers import AutoModel, AutoTokenizer
-
         folder = encoder_weights().folder
         tensors = load_file(VERIFIER_WEIGHTS) if self._tensors is None else self._tensors
         device = best_device()
-        with silenced():
+        with loading():
+            from transformers import AutoModel, AutoTokenizer
+
             model = AutoModel.from_pretrained(
                 folder, local_files_only=True, add_pooling_layer=False
             ).eval()

@@ -15,9 +15,8 @@ from generator.evidence import Vectors
 from generator.extractive.fitted import LORA_WEIGHTS
 from indexing.models.cores import spread
 from indexing.models.files import encoder_weights
-from indexing.models.gguf import silenced
 from indexing.models.graph_export import Export
-from indexing.models.runtime import IMPORTING
+from indexing.models.loading import loading
 from indexing.nn.lora import merge_lora
 
 _TOKENS = 2_048  # of a batch, padding included; more no longer fit into the caches of a core
@@ -35,11 +34,10 @@ def load_contextual_model(
     Raises:
         MissingDependency: The packaged encoder is not installed.
     """
-    with IMPORTING:
+    adapters = load_file(LORA_WEIGHTS) if adapters is None else adapters
+    with loading():
         from transformers import AutoModel
 
-    adapters = load_file(LORA_WEIGHTS) if adapters is None else adapters
-    with silenced():
         model = AutoModel.from_pretrained(
             encoder_weights().folder,
             local_files_only=True,

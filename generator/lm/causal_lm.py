@@ -19,8 +19,8 @@ from generator.prompt.follow_up import ConversationCache
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import DEFAULT_GENERATOR, Weights, generator_weights
-from indexing.models.gguf import silenced
-from indexing.models.runtime import IMPORTING, keep_memory
+from indexing.models.loading import loading
+from indexing.models.runtime import keep_memory
 from indexing.nn.lora import merge_lora
 from indexing.notify import Notify
 
@@ -238,10 +238,9 @@ def prefill_chunks(ids: Sequence[int], *, whole: bool) -> list[list[int]]:
 
 def _from_folder(weights: Weights, dtype: torch.dtype) -> tuple[Any, Any]:
     """Model and tokenizer; nothing is fetched, unpickled or run from the folder."""
-    with IMPORTING:
+    with loading():
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    with silenced():
         tokenizer = AutoTokenizer.from_pretrained(
             weights.folder, local_files_only=True, trust_remote_code=False
         )

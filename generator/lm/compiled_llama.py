@@ -88,7 +88,7 @@ class CompiledLlama:
 
         settings = active_settings(self.rotary.model)
         if settings is None:
-            return torch.ones(1, 1, 1, 1)
+            return torch.ones(1, 1, 1, 1, dtype=torch.float32)
         scales = settings.position_scales(self.rotary, cache)
         return None if scales is None or scales.shape[1] not in {1, rows} else scales[..., None]
 
@@ -119,7 +119,7 @@ class CompiledLlama:
         gain = getattr(self.rotary.model.get_decoder().rotary_emb, "attention_scaling", 1.0)
         cos, sin = (angles.cos() * gain).contiguous(), (angles.sin() * gain).contiguous()
         hidden_states = self._embed(tokens)
-        logits = torch.empty(rows, struct.head.rows)
+        logits = torch.empty(rows, struct.head.rows, dtype=torch.float32)
         call = Call(
             rows=rows,
             threads=torch.get_num_threads(),

@@ -108,7 +108,7 @@ class LPES:
         cached = cached_places(cache)
         if self.layers(rotary) and (cached is None or cached.settings != self):
             return None
-        return 1 / torch.tensor(self.scales)[:, None, None]
+        return 1 / torch.tensor(self.scales, dtype=torch.float32)[:, None, None]
 
     @contextmanager
     def apply(self, rotary: RotaryModel) -> Iterator[None]:

@@ -123,9 +123,9 @@ class MsPoE:
         if cached is None or cached.settings != self or cached.places is None:
             return None
         count = 1 if self.order == "uniform" else rotary.num_kv_heads
-        shares = 1 / torch.tensor(ratios(self.r_min, self.r_max, count))
+        shares = 1 / torch.tensor(ratios(self.r_min, self.r_max, count), dtype=torch.float32)
         depth = max(layer.index for layer in rotary.layers) + 1
-        factors = torch.ones(depth, *cached.places.shape[1:])
+        factors = torch.ones(depth, *cached.places.shape[1:], dtype=torch.float32)
         factors[[layer.index for layer in self.layers(rotary)]] = shares[cached.places.cpu()]
         return factors
 
@@ -336,7 +336,7 @@ def measure_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, .
     rotary = recognise(inner)
     watching = MsPoE(r_min=1.0, r_max=1.0, first_layer=0)
     depth = max(layer.index for layer in rotary.layers) + 1
-    total = torch.zeros(depth, rotary.num_kv_heads)
+    total = torch.zeros(depth, rotary.num_kv_heads, dtype=torch.float32)
     with watching(inner), torch.inference_mode():
         for prompt in prompts:
             ids = torch.tensor([prompt], device=inner.device)

@@ -103,7 +103,7 @@ def query_key_products(queries: Tensor, keys: Tensor, rotation: Rotation) -> Ten
         rotate_(rotated, *rotation.by_head())
         return torch.einsum("bkgd,bnkd->bkgn", queries, rotated[:, :, :, 0])
     queries = queries.contiguous()
-    products = torch.empty(*queries.shape[:3], keys.shape[1])
+    products = torch.empty(*queries.shape[:3], keys.shape[1], dtype=torch.float32)
     compiled.query_key_products(
         *(queries.data_ptr(), queries.shape[2], byref(data)),
         *(byref(angles), products.data_ptr(), _threads()),

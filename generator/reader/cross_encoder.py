@@ -22,9 +22,8 @@ from generator.reader.inputs import Inputs, Outputs
 from generator.reader.stretch import Stretch, Tokens
 from generator.reader.weights import READER_WEIGHTS
 from indexing.models.files import encoder_weights
-from indexing.models.gguf import silenced
 from indexing.models.graph_export import Export
-from indexing.models.runtime import IMPORTING
+from indexing.models.loading import loading
 from indexing.models.weight_changes import ENCODER, add_changes, changes
 
 if TYPE_CHECKING:
@@ -86,11 +85,10 @@ class CrossEncoder(nn.Module):
     """
 
     def __init__(self, *, dropout: float = 0.0, attention: str = "eager") -> None:
-        with IMPORTING:
+        super().__init__()
+        with loading():
             from transformers import AutoModel
 
-        super().__init__()
-        with silenced():
             self.encoder: Any = AutoModel.from_pretrained(
                 encoder_weights().folder,
                 local_files_only=True,
@@ -102,9 +100,9 @@ class CrossEncoder(nn.Module):
             )
         self.encoder.embeddings.requires_grad_(False)
         size = self.encoder.config.hidden_size
-        self.span = nn.Linear(size, 2)
-        self.answerable = nn.Linear(size, 1)
-        self.relevant = nn.Linear(size, 1)
+        self.span = nn.Linear(size, 2, dtype=torch.float32)
+        self.answerable = nn.Linear(size, 1, dtype=torch.float32)
+        self.relevant = nn.Linear(size, 1, dtype=torch.float32)
         for head in (self.span, self.answerable, self.relevant):
             nn.init.normal_(head.weight, std=0.02)
             nn.init.zeros_(head.bias)

@@ -42,8 +42,7 @@ from indexing.extension import (
 from indexing.extension.pcw import windows
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import Weights, encoder_weights
-from indexing.models.gguf import silenced
-from indexing.models.runtime import IMPORTING
+from indexing.models.loading import loading
 
 if TYPE_CHECKING:
     import torch
@@ -257,7 +256,7 @@ def load_model(weights: Weights, settings: EncoderSettings) -> tuple[SentenceTra
         MissingDependency: sentence-transformers is not installed.
     """
     try:
-        with IMPORTING:
+        with loading():
             from sentence_transformers import SentenceTransformer
     except ModuleNotFoundError as error:
         within = settings.extension in WITHIN_MODEL
@@ -300,7 +299,7 @@ def _loaded(load: Callable[[torch.device], T], settings: EncoderSettings) -> tup
     else:
         dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16}[settings.dtype]
     try:
-        with silenced():
+        with loading():
             model = load(device)
     except Exception as error:  # whatever a damaged folder makes the libraries raise
         said = " ".join(f"{type(error).__name__}: {error}".split())[:300]

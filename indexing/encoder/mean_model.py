@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from indexing.models.files import Weights
-from indexing.models.runtime import IMPORTING
+from indexing.models.loading import loading
 
 _MODULES = ["Transformer", "Pooling", "Normalize"]
 _MEAN = "pooling_mode_mean_tokens"
@@ -24,13 +24,13 @@ class TokenStates(nn.Module):
     """Token ids to the transformer's last hidden states; `auto_model` is the transformer."""
 
     def __init__(self, folder: Path) -> None:
-        with IMPORTING:
+        super().__init__()
+        with loading():
             from transformers import AutoModel
 
-        super().__init__()
-        self.auto_model: Any = AutoModel.from_pretrained(
-            folder, local_files_only=True, use_safetensors=True, dtype=torch.float32
-        )
+            self.auto_model: Any = AutoModel.from_pretrained(
+                folder, local_files_only=True, use_safetensors=True, dtype=torch.float32
+            )
 
     def get_embedding_dimension(self) -> int:
         """Of a token state."""
@@ -66,7 +66,7 @@ class MeanModel(nn.Sequential):
     """
 
     def __init__(self, folder: Path) -> None:
-        with IMPORTING:
+        with loading():
             from transformers import AutoTokenizer
 
         super().__init__(TokenStates(folder), MeanPooling())

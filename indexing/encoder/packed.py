@@ -109,7 +109,7 @@ def _changed(
     import torch
 
     generator = torch.Generator().manual_seed(0)
-    probe = torch.randn(_PROBE, width, generator=generator).to(torch.bfloat16)
+    probe = torch.randn(_PROBE, width, generator=generator, dtype=torch.float32).to(torch.bfloat16)
     with torch.inference_mode(), ExitStack() as trial:
         before = shown(probe).float()
         for owner, values in changes.items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-from collections.abc import Iterator
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +13,7 @@ from indexing.errors import MissingDependency, UnsupportedModel
 from indexing.models import quantization
 from indexing.models.cache_dir import cache_dir
 from indexing.models.kept_folder import kept_folder
-from indexing.models.runtime import IMPORTING
+from indexing.models.loading import loading
 from indexing.notify import Notify
 
 _LAYOUT = "bf16-2"
@@ -62,12 +61,11 @@ def _convert(source: Path, into: Path) -> None:
     """Unpack to float32, round once to bfloat16, save with tokenizer, template and quantization."""
     import torch
 
-    with IMPORTING:
+    with loading(), contextlib.redirect_stderr(io.StringIO()):
         import transformers
 
-    unpack = getattr(transformers, "GgufConfig", None)  # before it, weights were always unpacked
-    options = {"quantization_config": unpack(dequantize=True)} if unpack else {}
-    with silenced(), contextlib.redirect_stderr(io.StringIO()):
+        unpack = getattr(transformers, "GgufConfig", None)  # before, weights were always unpacked
+        options = {"quantization_config": unpack(dequantize=True)} if unpack else {}
         tokenizer = transformers.AutoTokenizer.from_pretrained(
             source.parent, gguf_file=source.name, trust_remote_code=False
         )
@@ -81,20 +79,3 @@ def _convert(source: Path, into: Path) -> None:
         model.to(torch.bfloat16).save_pretrained(into)
         tokenizer.save_pretrained(into)
     quantization.save(quantization.read(source), into)
-
-
-@contextlib.contextmanager
-def silenced() -> Iterator[None]:
-    """Load without transformers' own progress bars and remarks; restored on leaving."""
-    with IMPORTING:
-        from transformers.utils import logging as remarks
-
-    bars, level = remarks.is_progress_bar_enabled(), remarks.get_verbosity()
-    remarks.disable_progress_bar()
-    remarks.set_verbosity_error()
-    try:
-        yield
-    finally:
-        remarks.set_verbosity(level)
-        if bars:
-            remarks.enable_progress_bar()

@@ -25,7 +25,6 @@ import torch
 from torch import Tensor, nn
 
 from indexing.models.files import content_hash
-from indexing.models.gguf import silenced
 from indexing.models.graph import (
     GRAPH,
     PROBE,
@@ -37,6 +36,7 @@ from indexing.models.graph import (
     read_graph,
     session_options,
 )
+from indexing.models.loading import loading
 from indexing.notify import Notify
 
 log = logging.getLogger(__name__)
@@ -137,7 +137,7 @@ def _write(draft: Path, export: Export) -> None:
 
 
 def _trace(model: nn.Module, export: Export, path: Path) -> None:
-    with warnings.catch_warnings(), silenced():
+    with warnings.catch_warnings(), loading():
         warnings.simplefilter("ignore")  # of the tracer, about Python values: the probe tells
         torch.onnx.export(
             model,

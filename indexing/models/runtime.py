@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 
-IMPORTING = threading.RLock()
-"""Held while something is imported from transformers.
-
-Its module replaces itself at the end of its import; a thread that imports from it meanwhile would
-have the old one, in which nothing is.
-"""
 _TICKS = "16"  # of the CPU's clock, as a power of two: some 25 microseconds
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # as in glibc's malloc.h
 _KEPT, _LARGEST = 256 << 20, 32 << 20  # bytes; the second is the highest that glibc takes

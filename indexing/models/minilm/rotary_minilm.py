@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from indexing.models.loading import loading
 from indexing.models.minilm.variant import WINDOW, Variant
-from indexing.models.runtime import IMPORTING
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -38,7 +38,7 @@ _NAMES = {
 
 def configuration() -> Any:  # noqa: ANN401
     """The configuration of a rotary MiniLM, without dropout."""
-    with IMPORTING:
+    with loading():
         from transformers import JinaEmbeddingsV3Config
 
     return JinaEmbeddingsV3Config(
