@@ -147,18 +147,19 @@ def marker_spans(text: str, mode: Mode) -> Iterator[MarkerSpan]:
 
     Args:
         text: The answer's text.
-        mode: "quote" has one marker a line, at its end and counting up; in a "free" answer only
-            markers have their form.
+        mode: "quote" has at most one marker a line, at its end and counting up; in a "free" answer
+            only markers have their form.
     """
     if mode == "free":
         for mark in _MARKER.finditer(text):
             yield MarkerSpan(int(mark[1]), *mark.span())
         return
-    at = 0
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.endswith(own := f"[{number}]"):
+    at, number = 0, 1
+    for line in text.split("\n"):
+        if line.endswith(own := f"[{number}]"):  # a line that is counted or listed may have none
             end = at + len(line)
             yield MarkerSpan(number, end - len(own), end)
+            number += 1
         at += len(line) + 1
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 Kind = Literal["text", "speaker", "short", "doubt", "marker", "unsupported"]
 
 _MARKS = re.compile(rf" ?(?:\[(\d{{1,3}})\]|({re.escape(UNSUPPORTED_MARK)}))")
-_LAST = re.compile(r" ?\[(\d{1,3})\]\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +41,26 @@ def paragraphs(text: str, mode: Mode, answer: Answer | None = None) -> list[list
 
     Args:
         text: With markers.
-        mode: "quote" has one marker a line, at its end and counting up; "free" has them anywhere.
+        mode: "quote" has at most one marker a line, at its end and counting up; "free" has them
+            anywhere.
         answer: The answer, once it is complete.
     """
     lines = [line for line in text.split("\n") if line.strip()]
     if mode == "quote":
-        return [list(_quote(line, number, answer)) for number, line in enumerate(lines, 1)]
+        return list(_quotes(lines, answer))
     return [list(_free(line, answer.unsupported if answer else ())) for line in lines]
 
 
-def _quote(line: str, number: int, answer: Answer | None) -> Iterator[Segment]:
-    last = _LAST.search(line)
-    if last is None or int(last[1]) != number:
-        yield Segment("text", line)
-        return
-    yield from _words(line[: last.start()], number, answer)
-    yield Segment("marker", last[1])
+def _quotes(lines: Sequence[str], answer: Answer | None) -> Iterator[list[Segment]]:
+    number = 1
+    for line in lines:
+        mark = f" [{number}]"  # a line that is counted or listed may have none
+        if line.endswith(mark):
+            words = _words(line.removesuffix(mark), number, answer)
+            yield [*words, Segment("marker", str(number))]
+            number += 1
+        else:
+            yield [Segment("text", line)]
 
 
 def _words(line: str, number: int, answer: Answer | None) -> Iterator[Segment]:

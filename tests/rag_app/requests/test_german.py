@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from generator.answer import marker_spans
 from generator.prompt.follow_up import Turn
 from generator.request import AskRequest
 from indexing.encoder.encoder import Encoder
+from rag_app.chat.page.segments import paragraphs
 from rag_app.corpus.corpus import Corpus
 from rag_app.requests.router import route
 from tests.rag_app.requests.test_router import CATALOGUE, ONE, THREE, TWO
@@ -79,6 +81,12 @@ def test_what_is_computed_is_said_in_german(tmp_path: Path, encoder: Encoder) ->
         ]
     listed, people, nets, _, nowhere = (answer.text for answer in answers)
     assert [answer.kind for answer in answers].index("question") == 3
+    for answer in answers:
+        own = [each.marker for each in marker_spans(answer.text, answer.mode)]
+        shown = [piece for line in paragraphs(answer.text, answer.mode, answer) for piece in line]
+        assert own == [each.marker for each in answer.citations]
+        assert own == [int(piece.text) for piece in shown if piece.kind == "marker"]
+    assert len(answers[1].citations) == 2  # below a line that quotes nothing
     assert listed.startswith("1 Dokument:\nufer (text, ") and listed.endswith(" Wörter)")
     assert people.startswith("2 Personen sprechen in ufer; wer schweigt, zeigt")
     assert "Anna, " in people and " der Wörter in 2 Wortmeldungen, zuerst: " in people

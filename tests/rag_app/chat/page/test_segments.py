@@ -19,6 +19,16 @@ def test_a_quote_ends_with_its_own_marker_and_nothing_else_is_one() -> None:
     ]
 
 
+def test_lines_that_quote_nothing_have_no_marker() -> None:
+    text = "minutes, in so many words:\nDecided: It moves. [1]\nand 2 more [1]\nTo do: Ring. [2]"
+    assert paragraphs(text, "quote") == [
+        [Segment("text", "minutes, in so many words:")],
+        [Segment("text", "Decided: It moves."), Segment("marker", "1")],
+        [Segment("text", "and 2 more [1]")],
+        [Segment("text", "To do: Ring."), Segment("marker", "2")],
+    ]
+
+
 def test_doubted_sentences_of_a_free_answer_are_marked() -> None:
     text = f"It moved. [1] It rained. {UNSUPPORTED_MARK} Both. [2] {UNSUPPORTED_MARK} And"
     answer = Answer("Why?", text, unsupported=("It rained.", "Both."))
