@@ -36,11 +36,13 @@ from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.shards.manifest import ShardManifest
 from rag_app.corpus.shards.ray_cluster import RemoteShards, release, start
 from rag_app.corpus.shards.shards import Shards
+from rag_app.progress import track
 from retriever.features import Embed
 from retriever.fusion import RANKINGS
 from retriever.retriever import Retriever
 
 COUNTS = (1, 2, 4)
+ROUNDS = 3  # of work here and on Ray, in turn
 MIB = 1 << 20
 
 Search = Callable[[str], list[Hit]]
@@ -73,17 +75,25 @@ class SearchReport:
 
 @dataclass(frozen=True, slots=True)
 class WorkReport:
-    """Encoding and a batch with one number of workers; 0 for this process.
+    """Encoding and a batch by one number of workers, in turn with this process.
 
     Attributes:
         workers: How many.
-        tokens: Encoded in a second.
-        questions: Answered in an hour.
+        tokens: Encoded in a second, documents committed and indexed: the median round.
+        tokens_here: The same by this process.
+        tokens_ratio: Of the two, the median of rounds.
+        questions: Answered in an hour: the median round.
+        questions_here: The same by this process.
+        questions_ratio: Of the two, the median of rounds.
     """
 
     workers: int
     tokens: float
+    tokens_here: float
+    tokens_ratio: float
     questions: float
+    questions_here: float
+    questions_ratio: float
 
 
 @contextmanager
@@ -180,39 +190,61 @@ def _memory(folder: Path, manifest: ShardManifest) -> float:
     return largest / MIB
 
 
-def work(documents: int, words: int, questions: int, counts: Sequence[int]) -> list[WorkReport]:
-    """Encoding and a batch here, then with each number of workers."""
-    reports = [_work(documents, words, questions, None)]
+def work(
+    documents: int, words: int, questions: int, counts: Sequence[int], *, rounds: int = ROUNDS
+) -> list[WorkReport]:
+    """Encoding and a batch with each number of workers, beside this process."""
+    reports = []
     for count in counts:
-        with cluster(count) as address:
-            reports.append(_work(documents, words, questions, RayWorkers(address)))
+        with (
+            cluster(count) as address,
+            tempfile.TemporaryDirectory() as name,
+            Corpus(Path(name) / "here") as here,
+            Corpus(Path(name) / "there", workers=RayWorkers(address)) as there,
+        ):
+            both, most = (here, there), there.questions_at_once
+            for corpus in both:  # every worker loads its models
+                corpus.add_documents(_texts(2 * most, 100, "warm"))
+                _answer(corpus, 2 * most, Path(name) / "warm")
+            tokens, asked = list[list[float]](), list[list[float]]()
+            with track(range(rounds), doing=f"{count} workers") as steps:
+                for step in steps:
+                    tokens.append([_encode(one, documents, words, f"round {step}") for one in both])
+                    out = Path(name) / f"round {step}"
+                    asked.append([_answer(one, questions, out, first=step) for one in both])
+        reports.append(WorkReport(count, *_medians(tokens), *_medians(asked)))
     return reports
 
 
-def _work(documents: int, words: int, questions: int, workers: RayWorkers | None) -> WorkReport:
-    """Once to load all workers' models, then timed."""
-    with (
-        tempfile.TemporaryDirectory() as name,
-        Corpus(Path(name) / "corpus", workers=workers) as corpus,
-    ):
-        together = corpus.questions_at_once
-        corpus.add_documents(_texts(2 * together, 100, "warm"))
-        started = perf_counter()
-        report = corpus.add_documents(_texts(documents, words, "timed"))
-        seconds = perf_counter() - started
-        assert len(report.added) == documents
-        options = BatchOptions(workers=together)
-        asked = [Question(f"q{n}", f"What does {word(n)} say?") for n in range(questions)]
-        run(corpus, asked[: 2 * together], Path(name) / "warm.jsonl", options=options)
-        summary = run(corpus, asked, Path(name) / "answers.jsonl", options=options)
-        assert summary.failed == 0
-    count = 0 if workers is None else together // 2
-    return WorkReport(count, report.tokens / seconds, summary.per_hour)
+def _encode(corpus: Corpus, documents: int, words: int, name: str) -> float:
+    """Tokens a second."""
+    started = perf_counter()
+    report = corpus.add_documents(_texts(documents, words, name))
+    seconds = perf_counter() - started
+    assert len(report.added) == documents
+    return report.tokens / seconds
+
+
+def _answer(corpus: Corpus, questions: int, out: Path, *, first: int = -1) -> float:
+    """Questions an hour; those of a batch that begins at another place are others."""
+    start = (first + 1) * questions
+    asked = [Question(f"q{n}", f"What does {word(start + n)} say?") for n in range(questions)]
+    options = BatchOptions(workers=corpus.questions_at_once)
+    place = out.with_name(f"{out.name} {corpus.folder.name}.jsonl")
+    summary = run(corpus, asked, place, options=options)
+    assert summary.failed == 0 and summary.asked == questions
+    return summary.per_hour
+
+
+def _medians(rates: Sequence[Sequence[float]]) -> tuple[float, float, float]:
+    """Of rates here and there, round by round: there, here, and there by here."""
+    here, there = np.transpose(rates)
+    return float(np.median(there)), float(np.median(here)), float(np.median(there / here))
 
 
 def _texts(count: int, words: int, name: str) -> Iterator[Document]:
     """Documents of drawn words, in sentences."""
-    draw = np.random.default_rng(len(name))
+    draw = np.random.default_rng([*name.encode()])
     for number in range(count):
         drawn = draw.integers(0, 20_000, (words // 10, 10)).tolist()
         text = " ".join(" ".join(map(word, row)).capitalize() + "." for row in drawn)
@@ -230,19 +262,26 @@ def text(found: Sequence[SearchReport], worked: Sequence[WorkReport]) -> str:
         times = " | ".join(f"{w.p50:.0f} / {w.p99:.0f}" for w in (one.whole, one.here, one.ray))
         ratios = f"{one.here_ratio:.2f}, {one.ray_ratio:.2f}"
         lines.append(f"| {one.shards} | {times} | {ratios} | {one.memory:.0f} | {one.equal} |")
-    lines += ["", "| workers | tokens a second | questions an hour |", "|---|---|---|"]
+    lines += [
+        "",
+        "| workers | tokens a second | this process | ratio "
+        "| questions an hour | this process | ratio |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for each in worked:
-        name = each.workers or "this process"
-        lines.append(f"| {name} | {each.tokens:,.0f} | {each.questions:,.0f} |")
+        tokens = f"{each.tokens:,.0f} | {each.tokens_here:,.0f} | {each.tokens_ratio:.2f}"
+        asked = f"{each.questions:,.0f} | {each.questions_here:,.0f} | {each.questions_ratio:.2f}"
+        lines.append(f"| {each.workers} | {tokens} | {asked} |")
     return "\n".join(lines)
 
 
 @click.command()
 @click.option("--passages", default=20_000, show_default=True, help="In the corpus of searches.")
 @click.option("--queries", default=100, show_default=True, help="Searches; 0 for none.")
-@click.option("--documents", default=60, show_default=True, help="Encoded; 0 for no workers.")
-@click.option("--words", default=3000, show_default=True, help="In each of them.")
-@click.option("--questions", default=100, show_default=True, help="In the batch.")
+@click.option("--documents", default=12, show_default=True, help="Encoded; 0 for no workers.")
+@click.option("--words", default=1000, show_default=True, help="In each of them.")
+@click.option("--questions", default=12, show_default=True, help="In the batch.")
+@click.option("--rounds", default=ROUNDS, show_default=True, help="Of encoding and a batch.")
 @click.option("--counts", multiple=True, type=int, help="Shards, workers.  [default: 1 2 4]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
@@ -251,12 +290,13 @@ def command(
     documents: int,
     words: int,
     questions: int,
+    rounds: int,
     counts: tuple[int, ...],
     as_json: bool,
 ) -> None:
     """Shards and workers on a Ray cluster, all of it on this machine."""
     every = counts or COUNTS
     found = searches(passages, queries=queries, counts=every) if queries else []
-    worked = work(documents, words, questions, every) if documents else []
+    worked = work(documents, words, questions, every, rounds=rounds) if documents else []
     values = {"searches": [*map(asdict, found)], "work": [*map(asdict, worked)]}
     print_result(as_json, values, lambda: click.echo(text(found, worked)))
