@@ -21,6 +21,9 @@ JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "Jso
 NOT_SAID = "The documents do not say."
 """The answer when the evidence does not hold one."""
 
+CONVERSATION = "the conversation"
+"""The title of its line in a context ledger."""
+
 UNSUPPORTED_MARK = "[unsupported]"
 """What follows a sentence of a generated answer that neither quote nor excerpt supports."""
 
@@ -183,6 +186,11 @@ class ContextEntry:
     tokens: int
     kept: int
     dropped: int
+
+    @property
+    def was_lost(self) -> bool:
+        """Whether it stands for documents that could not be searched."""
+        return not self.document and self.title != CONVERSATION
 
 
 @dataclass(frozen=True, slots=True)

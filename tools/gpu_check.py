@@ -80,6 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         print('vectors: skipped, FAISS has no GPU here; pip install "rag-app[gpu]"')
     if cuda:
+        checked.append(check_shard(options.vectors, options.queries))
         try:
             checked.append(check_encoder())
         except (RagAppError, ImportError) as error:
@@ -112,6 +113,33 @@ def check_vectors(count: int, depth: int, queries: int) -> bool:
         f"{search_ms(large, sample, depth):8.2f} ms"
     )
     return bool(agreement)
+
+
+def check_shard(count: int, queries: int, *, device: str = "cuda") -> bool:
+    """Every product of a shard's vectors, on the CPU and on the GPU, or another device."""
+    corpus = SyntheticCorpus.of(count)
+    vectors = np.concatenate(list(corpus.vectors()))
+    places = np.linspace(0, count - 1, queries).astype(np.int64)
+    sample = [each.vectors for each in corpus.queries(vectors[places], places)]
+    here = FaissIndex.build(vectors, flat_below=count + 1)
+    try:
+        there, seconds = timed(lambda: here.on(device))
+    except RagAppError as error:
+        print(f"shard: {error}")
+        return False
+    pairs = [(here.products(each), there.products(each)) for each in sample]
+    apart = max(float(np.abs(one - other).max()) for one, other in pairs)
+    times = [
+        median(timed(partial(index.products, each))[1] for each in sample) * 1000
+        for index in (here, there)
+    ]
+    print(
+        f"shard: all products with {count:,} vectors; they differ by {apart:.1e}: "
+        f"{'ok' if apart <= SCORES_WITHIN else 'DIFFERS'}\n"
+        f"  CPU       {times[0]:8.2f} ms a query of three texts\n"
+        f"  GPU       {times[1]:8.2f} ms, vectors sent in {seconds:.2f} s"
+    )
+    return apart <= SCORES_WITHIN
 
 
 def check_encoder() -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
 
-from generator.answer import ContextEntry
+from generator.answer import CONVERSATION, ContextEntry
 from generator.decoding.base import DecodingLimits, DecodingRun, prompt_room
 from generator.evidence import Evidence, Span
 from generator.lm.causal_lm import CausalModel
@@ -70,7 +70,7 @@ def _prompt(
     if state is not None and tokens <= limits.history:
         prompt = continue_prompt(question, evidence, state, chat=model.chat, room=longest)
         if prompt is not None:
-            return prompt, (ContextEntry("", "the conversation", tokens, tokens, 0),)
+            return prompt, (ContextEntry("", CONVERSATION, tokens, tokens, 0),)
     turns = [(each.question, each.answer) for each in history]
     earlier, entry = quote_history(turns, count=model.count, room=min(limits.history, room // 3))
     longest = min(longest, room + entry.kept)

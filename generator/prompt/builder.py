@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from generator.answer import NOT_SAID, ContextEntry
+from generator.answer import CONVERSATION, NOT_SAID, ContextEntry
 from generator.evidence import Evidence, Span
 from generator.prompt.chat_template import Chat, Frame
 from generator.prompt.document_cut import best_passage, cut_document
@@ -251,7 +251,7 @@ def quote_history(
             quoted.append(turn)
     text = _EARLIER + "".join(reversed(quoted)) if quoted else ""
     total, visible = sum(sizes), sum(sizes[: len(quoted)])
-    return text, ContextEntry("", "the conversation", total, visible, total - visible)
+    return text, ContextEntry("", CONVERSATION, total, visible, total - visible)
 
 
 class _PromptDraft:

@@ -11,7 +11,7 @@ lie far from passages. Where `faiss-gpu` and a GPU are found, a large index is s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.errors import MissingDependency
+from indexing.index.gpu_vectors import GpuVectors
 from indexing.models.runtime import keep_memory
 
 FloatArray = npt.NDArray[np.float32]
@@ -40,10 +41,12 @@ class FaissIndex:
     Attributes:
         index: A flat FAISS index, or one of codes.
         vectors: (n, d) float32 behind the codes; None where the index is flat and holds them.
+        gpu: The same vectors on a GPU, where `products` are computed then.
     """
 
     index: Any
     vectors: FloatArray | None = None
+    gpu: GpuVectors | None = None
 
     @classmethod
     def build(cls, vectors: FloatArray, *, flat_below: int | None = None) -> FaissIndex:
@@ -129,18 +132,35 @@ class FaissIndex:
         """(q, n) all inner products, each the same to the last bit whatever else is compared.
 
         So documents that are spread over several indexes are scored as in one. What einsum adds up
-        rests on the two vectors alone, below 8192 dimensions; BLAS takes turns by position.
+        rests on the two vectors alone, below 8192 dimensions; BLAS takes turns by position. A GPU
+        promises nothing of the kind: there the last bits may differ.
         """
-        if self.vectors is not None:
-            vectors = self.vectors
-        else:
-            count, size = len(self), len(self) * self.index.d
-            pointer = self.index.get_xb()
-            vectors = require_faiss().rev_swig_ptr(pointer, size).reshape(count, self.index.d)
-        if not len(vectors):
+        if not len(self):
             return np.zeros((len(queries), 0), np.float32)
+        if self.gpu is not None:
+            return self.gpu.products(queries)
+        vectors = self._all_vectors()
         rows = np.ascontiguousarray(queries, np.float32)
         return np.asarray(np.einsum("qd,nd->qn", rows, vectors), np.float32)
+
+    def on(self, device: str) -> FaissIndex:
+        """The same index, whose `products` are computed on a device, as torch calls it.
+
+        Raises:
+            CorpusError: There is no such device, or it has no room.
+        """
+        return replace(self, gpu=GpuVectors(self._all_vectors(), device=device))
+
+    def _all_vectors(self) -> FloatArray:
+        """(n, d) a view."""
+        if self.vectors is not None:
+            return self.vectors
+        count, dimension = len(self), self.index.d
+        if not count:
+            return np.zeros((0, dimension), np.float32)
+        pointer = self.index.get_xb()
+        flat = require_faiss().rev_swig_ptr(pointer, count * dimension)
+        return np.asarray(flat).reshape(count, dimension)
 
     def inner_products(self, queries: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
         """(q, p) scores of all positions in spans (first, last + 1), one after the other."""

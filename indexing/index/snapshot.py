@@ -12,7 +12,7 @@ import shutil
 import sys
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -122,6 +122,18 @@ class Snapshot:
             speakers=Speakers.of(speakers),
             counts=words.counts(len(spans), len(document_rows)) if shard else {},
             languages=languages,
+        )
+
+    def on(self, device: str) -> Snapshot:
+        """The same, whose vectors are compared on a device, as torch calls it.
+
+        Raises:
+            CorpusError: There is no such device, or it has no room.
+        """
+        return replace(
+            self,
+            document_vectors=self.document_vectors.on(device),
+            passage_vectors=self.passage_vectors.on(device),
         )
 
     def save(self, folder: Path) -> None:

@@ -76,6 +76,7 @@ class AnswerLine:
         documents: Fingerprint of the documents.
         failed: Whether it holds an error instead of an answer.
         abstained: Whether the answer abstains.
+        partial: Whether it was made without the documents of a lost shard.
     """
 
     line: bytes
@@ -83,6 +84,7 @@ class AnswerLine:
     documents: str
     failed: bool
     abstained: bool
+    partial: bool
 
     @property
     def record(self) -> Json:
@@ -317,9 +319,9 @@ def _is_json(text: bytes) -> bool:
 
 def _answer_line(line: bytes, record: Json) -> AnswerLine:
     settings, _, documents = record["fingerprint"].partition("-")
-    return AnswerLine(
-        line, settings, documents, record["error"] is not None, bool(record.get("abstained"))
-    )
+    failed, abstained = record["error"] is not None, bool(record.get("abstained"))
+    partial = not failed and any(one.get("document") == "" for one in record["context"])
+    return AnswerLine(line, settings, documents, failed, abstained, partial)
 
 
 def _append(path: Path, line: bytes) -> None:

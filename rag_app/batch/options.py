@@ -24,7 +24,8 @@ class BatchOptions:
         k: Maximum number of documents to take evidence from.
         workers: Questions answered in parallel.
         limit: Maximum number of questions to ask in this run; None for all.
-        retry_failed: Whether to ask failed questions again.
+        retry_failed: Whether to ask questions again that failed, or were answered without a lost
+            shard.
         changed: What to do with answers made with other settings, documents or questions:
             "stop" before asking anything, "keep" them, or "ask" these questions again. Answers
             to questions that are not in the file of questions are kept in any case.

@@ -58,6 +58,7 @@ class Summary:
         left: Questions without a line yet.
         answered: Lines with an answer, in the whole file.
         abstained: Those of them that abstain.
+        partial: Those of them made without the documents of a lost shard.
         failed: Lines without an answer.
         seconds: Duration of the asking.
         per_hour: Questions per hour; 0 when none was asked.
@@ -71,6 +72,7 @@ class Summary:
     left: int
     answered: int
     abstained: int
+    partial: int
     failed: int
     seconds: float
     per_hour: float
@@ -154,7 +156,7 @@ class _Plan:
     """The questions of a batch by the state of their answers, before asking."""
 
     new: list[Question]
-    failed: list[Question]
+    again: list[Question]  # failed, or answered without a lost shard
     stale: list[Question]  # answered with other settings or documents
     orphans: list[Key]  # of answers to questions that are not in the file of questions
 
@@ -173,9 +175,11 @@ class _Plan:
             if line is None:
                 plan.new.append(question)
             elif line.failed:
-                plan.failed.append(question)
+                plan.again.append(question)
             elif (line.settings, line.documents) != (settings, _fingerprint(documents, question)):
                 plan.stale.append(question)
+            elif line.partial:
+                plan.again.append(question)
         return plan
 
 
@@ -198,7 +202,7 @@ def _keys_to_ask(
         notify(f"{changes}; {_outcome(plan, options)}")
     questions = list(plan.new)
     if options.retry_failed:
-        questions += plan.failed
+        questions += plan.again
     if options.changed == "ask":
         questions += plan.stale
     return {question.key for question in questions}
@@ -255,6 +259,7 @@ def _summary(
         left=len(questions) - len(lines),
         answered=len(lines) - len(failures),
         abstained=sum(line.abstained for line in lines),
+        partial=sum(line.partial for line in lines),
         failed=len(failures),
         seconds=round(seconds, 3),
         per_hour=round(3600 * asked_now / seconds, 1) if asked_now and seconds else 0.0,

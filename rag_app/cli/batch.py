@@ -19,6 +19,7 @@ from rag_app.cli.options import (
     with_generator,
     with_json,
     with_k,
+    with_missing_shards,
     with_occasions,
     with_read_as,
     with_workers,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from generator.request import ReadAs
     from rag_app.batch.run import Step, Summary
     from rag_app.corpus.cluster.workers import RayWorkers
+    from rag_app.corpus.shards.manifest import MissingShards
 
 SOME_FAILED = 3
 
@@ -53,7 +55,11 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--limit", type=click.IntRange(min=1), help="Ask at most this many questions in this run."
 )
-@click.option("--retry-failed", is_flag=True, help="Ask failed questions again.")
+@click.option(
+    "--retry-failed",
+    is_flag=True,
+    help="Ask questions again that failed, or were answered without a lost shard.",
+)
 @click.option(
     "--on-change",
     "changed",
@@ -66,6 +72,7 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
 )
 @with_read_as
 @with_occasions
+@with_missing_shards
 @with_workers
 @click.option("--report", type=AnyFile, help="Also write all answers as one HTML page.")
 @with_json
@@ -92,6 +99,7 @@ def batch(
     since: str | None,
     until: str | None,
     participants: tuple[str, ...],
+    missing_shards: MissingShards,
     workers: RayWorkers | None,
     report: Path | None,
     as_json: bool,
@@ -114,7 +122,13 @@ def batch(
     where = filters(collections, (), None, None, since, until, participants)
     queries = read_questions(questions)
     with (
-        Corpus(folder, generator=settings, notify=_notify, workers=workers) as corpus,
+        Corpus(
+            folder,
+            generator=settings,
+            notify=_notify,
+            workers=workers,
+            missing_shards=missing_shards,
+        ) as corpus,
         _bar() as advance,
         stop_on_signal() as stop,
     ):
@@ -169,7 +183,12 @@ def _say(summary: Summary, report: Path | None) -> None:
         _notify(f"rag-app: {field(failure.id)}: {field(failure.message, longest=1000)}")
     if len(summary.failures) > 10:
         _notify(f"rag-app: and {len(summary.failures) - 10} more; see `error` in their lines")
-    if summary.failed:
+    if summary.partial:
+        _notify(
+            f"{count_noun(summary.partial, 'answer')} without the documents of a lost shard; see "
+            "`context` in their lines"
+        )
+    if summary.failed or summary.partial:
         _notify("retry them with --retry-failed")
 
 

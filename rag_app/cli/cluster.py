@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_app.cli.options import print_result, with_corpus, with_json
+from rag_app.cli.options import ClusterPlace, print_result, with_corpus, with_json
 from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def cluster(context: click.Context, folder: Path, as_json: bool) -> None:
 )
 @click.option(
     "--ray",
+    type=ClusterPlace(),
     metavar="HOST:PORT",
     default="",
     help="Search them on the machines of this Ray cluster.  [default: in the process that asks]",
@@ -58,9 +59,27 @@ def cluster(context: click.Context, folder: Path, as_json: bool) -> None:
     help="With --ray, what the corpus is called there, as in --corpus ray://HOST:PORT/NAME.  "
     "[default: as its folder]",
 )
+@click.option(
+    "--ray-gpus",
+    "gpus",
+    type=click.FloatRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="With --ray, GPUs of each shard's process, which compare its vectors; 0.25 lets four "
+    "share one.",
+)
 @with_corpus
 @with_json
-def init(shards: int, ray: str, replicas: int, name: str, folder: Path, as_json: bool) -> None:
+def init(
+    shards: int,
+    ray: str,
+    replicas: int,
+    name: str,
+    gpus: float,
+    folder: Path,
+    as_json: bool,
+) -> None:
     """Divide a corpus into N shards, or into another number of them.
 
     Each document belongs to one, by a hash of its id. Nothing is encoded again: documents and
@@ -70,7 +89,7 @@ def init(shards: int, ray: str, replicas: int, name: str, folder: Path, as_json:
     from rag_app.corpus.corpus import Corpus
 
     with Corpus(folder, notify=lambda line: say(line, error=True)) as corpus:
-        manifest = corpus.divide(shards, ray=ray, replicas=replicas, name=name)
+        manifest = corpus.divide(shards, ray=ray, replicas=replicas, name=name, gpus=gpus)
     _print(manifest, as_json)
 
 
@@ -92,13 +111,16 @@ def _print(manifest: ShardManifest | None, as_json: bool) -> None:
             return
         where = f", searched by ray://{manifest.ray}/{manifest.name}" if manifest.ray else ""
         copies = f", {manifest.replicas} replicas" if manifest.replicas > 1 else ""
-        say(f"generation {manifest.generation}{where}{copies}")
+        gpus = f", {manifest.gpus:g} GPUs each" if manifest.gpus else ""
+        say(f"generation {manifest.generation}{where}{copies}{gpus}")
         for one in manifest.shards:
             say(f"shard {one.name}: {one.documents:,} documents, {one.passages:,} passages")
 
     values = asdict(manifest) if manifest else None
     shards = values["shards"] if values else []
     about = (
-        {name: values[name] for name in ("generation", "ray", "name", "replicas")} if values else {}
+        {name: values[name] for name in ("generation", "ray", "name", "replicas", "gpus")}
+        if values
+        else {}
     )
     print_result(as_json, {**about, "shards": shards}, show)

@@ -10,6 +10,7 @@ from indexing.documents import Hit, PassageHit, clock
 from indexing.text.disfluency import without_noise
 
 if TYPE_CHECKING:
+    from generator.answer import ContextEntry
     from indexing.documents import Document
     from indexing.indexer import IndexReport
     from indexing.store.store import DocumentEntry
@@ -35,6 +36,22 @@ def hits(ranking: Sequence[Hit], *, explain: bool = False) -> list[Json]:
             "passages": [_passage(passage, explain) for passage in hit.passages],
         }
         for hit in ranking
+    ]
+
+
+def missing(lines: Sequence[ContextEntry]) -> list[Json]:
+    """Lines of the ledger for what a search did not look at, in the form of hits without an id."""
+    return [
+        {
+            "document": one.document,
+            "title": one.title,
+            "path": "",
+            "part": "",
+            "date": "",
+            "score": 0.0,
+            "passages": [],
+        }
+        for one in lines
     ]
 
 

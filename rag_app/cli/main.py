@@ -217,6 +217,7 @@ def index(
 @with_retriever
 @click.option("--explain", is_flag=True, help="Show what each feature adds to the scores.")
 @with_filters
+@with_missing_shards
 @with_corpus
 @with_json
 def search(
@@ -232,6 +233,7 @@ def search(
     since: str | None,
     until: str | None,
     participants: tuple[str, ...],
+    missing_shards: MissingShards,
     folder: Path,
     as_json: bool,
 ) -> None:
@@ -240,13 +242,13 @@ def search(
     from rag_app.cli import printing
 
     where = filters(collections, documents, pattern, speaker, since, until, participants)
-    with _corpus(folder, quick_start=True) as corpus:
-        hits = corpus.search(query, k=k, passages=passages, where=where, ranking=retriever)
-        nothing = "" if hits else corpus.nothing_matches(where)
+    with _corpus(folder, quick_start=True, missing_shards=missing_shards) as corpus:
+        found = corpus.partial_search(query, k=k, passages=passages, where=where, ranking=retriever)
+        nothing = "" if found.hits else corpus.nothing_matches(where)
     print_result(
         as_json,
-        shapes.hits(hits, explain=explain),
-        lambda: printing.hits(hits, explain) if hits or not nothing else terminal.say(nothing),
+        [*shapes.hits(found.hits, explain=explain), *shapes.missing(found.missing)],
+        lambda: printing.partial_hits(found, explain, nothing),
     )
 
 

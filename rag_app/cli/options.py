@@ -163,6 +163,21 @@ class CorpusPlace(click.Path):
         return address.folder()
 
 
+class ClusterPlace(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """HOST:PORT of a Ray cluster, written as that or as ray://HOST:PORT."""
+
+    name = "HOST:PORT"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's own signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        """The address as Ray takes it."""
+        return str(value).removeprefix("ray://").rstrip("/")
+
+
 with_corpus = click.option(
     "--corpus",
     "folder",
@@ -289,6 +304,7 @@ with_workers = gathered(
     _workers,
     click.option(
         "--ray",
+        type=ClusterPlace(),
         metavar="HOST:PORT",
         help="Let the workers of this Ray cluster do it.  [default: the cluster that --corpus "
         "names, else this process]",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from indexing.store.store import DocumentEntry
     from rag_app.cli.settings import Setting
     from rag_app.corpus.info import CorpusInfo
+    from rag_app.corpus.shards.missing import PartialHits
 
 
 _WIDEST = 100  # columns of a line of text
@@ -124,6 +125,22 @@ def hits(ranking: Sequence[Hit], explain: bool) -> None:
                 say(_filled(f"beside it: {figure}", indent=5))
 
 
+def partial_hits(found: PartialHits, explain: bool, nothing: str) -> None:
+    """Documents with their passages, then what was not looked at.
+
+    Args:
+        found: Both.
+        explain: Whether to show what each feature gives.
+        nothing: What to say where there are none; "" for the usual.
+    """
+    if found.hits or not nothing:
+        hits(found.hits, explain)
+    else:
+        say(nothing)
+    for line in found.missing:
+        say(field(line.title))
+
+
 def sources(answer: Answer, *, explain: bool = False) -> None:
     """What follows a streamed answer: quotes, unsupported sentences, context ledger, timings."""
     click.echo("\n")
@@ -141,7 +158,8 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
         say(f"No support found for: {flow(sentence)}")
     say("")
     for entry in answer.context:
-        say(f"read {entry.kept:,} of {entry.tokens:,} tokens of {field(entry.title)}")
+        read = f"read {entry.kept:,} of {entry.tokens:,} tokens"
+        say(f"{field(entry.title)}" if entry.was_lost else f"{read} of {field(entry.title)}")
     if (shown := answer.made.get("shown")) and not explain:
         say(flow(shown))
     if (form := answer.made.get("form")) and not explain:

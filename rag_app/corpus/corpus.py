@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING
 from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs, Retrieval
 from indexing.documents import Document, Figure, Hit
 from indexing.encoder.settings import EncoderSettings
-from indexing.errors import CorpusDamaged, DocumentNotFound, InvalidRequest, RagAppError
+from indexing.errors import (
+    CorpusDamaged,
+    DocumentNotFound,
+    InvalidRequest,
+    RagAppError,
+    ShardLost,
+)
 from indexing.filter import Filter
 from indexing.limits import FileLimits
 from indexing.store.collections import DEFAULT, collection_name
@@ -27,6 +33,7 @@ from rag_app.corpus.collections import CorpusCollections
 from rag_app.corpus.document_names import documents_named, removable_documents
 from rag_app.corpus.info import CorpusInfo, corpus_info
 from rag_app.corpus.models import Models
+from rag_app.corpus.shards.lost_replicas import LostReplicas
 from rag_app.corpus.shards.manifest import MissingShards
 from rag_app.corpus.shards.shards import PinnedShards, Shards
 from rag_app.corpus.snapshots import CorpusView, Snapshots
@@ -53,6 +60,7 @@ if TYPE_CHECKING:
     from rag_app.corpus.copies.backup import Backup
     from rag_app.corpus.copies.exchange import ImportReport
     from rag_app.corpus.shards.manifest import ShardManifest
+    from rag_app.corpus.shards.missing import PartialHits
     from rag_app.corpus.shards.ray_cluster import RemoteShards
     from rag_app.corpus.verification import RepairReport, Verification
     from rag_app.requests.router import Route, Router
@@ -93,7 +101,8 @@ class Corpus:
             `answer`; None for this process. Streams are made here in any case.
         missing_shards: What becomes of a question when a shard on a cluster is lost with all its
             replicas: "fail", or "answer" from the others, with a line for the lost one and its
-            documents in the answer's `context`. A search fails in any case.
+            documents in the answer's `context`. `search`, which has no room for such a line, fails
+            in any case; `partial_search` has.
 
     Raises:
         EncoderMismatch: By whatever needs vectors, when the corpus was encoded in another way.
@@ -131,6 +140,7 @@ class Corpus:
         self._missing_shards = missing_shards
         self._snapshots = Snapshots(self.folder, notify)
         self._shards = Shards(self.folder, synchronous=synchronous, notify=notify)
+        self._lost_replicas = LostReplicas()
         self._models = Models(
             self.folder,
             encoder=encoder,
@@ -331,7 +341,13 @@ class Corpus:
         return self._shards.manifest
 
     def divide(
-        self, shards: int, *, ray: str = "", replicas: int = 1, name: str = ""
+        self,
+        shards: int,
+        *,
+        ray: str = "",
+        replicas: int = 1,
+        name: str = "",
+        gpus: float = 0.0,
     ) -> ShardManifest:
         """Divide the search among so many shards, or another number of them; what was published.
 
@@ -346,23 +362,32 @@ class Corpus:
             replicas: How many machines are to have each shard there.
             name: What the corpus is to be called there, as in ray://HOST:PORT/NAME; "" for the name
                 of its folder.
+            gpus: GPUs of each process there, which compare the vectors of its shard; 0.25 lets
+                four share one. Scores differ from those of CPUs in their last bits.
 
         Raises:
             CorpusNotFound: There is no corpus in the folder.
             CorpusLocked: Another process is writing.
-            InvalidRequest: There cannot be so many, or no cluster answers at the address.
+            InvalidRequest: There cannot be so many, no cluster answers at the address, or its
+                machines have too few GPUs.
             ShardLost: A shard does not begin on the cluster.
         """
         self._stores.connection()
         if ray:
             from rag_app.corpus.cluster.address import corpus_name, require_free
             from rag_app.corpus.cluster.connection import connect
+            from rag_app.corpus.shards.ray_cluster import require_gpus
 
             name = corpus_name(name, self.folder)
             require_free(connect(ray), name, self.folder)
+            require_gpus(connect(ray), gpus, shards * replicas)
+        elif gpus:
+            raise InvalidRequest("GPUs compare the vectors of shards on a Ray cluster only")
         with self.writing() as store:
             self._release_actors()
-            manifest = self._shards.divide(store, shards, ray=ray, replicas=replicas, name=name)
+            manifest = self._shards.divide(
+                store, shards, ray=ray, replicas=replicas, name=name, gpus=gpus
+            )
         if ray:
             from rag_app.corpus.shards.ray_cluster import start
 
@@ -554,6 +579,27 @@ class Corpus:
         _require_ranking(ranking)
         with self._pinned(where) as shards:
             return self._search(shards, query, k, passages, where, ranking)
+
+    def partial_search(
+        self,
+        query: str,
+        *,
+        k: int = 5,
+        passages: int = 3,
+        where: Filter | None = None,
+        ranking: str = "default",
+    ) -> PartialHits:
+        """As `search`; under `missing_shards="answer"` without the shards that are lost.
+
+        Which those were is said beside the hits.
+        """
+        from rag_app.corpus.shards.missing import PartialHits
+
+        _require_ranking(ranking)
+        store = self._stores.connection()
+        with self._pinned(where, missing=self._missing_shards) as shards, store.reading():
+            hits = self._search(shards, query, k, passages, where, ranking)
+            return PartialHits(hits, _missing(shards, store.limited(where)))
 
     @contextmanager
     def retriever(self, ranking: str = "default") -> Iterator[Retriever]:
@@ -960,6 +1006,7 @@ class Corpus:
 
     def _release_actors(self) -> None:
         """End the actors of a cluster that searched until now."""
+        self._lost_replicas = LostReplicas()
         try:
             manifest = self._shards.manifest
         except CorpusDamaged:  # about to be made again
@@ -983,7 +1030,8 @@ class Corpus:
         if manifest.ray:
             from rag_app.corpus.shards.ray_cluster import RemoteShards
 
-            yield RemoteShards(self.folder, manifest, scope, missing=missing)
+            away = self._lost_replicas
+            yield RemoteShards(self.folder, manifest, scope, missing=missing, away=away)
             return
         with self._shards.reading(scope) as shards:
             yield shards
@@ -1085,6 +1133,14 @@ class Corpus:
 
         Beside them a line of the ledger for each lost shard that was left out.
         """
+        try:
+            return self._retrieve_once(request)
+        except ShardLost:
+            if self._missing_shards == "fail":
+                raise
+            return self._retrieve_once(request)  # it had hits, and is known to be lost by now
+
+    def _retrieve_once(self, request: AskRequest) -> tuple[Retrieval, tuple[ContextEntry, ...]]:
         store, where = self._stores.connection(), request.where
         with self._pinned(where, missing=self._missing_shards) as shards, store.reading():
             hits = self._search(
@@ -1092,11 +1148,7 @@ class Corpus:
             )
             source = store.limited(where) if shards is None else shards
             documents = {hit.document: source.document(hit.document) for hit in hits}
-            missing: tuple[ContextEntry, ...] = ()
-            if shards is not None and shards.lost:
-                from rag_app.corpus.shards.missing import ledger_lines
-
-                missing = ledger_lines(shards.lost, shards.names, store.limited(where).entries())
+            missing = _missing(shards, store.limited(where))
         return Retrieval(hits, documents.__getitem__), missing
 
     def _generator(self) -> AnswerGenerator:
@@ -1109,6 +1161,15 @@ def _one_document(name: str, store: Store) -> str:
     if len(ids) > 1:
         raise DocumentNotFound(f"{name}: {len(ids)} documents; give an id: rag-app list")
     return ids[0]
+
+
+def _missing(shards: PinnedShards | RemoteShards | None, store: Store) -> tuple[ContextEntry, ...]:
+    """Lines of the ledger for the lost shards that a search left out; none in one piece."""
+    if shards is None or not shards.lost:
+        return ()
+    from rag_app.corpus.shards.missing import ledger_lines
+
+    return ledger_lines(shards.lost, shards.names, store.entries())
 
 
 def _require_ranking(name: str) -> None:

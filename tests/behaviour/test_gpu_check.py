@@ -23,6 +23,12 @@ def test_without_a_gpu_it_says_so() -> None:
     assert "no GPU here" in done.stdout and not done.stderr
 
 
+def test_the_vectors_of_a_shard_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    """The CPU stands for the GPU."""
+    assert runpy.run_path(str(TOOL))["check_shard"](500, 3, device="cpu")
+    assert "500 vectors; they differ by" in (said := capsys.readouterr().out) and "ok" in said
+
+
 @pytest.mark.parametrize(
     ("scores", "places", "same"),
     [

@@ -61,15 +61,16 @@ def search(app: Application, browser: gr.BrowserState) -> None:
                 values[until],
                 tuple(values[people].split(",")),
             )
-            hits = app.corpus.search(
+            found = app.corpus.partial_search(
                 values[query],
                 k=whole_number(values[k], DOCUMENTS),
                 passages=whole_number(values[passages], PASSAGES),
                 where=where,
             )
-            if not hits and (nothing := app.corpus.nothing_matches(where)):
+            if not found.hits and (nothing := app.corpus.nothing_matches(where)):
                 return view.notice(translated(nothing))
-            return view.hits(app.corpus, hits, where)
+            lost = "".join(view.notice(translated(line.title)) for line in found.missing)
+            return lost + view.hits(app.corpus, found.hits, where)
         except RagAppError as error:
             return view.failure(error)
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rag_app.corpus.corpus import Corpus
 
 MAX_CHARACTERS = 20_000  # of one passage read
+NOT_SEARCHED = "Parts of the corpus that were lost, each with how many documents it holds."
 
 Name = Annotated[str, Field(max_length=1000)]
 Documents = Annotated[
@@ -97,6 +98,7 @@ class SearchResult(BaseModel):
     """Documents, best first."""
 
     documents: list[DocumentHit]
+    not_searched: list[str] = Field([], description=NOT_SEARCHED)
 
 
 class Quote(Span):
@@ -147,6 +149,7 @@ class AnswerResult(BaseModel):
     abstained: bool = Field(description="Whether it abstained: the documents do not say.")
     kind: str = Field(description='What the question was read as; "question" is looked up.')
     read_as: str = Field(description="The same in words; empty for a question of all documents.")
+    not_searched: list[str] = Field([], description=NOT_SEARCHED)
 
 
 class SpeakerWords(BaseModel):
@@ -347,6 +350,7 @@ def tool_errors(corpus: Corpus) -> Iterator[None]:
 
 
 def _search(corpus: Corpus, query: str, k: int, where: Filter) -> SearchResult:
+    found = corpus.partial_search(query, k=k, where=where)
     hits = [
         DocumentHit(
             document=hit.document,
@@ -368,9 +372,9 @@ def _search(corpus: Corpus, query: str, k: int, where: Filter) -> SearchResult:
                 for each in hit.passages
             ],
         )
-        for hit in corpus.search(query, k=k, where=where)
+        for hit in found.hits
     ]
-    return SearchResult(documents=hits)
+    return SearchResult(documents=hits, not_searched=[line.title for line in found.missing])
 
 
 def _answer_result(answer: Answer) -> AnswerResult:
@@ -393,6 +397,7 @@ def _answer_result(answer: Answer) -> AnswerResult:
         abstained=answer.abstained,
         kind=answer.kind,
         read_as=answer.read_as,
+        not_searched=[entry.title for entry in answer.context if entry.was_lost],
     )
 
 

@@ -60,6 +60,16 @@ def _signals_kept() -> Iterator[None]:
             signal.signal(signal.SIGTERM, before)
 
 
+def require_share(number: float) -> None:
+    """Refuse a number of cores or GPUs that Ray cannot give to a process.
+
+    Raises:
+        InvalidRequest: It is negative, or one and a part of another.
+    """
+    if number < 0 or (number > 1 and number != int(number)):
+        raise InvalidRequest(f"{number}: give a part of one, or a whole number")
+
+
 def require_private(address: str) -> None:
     """Refuse a public address: Ray asks nobody who they are, and runs what it is sent.
 

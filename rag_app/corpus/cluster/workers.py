@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from indexing.errors import ClusterLost, InvalidRequest, WorkersLost
-from rag_app.corpus.cluster.connection import connect
+from rag_app.corpus.cluster.connection import connect, require_share
 
 Result = TypeVar("Result")
 
@@ -40,11 +40,10 @@ class RayWorkers:
     gpus: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.cpus < 0 or self.gpus < 0 or not (self.cpus or self.gpus):
+        if not (self.cpus or self.gpus):
             raise InvalidRequest("a worker needs a core, or a GPU, or a part of one")
         for number in (self.cpus, self.gpus):
-            if number > 1 and number != int(number):
-                raise InvalidRequest(f"{number}: give a part of one, or a whole number")
+            require_share(number)
 
 
 class WorkerPool:

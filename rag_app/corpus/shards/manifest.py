@@ -50,6 +50,7 @@ class ShardManifest:
         ray: The address of the Ray cluster that searches them; "" for whoever asks.
         replicas: Actors of each shard there.
         name: What the corpus is called on that cluster; "" where it is on none.
+        gpus: Of each actor; 0 compares vectors on CPUs.
     """
 
     generation: int
@@ -59,6 +60,7 @@ class ShardManifest:
     ray: str = ""
     replicas: int = 1
     name: str = ""
+    gpus: float = 0.0
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -85,6 +87,7 @@ class ShardManifest:
                 str(values["ray"]),
                 int(values["replicas"]),
                 str(values.get("name", "")),
+                float(values.get("gpus", 0)),
             )
         except FileNotFoundError:
             return None

@@ -4,10 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from generator.answer import ContextEntry
+from indexing.documents import Hit
 from indexing.store.store import DocumentEntry
 from rag_app.corpus.shards.manifest import shard_of
+
+
+@dataclass(frozen=True, slots=True)
+class PartialHits:
+    """What a search found, and where it did not look.
+
+    Attributes:
+        hits: Documents, best first.
+        missing: A line of the context ledger for each lost shard that was left out.
+    """
+
+    hits: list[Hit]
+    missing: tuple[ContextEntry, ...] = ()
 
 
 def ledger_lines(

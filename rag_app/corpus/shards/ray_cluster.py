@@ -16,7 +16,7 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -34,7 +34,8 @@ from indexing.documents import Document, Hit
 from indexing.errors import CorpusNotFound, InvalidRequest, MissingDependency, ShardLost
 from indexing.filter import Filter
 from rag_app.corpus.cluster.address import actor_name
-from rag_app.corpus.cluster.connection import NAMESPACE, connect
+from rag_app.corpus.cluster.connection import NAMESPACE, connect, require_share
+from rag_app.corpus.shards.lost_replicas import Call, LostReplicas, Replica
 from rag_app.corpus.shards.manifest import (
     MissingShards,
     ShardManifest,
@@ -88,12 +89,13 @@ class ShardServer:
 
     Args:
         corpus: The folder of the corpus.
+        device: Where vectors are compared, as torch calls it; "" for the CPU.
     """
 
-    def __init__(self, corpus: Path) -> None:
+    def __init__(self, corpus: Path, device: str = "") -> None:
         self._published = Shards(corpus).folder
         self._disk = TemporaryDirectory(prefix="rag-app-shard-")
-        self._shards = Shards(Path(self._disk.name))
+        self._shards = Shards(Path(self._disk.name), device=device)
         self._runs: dict[str, tuple[Rounds[dict[int, Hit]], ExitStack]] = {}
         self._recent: dict[ShardState, None] = {}
 
@@ -180,6 +182,55 @@ class ShardServer:
         stack.close()
 
 
+class _Unanswered(Exception):
+    """Shards of which a replica did not answer.
+
+    Args:
+        reasons: What was seen of each, by name.
+    """
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        super().__init__(", ".join(reasons))
+        self.reasons = reasons
+
+    def error(self) -> ShardLost:
+        """What to say of it."""
+        return ShardLost(*next(iter(self.reasons.items())))
+
+
+@dataclass(frozen=True)
+class _Turns:
+    """Which replica of each shard is asked next.
+
+    Attributes:
+        orders: Of the replicas of each shard, by its name.
+        tries: How often one of them was lost.
+    """
+
+    orders: Mapping[str, Sequence[int]]
+    tries: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, shards: Iterable[str], replicas: int, away: frozenset[Replica]) -> _Turns:
+        """In turn from any one on, those that are away last."""
+        first = randrange(replicas)  # noqa: S311 - all are to have their share
+        numbers = [(first + n) % replicas for n in range(replicas)]
+
+        def order(shard: str) -> list[int]:
+            return sorted(numbers, key=lambda number: Replica(shard, number) in away)
+
+        return cls({shard: order(shard) for shard in shards})
+
+    def replica(self, shard: str) -> Replica:
+        """The one of a shard whose turn it is."""
+        order = self.orders[shard]
+        return Replica(shard, order[self.tries[shard] % len(order)])
+
+    def were_all_lost(self, shard: str) -> bool:
+        """Whether each replica of a shard has had its turn."""
+        return self.tries[shard] >= len(self.orders[shard])
+
+
 @dataclass(frozen=True)
 class RemoteShards:
     """All shards of one publication, on a Ray cluster.
@@ -189,13 +240,15 @@ class RemoteShards:
         manifest: What is published, and where it is searched.
         scope: Rows of the collections that are searched; None for all.
         missing: Whether a search fails, or leaves out, shards of which no replica answers.
-        lost: Names of those that were left out.
+        away: Replicas that did not answer earlier questions.
+        lost: Names of shards that were left out.
     """
 
     corpus: Path
     manifest: ShardManifest
     scope: tuple[int, ...] | None = None
     missing: MissingShards = "fail"
+    away: LostReplicas = field(default_factory=LostReplicas)
     lost: list[str] = field(default_factory=list)
 
     @property
@@ -235,14 +288,16 @@ class RemoteShards:
             self.scope,
             ranking,
         )
+        if self.missing == "answer":
+            self.lost.extend(self._lost_before(states))
         while True:
             here = [one for one in states if one.name not in self.lost]
             try:
                 ranked = self._with_replicas(partial(self._ask, here, question))
-            except ShardLost as error:
-                if self.missing == "fail" or len(here) == 1:
-                    raise
-                self.lost.append(error.shard)
+            except _Unanswered as unanswered:
+                if self.missing == "fail" or len(unanswered.reasons) == len(here):
+                    raise unanswered.error() from unanswered
+                self.lost.extend(unanswered.reasons)
             else:
                 return [ranked[rank] for rank in sorted(ranked)]
 
@@ -254,23 +309,35 @@ class RemoteShards:
             ShardLost: No replica of its shard answers.
         """
         name = shard_of(id_, self.names)
-        state = next(one for one in self.manifest.shards if one.name == name)
+        state = self._state(name)
 
-        def ask(turns: Counter[str]) -> Document:
-            actor = self._actor(state, turns)
+        def ask(turns: _Turns) -> Document:
+            actor = self._actor(turns.replica(name))
             calls = [actor.document.remote(state, id_, self.scope)]
             (document,) = _results([state], calls, wait=self._wait)
             assert isinstance(document, Document)
             return document
 
-        return self._with_replicas(ask)
+        try:
+            return self._with_replicas(ask)
+        except _Unanswered as unanswered:
+            raise unanswered.error() from unanswered
+
+    def _lost_before(self, states: Sequence[ShardState]) -> list[str]:
+        """Shards of which every replica is known to be away; none if that were all shards."""
+        away, replicas = self.away.current(), range(self.manifest.replicas)
+        lost = [
+            one.name for one in states if all(Replica(one.name, each) in away for each in replicas)
+        ]
+        return lost if len(lost) < len(states) else []
 
     def _ask(
-        self, states: Sequence[ShardState], question: ShardQuestion, turns: Counter[str]
+        self, states: Sequence[ShardState], question: ShardQuestion, turns: _Turns
     ) -> dict[int, Hit]:
         """One question over one replica of each shard, round by round."""
         run = uuid4().hex
-        actors = [self._actor(state, turns) for state in states]
+        replicas = [turns.replica(one.name) for one in states]
+        actors = [self._actor(one) for one in replicas]
         pairs = zip(actors, states, strict=True)
         calls = [one.begin.remote(run, state, question) for one, state in pairs]
         shares = _results(states, calls, wait=self._wait)
@@ -278,6 +345,8 @@ class RemoteShards:
             whole = shares[0].merge(shares[1:])
             calls = [one.proceed.remote(run, whole) for one in actors]
             shares = _results(states, calls, wait=self._wait)
+        for one in replicas:
+            self.away.remove(one)
         return {rank: hit for hits in shares for rank, hit in hits.items()}
 
     @property
@@ -285,62 +354,137 @@ class RemoteShards:
         """Seconds for an answer, and for a lost actor to come back."""
         return WAIT if self.missing == "fail" else SHORT_WAIT
 
-    def _with_replicas(self, ask: Callable[[Counter[str]], Answered]) -> Answered:
-        """Ask; where a shard is lost, again over its next replica.
+    def _with_replicas(self, ask: Callable[[_Turns], Answered]) -> Answered:
+        """Ask; where shards are lost, again over their next replicas.
 
-        When all are, wait a little: Ray starts lost actors again, if there is a machine for them.
+        When all of one are, wait a little: Ray starts lost actors again, if there is a machine for
+        them.
+
+        Raises:
+            _Unanswered: None came back in time; the shards of which none did.
         """
-        first = randrange(self.manifest.replicas)  # noqa: S311 - all are to have their share
-        turns = Counter(dict.fromkeys((one.name for one in self.manifest.shards), first))
+        turns = _Turns.of(self.names, self.manifest.replicas, self.away.current())
         begun = time.monotonic()
         while True:
             try:
                 return ask(turns)
-            except ShardLost as lost:
-                turns[lost.shard] += 1
-                if turns[lost.shard] >= first + self.manifest.replicas:
+            except _Unanswered as unanswered:
+                for shard in unanswered.reasons:
+                    replica = turns.replica(shard)
+                    self.away.add(replica, partial(self._call, replica))
+                    turns.tries[shard] += 1
+                lost = {s: why for s, why in unanswered.reasons.items() if turns.were_all_lost(s)}
+                if lost:
                     if time.monotonic() - begun >= self._wait:
-                        raise
+                        raise _Unanswered(lost) from unanswered
                     time.sleep(PAUSE)
 
-    def _actor(self, state: ShardState, turns: Counter[str]) -> Any:  # noqa: ANN401 - Ray's own
-        replica = turns[state.name] % self.manifest.replicas
-        return _actor(self.manifest.ray, self.manifest.name, self.corpus, state.name, replica)
+    def _call(self, replica: Replica) -> Call:
+        """Call a lost replica, which may take however long it takes; what says whether it came."""
+        import ray
+        from ray.exceptions import RayError, RayTaskError
+
+        call = self._actor(replica).load.remote(self._state(replica.shard))
+
+        def answered() -> bool | None:
+            if not ray.wait([call], timeout=0)[0]:
+                return None
+            try:
+                ray.get(call)
+            except RayTaskError:  # it is there: whoever asks it is told what is wrong
+                return True
+            except RayError:
+                _actor.cache_clear()
+                return False
+            return True
+
+        return answered
+
+    def _state(self, name: str) -> ShardState:
+        return next(one for one in self.manifest.shards if one.name == name)
+
+    def _actor(self, replica: Replica) -> Any:  # noqa: ANN401 - Ray's own
+        return _actor(self.corpus, _Cluster.of(self.manifest), replica)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cluster:
+    """Where actors are, as long as a corpus is not divided again.
+
+    Attributes:
+        address: Of the cluster.
+        name: What the corpus is called there.
+        gpus: Of each actor.
+    """
+
+    address: str
+    name: str
+    gpus: float
+
+    @classmethod
+    def of(cls, manifest: ShardManifest) -> _Cluster:
+        return cls(manifest.ray, manifest.name, manifest.gpus)
 
 
 @cache
-def _actor(address: str, name: str, corpus: Path, shard: str, replica: int) -> Any:  # noqa: ANN401 - Ray's own
+def _actor(corpus: Path, cluster: _Cluster, replica: Replica) -> Any:  # noqa: ANN401 - Ray's own
     """The actor of a replica, which is started where there is none."""
     return (
-        connect(address)
+        connect(cluster.address)
         .remote(ShardServer)
         .options(
-            name=actor_name(name, corpus, shard, replica),
+            name=actor_name(cluster.name, corpus, replica.shard, replica.number),
             namespace=NAMESPACE,
             lifetime="detached",
             get_if_exists=True,
             max_restarts=-1,
             num_cpus=0,
+            num_gpus=cluster.gpus,
             scheduling_strategy="SPREAD",
         )
-        .remote(corpus)
+        .remote(corpus, "cuda" if cluster.gpus else "")
     )
+
+
+def require_gpus(ray: Any, gpus: float, actors: int) -> None:  # noqa: ANN401 - Ray's own
+    """Refuse GPUs that the machines of a cluster do not have.
+
+    Args:
+        ray: Connected to it.
+        gpus: Of each actor.
+        actors: How many there are to be.
+
+    Raises:
+        InvalidRequest: There are not enough, or actors cannot have so many each.
+    """
+    require_share(gpus)
+    if not gpus:
+        return
+    has = [node["Resources"].get("GPU", 0) for node in ray.nodes() if node["Alive"]]
+    room = sum(int(each / gpus) for each in has)
+    if room < actors:
+        raise InvalidRequest(
+            f"the machines of the cluster have {sum(has):g} GPUs, room for {room} processes with "
+            f"{gpus:g} each, and shards and replicas make {actors}; give each a part of one, such "
+            "as 0.25, or let more machines with GPUs join"
+        )
 
 
 def start(corpus: Path, manifest: ShardManifest) -> None:
     """Start all actors of a corpus, each with its shard loaded.
 
     Raises:
+        CorpusError: A machine has no GPU in spite of what Ray was told.
         CorpusNotFound: The corpus's folder is not on a machine of the cluster.
         ShardLost: An actor does not start.
     """
-    replicas = range(manifest.replicas)
-    pairs = [(state, replica) for state in manifest.shards for replica in replicas]
-    calls = [
-        _actor(manifest.ray, manifest.name, corpus, state.name, replica).load.remote(state)
-        for state, replica in pairs
-    ]
-    _results([state for state, _ in pairs], calls, wait=LOADING)
+    numbers, cluster = range(manifest.replicas), _Cluster.of(manifest)
+    pairs = [(state, Replica(state.name, n)) for state in manifest.shards for n in numbers]
+    calls = [_actor(corpus, cluster, replica).load.remote(state) for state, replica in pairs]
+    try:
+        _results([state for state, _ in pairs], calls, wait=LOADING)
+    except _Unanswered as unanswered:
+        raise unanswered.error() from unanswered
 
 
 def release(corpus: Path, manifest: ShardManifest) -> None:
@@ -361,21 +505,28 @@ def _results(states: Sequence[ShardState], calls: Sequence[Any], *, wait: float)
     """What the shards answer, all at once.
 
     Raises:
-        ShardLost: One of them does not answer; the message begins with its name.
+        _Unanswered: Some of them do not answer.
     """
     import ray
-    from ray.exceptions import GetTimeoutError, RayActorError, RaySystemError, RayTaskError
+    from ray.exceptions import RayError, RayTaskError
 
-    results = []
+    results, reasons = [], dict[str, str]()
+    ready = {*ray.wait(list(calls), num_returns=len(calls), timeout=wait)[0]}
     for state, call in zip(states, calls, strict=True):
+        if call not in ready:
+            reasons[state.name] = f"nothing was heard of it in {wait:.0f} s"
+            continue
         try:
-            result = ray.get(call, timeout=wait)
+            result = ray.get(call)
         except RayTaskError as error:  # an error of ours, with Ray's traceback around it
             raise error.cause from error
-        except (RayActorError, RaySystemError, GetTimeoutError) as error:
-            _actor.cache_clear()  # who ended it may have started another
-            raise ShardLost(state.name, type(error).__name__) from error
+        except RayError as error:
+            reasons[state.name] = type(error).__name__
+            continue
         if result is None:
-            raise ShardLost(state.name, "it was started again in the midst of a question")
+            reasons[state.name] = "it was started again in the midst of a question"
         results.append(result)
+    if reasons:
+        _actor.cache_clear()  # who ended them may have started others
+        raise _Unanswered(reasons)
     return results

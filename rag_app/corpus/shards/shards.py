@@ -123,6 +123,7 @@ class Shards:
         corpus: The folder of the corpus.
         synchronous: What a power cut may take.
         notify: Told in a sentence what takes long.
+        device: Where vectors are compared, as torch calls it; "" for the CPU, without torch.
     """
 
     def __init__(
@@ -131,9 +132,10 @@ class Shards:
         *,
         synchronous: Synchronous = "normal",
         notify: Callable[[str], None] | None = None,
+        device: str = "",
     ) -> None:
         self.folder = corpus / ".shards"  # hidden, so that indexing "." skips it
-        self._synchronous, self._notify = synchronous, notify
+        self._synchronous, self._notify, self._device = synchronous, notify, device
         self._open: dict[ShardState, tuple[Stores, Snapshot]] = {}
         self._lock = threading.Lock()
 
@@ -155,8 +157,15 @@ class Shards:
 
     # Publishing, while the write lock of the corpus is held
 
-    def divide(
-        self, store: Store, count: int, *, ray: str = "", replicas: int = 1, name: str = ""
+    def divide(  # noqa: PLR0913 - four of them optional, by keyword
+        self,
+        store: Store,
+        count: int,
+        *,
+        ray: str = "",
+        replicas: int = 1,
+        name: str = "",
+        gpus: float = 0.0,
     ) -> ShardManifest:
         """Divide a store into so many shards, or into another number of them, and publish.
 
@@ -166,6 +175,7 @@ class Shards:
             ray: The address of the Ray cluster that is to search them; "" for whoever asks.
             replicas: Actors of each shard there.
             name: What the corpus is called there.
+            gpus: Of each actor.
 
         Raises:
             InvalidRequest: There cannot be so many.
@@ -177,7 +187,8 @@ class Shards:
         empty = (ShardState(str(n), 0, "", 0, 0) for n in range(count))
         shards = tuple(known.get(one.name, one) for one in empty)
         draft = replace(before, shards=shards, previous=before.folders)
-        return self._publish(store, replace(draft, ray=ray, replicas=replicas, name=name))
+        place = replace(draft, ray=ray, replicas=replicas, name=name, gpus=gpus)
+        return self._publish(store, place)
 
     def publish(self, store: Store) -> None:
         """Bring the shards up to the store; those of which nothing has changed stay as they are."""
@@ -318,6 +329,8 @@ class Shards:
                     )
                 loaded = Snapshot.load(folder / _INDEX, store)
                 snapshot = loaded or Snapshot.build(store, shard=True)
+                if self._device:
+                    snapshot = snapshot.on(self._device)
                 self._open[state] = stores, snapshot
             return self._open[state]
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from generator.answer import Answer
+from generator.answer import Answer, ContextEntry
 from generator.request import AskRequest
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CorpusNotFound, InputError, InvalidRequest, RagAppError, UnreadableFile
@@ -263,6 +263,27 @@ def test_a_failure_of_any_kind_is_kept(
     assert (retry.asked, retry.failed) == (2, 0)
     run(corpus, ASKED, tmp_path / "b.jsonl")
     assert lines(tmp_path / "a.jsonl") == lines(tmp_path / "b.jsonl")
+
+
+def test_answers_without_a_lost_shard_are_counted_and_asked_again_on_request(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer, out = corpus.answer, tmp_path / "a.jsonl"
+    lost = ContextEntry("", "shard 1 is lost; documents not looked at: 3", 9, 0, 9)
+
+    def without_a_shard(request: AskRequest) -> Answer:
+        whole = answer(request)
+        gone = (lost,) if "probe 1" in request.question else ()
+        return replace(whole, context=(*whole.context, *gone))
+
+    monkeypatch.setattr(corpus, "answer", without_a_shard)
+    first = run(corpus, ASKED, out)
+    assert (first.answered, first.partial, first.failed) == (6, 2, 0)
+    monkeypatch.undo()
+    kept = run(corpus, ASKED, out)
+    assert (kept.asked, kept.partial) == (0, 2)
+    retry = run(corpus, ASKED, out, options=BatchOptions(retry_failed=True))
+    assert (retry.asked, retry.partial) == (2, 0)
 
 
 def test_without_a_corpus_nothing_is_asked(tmp_path: Path, encoder: Encoder) -> None:

@@ -20,7 +20,7 @@ from rag_app.cli import settings
 from rag_app.cli.batch import batch
 from rag_app.cli.calibrate import calibrate
 from rag_app.cli.main import main
-from rag_app.cli.options import Extension, RenamedOption
+from rag_app.cli.options import ClusterPlace, Extension, RenamedOption
 from retriever.fusion import RANKINGS
 
 TABLES = {
@@ -108,3 +108,8 @@ def test_a_former_name_still_works_in_a_settings_file_and_the_environment(
     monkeypatch.setenv(f"RAG_APP_{option.former.lstrip('-').upper()}", str(value))
     with command.make_context(name, []) as context:
         assert context.params[str(option.name)] == value
+
+
+def test_the_address_of_a_cluster_may_be_written_as_that_of_a_corpus() -> None:
+    for text in ("10.0.0.1:6379", "ray://10.0.0.1:6379", "ray://10.0.0.1:6379/"):
+        assert ClusterPlace().convert(text, None, None) == "10.0.0.1:6379"

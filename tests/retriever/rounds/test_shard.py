@@ -15,6 +15,7 @@ from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.errors import DocumentNotFound, InvalidRequest
 from indexing.filter import Filter
+from indexing.index import faiss_index
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from indexing.store.transfer import transfer, versions
@@ -129,6 +130,28 @@ def test_any_number_of_shards_finds_the_same(
             found = search(parts, question, k=9, passages=4, where=where)
             assert exact(found) == hits, (ranking, question, where)
             assert found or question == "the"
+
+
+def test_shards_of_any_size_compare_everything(
+    corpus: Corpus,
+    embed: Embed,
+    wanted: dict[tuple[str, str, Filter | None], object],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where one piece looks up codes and may miss something, shards find what is exact."""
+    monkeypatch.setattr(diversity, "RANKED", 40)
+    monkeypatch.setattr(faiss_index, "FLAT_BELOW", 16)
+    with ExitStack() as stack, corpus.reading() as now:
+        assert Snapshot.build(now.store).passage_vectors.is_approximate
+        stores = shards(now.store, tmp_path, 2)
+        for store, _ in stores:
+            stack.enter_context(closing(store))
+        for question in QUESTIONS[:3]:
+            found = search(
+                [Retriever(*one, embed) for one in stores], question, k=9, passages=4, where=None
+            )
+            assert exact(found) == wanted["default", question, None]
 
 
 def exact(hits: Sequence[Hit]) -> list[tuple[object, ...]]:

@@ -12,7 +12,9 @@ from rag_app.corpus.shards.manifest import ShardManifest, ShardState, shard_of
 
 def test_it_comes_back_as_it_was_written(tmp_path: Path) -> None:
     assert ShardManifest.read(tmp_path) is None
-    manifest = ShardManifest(3, "r-1", (ShardState("0", 2, "s", 4, 9),), ("0/g1",), "h:1", 2, "a")
+    manifest = ShardManifest(
+        3, "r-1", (ShardState("0", 2, "s", 4, 9),), ("0/g1",), "h:1", 2, "a", 0.5
+    )
     manifest.write(tmp_path)
     assert ShardManifest.read(tmp_path) == manifest
     assert manifest.folders == ("0/g2",)

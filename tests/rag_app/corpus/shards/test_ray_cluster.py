@@ -9,18 +9,30 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 from click.testing import CliRunner
 
 from generator.answer import AnswerReady
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
-from indexing.errors import CorpusNotFound, DocumentNotFound, ShardLost
+from indexing.errors import (
+    CorpusError,
+    CorpusNotFound,
+    DocumentNotFound,
+    InvalidRequest,
+    ShardLost,
+)
 from indexing.filter import Filter
 from rag_app.cli.main import main
 from rag_app.corpus.cluster.address import actor_name
@@ -28,13 +40,20 @@ from rag_app.corpus.cluster.connection import NAMESPACE, connect
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.models import Models
 from rag_app.corpus.shards import ray_cluster
-from rag_app.corpus.shards.manifest import shard_of
-from rag_app.corpus.shards.ray_cluster import ShardQuestion, ShardServer
+from rag_app.corpus.shards.lost_replicas import Call, Replica
+from rag_app.corpus.shards.manifest import ShardState, shard_of
+from rag_app.corpus.shards.missing import PartialHits
+from rag_app.corpus.shards.ray_cluster import (
+    RemoteShards,
+    ShardQuestion,
+    ShardServer,
+    require_gpus,
+)
 from retriever.fusion import RANKINGS
 from retriever.query import Query
 from retriever.rounds.rounds import Share
-from tests.ray_machines import machines
-from tests.waiting import PATIENCE
+from tests.ray_machines import NODE, machines
+from tests.waiting import PATIENCE, wait_until
 
 KILLS = 20
 PUBLISHER = """
@@ -46,6 +65,7 @@ with Corpus(sys.argv[1]) as corpus:
             corpus.speakers.rename("Ana", name)
             print(name, flush=True)
 """
+QUESTION = "Where did the probe fall?"
 FILTERS = (None, Filter(speaker="Ana"), Filter(collections=("second",)))
 
 
@@ -69,7 +89,7 @@ def corpus(tmp_path: Path, encoder: Encoder) -> Iterator[Corpus]:
 
 
 def hits(corpus: Corpus) -> list[list[Hit]]:
-    return [corpus.search("Where did the probe fall?", k=8, where=where) for where in FILTERS]
+    return [corpus.search(QUESTION, k=8, where=where) for where in FILTERS]
 
 
 def actors(corpus: Corpus) -> list[Any]:
@@ -108,6 +128,151 @@ def test_what_actors_are_sent_and_answer_survives_the_way(corpus: Corpus, encode
     assert own == corpus.document(wanted[0].document)
     with pytest.raises(CorpusNotFound, match="same path on every machine"):
         ShardServer(corpus.folder / "elsewhere").document(manifest.shards[0], "a", None)
+
+
+@dataclass
+class LocalActors:
+    """What Ray does for a question, in this process: actors, some of which do not answer.
+
+    Attributes:
+        device: Where their vectors are compared.
+        silent: Whether a call of a method of a replica is not answered.
+        waited: For which of them somebody waited, and how often.
+    """
+
+    device: str = ""
+    silent: Callable[[Replica, str], bool] = lambda replica, method: False
+    waited: Counter[Replica] = field(default_factory=Counter)
+    _servers: dict[Replica, ShardServer] = field(default_factory=dict)
+
+    def actor(self, corpus: Path, cluster: object, replica: Replica) -> Any:
+        server = self._servers.setdefault(replica, ShardServer(corpus, self.device))
+
+        def method(name: str) -> SimpleNamespace:
+            run = getattr(server, name)
+            return SimpleNamespace(remote=lambda *given: (replica, name, partial(run, *given)))
+
+        return SimpleNamespace(**{each: method(each) for each in ("begin", "proceed", "document")})
+
+    def results(self, states: Sequence[ShardState], calls: Sequence[Any], *, wait: float) -> Any:
+        lost = [replica for replica, method, _ in calls if self.silent(replica, method)]
+        self.waited.update(lost)
+        if lost:
+            raise ray_cluster._Unanswered({each.shard: "no answer" for each in lost})
+        return [call() for *_, call in calls]
+
+    def call(self, replica: Replica) -> Call:
+        return lambda: None if self.silent(replica, "load") else True
+
+
+def on_local_actors(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch, *, replicas: int = 1
+) -> LocalActors:
+    """Divide a corpus among three shards as on a cluster, which nobody waits for."""
+    manifest = replace(corpus.divide(3), ray="nowhere:1", replicas=replicas, name="local")
+    manifest.write(corpus.folder / ".shards")
+    actors = LocalActors()
+    monkeypatch.setattr(ray_cluster, "_actor", actors.actor)
+    monkeypatch.setattr(ray_cluster, "_results", actors.results)
+    monkeypatch.setattr(RemoteShards, "_call", actors.call)
+    for name in ("WAIT", "SHORT_WAIT", "PAUSE"):
+        monkeypatch.setattr(ray_cluster, name, 0.0)
+    return actors
+
+
+def test_a_lost_shard_is_waited_for_once(
+    corpus: Corpus, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = corpus.search(QUESTION, k=8)
+    actors = on_local_actors(corpus, monkeypatch)
+    with Corpus(corpus.folder, encoder=encoder, missing_shards="answer") as other:
+        assert other.partial_search(QUESTION, k=8) == PartialHits(wanted)
+        actors.silent = lambda replica, method: replica.shard == "1"
+        for _ in range(3):
+            found = other.partial_search(QUESTION, k=12)
+            (line,) = found.missing
+            assert line.title.startswith("shard 1 is lost; documents not looked at: ")
+            assert found.hits
+            assert "1" not in {shard_of(hit.document, ["0", "1", "2"]) for hit in found.hits}
+        assert actors.waited == {Replica("1", 0): 1}
+        assert other.ask(QUESTION).context[-1] == line
+        with pytest.raises(ShardLost, match="shard 1"):
+            other.search(QUESTION)
+        actors.silent = lambda replica, method: True
+        with pytest.raises(ShardLost):  # nobody is left to answer
+            other.partial_search(QUESTION)
+        actors.silent = lambda replica, method: False
+        assert other.partial_search(QUESTION, k=8) == PartialHits(wanted)
+        assert other.search(QUESTION, k=8) == wanted
+
+        lost = shard_of(wanted[0].document, ["0", "1", "2"])  # after its hits, before their texts
+        actors.silent = lambda replica, method: (
+            replica.shard == lost and method in {"document", "load"}
+        )
+        line = other.ask(QUESTION).context[-1]
+        assert line.was_lost and line.title.startswith(f"shard {lost} is lost")
+
+
+def test_a_replica_that_hangs_is_waited_for_once(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = corpus.search(QUESTION, k=8)
+    actors = on_local_actors(corpus, monkeypatch, replicas=2)
+    actors.silent = lambda replica, method: replica == Replica("1", 0)
+    for _ in range(12):  # any of which may begin with it
+        assert corpus.search(QUESTION, k=8) == wanted
+    assert actors.waited[Replica("1", 0)] <= 1
+
+
+def test_on_a_gpu_vectors_are_compared_by_torch(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The CPU stands for the GPU; a machine without one refuses, and so does a cluster."""
+    wanted = hits(corpus)
+    actors = on_local_actors(corpus, monkeypatch)
+    actors.device = "cpu"
+    for found, whole in zip(hits(corpus), wanted, strict=True):
+        assert [hit.document for hit in found] == [hit.document for hit in whole]
+        one, other = (np.array([hit.score for hit in each]) for each in (found, whole))
+        np.testing.assert_allclose(one, other, atol=1e-4)
+    if not torch.cuda.is_available():
+        manifest = corpus.shards
+        assert manifest is not None
+        with pytest.raises(CorpusError, match="compared on a GPU, and there is none"):
+            ShardServer(corpus.folder, "cuda").load(manifest.shards[0])
+    with pytest.raises(InvalidRequest, match="on a Ray cluster only"):
+        corpus.divide(3, gpus=1)
+
+
+def test_gpus_that_a_cluster_does_not_have_are_refused() -> None:
+    nodes = [
+        {"Alive": True, "Resources": {"CPU": 4.0, "GPU": 1.0}},
+        {"Alive": True, "Resources": {"CPU": 4.0}},
+        {"Alive": False, "Resources": {"GPU": 8.0}},
+    ]
+    ray = SimpleNamespace(nodes=lambda: nodes)
+    for gpus, actors in ((0, 100), (1, 1), (0.25, 4)):
+        require_gpus(ray, gpus, actors)
+    for gpus, actors in ((1, 2), (0.3, 4), (2, 1)):
+        with pytest.raises(InvalidRequest, match=f"{gpus} each, and shards and replicas make"):
+            require_gpus(ray, gpus, actors)
+    with pytest.raises(InvalidRequest, match="a whole number"):
+        require_gpus(ray, 1.5, 1)
+
+
+def test_a_search_says_which_shard_it_left_out(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    actors = on_local_actors(corpus, monkeypatch)
+    actors.silent = lambda replica, method: replica.shard == "1"
+    command = ["search", QUESTION, "--corpus", str(corpus.folder)]
+    assert "shard 1: no replica" in CliRunner().invoke(main, command).stderr
+    command += ["--missing-shards", "answer"]
+    said = CliRunner().invoke(main, command).stdout.splitlines()
+    *hits, line = json.loads(CliRunner().invoke(main, [*command, "--json"]).stdout)
+    assert said[-1] == line["title"] and said[-1].startswith("shard 1 is lost; documents not")
+    assert hits and all(hit.keys() == line.keys() and hit["document"] for hit in hits)
+    assert (line["document"], line["passages"]) == ("", [])
 
 
 @pytest.mark.slow
@@ -149,6 +314,23 @@ def test_a_cluster_finds_what_one_piece_finds(
     with pytest.raises(ValueError, match="Failed to look up actor"):
         name = actor_name(manifest.name, corpus.folder, "0", 0)
         connect("").get_actor(name, namespace=NAMESPACE)
+
+
+@pytest.mark.slow
+def test_gpus_are_asked_of_ray_before_anything_is_published(cluster: Any, corpus: Corpus) -> None:
+    with pytest.raises(InvalidRequest, match="have 0 GPUs, room for 0 processes"):
+        corpus.divide(2, ray=cluster.address, gpus=0.5)
+    assert corpus.shards is None
+    node = cluster.add_node(**NODE, num_gpus=1)  # Ray believes it
+    cluster.wait_for_nodes()
+    try:
+        if not torch.cuda.is_available():
+            with pytest.raises(CorpusError, match="compared on a GPU, and there is none"):
+                corpus.divide(2, ray=cluster.address, gpus=0.5)
+            wait_until(lambda: not connect("").available_resources().get("GPU"))  # both halves
+        corpus.unite()
+    finally:
+        cluster.remove_node(node)
 
 
 @pytest.mark.slow
@@ -240,15 +422,21 @@ def test_a_question_is_answered_without_a_lost_shard_where_that_is_asked_for(
         os.kill(process, signal.SIGSTOP)
         try:
             answer = list(other.stream(question))[-1]
+            monkeypatch.setattr(ray_cluster, "SHORT_WAIT", PATIENCE)
+            begun = time.monotonic()
+            found = other.partial_search(question)
+            assert time.monotonic() - begun < PATIENCE  # it is not waited for again
             with pytest.raises(ShardLost, match="shard 1"):
                 other.search(question)
         finally:
             os.kill(process, signal.SIGCONT)
         monkeypatch.undo()
+        wait_until(lambda: not other.partial_search(question).missing)
         assert isinstance(answer, AnswerReady) and isinstance(whole, AnswerReady)
         (line,) = (entry for entry in answer.answer.context if not entry.document)
         assert line.title == f"shard 1 is lost; documents not looked at: {len(lost)}"
         assert line.dropped == line.tokens == sum(one.tokens for one in lost) > 0
+        assert found.missing == (line,)
         read = {one.document for one in answer.answer.context}
         assert len(read) > 1 and not read & {one.id for one in lost}
         again = list(other.stream(question))[-1]
