@@ -62,23 +62,31 @@ train-verifier: $(VENV)/installed ## train the verifier of generated sentences f
 	PYTHONPATH=. $(BIN)/python training/verifier/train_verifier.py "$(DATA)/reading/train.jsonl.gz" \
 		--meetings "$(DATA)/qmsum/train.jsonl" --answers build/verifier/read.jsonl --folder build/verifier
 
+# With QUICK=1: a rehearsal of some minutes on a slice of DATA, in a folder of its own.
+train-rope train-cope-encoder: REHEARSE = $(if $(QUICK),--quick)
+train-rope: OUT = build/rope$(if $(QUICK),-quick)
+train-cope-encoder: OUT = build/cope-encoder$(if $(QUICK),-quick)
+
 .PHONY: train-rope
 train-rope: $(VENV)/installed ## distil the encoder with rotary positions from the packaged one on DATA, into build/rope
-	PYTHONPATH=. $(BIN)/python training/rope/train_rope.py "$(DATA)" --out build/rope --minutes 90
-	PYTHONPATH=. $(BIN)/python training/rope/train_rope.py "$(DATA)" --out build/rope --minutes 30 --cooldown 200
-	PYTHONPATH=. $(BIN)/python training/rope/changes.py build/rope/cooled.safetensors \
-		--out build/rope/rotary_minilm.safetensors
+	PYTHONPATH=. $(BIN)/python training/rope/train_rope.py "$(DATA)" --out $(OUT) \
+		--minutes $(if $(QUICK),0.2,90) $(REHEARSE)
+	PYTHONPATH=. $(BIN)/python training/rope/train_rope.py "$(DATA)" --out $(OUT) \
+		--minutes 30 --cooldown $(if $(QUICK),4,200) $(REHEARSE)
+	PYTHONPATH=. $(BIN)/python training/rope/changes.py $(OUT)/cooled.safetensors \
+		--out $(OUT)/rotary_minilm.safetensors
 
 .PHONY: train-cope-encoder
 train-cope-encoder: $(VENV)/installed ## distil the encoder with contextual positions in the same way, into build/cope-encoder
-	PYTHONPATH=. $(BIN)/python training/rope/train_rope.py "$(DATA)" --out build/cope-encoder --positions contextual --minutes 15
-	PYTHONPATH=. $(BIN)/python training/rope/polish.py "$(DATA)" build/cope-encoder/checkpoint.safetensors \
-		--out build/cope-encoder/polished.safetensors
-	cp build/cope-encoder/polished.safetensors build/cope-encoder/checkpoint.safetensors
-	PYTHONPATH=. $(BIN)/python training/rope/train_rope.py "$(DATA)" --out build/cope-encoder --positions contextual \
-		--minutes 60 --cooldown 260
-	PYTHONPATH=. $(BIN)/python training/rope/changes.py build/cope-encoder/cooled.safetensors \
-		--out build/cope-encoder/contextual_minilm.safetensors
+	PYTHONPATH=. $(BIN)/python training/rope/train_rope.py "$(DATA)" --out $(OUT) --positions contextual \
+		--minutes $(if $(QUICK),0.2,15) $(REHEARSE)
+	PYTHONPATH=. $(BIN)/python training/rope/polish.py "$(DATA)" $(OUT)/checkpoint.safetensors \
+		--out $(OUT)/polished.safetensors $(if $(QUICK),--batches 2)
+	cp $(OUT)/polished.safetensors $(OUT)/checkpoint.safetensors
+	PYTHONPATH=. $(BIN)/python training/rope/train_rope.py "$(DATA)" --out $(OUT) --positions contextual \
+		--minutes 60 --cooldown $(if $(QUICK),4,260) $(REHEARSE)
+	PYTHONPATH=. $(BIN)/python training/rope/changes.py $(OUT)/cooled.safetensors \
+		--out $(OUT)/contextual_minilm.safetensors
 
 .PHONY: cope
 cope: $(VENV)/installed ## CoPE's own tasks, three kinds of positions, into build/cope: hours, resumes; make cope QUICK=1: minutes

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from indexing.extension.tuned import Record
     from indexing.limits import FileLimits
     from indexing.walk import Failure
+    from rag_app.evaluation.tuned_positions import Verdict
 
 SOME_FILES_FAILED = 3
 
@@ -68,10 +69,12 @@ def tune(
     """Train an encoder's positions on your documents, so that it reads longer texts.
 
     For encoders with a learned table of positions, such as BERT. Only new rows of that table are
-    trained; `--extension tuned:FILE` then uses them.
+    trained; `--extension tuned:FILE` then uses them. Every fifth piece of the documents is held
+    out, to say whether they read it better than positions interpolated without training.
     """
     from indexing.extension.tuning import Tuning
     from indexing.extension.tuning import tune as train
+    from rag_app.evaluation.tuned_positions import hold_out, judge
     from rag_app.progress import steps
 
     if out.exists():
@@ -85,11 +88,13 @@ def tune(
         epochs=epochs, learning_rate=learning_rate, batch_size=batch_size,
         span_words=span_words, seed=seed,
     )  # fmt: skip
+    split, model = hold_out(texts, max_length=max_length), _model(encoder)
     with steps("Tuning") as progress:
         result = train(
-            _model(encoder), texts, out, max_length=max_length, tuning=tuning, progress=progress
+            model, split.train, out, max_length=max_length, tuning=tuning, progress=progress
         )
     record = result.positions.record()
+    verdict = judge(model, out, split.held) if split.held else None
     values = {
         "file": str(out.resolve()),
         "model": record.base,
@@ -98,9 +103,10 @@ def tune(
         "max_length": record.max_length,
         "rows": record.rows,
         "losses": list(result.losses),
+        "verdict": verdict.as_dict() if verdict else None,
         "failures": [str(failure) for failure in failures],
     }
-    print_result(as_json, values, lambda: _print(out, encoder, record, result.losses))
+    print_result(as_json, values, lambda: _print(out, encoder, record, result.losses, verdict))
     if failures:
         raise SystemExit(SOME_FILES_FAILED)
 
@@ -134,12 +140,29 @@ def _model(name: str | None) -> SentenceTransformer:
     return load_model(weights, settings)[0]
 
 
-def _print(out: Path, encoder: str | None, record: Record, losses: tuple[float, ...]) -> None:
+def _print(
+    out: Path,
+    encoder: str | None,
+    record: Record,
+    losses: tuple[float, ...],
+    verdict: Verdict | None,
+) -> None:
     for epoch, loss in enumerate(losses, 1):
         say(f"epoch {epoch}: loss {loss:.4f}")
     say(
         f"{out}: {record.rows:,} rows trained, for windows of {record.max_length:,} tokens "
         f"instead of {record.original:,}"
     )
+    say(verdict.sentence if verdict else _no_verdict(record))
     flags = f"--encoder {shlex.quote(encoder)} " if encoder else ""
     say(f"To use it: rag-app index PATHS {flags}--extension {shlex.quote(f'{TUNED}{out}')}")
+
+
+def _no_verdict(record: Record) -> str:
+    from rag_app.evaluation.tuned_positions import FEWEST, HELD, piece_words
+
+    words = piece_words(record.max_length)
+    return (
+        f"no verdict: it takes {FEWEST * HELD} pieces of {words:,} words, one in {HELD} of them "
+        "held out; all that there is was trained on"
+    )

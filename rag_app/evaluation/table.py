@@ -11,6 +11,7 @@ from statistics import fmean
 from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.extension import METHODS
+from indexing.extension.tuned import PREFIX as TUNED
 from rag_app.datasets.hub import HUB_TASKS
 from rag_app.datasets.synthetic import DOCUMENTS
 from rag_app.evaluation import evidence, longembed, published
@@ -53,14 +54,19 @@ class Row:
 def parse(name: str, encoder: EncoderSettings) -> Method:
     """A method such as "pcw/default" or "ntk+entropy:1024/dense": extension, window and ranking.
 
+    "tuned:FILE/dense" reads with positions that `rag-app tune` has written; the window is theirs.
+
     Raises:
         InvalidRequest: It is not of that form, or names something unknown.
     """
+    extension, _, ranking = name.rpartition("/")
+    if extension.startswith(TUNED) and extension != TUNED and ranking in RANKINGS:
+        return Method(replace(encoder, extension=extension, max_length=None), ranking)
     found = _METHOD.fullmatch(name)
     if not found or found["name"] not in METHODS or found["ranking"] not in RANKINGS:
         raise InvalidRequest(
             f"no method {name!r}; write EXTENSION/RETRIEVER or EXTENSION:TOKENS/RETRIEVER, with "
-            f"one of {', '.join(METHODS)} and one of {', '.join(RANKINGS)}"
+            f"one of {', '.join(METHODS)}, {TUNED}FILE and one of {', '.join(RANKINGS)}"
         )
     length = int(found["length"]) if found["length"] else encoder.max_length
     settings = replace(encoder, extension=found["extension"], max_length=length)
@@ -137,11 +143,17 @@ def command_line(
     six = tuple(tasks) == published.LONGEMBED
     words += ["--longembed"] if six else [f"--task {task}" for task in tasks]
     usual = LONGEMBED_METHODS if six else DEFAULT_METHODS
-    words += [f"--method {method}" for method in methods if tuple(methods) != usual]
+    words += [f"--method {_shown(method)}" for method in methods if tuple(methods) != usual]
     if any(task in GENERATED for task in tasks):
         words.append(f"--lengths {','.join(map(str, source.lengths))}")
         words += [f"--documents {source.documents}"] if source.documents != DOCUMENTS else []
     return " ".join([*words, *([f"--encoder {Path(encoder).name}"] if encoder else [])])
+
+
+def _shown(method: str) -> str:
+    """A method, without the folder of a file of tuned positions."""
+    file, slash, ranking = method.removeprefix(TUNED).rpartition("/")
+    return f"{TUNED}{Path(file).name}{slash}{ranking}" if method.startswith(TUNED) else method
 
 
 def write(path: Path, section: str) -> None:

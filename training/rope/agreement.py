@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity, normalize
 
 LENGTHS = (32, 128, 256)
-_WINDOWS = 100
+WINDOWS = 100
 _TOKENS = 4096
 _DEPTH = 10
 
@@ -31,11 +31,12 @@ class Judge:
         texts: With what was left out.
         folder: The teacher's weights. Its vectors are computed once, those to rank kept on disk.
         path: A JSON object is added to it, one a line, for each judgement.
+        windows: How many of each length are compared.
     """
 
-    def __init__(self, texts: Texts, folder: Path, path: Path) -> None:
+    def __init__(self, texts: Texts, folder: Path, path: Path, windows: int = WINDOWS) -> None:
         self._texts, self._folder, self._path = texts, folder, path
-        self._rows = {length: self._windows(length) for length in LENGTHS}
+        self._rows = {length: self._windows(length, windows) for length in LENGTHS}
 
     @cached_property
     def _states(self) -> dict[int, Tensor]:
@@ -76,12 +77,10 @@ class Judge:
             file.write(json.dumps(found) + "\n")
         return found
 
-    def _windows(self, length: int) -> Tensor:
+    def _windows(self, length: int, count: int) -> Tensor:
         source = random.Random(length)
         streams = self._texts.held_meetings
-        return torch.tensor(
-            [source.choice(streams).window(length, source) for _ in range(_WINDOWS)]
-        )
+        return torch.tensor([source.choice(streams).window(length, source) for _ in range(count)])
 
     def _vectors(self, model: Any) -> tuple[Tensor, Tensor]:  # noqa: ANN401
         """Of passages and of questions."""

@@ -14,6 +14,7 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from torch import Tensor
 LENGTHS = (16, 24, 32, 48, 64, 96, 128, 160, 192, 224, 256, 256)
 HELD_MEETINGS = 10
 HELD_PASSAGES = 20  # one in so many
+CORPUS = 1500  # passages to search
+QUICK_MEETINGS, QUICK_PASSAGES = HELD_MEETINGS + 6, 800  # of which a quick run has enough
 _START, _END = 101, 102
 _SHORTEST, _LONGEST = 6, 256
 _MOST = 96  # rows of a batch
@@ -108,15 +111,18 @@ class Texts:
         return torch.tensor(found)
 
 
-def read_texts(data: Path, model: Path) -> Texts:
-    """Reads and tokenises all of it: some ten seconds."""
+def read_texts(data: Path, model: Path, *, quick: bool = False) -> Texts:
+    """Reads and tokenises all of it, some ten seconds, or the beginnings of the files."""
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(model, local_files_only=True)
-    meetings, summaries = _meetings(data / "qmsum" / "train.jsonl", tokenizer)
-    kept, held = _passages(data / "reading" / "train.jsonl.gz", tokenizer)
+    meetings, summaries = _meetings(
+        data / "qmsum" / "train.jsonl", tokenizer, QUICK_MEETINGS if quick else None
+    )
+    passages = QUICK_PASSAGES if quick else None
+    kept, held = _passages(data / "reading" / "train.jsonl.gz", tokenizer, passages)
     source = random.Random(0)
-    others = source.sample([ids for ids, _ in kept], 1500 - len(held))
+    others = source.sample([ids for ids, _ in kept], min(len(kept), CORPUS - len(held)))
     asked = [ids for _, questions in kept for ids in questions]
     return Texts(
         meetings=meetings[HELD_MEETINGS:],
@@ -129,9 +135,13 @@ def read_texts(data: Path, model: Path) -> Texts:
     )
 
 
-def _meetings(path: Path, tokenizer: Any) -> tuple[list[Stream], list[list[Ids]]]:  # noqa: ANN401
+def _meetings(
+    path: Path,
+    tokenizer: Any,  # noqa: ANN401
+    most: int | None,
+) -> tuple[list[Stream], list[list[Ids]]]:
     """Meetings in an order that has nothing to do with the file's, and what was asked of them."""
-    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()[:most]]
     lines.sort(key=lambda one: _digest(str(one["id"])))
     streams, asked = [], []
     for one in lines:
@@ -147,11 +157,12 @@ def _meetings(path: Path, tokenizer: Any) -> tuple[list[Stream], list[list[Ids]]
 def _passages(
     path: Path,
     tokenizer: Any,  # noqa: ANN401
+    most: int | None,
 ) -> tuple[list[tuple[Ids, list[Ids]]], list[tuple[Ids, list[Ids]]]]:
     """Passages with their questions: those to train on, and those left out."""
     kept, held = [], []
     with gzip.open(path, "rt", encoding="utf-8") as file:
-        for one in map(json.loads, file):
+        for one in map(json.loads, islice(file, most)):
             questions = [each["question"] for each in one["questions"]]
             pair = (_ids(tokenizer, [one["text"]])[0], _ids(tokenizer, questions))
             left_out = int(_digest(one["text"]), 16) % HELD_PASSAGES == 0

@@ -31,6 +31,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import agreement
 import click
 import contextual
 import position_kernels
@@ -51,6 +52,7 @@ from indexing.models.minilm.variant import WINDOW
 
 _MEASURED = 8  # batches from which mean states and balanced coordinates come
 _SOLVED = 24  # batches from which output layers are solved
+_QUICK_WINDOWS = 8  # of each length that a rehearsal is judged by
 _BETWEEN = 0.2  # weight of each layer between
 _SENTENCE = 4.0
 _SIMILARITY = 1.0
@@ -79,6 +81,7 @@ class Settings:
         seed: Of the batches.
         tokens: Of a step, about.
         positions: What the student has: "rotary" or "contextual".
+        quick: Whether it is a rehearsal on a slice of the data.
     """
 
     rate: float
@@ -86,6 +89,7 @@ class Settings:
     seed: int
     tokens: int
     positions: str = "rotary"
+    quick: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,7 @@ class Run:
 @click.option("--cooldown", type=click.IntRange(min=1), help="So many steps to a rate of zero.")
 @click.option("--judge-minutes", default=20.0, show_default=True, help="Between judgements.")
 @click.option("--save-minutes", default=5.0, show_default=True, help="Between checkpoints.")
+@click.option("--quick", is_flag=True, help="Rehearse on a slice of the data; for no use.")
 @click.option("--threads", default=1, show_default=True)
 def main(
     data: Path,
@@ -147,17 +152,19 @@ def main(
     cooldown: int | None,
     judge_minutes: float,
     save_minutes: float,
+    quick: bool,
     threads: int,
 ) -> None:
     """Train until the time is up; what is in the folder is taken up where it was left."""
     torch.set_num_threads(threads)
     out.mkdir(parents=True, exist_ok=True)
-    settings = Settings(rate, warmup, seed, tokens, positions)
-    texts = read_texts(data, encoder_weights().folder)
+    settings = Settings(rate, warmup, seed, tokens, positions, quick)
+    texts = read_texts(data, encoder_weights().folder, quick=quick)
     with ExitStack() as held:
         run = prepared(texts, settings, out / "checkpoint.safetensors")
         held.enter_context(packed(run.teacher, rows=tokens))
-        judge = Judge(texts, encoder_weights().folder, out / "metrics.jsonl")
+        windows = _QUICK_WINDOWS if quick else agreement.WINDOWS
+        judge = Judge(texts, encoder_weights().folder, out / "metrics.jsonl", windows)
         loop = Loop(
             run,
             texts,
@@ -254,11 +261,13 @@ def prepared(texts: Texts, settings: Settings, path: Path) -> Run:
     torch.manual_seed(settings.seed)
     if settings.positions == "contextual":
         student = contextual.begun(original) if path.exists() else None
-        student = student or contextual.started(original, texts, settings.seed)
+        student = student or contextual.started(
+            original, texts, settings.seed, quick=settings.quick
+        )
     else:
         weights = renamed(original.state_dict())
         student = rotary.student(weights) if path.exists() else None
-        student = student or started(weights, original, texts, settings.seed)
+        student = student or started(weights, original, texts, settings.seed, quick=settings.quick)
     student.train()
     for name, each in student.named_parameters():
         each.requires_grad_(not name.startswith(_FROZEN))
@@ -275,15 +284,23 @@ def prepared(texts: Texts, settings: Settings, path: Path) -> Run:
     return run
 
 
-def started(weights: dict[str, Tensor], original: Any, texts: Texts, seed: int) -> Any:  # noqa: ANN401
-    """A student as near to its teacher as it comes without gradients."""
-    rows = [texts.windows(seed, number, 32, 264) for number in range(_MEASURED)]
+def started(
+    weights: dict[str, Tensor],
+    original: Any,  # noqa: ANN401
+    texts: Texts,
+    seed: int,
+    *,
+    quick: bool = False,
+) -> Any:  # noqa: ANN401
+    """A student as near to its teacher as it comes without gradients; a quick one less near."""
+    measured, solved = (2, 2) if quick else (_MEASURED, _SOLVED)
+    rows = [texts.windows(seed, number, 32, 264) for number in range(measured)]
     weights = rotary.rebalanced(weights, original, [each[:, :128] for each in rows[:2]])
     means = position_kernels.position_means(original, rows)
-    few = texts.windows(seed, _MEASURED, 4, WINDOW)
+    few = texts.windows(seed, measured, 2 if quick else 4, WINDOW)
     weights = position_kernels.positioned(weights, original, means, few)
     student = rotary.student(weights).requires_grad_(requires_grad=False)
-    batches = [texts.batch(seed + 1, number, 1024) for number in range(_SOLVED)]
+    batches = [texts.batch(seed + 1, number, 1024) for number in range(solved)]
     reconstruction.reconstruct(student, original, batches)
     return student
 

@@ -1,4 +1,4 @@
-"""An answer's text split into segments: text, the short answer in it, speakers, markers, doubts.
+"""An answer's text split into segments: text, the short answer in it, labels, markers, doubts.
 
 Only the answer's own markers count: a "[1]" that a document contains remains text.
 """
@@ -16,7 +16,7 @@ from rag_app.short_answer import line_emphasis, quote_emphasis
 if TYPE_CHECKING:
     from generator.answer import Answer, Mode
 
-Kind = Literal["text", "speaker", "short", "doubt", "marker", "unsupported"]
+Kind = Literal["text", "label", "short", "doubt", "marker", "unsupported"]
 
 _MARKS = re.compile(rf" ?(?:\[(\d{{1,3}})\]|({re.escape(UNSUPPORTED_MARK)}))")
 
@@ -26,7 +26,8 @@ class Segment:
     """A piece of an answer.
 
     Attributes:
-        kind: "text"; "speaker" for who says a quote; "short" for the words of it that answer;
+        kind: "text"; "label" for what stands before a quote, such as who says it; "short" for the
+            words of it that answer;
             "doubt" for a sentence that no quote supports; "marker" for the number of a citation;
             "unsupported" for the mark after a doubt.
         text: Its text; of a marker, its digits.
@@ -64,16 +65,20 @@ def _quotes(lines: Sequence[str], answer: Answer | None) -> Iterator[list[Segmen
 
 
 def _words(line: str, number: int, answer: Answer | None) -> Iterator[Segment]:
-    """A line of quotes without its marker: who speaks, and the words that answer, apart."""
+    """A line of quotes without its marker: what is no quote, and the words that answer, apart."""
     citations = answer.citations if answer else ()
     citation = next((each for each in citations if each.marker == number), None)
     if citation is None or answer is None:
         yield Segment("text", line)
         return
     speaker = " ".join((citation.speaker or "").split())
-    if speaker and line.startswith(f"{speaker}: "):
-        yield Segment("speaker", f"{speaker}: ")
-        line = line.removeprefix(f"{speaker}: ")
+    quote = " ".join(citation.quote.split())
+    label = f"{speaker}: " if speaker and line.startswith(f"{speaker}: ") else ""
+    if not label and quote and line.endswith(f" {quote}"):  # "To do, Ann:", in a list
+        label = line.removesuffix(quote)
+    if label:
+        yield Segment("label", label)
+        line = line.removeprefix(label)
     cut = line_emphasis(line, quote_emphasis(citation, answer.short))
     kinds: tuple[Kind, ...] = ("text", "short", "text")
     for kind, part in zip(kinds, (cut.before, cut.words, cut.after), strict=True):

@@ -81,7 +81,8 @@ def test_what_is_printed(folder: Path, tmp_path: Path) -> None:
     lines = train(folder, out).stdout.splitlines()
     assert [line.split(":")[0] for line in lines[:2]] == ["epoch 1", "epoch 2"]
     assert lines[2] == f"{out}: 64 rows trained, for windows of 96 tokens instead of 32"
-    assert lines[3].endswith(f"--extension 'tuned:{out}'") and len(lines) == 4
+    assert lines[3].startswith("no verdict: it takes 30 pieces of 72 words")
+    assert lines[4].endswith(f"--extension 'tuned:{out}'") and len(lines) == 5
 
 
 def test_json(folder: Path, tmp_path: Path) -> None:
@@ -92,6 +93,15 @@ def test_json(folder: Path, tmp_path: Path) -> None:
     assert (values["documents"], values["window"], values["max_length"]) == (8, WINDOW, LENGTH)
     assert values["rows"] == 64 and len(values["losses"]) == 2
     assert len(values["failures"]) == 1 and "junk.pdf" in result.stderr
+    assert values["verdict"] is None
+
+
+def test_the_verdict_is_on_texts_that_were_held_out(folder: Path, tmp_path: Path) -> None:
+    long = tmp_path / "long.txt"
+    long.write_text(text(30 * 72, seed=8))
+    lines = train(folder, tmp_path / "rows", long, "--epochs", 1).stdout.splitlines()
+    assert lines[2].startswith("verdict: of 48 queries from 6 pieces of text ")
+    assert lines[2].count("%") == 3
 
 
 def test_refusals_come_before_the_training(folder: Path, rows: Path, tmp_path: Path) -> None:
@@ -161,6 +171,20 @@ def test_mismatches_are_refused(folder: Path, rows: Path) -> None:
         Encoder(settings(folder, folder / "missing"))
     with pytest.raises(InvalidRequest, match="names no file"):
         Encoder(settings(folder, Path(), extension="tuned:"))
+
+
+def test_a_table_of_methods_takes_the_name(
+    folder: Path, rows: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path))
+    words = ["--task", "passkey", "--lengths", "64", "--documents", "3"]
+    method = ("--method", f"tuned:{rows}/dense", "--encoder", folder / "model/whole")
+    shown = run("evaluate", "table", *words, *method).stdout
+    assert (
+        "--method tuned:rows.safetensors/dense" in shown and str(folder) not in shown.split("\n")[0]
+    )
+    unknown = run("evaluate", "table", *words, "--method", "tuned:/dense", status=1).stderr
+    assert "no method" in unknown and "tuned:FILE" in unknown
 
 
 def test_an_extended_model_takes_the_name(folder: Path, rows: Path) -> None:

@@ -29,6 +29,16 @@ def test_lines_that_quote_nothing_have_no_marker() -> None:
     ]
 
 
+def test_what_a_list_says_of_a_quote_stands_apart() -> None:
+    citation = Citation(1, "d", "/d", "D", "", 0, 16, "I'll  ring\nthem.", speaker="Ann")
+    text = "D, in so many words:\nTo do, Ann, today: I'll ring them. [1]"
+    assert paragraphs(text, "quote", Answer("What?", text, citations=(citation,)))[1] == [
+        Segment("label", "To do, Ann, today: "),
+        Segment("text", "I'll ring them."),
+        Segment("marker", "1"),
+    ]
+
+
 def test_doubted_sentences_of_a_free_answer_are_marked() -> None:
     text = f"It moved. [1] It rained. {UNSUPPORTED_MARK} Both. [2] {UNSUPPORTED_MARK} And"
     answer = Answer("Why?", text, unsupported=("It rained.", "Both."))
@@ -58,13 +68,13 @@ def test_the_words_that_answer_stand_apart_in_their_quote() -> None:
     answer = Answer("What?", text, citations=citations, short=short)
     assert paragraphs(text, "quote", answer) == [
         [
-            Segment("speaker", "Ann Lee: "),
+            Segment("label", "Ann Lee: "),
             Segment("text", "It "),
             Segment("short", "moved. [1]"),
             Segment("text", " Then: <b>it</b> rained."),
             Segment("marker", "1"),
         ],
-        [Segment("speaker", "Ann Lee: "), Segment("text", "It rained."), Segment("marker", "2")],
+        [Segment("label", "Ann Lee: "), Segment("text", "It rained."), Segment("marker", "2")],
     ]
     elsewhere = replace(answer, short=replace(short, text="<i>"))
     assert all(s.kind != "short" for line in paragraphs(text, "quote", elsewhere) for s in line)
