@@ -4,7 +4,8 @@ Its similarity to the question, as a whole and word by word; what was said right
 follows its question); how good its passage is; whether the question names its speaker; whether it
 holds the type of answer that is asked for (a time for "when"); how much it says that the question
 does not; its score when it is encoded with its context (`late_chunking`); and what the reader says
-of it, of the words in it that may answer, and of the stretch around it (`generator.reader`).
+of it, of the words in it that may answer, and of the stretch around it (`generator.reader`). Of
+rows of a table, those come first that the question names (`table_rows`).
 
 The weights are those of a softmax over a question's sentences (a conditional logit: McFadden,
 1974). All but the reader's were fitted, and rounded, on 65 real meeting questions and the first
@@ -23,11 +24,13 @@ from generator.evidence import Sentence, Vectors
 from generator.extractive.answer_type import AnswerType, classify_question, has_answer_type
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
+from generator.extractive.table_rows import named_cells
 from indexing.text.terms import content_stems
 
 _MOST_NEW_STEMS = 12
 _HEADING = 10  # words
 _LEAST_STEMS = 2  # of content words; drops "Okay ." and "{vocalsound}"
+_NAMED_CELL = 8.0  # more than all else together tells apart two rows of a table
 _LOGIT, _SPAN_LOGITS = 10.0, 20.0  # bounds of what the reader says
 
 Weights = Mapping[str, float]
@@ -47,6 +50,7 @@ def sentence_scores(features: SentenceFeatures, weights: Weights | None = None) 
     scores = np.zeros(len(features.sentences), np.float32)
     for name, weight in weights.items():
         scores += weight * FEATURES[name](features)
+    scores += _NAMED_CELL * named_cells(features)
     has_content = np.array(
         [
             len(set(stems)) >= _LEAST_STEMS and not is_heading(sentence)

@@ -16,6 +16,7 @@ from generator.evidence import Sentence
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.ranking import probabilities, sentence_scores
+from generator.extractive.table_rows import is_row
 
 _SLACK = 1.15  # how far the last sentence may cross the length
 
@@ -92,8 +93,10 @@ def _merge(sentences: Iterable[Sentence]) -> list[Sentence]:
 
 
 def _follows(before: Sentence, after: Sentence) -> bool:
-    """Whether nothing but white space of one paragraph is between them."""
+    """Whether nothing but white space of one paragraph is between them, and neither is a row."""
     if before.document.id != after.document.id or before.utterance != after.utterance:
+        return False
+    if is_row(before.text) or is_row(after.text):
         return False
     between = before.document.text[before.end : after.start]
     return not between.strip() and between.count("\n") < 2 and after.start >= before.end
