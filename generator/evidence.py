@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from generator.answer import Citation
 from indexing.documents import Document, Hit
 from indexing.text.language import language_of
 from indexing.text.sentences import sentences
@@ -71,6 +72,25 @@ class Sentence:
     def text(self) -> str:
         """The sentence itself."""
         return self.document.text[self.start : self.end]
+
+    def cited(self, *, end: int | None = None, marker: int = 0) -> Citation:
+        """The citation of its document from here to its end, or a later one; nothing verified."""
+        document, last = self.document, self.end if end is None else end
+        return Citation(
+            marker=marker,
+            document=document.id,
+            path=document.path,
+            title=document.title,
+            part=document.part,
+            start=self.start,
+            end=last,
+            quote=document.text[self.start : last],
+            speaker=self.speaker,
+            time=self.time,
+            page=document.page_at(self.start),
+            place=document.place_at(self.start),
+            figures=tuple(one.label for one in document.figures_near(self.start, last)),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -320,22 +320,8 @@ def _gap(one: Sentence, other: Sentence) -> str | None:
 
 
 def _citation(match: _Match, similarity: float, *, threshold: float) -> Citation:
-    quote, first = match.quote, match.quote.first
-    document = first.document
-    return Citation(
-        marker=0,
-        document=document.id,
-        path=document.path,
-        title=document.title,
-        part=document.part,
-        start=first.start,
-        end=quote.end,
-        quote=quote.text,
-        speaker=first.speaker,
-        time=first.time,
-        page=document.page_at(first.start),
-        place=document.place_at(first.start),
-        figures=tuple(one.label for one in document.figures_near(first.start, quote.end)),
+    return replace(
+        match.quote.first.cited(end=match.quote.end),
         verified=match.entails and similarity >= threshold,
         overlap=match.overlap,
         similarity=similarity,

@@ -8,7 +8,7 @@ sentence from `THRESHOLD` on.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
@@ -127,22 +127,8 @@ class ExcerptSupport:
 
 
 def _citation(excerpt: Excerpt, share: float, probability: float) -> Citation:
-    first, last = excerpt.sentences[0], excerpt.sentences[-1]
-    document = first.document
-    return Citation(
-        marker=0,
-        document=document.id,
-        path=document.path,
-        title=document.title,
-        part=document.part,
-        start=first.start,
-        end=last.end,
-        quote=document.text[first.start : last.end],
-        speaker=first.speaker,
-        time=first.time,
-        page=document.page_at(first.start),
-        place=document.place_at(first.start),
-        figures=tuple(one.label for one in document.figures_near(first.start, last.end)),
+    return replace(
+        excerpt.sentences[0].cited(end=excerpt.sentences[-1].end),
         supported=True,
         overlap=share,
         probability=round(probability, 4),

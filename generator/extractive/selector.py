@@ -111,24 +111,6 @@ def format_quote(sentence: Sentence, marker: int) -> str:
 
 def build_citation(sentence: Sentence, marker: int, line: str) -> Citation:
     """The citation of a quote; verified when the line has the document's own text."""
-    document = sentence.document
-    quote = document.text[sentence.start : sentence.end]
-    verified = bool(quote.strip()) and " ".join(quote.split()) in line
-    return Citation(
-        marker=marker,
-        document=document.id,
-        path=document.path,
-        title=document.title,
-        part=document.part,
-        start=sentence.start,
-        end=sentence.end,
-        quote=quote,
-        speaker=sentence.speaker,
-        time=sentence.time,
-        page=document.page_at(sentence.start),
-        place=document.place_at(sentence.start),
-        figures=tuple(one.label for one in document.figures_near(sentence.start, sentence.end)),
-        verified=verified,
-        overlap=float(verified),
-        similarity=float(verified),
-    )
+    citation = sentence.cited(marker=marker)
+    verified = bool(citation.quote.strip()) and " ".join(citation.quote.split()) in line
+    return replace(citation, verified=verified, overlap=float(verified), similarity=float(verified))
