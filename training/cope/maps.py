@@ -20,6 +20,7 @@ def draw(cells: Sequence[Cell], folder: Path, path: Path) -> None:
     """
     require_matplotlib()
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     batch = cells[0].task.trained_on(1, chance(cells[0], -100))
     asked = batch.targets[0] != NOT_ASKED
@@ -30,7 +31,9 @@ def draw(cells: Sequence[Cell], folder: Path, path: Path) -> None:
     for row, (cell, weights) in enumerate(zip(cells, maps, strict=True)):
         for head in range(heads):
             panel = panels[row][head]
-            panel.imshow(weights[head].sqrt().numpy(), aspect="auto", cmap="viridis", vmin=0)
+            shown = weights[head].sqrt().numpy()
+            panel.imshow(shown, aspect="auto", cmap="viridis", vmin=0, interpolation="nearest")
+            panel.yaxis.set_major_locator(MaxNLocator(integer=True))
             panel.set_title(f"{cell.positions}, head {head + 1}", fontsize=8)
             panel.tick_params(labelsize=6)
         panels[row][0].set_ylabel("question", fontsize=8)
