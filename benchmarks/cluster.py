@@ -103,6 +103,7 @@ def cluster(cpus: int) -> Iterator[str]:
     from ray.cluster_utils import Cluster
 
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ["RAY_worker_niceness"] = "0"  # 15 by default, beside which this process takes all
     node = {"num_cpus": cpus, "object_store_memory": 80 * MIB, "include_dashboard": False}
     made: Any = Cluster(initialize_head=True, head_node_args=node)
     try:
