@@ -19,8 +19,8 @@ def machines(nodes: int = 3) -> Iterator[Any]:
     import ray
     from ray.cluster_utils import Cluster
 
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ["RAY_worker_niceness"] = "0"  # else whatever runs beside a test goes first
+    equals = {"RAY_worker_niceness": "0"}  # else whatever runs beside a test would go first
+    os.environ.update({"RAY_USAGE_STATS_ENABLED": "0"} | equals)
     cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
     try:
         for _ in range(nodes):

@@ -15,4 +15,5 @@ def test_shards_and_workers_are_measured_beside_this_process() -> None:
     assert one.workers == 1
     assert min(one.tokens, one.tokens_here, one.questions, one.questions_here) > 0
     assert one.tokens_ratio == pytest.approx(one.tokens / one.tokens_here)
-    assert "| 2 | " in cluster.text([two], [one])
+    both = cluster.text([two], [one])
+    assert "| 2 | " in both and both.endswith(cluster.text([], [one]))
