@@ -7,7 +7,8 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import nan
 from pathlib import Path
 from time import perf_counter
 
@@ -44,11 +45,13 @@ class Run:
         seconds: On the clock.
         cpu: Seconds of all cores.
         megabytes: Its peak.
+        first: Seconds until it printed something; NaN where nobody looked, or it printed nothing.
     """
 
     seconds: float
     cpu: float
     megabytes: float
+    first: float = nan
 
 
 def sample_files() -> list[Path]:
@@ -80,15 +83,18 @@ def served(tree: Path, corpus: str) -> Iterator[tuple[str, psutil.Process]]:
 
 
 def run(line: Sequence[str], tree: Path) -> Run:
-    """Run a process to its end.
+    """Run a process to its end, and look when it prints its first words.
 
     Raises:
         ClickException: It failed.
     """
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     started = perf_counter()
-    with subprocess.Popen(line, cwd=tree, env=environment, stdout=subprocess.DEVNULL) as process:
-        return ended(process, line, started)
+    with subprocess.Popen(line, cwd=tree, env=environment, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        first = perf_counter() - started if process.stdout.read(1) else nan
+        process.stdout.read()
+        return replace(ended(process, line, started), first=first)
 
 
 def ended(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 from generator.answer import NOT_SAID, Answer, AnswerReady, Citation, Event, Mode, Responsibility
 from generator.answer_form import (
@@ -65,6 +68,7 @@ from indexing.notify import Notify
 
 _ROOM_FOR_QUOTES = 400  # tokens
 
+R = TypeVar("R")
 
 AnyModel = CausalModel | RemoteModel
 
@@ -213,11 +217,7 @@ class Generator:
         draft = Draft(request, self._mode(request), retrieval.seconds)
         evidence = gather_evidence(retrieval.hits, retrieval.document)
         sentences = evidence_sentences(evidence.passages[: self.settings.passages])
-        features = SentenceFeatures.of(
-            request.query, sentences, self._words, question=request.question
-        )
-        draft.lap("evidence")
-        features = self._read(draft, features)
+        features = self._features(draft, sentences)
         draft.probability = answer_probability(features)
         if not sentences or draft.probability < self._abstain_below(request):
             yield from self._abstain(draft, evidence)
@@ -254,13 +254,29 @@ class Generator:
         given = (request.abstain_below, self.settings.answerable, FITTED.abstain_below)
         return next(each for each in given if each is not None)
 
-    def _read(self, draft: Draft, features: SentenceFeatures) -> SentenceFeatures:
-        """With what the encoder says of sentences in their context, and the reader of them."""
-        try:
-            features = features.with_context(self._context.score).with_reading(self._reader.read)
-            draft.made["sentences"] = "read with the question, and in context"
-        except MissingDependency as missing:
-            draft.made["sentences"] = f"compared one by one ({missing})"
+    def _features(self, draft: Draft, sentences: Sequence[Sentence]) -> SentenceFeatures:
+        """What is known of sentences: alone, in their context, and read with the question.
+
+        Graphs compute it side by side; models share the cores in their own way.
+        """
+        query = draft.request.query
+        with ThreadPoolExecutor(2, "evidence") as pool:
+
+            def begin(work: Callable[[str, Sequence[Sentence]], R]) -> Callable[[], R]:
+                if self._quick_start:
+                    return pool.submit(work, query, sentences).result
+                return partial(work, query, sentences)
+
+            contextual, reading = begin(self._context.score), begin(self._reader.read)
+            features = SentenceFeatures.of(
+                query, sentences, self._words, question=draft.request.question
+            )
+            draft.lap("evidence")
+            try:
+                features = replace(features, contextual=contextual(), reading=reading())
+                draft.made["sentences"] = "read with the question, and in context"
+            except MissingDependency as missing:
+                draft.made["sentences"] = f"compared one by one ({missing})"
         draft.lap("read")
         return features
 

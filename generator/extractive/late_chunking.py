@@ -139,7 +139,7 @@ def context_graph(notify: Notify | None = None) -> Graph | None:
 
 def _through(graph: Graph) -> HiddenStates:
     def states(rows: Sequence[Sequence[int]]) -> list[Vectors]:
-        every = (graph.run({"ids": np.array([row], np.int64)}) for row in rows)
+        every = graph.run_each([{"ids": np.array([row], np.int64)} for row in rows])
         return [one[0] for (one,) in every]
 
     return states

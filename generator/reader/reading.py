@@ -11,6 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from generator.evidence import Sentence, Vectors
 from generator.reader.inputs import Inputs, Outputs
@@ -172,12 +173,11 @@ def reader_graph(weights: Path = READER_WEIGHTS, notify: Notify | None = None) -
 def _through(graph: Graph) -> Heads:
     """What a graph says of inputs, in which nothing may be padded."""
 
-    def heads(inputs: Inputs) -> Outputs:
+    def given(inputs: Inputs) -> dict[str, NDArray[Any]]:
         ids, _, types, choice, members = inputs.arrays
-        given = {"ids": ids, "types": types, "choice": choice, "members": members}
-        return Outputs(*graph.run(given))
+        return {"ids": ids, "types": types, "choice": choice, "members": members}
 
-    return lambda batches: [heads(one) for one in batches]
+    return lambda batches: [Outputs(*each) for each in graph.run_each([*map(given, batches)])]
 
 
 def _batches(every: Sequence[Stretch], at_once: int) -> Iterator[list[Stretch]]:

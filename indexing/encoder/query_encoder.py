@@ -67,11 +67,13 @@ class QueryEncoder:
     def _encode(self, order: Sequence[int], rows: Sequence[IntArray], vectors: FloatArray) -> None:
         """Fill in the vectors, not normalised, of some rows of token ids, shortest first."""
         graph = self.graph.packed() if len(order) >= _MANY else self.graph
+        batches: list[list[int]] = []
         for length, group in groupby(order, key=lambda i: len(rows[i])):
             same, size = list(group), max(1, _TOKENS // length)
-            for at in range(0, len(same), size):
-                some = same[at : at + size]
-                (vectors[some],) = graph.run({"ids": np.stack([rows[i] for i in some])})
+            batches += [same[at : at + size] for at in range(0, len(same), size)]
+        inputs = [{"ids": np.stack([rows[i] for i in some])} for some in batches]
+        for some, (found,) in zip(batches, graph.run_each(inputs), strict=True):
+            vectors[some] = found
 
 
 def query_encoder(fingerprint: Fingerprint, *, notify: Notify | None = None) -> QueryEncoder | None:

@@ -29,7 +29,7 @@ class Cores:
     """
 
     def __init__(self, count: int | None = None) -> None:
-        self.count = count or _available()
+        self.count = count or available_cores()
         self._sharing = 0
         self._lock = threading.Lock()
 
@@ -86,7 +86,8 @@ def _use_threads(count: int) -> None:
         torch.set_num_threads(count)
 
 
-def _available() -> int:
+def available_cores() -> int:
+    """How many this process may use: as `OMP_NUM_THREADS` says, else as the system does."""
     told = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
     if told.isdecimal() and int(told):
         return int(told)

@@ -10,9 +10,10 @@ graph that gives others, or is not whole, is no graph, and is made again.
 from __future__ import annotations
 
 import json
-import os
 import re
+import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib import metadata
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexing.models.cache_dir import cache_dir
+from indexing.models.cores import available_cores
 from indexing.models.files import content_hash
 
 if TYPE_CHECKING:
@@ -37,6 +39,9 @@ _LAYOUT = "1"
 """Part of every key: a change in what is written asks for a new export."""
 
 _TOLERANCE = 1e-3  # of an output's largest value: rounding, over all layers, is a hundredth of it
+
+
+_TURN = threading.BoundedSemaphore(available_cores())  # of all graphs: a core computes one pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +84,19 @@ class Graph:
     file: Path
 
     def run(self, inputs: Arrays) -> list[Array]:
-        """Its outputs, in the order in which they were exported."""
-        return self.session.run(None, dict(inputs))  # type: ignore[no-any-return]
+        """Its outputs, in the order in which they were exported; by one thread."""
+        with _TURN:
+            return self.session.run(None, dict(inputs))  # type: ignore[no-any-return]
+
+    def run_each(self, inputs: Sequence[Arrays]) -> list[list[Array]]:
+        """The outputs of several passes, in order: computed side by side, the longest first."""
+        at_once = min(available_cores(), len(inputs))
+        if at_once < 2:
+            return [self.run(each) for each in inputs]
+        order = sorted(range(len(inputs)), key=lambda i: -max(x.size for x in inputs[i].values()))
+        with ThreadPoolExecutor(at_once, "graph") as pool:
+            done = dict(zip(order, pool.map(self.run, [inputs[i] for i in order]), strict=True))
+        return [done[i] for i in range(len(inputs))]
 
     def packed(self) -> Graph:
         """The same with packed weights: ready a little later, and quicker for many short passes.
@@ -141,20 +157,9 @@ def session_options(*, packed: bool = False) -> SessionOptions:
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.add_session_config_entry("session.disable_prepacking", str(int(not packed)))
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.intra_op_num_threads = threads()
+    options.intra_op_num_threads = 1  # threads of one pass wait for each other (`Graph.run_each`)
     options.log_severity_level = 4  # what is wrong is raised, and said by us
     return options
-
-
-def threads() -> int:
-    """Of a pass: as the environment says to every library, else one for each core."""
-    named = os.environ.get("OMP_NUM_THREADS", "")
-    if named.isdecimal() and int(named):
-        return int(named)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def agree(some: Sequence[Array], others: Sequence[Array]) -> bool:

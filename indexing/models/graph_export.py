@@ -13,6 +13,7 @@ import json
 import logging
 import os
 import shutil
+import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -43,6 +44,7 @@ log = logging.getLogger(__name__)
 
 _OPSET = 17
 _SMALLEST = 1024  # bytes of a tensor that is kept outside of the graph's own file
+_TRACING = threading.Lock()  # one model at a time: PyTorch's tracer belongs to the process
 _UNUSED = 30 * 86_400  # seconds after which the graphs of other versions are deleted
 
 
@@ -85,7 +87,7 @@ def make_graph(
     try:
         target = name.folder
         target.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(target.with_suffix(".lock"), timeout=0):
+        with _TRACING, FileLock(target.with_suffix(".lock"), timeout=0):
             if graph := load_graph(name):
                 return graph
             if notify:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from threading import Barrier, BoundedSemaphore
 
 import numpy as np
 import pytest
@@ -11,10 +12,12 @@ import torch
 from filelock import FileLock
 from torch import Tensor, nn
 
-from indexing.models.graph import GRAPH, PROBE, RECORD, WEIGHTS, GraphName, load_graph
+from indexing.encoder.tokenizer import IntArray
+from indexing.models.graph import GRAPH, PROBE, RECORD, WEIGHTS, Graph, GraphName, load_graph
 from indexing.models.graph_cache import load_or_make
 from indexing.models.graph_export import Export
 from tests.permissions import unprivileged
+from tests.waiting import PATIENCE
 
 SIZE = 64
 
@@ -56,6 +59,28 @@ def name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GraphName]
     weights = tmp_path / "weights.safetensors"
     weights.write_bytes(b"weights")
     yield GraphName("org/small", [weights])
+
+
+def test_passes_are_computed_side_by_side_and_given_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("indexing.models.graph.available_cores", lambda: 2)
+    monkeypatch.setattr("indexing.models.graph._TURN", BoundedSemaphore(2))
+    both = Barrier(2, timeout=PATIENCE)
+    lengths: list[int] = []
+
+    class Session:
+        """Of ONNX Runtime: a pass ends when another has begun."""
+
+        def run(self, _: None, inputs: Mapping[str, IntArray]) -> list[IntArray]:
+            lengths.append(inputs["ids"].size)
+            both.wait()
+            return [inputs["ids"]]
+
+    every = [np.arange(length) for length in (3, 9, 1, 5)]
+    done = Graph({}, Session(), Path()).run_each([{"ids": ids} for ids in every])
+    assert [ids.tolist() for (ids,) in done] == [ids.tolist() for ids in every]
+    assert sorted(lengths[:2]) == [5, 9]
 
 
 def never() -> Export:
