@@ -23,7 +23,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from generator.answer import AnswerReady
+from generator.answer import CONVERSATION, AnswerReady, ContextEntry
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.errors import (
@@ -34,6 +34,7 @@ from indexing.errors import (
     ShardLost,
 )
 from indexing.filter import Filter
+from rag_app.chat.web import mcp_tools
 from rag_app.cli.main import main
 from rag_app.corpus.cluster.address import actor_name
 from rag_app.corpus.cluster.connection import NAMESPACE, connect
@@ -261,7 +262,7 @@ def test_gpus_that_a_cluster_does_not_have_are_refused() -> None:
 
 
 def test_a_search_says_which_shard_it_left_out(
-    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+    corpus: Corpus, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     actors = on_local_actors(corpus, monkeypatch)
     actors.silent = lambda replica, method: replica.shard == "1"
@@ -273,6 +274,11 @@ def test_a_search_says_which_shard_it_left_out(
     assert said[-1] == line["title"] and said[-1].startswith("shard 1 is lost; documents not")
     assert hits and all(hit.keys() == line.keys() and hit["document"] for hit in hits)
     assert (line["document"], line["passages"]) == ("", [])
+    with Corpus(corpus.folder, encoder=encoder, missing_shards="answer") as other:
+        assert mcp_tools._search(other, QUESTION, 3, Filter()).not_searched == [said[-1]]
+        answer = other.ask(QUESTION)
+    earlier = replace(answer, context=(*answer.context, ContextEntry("", CONVERSATION, 9, 9, 0)))
+    assert mcp_tools._answer_result(earlier).not_searched == [said[-1]]
 
 
 @pytest.mark.slow
