@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from contextlib import suppress
 
 _TICKS = "16"  # of the CPU's clock, as a power of two: some 25 microseconds
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # as in glibc's malloc.h
@@ -37,6 +38,15 @@ def share_memory() -> None:
     and each keeps what a thread has needed once: of a server, up to two gigabytes.
     """
     _mallopt({_ARENA_MAX: 2})
+
+
+def release_memory() -> None:
+    """Gives back to the system whatever the process has freed (glibc; elsewhere nothing is done).
+
+    The next large computation asks for it again, page by page: for pauses.
+    """
+    with suppress(AttributeError, OSError, TypeError):  # musl, macOS, Windows
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _mallopt(values: dict[int, int]) -> None:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from generator.answer import AnswerReady
 from indexing.models.cores import Cores
+from indexing.models.runtime import release_memory
 from rag_app.chat.queues.fair_queue import FairQueue
+from rag_app.chat.queues.rest import Rest
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Event
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from rag_app.corpus.corpus import Corpus
 
 POLL_SECONDS = 0.25  # between looks at the queue and at `stop`
+PAUSE = 10.0  # seconds without an answer, after which memory that was freed is given back
 MOST_AT_ONCE = 4  # questions for quotes that are answered at once; each takes some 100 MB
 
 
@@ -55,6 +58,7 @@ class QuestionQueue:
         self._cores = cores or Cores()
         self._quotes = FairQueue(min(self._cores.count, MOST_AT_ONCE))
         self._model = FairQueue()
+        self._rest = Rest(release_memory, after=PAUSE)
 
     @property
     def is_idle(self) -> bool:
@@ -90,7 +94,11 @@ class QuestionQueue:
                 if stop.is_set():
                     return
                 yield Waiting(ticket.ahead)
-            with self._cores.share(), closing(self.corpus.events(request, stop=stop)) as events:
+            with (
+                self._rest.disturbed(),
+                self._cores.share(),
+                closing(self.corpus.events(request, stop=stop)) as events,
+            ):
                 for event in events:
                     if stop.is_set():
                         return
