@@ -31,4 +31,5 @@ def test_it_is_called_in_each_pause_and_never_before() -> None:
         with patient.disturbed():
             assert patient._timer is None or patient._timer.finished.is_set()
         assert patient._timer is not None and patient._timer.is_alive()
+    assert patient._timer is not None
     patient._timer.cancel()
