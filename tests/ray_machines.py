@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from random import Random
@@ -10,6 +11,7 @@ from typing import Any
 
 import psutil
 
+LONGEST_IDLE = 3.0  # seconds; what is ahead may all be done, and then nobody runs anything
 NODE = {"num_cpus": 1, "object_store_memory": 80 << 20}
 
 
@@ -19,8 +21,7 @@ def machines(nodes: int = 3) -> Iterator[Any]:
     import ray
     from ray.cluster_utils import Cluster
 
-    equals = {"RAY_worker_niceness": "0"}  # else whatever runs beside a test would go first
-    os.environ.update({"RAY_USAGE_STATS_ENABLED": "0"} | equals)
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
     try:
         for _ in range(nodes):
@@ -43,10 +44,12 @@ def busy_workers(function: str) -> list[psutil.Process]:
 
 
 def kill_a_worker(function: str, draw: Random) -> bool:
-    """Kill one of the processes that run a function now; False where none does."""
-    workers = busy_workers(function)
-    if not workers:
-        return False
+    """Kill one of the processes that run a function; False where none does for some time."""
+    deadline = time.monotonic() + LONGEST_IDLE
+    while not (workers := busy_workers(function)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
     with suppress(psutil.Error):
         draw.choice(workers).kill()
         return True
