@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from indexing.change_detection import Catalogue, Change, Plan, Step, identify
 from indexing.documents import Document, Passage, renamed
 from indexing.encoder.lookahead import DocumentEncoder, Lookahead, taken_ahead
 from indexing.errors import WorkersLost
 from indexing.files import FileReader
+from indexing.reading_ahead import Ask, ReadingAhead, directly
+from indexing.store.blobs import KeptReadings
 from indexing.store.collections import DEFAULT
 from indexing.store.store import FileState, Store
 from indexing.text.chunking import split
@@ -152,6 +155,27 @@ class _Content:
     unread: tuple[Failure, ...]
     readings: tuple[str, ...]
 
+    def characters(self) -> int:
+        """Of all documents."""
+        return sum(len(one.text) for one in self.documents)
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedReadings:
+    """What is kept of pictures, for a thread that is not the store's."""
+
+    kept: KeptReadings
+    ask: Ask
+
+    def get(self, key: str, /) -> dict[str, Any] | None:
+        """Of a picture; None where it is not kept."""
+        found: dict[str, Any] | None = self.ask(lambda: self.kept.get(key))
+        return found
+
+    def __setitem__(self, key: str, reading: dict[str, Any], /) -> None:
+        """Keep it."""
+        self.ask(lambda: self.kept.__setitem__(key, reading))
+
 
 @dataclass(slots=True)
 class Indexer:
@@ -196,8 +220,9 @@ class Indexer:
         self._draft.total = sum(file.state.size for file in files)
         changed = self._changed(files)
         self._pending = {file.path for file in changed}
-        contents = self._taken_ahead(map(self._read, changed), self._expect_content)
-        deferred = [one.file for one in contents if not self._update(one, final=False)]
+        with self._contents(changed) as read:
+            contents = self._taken_ahead(read, self._expect_content)
+            deferred = [one.file for one in contents if not self._update(one, final=False)]
         for file in deferred:
             self._update(self._read(file), final=True)
         if among is None:
@@ -271,13 +296,29 @@ class Indexer:
             self._advance(unchanged)
         return changed
 
-    def _read(self, file: _SourceFile) -> _Content:
-        """What a file holds now."""
-        self._path = file.path
-        readings = self.store.readings()
-        found = self.reader.read(file.real, readings=readings, progress=self._report_picture)
+    def _contents(self, files: Sequence[_SourceFile]) -> AbstractContextManager[Iterator[_Content]]:
+        """What each file holds, in order; of several, some are read before it is their turn."""
+        if len(files) < 2:
+            return nullcontext(map(self._read, files))
+        return ReadingAhead(
+            files, self._read, size=_Content.characters, interrupt=self.reader.interrupt
+        )
+
+    def _read(self, file: _SourceFile, ask: Ask = directly) -> _Content:
+        """What a file holds now.
+
+        Args:
+            file: The file.
+            ask: Does what only the thread may do that waits for it.
+        """
+
+        def report(picture: int, pictures: int) -> None:
+            ask(lambda: self._report_picture(file, picture, pictures))
+
+        kept = self.store.readings()
+        found = self.reader.read(file.real, readings=_AskedReadings(kept, ask), progress=report)
         documents, failures, unread = _partition(found)
-        used = tuple(readings.used)
+        used = tuple(kept.used)
         return _Content(file, tuple(documents), tuple(failures), tuple(unread), used)
 
     def _update(self, content: _Content, *, final: bool) -> bool:
@@ -452,7 +493,8 @@ class Indexer:
         self._draft.done = before
         self._advance(share)
 
-    def _report_picture(self, picture: int, pictures: int) -> None:
+    def _report_picture(self, file: _SourceFile, picture: int, pictures: int) -> None:
+        self._path = file.path
         if self.progress:
             draft = self._draft
             done, total, tokens = draft.done, draft.total, draft.tokens

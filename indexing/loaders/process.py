@@ -15,10 +15,10 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, Protocol, TypeVar
 
 from indexing.documents import Extract
 from indexing.errors import ReaderFailed, UnreadableFile
@@ -33,8 +33,18 @@ T = TypeVar("T")
 TOO_LONG = " seconds to read"
 MOST_FAILURES = 20  # pages of a file that may end the process before the file is given up
 
-Readings = MutableMapping[str, dict[str, Any]]
-"""What was recognised in pictures, `Reading.pack()` by the key of each picture."""
+
+class Readings(Protocol):
+    """What was recognised in pictures, `Reading.pack()` by the key of each picture."""
+
+    def get(self, key: str, /) -> dict[str, Any] | None:
+        """Of a picture; None where it is not kept."""
+        ...
+
+    def __setitem__(self, key: str, reading: dict[str, Any], /) -> None:
+        """Keep it."""
+        ...
+
 
 PageProgress = Callable[[int, int], None]
 _START = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
@@ -59,11 +69,18 @@ class LoaderProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0  # the process that started it: a fork of that one needs its own
         self._end: Callable[[], object] = _nothing  # what is running
+        self._reading: threading.Thread | None = None  # for whom it reads a file
 
     def close(self) -> None:
         """End the process; reading another file starts one again."""
         with self._lock:
             self._end()
+
+    def interrupt(self, thread: threading.Thread) -> None:
+        """Break off what is read for another thread; nothing where it waits for its turn."""
+        process = self._process
+        if self._reading is thread and process is not None:
+            process.kill()
 
     def extracts(
         self,
@@ -86,12 +103,16 @@ class LoaderProcess:
         """
         pictures = _Pictures({} if readings is None else readings, progress)
         with self._lock:
-            while True:
-                found = self._exchange(
-                    path, {}, lambda message: self._found(message, path), pictures
-                )
-                if not pictures.give_up_page(found[-1:], self.ocr.seconds):
-                    return found
+            self._reading = threading.current_thread()
+            try:
+                while True:
+                    found = self._exchange(
+                        path, {}, lambda message: self._found(message, path), pictures
+                    )
+                    if not pictures.give_up_page(found[-1:], self.ocr.seconds):
+                        return found
+            finally:
+                self._reading = None
 
     def pages(self, path: Path, request: Mapping[str, str | int]) -> dict[str, Any]:
         """What `pdf.pages.answer` has to say to a request about a PDF.
@@ -128,11 +149,14 @@ class LoaderProcess:
         try:
             for message in self._messages(process, {"path": str(path), **request}):
                 if pictures is not None and "asks" in message:
+                    overdue.cancel()  # who knows may have other work
+                    known = pictures.known(message)
                     overdue.restart(self.ocr.seconds * PATIENCE)
-                    send(_pipes(process)[1], {"reading": pictures.known(message)})
+                    send(_pipes(process)[1], {"reading": known})
                 elif pictures is not None and "keeps" in message:
-                    overdue.restart(self._longest_wait())
+                    overdue.cancel()
                     pictures.keep(message)
+                    overdue.restart(self._longest_wait())
                 else:
                     found.append(read(message))
         except (EOFError, ValueError, OSError) as error:
