@@ -25,7 +25,7 @@ from rag_app.progress import track
 QUESTIONS = SAMPLES / "questions.jsonl"
 CROWD, OTHERS = 16, 8  # questions of one person, and people who ask one each behind them
 LATER = 0.5  # seconds after the crowd's questions, when the others ask
-QUIET = 3  # seconds after the last answer, when memory is looked at
+QUIET = 12  # seconds after the last answer, when memory is looked at: a pause is over then
 _INTERVAL = 0.1  # seconds between looks at memory meanwhile
 
 
