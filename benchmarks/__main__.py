@@ -11,6 +11,7 @@ from indexing.errors import RagAppError
 
 NAMES = (
     "index-scaling",
+    "scaled-search",
     "shards",
     "cluster",
     "encoding",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from math import nan
 from pathlib import Path
 from time import perf_counter
+from typing import IO
 
 import click
 import psutil
@@ -80,6 +81,22 @@ def served(tree: Path, corpus: str) -> Iterator[tuple[str, psutil.Process]]:
             yield process.stdout.readline().split()[-1], of
         finally:
             process.terminate()
+
+
+@contextmanager
+def running(tree: Path, program: str, *words: str) -> Iterator[tuple[IO[str], IO[str]]]:
+    """A Python program over a checkout: where its lines go, and where its answers come from."""
+    with subprocess.Popen(
+        [sys.executable, "-c", program, *words],
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": str(tree)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        yield process.stdin, process.stdout
+        process.stdin.close()
 
 
 def run(line: Sequence[str], tree: Path) -> Run:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
 from tempfile import TemporaryDirectory
-from typing import IO
 
 import click
 
-from benchmarks.checkouts import ROOT, SAMPLES, run_command, sample_files, with_checkouts
+from benchmarks.checkouts import (
+    ROOT,
+    SAMPLES,
+    run_command,
+    running,
+    sample_files,
+    with_checkouts,
+)
 
 PROGRAM = """
 import json, sys, time
@@ -81,7 +84,8 @@ def measure(
     """What each question took in each checkout, asked in turn; the first two are not counted."""
     with ExitStack() as stack:
         running = {
-            name: stack.enter_context(_running(tree, corpus)) for name, tree in trees.items()
+            name: stack.enter_context(running(tree, PROGRAM, str(corpus)))
+            for name, tree in trees.items()
         }
         found: dict[str, list[Asked]] = {name: [] for name in trees}
         for number, question in enumerate(questions):
@@ -91,16 +95,3 @@ def measure(
                 given.flush()
                 found[name].append(Asked(*json.loads(answered.readline())))
     return {name: each[2:] for name, each in found.items()}
-
-
-@contextmanager
-def _running(tree: Path, corpus: Path) -> Iterator[tuple[IO[str], IO[str]]]:
-    """A process of a checkout: where its questions go, and where its answers come from."""
-    environment = {**os.environ, "PYTHONPATH": str(tree)}
-    line = [sys.executable, "-c", PROGRAM, str(corpus)]
-    with subprocess.Popen(
-        line, cwd=tree, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin is not None and process.stdout is not None
-        yield process.stdin, process.stdout
-        process.stdin.close()

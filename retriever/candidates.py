@@ -1,20 +1,20 @@
 """Scores of the documents that can win, where a corpus is too large to score everything.
 
 Known of everything, exactly: every feature that does not rest on the similarity of passages, and
-how much it varies. From FAISS: the LARGE_DEPTH passages most similar to each sentence. A passage
-further down counts as similar as the last one found, which is no less than it is; the documents
-that are best by this upper bound are the candidates. Exact again, for them: the similarity of every
-passage. Estimated, on documents picked at even distances: how much similarity varies over the
-corpus, which is what its weight is measured in.
+how much it varies. From FAISS: the LARGE_DEPTH passages whose codes are most similar to each
+sentence, with the similarity that these codes give. A passage further down counts as similar as
+the last one found; the documents that are best by that are the candidates. Exact again, for them:
+the similarity of every passage. Estimated, on documents picked at even distances: how much
+similarity varies over the corpus, which is what its weight is measured in.
 
-So a document can be lost only if it is no candidate or FAISS missed its passages, and the scores of
-what is returned differ from those of full scoring by the estimate alone. tests/retriever compares
-the two; docs/benchmarks.md says how often the same documents win.
+So a document can be lost only if codes mistake its passages, or if it is too far down to be a
+candidate, and the scores of what is returned differ from those of full scoring by the estimate
+alone. tests/retriever compares the two; docs/benchmarks.md says how often the same documents win.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,14 +34,15 @@ from retriever.features import (
     is_dense,
     mask_out,
 )
-from retriever.fusion import Contributions, Ranking, Scores, Spread
+from retriever.fusion import Contributions, Ranking, ScoreParts, Scores, Spread
 from retriever.late_interaction import moving_average, sum_of_best
+from retriever.order import best
 from retriever.selection import Selection
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
-CANDIDATES = 16384  # passages of candidates, about
+CANDIDATES = 8192  # passages of candidates, about
 FEWEST = 32  # documents among them, however long they are
 SAMPLE = 16384  # passages, about, of the documents that tell how much similarity varies
 FEWEST_SAMPLED = 8
@@ -59,10 +60,14 @@ def score_candidates(features: Features, ranking: Ranking, *, least: int) -> Sco
     documents, passages = len(features.starts), len(features.snapshot.owner)
     if features.allowed is not None and not features.allowed.any():
         nothing = np.full(documents, -np.inf, np.float32), np.full(passages, -np.inf, np.float32)
-        return Scores(*nothing, {}, {})
+        return Scores(*nothing, ScoreParts({}), ScoreParts({}))
     scorer = _CandidateScorer(features, ranking, ExactFeatures(features, ranking))
-    selection = scorer.select(least)
-    similarity = scorer.similarity(selection)
+    with ThreadPoolExecutor(THREADS, initializer=search_in_one_thread) as pool:
+        scorer.look_up(pool)
+        selection = scorer.select(least)
+        comparing = pool.submit(scorer.similarity, selection)
+        scorer.measure()
+        similarity = comparing.result()
     of_documents = scorer.of_documents(selection, similarity)
     of_passages = scorer.of_passages(selection, similarity, of_documents)
     total = _total(of_passages)
@@ -74,8 +79,8 @@ def score_candidates(features: Features, ranking: Ranking, *, least: int) -> Sco
     return Scores(
         _scatter(_total(of_documents), where, documents),
         _scatter(total + penalty, within, passages),
-        {name: _scatter(each, where, documents) for name, each in of_documents.items()},
-        _spread_out(of_passages, within, passages),
+        ScoreParts(of_documents, where),
+        ScoreParts(of_passages, within),
     )
 
 
@@ -89,45 +94,43 @@ class _CandidateScorer:
 
     # Selecting candidates
 
-    def select(self, least: int) -> Selection:
-        """The documents that are best by their upper bounds."""
-        self._prepare()
-        scores = self.exact.documents
-        for name, spread in self.document_spreads.items():
-            scores = scores + self.ranking.documents[name] * spread.over(self.upper_bound)
-        best = _best(mask_out(scores, self.features.admitted), max(CANDIDATES, least))
-        lengths = self.bounds[best + 1] - self.bounds[best]
-        fitting = int(np.searchsorted(np.cumsum(lengths), CANDIDATES, side="right"))
-        return Selection.of(best[: max(fitting, least, FEWEST)], self.bounds)
-
-    def _prepare(self) -> None:
-        """Vectors and words are looked up beside each other: both take long."""
+    def look_up(self, pool: Executor) -> None:
+        """Look up vectors and words beside each other: both take long."""
         jobs = [*self.exact.jobs()]
         if self._dense_documents:
             _ = self.features.vectors  # the encoder is asked in this thread
             jobs = [lambda: self.nearest, *jobs, lambda: self.sample]
-        with ThreadPoolExecutor(THREADS, initializer=search_in_one_thread) as pool:
-            for each in [pool.submit(job) for job in jobs]:
-                each.result()
+        for each in [pool.submit(job) for job in jobs]:
+            each.result()
+
+    def select(self, least: int) -> Selection:
+        """The documents that are best by their upper bounds."""
+        scores = self.exact.documents
+        for name, spread in self.document_spreads.items():
+            scores = scores + self.ranking.documents[name] * spread.over(self.upper_bound)
+        first = best(mask_out(scores, self.features.admitted), max(CANDIDATES, least))
+        lengths = self.bounds[first + 1] - self.bounds[first]
+        fitting = int(np.searchsorted(np.cumsum(lengths), CANDIDATES, side="right"))
+        return Selection.of(first[: max(fitting, least, FEWEST)], self.bounds)
 
     @cached_property
     def nearest(self) -> tuple[FloatArray, IntArray]:
-        """Scores and positions (q, LARGE_DEPTH at most) of the passages nearest to each text."""
+        """What is nearest to each sentence by codes: scores, positions (s, LARGE_DEPTH at most)."""
         features = self.features
-        index = features.snapshot.passage_vectors
-        return index.search(features.vectors, LARGE_DEPTH, allowed=features.allowed)
+        index, sentences = features.snapshot.passage_vectors, features.vectors[1:]
+        return index.estimate(sentences, LARGE_DEPTH, allowed=features.allowed)
 
     @cached_property
     def upper_bound(self) -> FloatArray:
-        """(documents,) at least each sentence's most similar passage, summed."""
+        """(documents,) about each sentence's most similar passage, or a little more, summed."""
         features = self.features
         scores, passages = self.nearest
         total = np.zeros(len(features.starts), np.float32)
-        for row, positions in zip(scores[1:], passages[1:], strict=True):
+        for row, positions in zip(scores, passages, strict=True):
             hits = positions >= 0
-            best = np.full(len(total), row[hits].min(initial=1.0), np.float32)
-            np.maximum.at(best, features.snapshot.owner[positions[hits]], row[hits])
-            total += best
+            nearest = np.full(len(total), row[hits].min(initial=1.0), np.float32)
+            np.maximum.at(nearest, features.snapshot.owner[positions[hits]], row[hits])
+            total += nearest
         return mask_out(total, features.admitted)
 
     @cached_property
@@ -149,8 +152,8 @@ class _CandidateScorer:
         contributions = {}
         for name, weight in self.ranking.documents.items():
             if name in self._dense_documents:
-                best = self._sentence_max(name, selection, similarity)
-                scores = self.document_spreads[name].over(best)
+                scores = self._sentence_max(name, selection, similarity)
+                scores = self.document_spreads[name].over(scores)
             else:
                 scores = self.exact.of_documents[name][selection.documents]
             contributions[name] = weight * scores
@@ -197,6 +200,10 @@ class _CandidateScorer:
         return None if allowed is None else allowed[selection.passages]
 
     # Estimated
+
+    def measure(self) -> None:
+        """All that is estimated, while something else is looked up."""
+        _ = self.passage_spread if self.ranking.repetition else None
 
     @cached_property
     def sample(self) -> tuple[Selection, FloatArray]:
@@ -278,28 +285,8 @@ def _estimate(every: Spread, part: FloatArray, whole: FloatArray) -> Spread:
     return Spread(np.float32(mean), np.float32(np.sqrt(max(variance, least))))
 
 
-def _best(scores: FloatArray, most: int) -> IntArray:
-    """Positions of the best finite scores, best first; ties broken by position."""
-    if most < len(scores):
-        positions = np.flatnonzero(scores >= np.partition(scores, -most)[-most])
-    else:
-        positions = np.arange(len(scores))
-    order = positions[np.argsort(-scores[positions], kind="stable")]
-    return order[np.isfinite(scores[order])]
-
-
 def _scatter(scores: FloatArray, positions: IntArray, count: int) -> FloatArray:
     """(count,) with the scores at their positions, -inf elsewhere."""
     whole = np.full(count, -np.inf, np.float32)
     whole[positions] = scores
     return whole
-
-
-def _spread_out(every: Contributions, positions: IntArray, count: int) -> Contributions:
-    """(count,) of each with the scores at their positions, 0 elsewhere.
-
-    Side by side in one array, of whose pages memory is taken only where something is written.
-    """
-    whole = np.zeros((count, len(every)), np.float32)
-    whole[positions] = np.stack([*every.values()], axis=1)
-    return {name: whole[:, i] for i, name in enumerate(every)}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from retriever.order import best
 from retriever.rounds.rounds import Share
 
 FloatArray = npt.NDArray[np.float32]
@@ -40,8 +41,8 @@ def repetition_penalty(
     finite = np.isfinite(scores)
     if not weight or not finite.any():
         return np.zeros(len(scores), np.float32)
-    best = np.argsort(-scores, kind="stable")[:RANKED]
-    order = best[np.lexsort((-scores[best], owner[best]))]
+    ranked = best(scores, RANKED)
+    order = ranked[np.lexsort((-scores[ranked], owner[ranked]))]
     rank = _places(owner[order])
     loss = np.full(len(scores), np.log1p(rank.max()))
     loss[order] = np.log1p(rank)
@@ -66,9 +67,8 @@ class RankedPassages(Share["Ranks"]):
     @classmethod
     def of(cls, scores: FloatArray, documents: IntArray) -> RankedPassages:
         """The best of (passages,) scores; ties broken by position."""
-        best = np.argsort(-scores, kind="stable")[:RANKED]
-        best = best[np.isfinite(scores[best])]
-        return cls(scores[best], documents[best], best)
+        ranked = best(scores, RANKED)
+        return cls(scores[ranked], documents[ranked], ranked)
 
     def merge(self, others: Sequence[RankedPassages]) -> Ranks:
         """The rank of each of the RANKED best of all parts."""

@@ -8,34 +8,32 @@ Values themselves are looked up only for the passages that somebody asks for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
 
+from indexing.index.padding import Chunk
 from retriever.features import (
     DOCUMENT_FEATURES,
     PASSAGE_FEATURES,
     UNSCALED,
     Features,
     SentenceMax,
-    Signal,
     WholeQuery,
     is_dense,
     mask_out,
 )
 from retriever.fusion import Contributions, Ranking, Spread, standardise
-from retriever.late_interaction import mean_of_neighbours, moving_average, sum_of_best
-from retriever.lexical import passage_pairs, passage_stems
+from retriever.lexical import padded_pairs, padded_stems, pair_matches
 from retriever.selection import Selection
 
 FloatArray = npt.NDArray[np.float32]
 DoubleArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-CHUNK = 32768  # passages, about, that are walked along at once
 _LEAST = 1e-5  # of the mean square: a smaller variance is rounding
 _AS_IT_IS = Spread(np.float32(0), np.float32(1))
 
@@ -104,29 +102,61 @@ class ExactFeatures:
         What that rests on is not kept, to save memory.
         """
         if text not in self._maxima:
-            every = (DOCUMENT_FEATURES[name] for name in self.ranking.documents)
-            found = {
-                each: np.zeros(len(self.features.starts), np.float32)
-                for each in every
-                if isinstance(each, SentenceMax) and not is_dense(each)
-            }
-            signals = self._signals(text, {each.signal for each in found})
-            for chunk in self._chunks if found else ():
-                for each, best in found.items():
-                    scores = chunk.means(signals[each.signal], each.reach)
-                    best[chunk.documents] = chunk.best(mask_out(scores, chunk.allowed))
+            every = [DOCUMENT_FEATURES[name] for name in self.ranking.documents]
+            lexical = [f for f in every if isinstance(f, SentenceMax) and not is_dense(f)]
+            stems = {each.reach for each in lexical if each.signal == "stems"}
+            found = {SentenceMax("stems", n): best for n, best in self._stems(text, stems).items()}
+            if (pairs := SentenceMax("pairs")) in lexical:
+                found[pairs] = self._best_pairs(text)
+            assert len(found) == len(lexical), "windows of pairs are not looked up"
             self._maxima[text] = found
         return self._maxima[text]
+
+    def _stems(self, text: str, reaches: Set[int]) -> dict[int, FloatArray]:
+        """(documents,) the best passage of each by stems, by the neighbours that are averaged."""
+        found = {reach: np.zeros(len(self.features.starts), np.float32) for reach in reaches}
+        row = padded_stems(self.features.snapshot, text) if found else np.zeros(0, np.float32)
+        for chunk in self.features.snapshot.padding.chunks if found else ():
+            for reach, best in found.items():
+                sums = self._that_count(chunk, chunk.window_sums(row, reach))
+                best[chunk.documents] = np.maximum.reduceat(sums, chunk.starts)
+        return {reach: best / np.float32(2 * reach + 1) for reach, best in found.items()}
+
+    def _best_pairs(self, text: str) -> FloatArray:
+        """(documents,) the best passage of each by pairs, which few passages hold."""
+        best = np.zeros(len(self.features.starts), np.float32)
+        passages, scores = pair_matches(self.features.snapshot, text)
+        if self.features.allowed is not None:
+            allowed = self.features.allowed[passages]
+            passages, scores = passages[allowed], scores[allowed]
+        if len(passages):
+            owner = self.features.snapshot.owner[passages]
+            firsts = np.flatnonzero(np.diff(owner, prepend=-1))
+            best[owner[firsts]] = np.maximum.reduceat(scores, firsts)
+        return best
+
+    def _that_count(self, chunk: Chunk, scores: FloatArray) -> FloatArray:
+        """(..., places) of a chunk, 0 where no passage stands or one that does not count."""
+        if self._counting is None:
+            scores[..., chunk.empty] = 0
+        else:
+            scores *= self._counting[chunk.start : chunk.end]
+        return scores
+
+    @cached_property
+    def _counting(self) -> FloatArray | None:
+        """(size,) 1 in the place of each passage that counts, 0 elsewhere; None where all count."""
+        if self.features.allowed is None:
+            return None
+        return self.features.snapshot.padding.row(self.features.allowed.astype(np.float32))
 
     # Of passages
 
     def of_passages(self, name: str, selection: Selection) -> FloatArray:
         """(p,) a feature of passages, scaled."""
-        reach, scores = self._passages[name]
-        some = scores[selection.passages]
-        if reach:
-            some = moving_average(some[None], selection.starts, selection.owner, reach=reach)[0]
-        return self._spreads[name].over(some)
+        reach, row = self._passages[name]
+        sums = self.features.snapshot.padding.window_sums(row, selection.passages, reach=reach)
+        return self._spreads[name].over(sums / np.float32(2 * reach + 1))
 
     def passages(self, selection: Selection) -> FloatArray:
         """(p,) the weighted sum of these features, with that of the documents; -inf as masked."""
@@ -174,46 +204,45 @@ class ExactFeatures:
 
     @cached_property
     def _sums(self) -> _Sums:
-        every, features = list(self._passages.values()), self.features
+        padding = self.features.snapshot.padding
+        every = list(self._passages.values())
         products = np.zeros((len(every), len(every)))
-        by_document = np.zeros((len(every), len(features.starts)), np.float32)
-        lengths = np.zeros(len(features.starts))
-        for chunk in self._chunks:
-            lengths[chunk.documents] = chunk.lengths
-            if not every:
-                continue
-            rows = np.stack([chunk.means(scores, reach) for reach, scores in every])
-            if chunk.allowed is not None:
-                rows *= chunk.allowed
-            products += rows @ rows.T
-            by_document[:, chunk.documents] = np.add.reduceat(rows, chunk.starts, axis=1)
-        return _Sums(products, by_document, lengths)
+        by_document = np.zeros((len(every), len(padding.starts)), np.float32)
+        said = [i for i, (_, row) in enumerate(every) if row.max() > 0]  # seldom by a speaker
+        for chunk in padding.chunks if said else ():
+            sums = np.stack([chunk.window_sums(every[i][1], every[i][0]) for i in said])
+            sums = self._that_count(chunk, sums)
+            products[np.ix_(said, said)] += _products(sums)
+            by_document[said, chunk.documents] = np.add.reduceat(sums, chunk.starts, axis=1)
+        widths = np.array([2 * reach + 1 for reach, _ in every], np.float32)
+        products /= np.outer(widths, widths)
+        by_document /= widths[:, None]
+        return _Sums(products, by_document, self._lengths)
+
+    @cached_property
+    def _lengths(self) -> DoubleArray:
+        """(documents,) how many passages of each count."""
+        features = self.features
+        if features.allowed is None:
+            ends = np.append(features.starts[1:], len(features.snapshot.owner))
+            return np.asarray(ends - features.starts, np.float64)
+        return np.add.reduceat(features.allowed.astype(np.float64), features.starts)
 
     @cached_property
     def _passages(self) -> dict[str, tuple[int, FloatArray]]:
-        """Of each feature its reach, and (passages,) what means are taken of."""
+        """Of each feature its reach, and in a row with empty places what means are taken of."""
         every = {n: PASSAGE_FEATURES[n] for n in self.ranking.passages if n != "document"}
         exact = {name: each for name, each in every.items() if not is_dense(each)}
-        lexical = {name: each for name, each in exact.items() if isinstance(each, WholeQuery)}
-        signals = self._signals(
-            self.features.query.text, {each.signal for each in lexical.values()}
-        )
+        score = {"stems": padded_stems, "pairs": padded_pairs}
+        signals = {each.signal for each in exact.values() if isinstance(each, WholeQuery)}
+        snapshot, text = self.features.snapshot, self.features.query.text
+        rows = {each: score[each](snapshot, text) for each in signals}
         return {
-            name: (each.reach, signals[each.signal])
+            name: (each.reach, rows[each.signal])
             if isinstance(each, WholeQuery)
-            else (0, each.compute(self.features))
+            else (0, snapshot.padding.row(each.compute(self.features)))
             for name, each in exact.items()
         }
-
-    def _signals(self, text: str, signals: set[Signal]) -> dict[Signal, FloatArray]:
-        """(passages,) of a text."""
-        snapshot = self.features.snapshot
-        score = {"stems": passage_stems, "pairs": passage_pairs}
-        return {each: np.asarray(score[each](snapshot, [text])[0]) for each in signals}
-
-    @cached_property
-    def _chunks(self) -> list[_Chunk]:
-        return list(_chunks(self.features))
 
 
 @dataclass(frozen=True)
@@ -236,64 +265,13 @@ class _Sums:
         return int(self.lengths.sum())
 
 
-@dataclass(frozen=True)
-class _Chunk:
-    """Some documents that follow on each other, with their passages.
-
-    Attributes:
-        documents: Which.
-        passages: Where.
-        starts: (c,) where each document begins among them.
-        crossings: As of the snapshot, among them.
-        allowed: (p,) which count; None for all.
-    """
-
-    documents: slice
-    passages: slice
-    starts: IntArray
-    crossings: Sequence[IntArray]
-    allowed: npt.NDArray[np.bool_] | None
-
-    def means(self, scores: FloatArray, reach: int) -> FloatArray:
-        """(p,) of (passages,), each with so many neighbours."""
-        here = scores[self.passages]
-        return mean_of_neighbours(here, self.crossings, reach=reach) if reach else here
-
-    def best(self, scores: FloatArray) -> FloatArray:
-        """(c,) each document's best of (p,)."""
-        return sum_of_best(scores[None], self.starts)
-
-    @property
-    def lengths(self) -> IntArray:
-        """(c,) how many passages of each document count."""
-        size = self.passages.stop - self.passages.start
-        if self.allowed is None:
-            return np.diff(np.append(self.starts, size))
-        return np.add.reduceat(self.allowed.astype(np.int64), self.starts)
-
-
-def _chunks(features: Features) -> Iterator[_Chunk]:
-    """All documents, some CHUNK passages at a time."""
-    snapshot, count = features.snapshot, len(features.snapshot.owner)
-    bounds = np.append(features.starts, count)
-    first = 0
-    while first < len(features.starts):
-        last = int(np.searchsorted(bounds, bounds[first] + CHUNK, side="right")) - 1
-        last = max(last, first + 1)
-        start, end = int(bounds[first]), int(bounds[last])
-        crossings = []
-        for steps, places in enumerate(snapshot.crossings, start=1):
-            low, high = np.searchsorted(places, [start, max(start, end - steps)])
-            crossings.append(places[low:high] - start)
-        allowed = None if features.allowed is None else features.allowed[start:end]
-        yield _Chunk(
-            slice(first, last),
-            slice(start, end),
-            bounds[first:last] - start,
-            crossings,
-            allowed,
-        )
-        first = last
+def _products(rows: FloatArray) -> DoubleArray:
+    """(f, f) of each two of some long rows (f, n), one by one: `rows @ rows.T` is slower."""
+    found = np.zeros((len(rows), len(rows)))
+    for one in range(len(rows)):
+        for two in range(one + 1):
+            found[one, two] = found[two, one] = rows[one] @ rows[two]
+    return found
 
 
 def _spread(total: float, squares: float, count: int) -> Spread:

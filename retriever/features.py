@@ -82,7 +82,7 @@ DOCUMENT_FEATURES: Mapping[str, SentenceMax | Computed] = {
     "bm25_document": Computed(lambda f: document_stems(f.snapshot, f.query.text)),
     "bigram_document": Computed(lambda f: document_pairs(f.snapshot, f.query.text)),
     "speakers": Computed(
-        lambda f: np.maximum.reduceat(f.speaker_shares > 0, f.starts).astype(np.float32),
+        lambda f: f.documents_of_speakers,
         standardised=False,
     ),
 }
@@ -184,6 +184,13 @@ class Features:
         if self.allowed is None:
             return None
         return np.asarray(np.logical_or.reduceat(self.allowed, self.starts), np.bool_)
+
+    @cached_property
+    def documents_of_speakers(self) -> FloatArray:
+        """(documents,) 1 where a speaker whom the query names speaks."""
+        if not self.speaker_shares.max(initial=0):
+            return np.zeros(len(self.starts), np.float32)
+        return np.maximum.reduceat(self.speaker_shares > 0, self.starts).astype(np.float32)
 
     @cached_property
     def speaker_shares(self) -> FloatArray:

@@ -67,6 +67,30 @@ Contributions = dict[str, FloatArray]
 
 
 @dataclass(frozen=True)
+class ScoreParts:
+    """What each feature added to some of the scores of a corpus.
+
+    Attributes:
+        values: (n,) by the name of the feature.
+        positions: (n,) of those scores; None where these are all of them.
+    """
+
+    values: Contributions
+    positions: npt.NDArray[np.int64] | None = None
+
+    def at(self, position: int) -> dict[str, float]:
+        """Those of one score, by name; 0 where it is none of these."""
+        where: int | None = position
+        if self.positions is not None:
+            found = np.flatnonzero(self.positions == position)
+            where = int(found[0]) if len(found) else None
+        return {
+            name: 0.0 if where is None else round(float(each[where]), 4)
+            for name, each in self.values.items()
+        }
+
+
+@dataclass(frozen=True)
 class Scores:
     """Scores of a corpus for one query, and what each feature gave.
 
@@ -74,14 +98,14 @@ class Scores:
         documents: (documents,) float32, -inf where a filter excludes it, and in a large corpus
             where it is no candidate.
         passages: (passages,) float32, -inf likewise.
-        document_contributions: What each feature gave to a document's score.
-        passage_contributions: What each feature gave to a passage's score.
+        document_parts: What each feature gave to a document's score.
+        passage_parts: What each feature gave to a passage's score.
     """
 
     documents: FloatArray
     passages: FloatArray
-    document_contributions: Contributions
-    passage_contributions: Contributions
+    document_parts: ScoreParts
+    passage_parts: ScoreParts
 
 
 @dataclass(frozen=True, slots=True)

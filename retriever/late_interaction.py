@@ -8,8 +8,6 @@ passages on all of them, not by the one with a single passage that resembles the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
@@ -51,40 +49,3 @@ def moving_average(
     first = np.maximum(place - reach, starts[owner])
     last = np.minimum(place + reach + 1, np.append(starts[1:], count)[owner])
     return np.asarray((total[:, last] - total[:, first]) / (2 * reach + 1), np.float32)
-
-
-def mean_of_neighbours(
-    scores: FloatArray, crossings: Sequence[npt.NDArray[np.int64]], *, reach: int
-) -> FloatArray:
-    """`moving_average` of one query, quicker where passages are many, and rounded otherwise.
-
-    Sums over whole windows, of which that is taken off again which lies in other documents.
-
-    Args:
-        scores: (passages,), finite.
-        crossings: `reach` at least: the passages behind which the one that stands 1, 2 ... places
-            further is of another document.
-        reach: Neighbours on either side; those beyond the document count as 0.
-    """
-    padded = np.zeros(len(scores) + 2 * reach, np.float32)
-    padded[reach : reach + len(scores)] = scores
-    total = _window_sums(padded, 2 * reach + 1)
-    for steps, places in enumerate(crossings[:reach], start=1):
-        total[places] -= scores[places + steps]
-        total[places + steps] -= scores[places]
-    total /= np.float32(2 * reach + 1)
-    return total
-
-
-def _window_sums(values: FloatArray, width: int) -> FloatArray:
-    """(n - width + 1,) of (n,) values, so many in a row: windows of 1, 2, 4 ... put together."""
-    count = len(values) - width + 1
-    total, done = np.zeros(count, np.float32), 0
-    windows, size = values, 1
-    while True:
-        if width & size:
-            total += windows[done : done + count]
-            done += size
-        if done == width:
-            return total
-        windows, size = windows[:-size] + windows[size:], 2 * size

@@ -27,8 +27,22 @@ def passage_stems(snapshot: Snapshot, texts: Sequence[str]) -> FloatArray:
 def passage_pairs(snapshot: Snapshot, texts: Sequence[str]) -> FloatArray:
     """BM25 of passages for each text, (q, passages), by pairs of stems."""
     lexicon = snapshot.lexicon
-    pairs = [lexicon.bigrams(numbers(lexicon, text)) for text in texts]
-    return _rows([snapshot.passage_pairs.score(keys) for keys in pairs])
+    return _rows([snapshot.passage_pairs.score(_pairs(lexicon, text)) for text in texts])
+
+
+def padded_stems(snapshot: Snapshot, text: str) -> FloatArray:
+    """BM25 of passages for a text by stems, in a row with empty places between documents."""
+    return snapshot.passages.score_padded(_topic(snapshot.lexicon, text), snapshot.padding)
+
+
+def padded_pairs(snapshot: Snapshot, text: str) -> FloatArray:
+    """The same by pairs of stems."""
+    return snapshot.passage_pairs.score_padded(_pairs(snapshot.lexicon, text), snapshot.padding)
+
+
+def pair_matches(snapshot: Snapshot, text: str) -> tuple[npt.NDArray[np.int32], FloatArray]:
+    """The passages that hold a pair of stems of a text, ascending, and their BM25 by pairs."""
+    return snapshot.passage_pairs.matches(_pairs(snapshot.lexicon, text))
 
 
 def document_stems(snapshot: Snapshot, text: str) -> FloatArray:
@@ -38,8 +52,7 @@ def document_stems(snapshot: Snapshot, text: str) -> FloatArray:
 
 def document_pairs(snapshot: Snapshot, text: str) -> FloatArray:
     """BM25 of whole documents, (documents,), by pairs of stems."""
-    lexicon = snapshot.lexicon
-    return snapshot.document_pairs.score(lexicon.bigrams(numbers(lexicon, text)))
+    return snapshot.document_pairs.score(_pairs(snapshot.lexicon, text))
 
 
 def _rows(every: Sequence[FloatArray]) -> FloatArray:
@@ -58,6 +71,11 @@ def _topic(lexicon: Lexicon, text: str) -> npt.NDArray[np.int64]:
     plain = {*question_words}  # np.isin sorts, and imports masked arrays to do so
     topic = stems[[stem not in plain for stem in stems.tolist()]]
     return topic if len(topic) else stems
+
+
+def _pairs(lexicon: Lexicon, text: str) -> npt.NDArray[np.int64]:
+    """Pairs of neighbouring stems of a text."""
+    return lexicon.bigrams(numbers(lexicon, text))
 
 
 def numbers(lexicon: Lexicon, text: str) -> list[int]:

@@ -21,7 +21,8 @@ from retriever.candidates import score_candidates
 from retriever.diversity import RankedPassages
 from retriever.features import UNSCALED, Embed, Features, by_sentence, mask_out
 from retriever.filters import passage_mask
-from retriever.fusion import RANKINGS, Contributions, Ranking, Scores, Spread, fuse
+from retriever.fusion import RANKINGS, Contributions, Ranking, ScoreParts, Scores, Spread, fuse
+from retriever.order import best
 from retriever.query import Query
 from retriever.rounds.moments import Spreads
 from retriever.rounds.rounds import Rounds, Share, exchange, run_together
@@ -93,11 +94,11 @@ class Retriever:
     ) -> Rounds[dict[int, Hit]]:
         """Those of the k best documents of all parts that are in this one, by their rank."""
         scores = yield from self._score(query, where, k)
-        own = _top(scores.documents, k)
+        own = best(scores.documents, k)
         rows = self.snapshot.document_rows
-        best = yield from exchange(BestDocuments(k, scores.documents[own], rows[own]))
-        rank = {int(row): at for at, row in enumerate(best.rows)}
-        chosen = [position for position in own if int(rows[position]) in rank]
+        found = yield from exchange(BestDocuments(k, scores.documents[own], rows[own]))
+        rank = {int(row): at for at, row in enumerate(found.rows)}
+        chosen = [int(position) for position in own if int(rows[position]) in rank]
         hits = self._hits(scores, chosen, passages, self.store.limited(where))
         return {rank[int(rows[at])]: hit for at, hit in zip(chosen, hits, strict=True)}
 
@@ -113,14 +114,14 @@ class Retriever:
             return score_candidates(features, self.ranking, least=least)
         return (yield from _score_all(features, self.ranking))
 
-    def _hits(self, scores: Scores, best: Sequence[int], passages: int, store: Store) -> list[Hit]:
+    def _hits(self, scores: Scores, found: Sequence[int], passages: int, store: Store) -> list[Hit]:
         snapshot = self.snapshot
-        entries = store.documents_at([int(snapshot.document_rows[d]) for d in best])
+        entries = store.documents_at([int(snapshot.document_rows[d]) for d in found])
         hits = []
-        for position, entry in zip(best, entries, strict=True):
+        for position, entry in zip(found, entries, strict=True):
             first, last = np.searchsorted(snapshot.owner, [position, position + 1])
             own = np.arange(first, last)
-            selection = [int(own[i]) for i in _top(scores.passages[own], passages)]
+            selection = [int(own[i]) for i in best(scores.passages[own], passages)]
             hits.append(
                 Hit(
                     document=entry.id,
@@ -129,7 +130,7 @@ class Retriever:
                     part=entry.part,
                     score=float(scores.documents[position]),
                     passages=self._passages(entry.id, scores, selection),
-                    parts=_at(scores.document_contributions, position),
+                    parts=scores.document_parts.at(position),
                     day=entry.day,
                 )
             )
@@ -155,7 +156,7 @@ class Retriever:
                 figures=tuple(
                     one.label for one in near(figures, passage.start, passage.end, {passage.page})
                 ),
-                parts=_at(scores.passage_contributions, position),
+                parts=scores.passage_parts.at(position),
             )
             for position, (passage, text) in zip(positions, stored, strict=True)
         )
@@ -181,14 +182,16 @@ class DividedRetriever(Retriever):
         return Scores(
             np.concatenate([one.documents for one in scores])[documents],
             np.concatenate([one.passages for one in scores])[passages],
-            _joined([one.document_contributions for one in scores], documents),
-            _joined([one.passage_contributions for one in scores], passages),
+            _joined([one.document_parts.values for one in scores], documents),
+            _joined([one.passage_parts.values for one in scores], passages),
         )
 
 
-def _joined(parts: Sequence[Contributions], order: npt.NDArray[np.int64]) -> Contributions:
+def _joined(parts: Sequence[Contributions], order: npt.NDArray[np.int64]) -> ScoreParts:
     """What each feature gave, over all parts, in an order."""
-    return {name: np.concatenate([one[name] for one in parts])[order] for name in parts[0]}
+    return ScoreParts(
+        {name: np.concatenate([one[name] for one in parts])[order] for name in parts[0]}
+    )
 
 
 def search(
@@ -239,18 +242,10 @@ def _score_all(features: Features, ranking: Ranking) -> Rounds[Scores]:
         deviation = whole["passages"].deviation
         penalty = ranks.penalty(rows, weight=ranking.repetition, deviation=deviation)
     passage_parts["repetition"] = penalty
-    return Scores(documents, passages + penalty, document_parts, passage_parts)
+    return Scores(
+        documents, passages + penalty, ScoreParts(document_parts), ScoreParts(passage_parts)
+    )
 
 
 def _of(kind: str, spreads: Mapping[tuple[str, str], Spread]) -> dict[str, Spread]:
     return {name: spread for (which, name), spread in spreads.items() if which == kind}
-
-
-def _top(scores: FloatArray, k: int) -> list[int]:
-    """Positions of the k best finite scores, best first; ties broken by position."""
-    order = np.argsort(-scores, kind="stable")[:k]
-    return [int(i) for i in order if np.isfinite(scores[i])]
-
-
-def _at(contributions: Contributions, position: int) -> dict[str, float]:
-    return {name: round(float(each[position]), 4) for name, each in contributions.items()}

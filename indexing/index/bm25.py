@@ -14,11 +14,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from indexing.index.mapped import ask_ahead, mapped
+from indexing.index.padding import Padding
+
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float32]
 
 K1 = 1.5
 B = 0.75
+SPARSE = 1 / 32  # postings of a query for each unit, below which they are sorted, not spread out
 
 
 @dataclass(frozen=True)
@@ -68,11 +72,41 @@ class Bm25Index:
     def score(self, keys: IntArray) -> FloatArray:
         """BM25 of every unit, (size,), for a query's distinct terms, added in their order there."""
         scores = np.zeros(self.size, np.float32)
-        _, firsts = np.unique(keys, return_index=True)
-        for at in self._term_positions(keys[np.sort(firsts)]):
-            row = slice(self.bounds[at], self.bounds[at + 1])
-            scores[self.units[row]] += self.weights[row]
+        for row in self._rows(keys):
+            np.add.at(scores, self.units[row], self.weights[row])
         return scores
+
+    def score_padded(self, keys: IntArray, padding: Padding) -> FloatArray:
+        """The same in a row with empty places, (padding.size,)."""
+        scores = np.zeros(padding.size, np.float32)
+        for row in self._rows(keys):
+            np.add.at(scores, padding.places[self.units[row]], self.weights[row])
+        return scores
+
+    def matches(self, keys: IntArray) -> tuple[npt.NDArray[np.int32], FloatArray]:
+        """Units (m,) that hold one of a query's distinct terms, ascending, and their scores."""
+        rows = self._rows(keys)
+        if sum(row.stop - row.start for row in rows) > self.size * SPARSE:
+            scores = self.score(keys)
+            found = np.flatnonzero(scores).astype(np.int32)
+            return found, scores[found]
+        units = np.concatenate([self.units[:0], *(self.units[row] for row in rows)])
+        weights = np.concatenate([self.weights[:0], *(self.weights[row] for row in rows)])
+        order = np.argsort(units, kind="stable")
+        units = units[order]
+        firsts = np.flatnonzero(np.diff(units, prepend=-1))
+        if not len(firsts):
+            return units, weights
+        return units[firsts], np.add.reduceat(weights[order], firsts)
+
+    def _rows(self, keys: IntArray) -> list[slice]:
+        """The postings of each distinct term, in the order of the query."""
+        _, firsts = np.unique(keys, return_index=True)
+        found = self._term_positions(keys[np.sort(firsts)])
+        spans = [(int(self.bounds[at]), int(self.bounds[at + 1])) for at in found]
+        ask_ahead(self.units, spans)
+        ask_ahead(self.weights, spans)
+        return [slice(first, last) for first, last in spans]
 
     def _term_positions(self, terms: IntArray) -> IntArray:
         at = np.searchsorted(self.keys, terms)
@@ -90,8 +124,7 @@ class Bm25Index:
     def load(cls, folder: Path, name: str, size: int) -> Bm25Index:
         """Map arrays that `save` wrote into memory; pages are read when they are needed."""
         keys, bounds, units, weights = (
-            np.asarray(np.load(folder / f"{name}.{part}.npy", mmap_mode="r", allow_pickle=False))
-            for part in ("keys", "bounds", "units", "weights")
+            mapped(folder / f"{name}.{part}.npy") for part in ("keys", "bounds", "units", "weights")
         )
         return cls(keys, bounds, units, weights, size)
 

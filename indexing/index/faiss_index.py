@@ -11,6 +11,7 @@ lie far from passages. Where `faiss-gpu` and a GPU are found, a large index is s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,7 @@ import numpy.typing as npt
 
 from indexing.errors import MissingDependency
 from indexing.index.gpu_vectors import GpuVectors
+from indexing.index.mapped import ask_ahead, mapped
 from indexing.models.runtime import keep_memory
 
 FloatArray = npt.NDArray[np.float32]
@@ -79,8 +81,7 @@ class FaissIndex:
         if isinstance(index, faiss.IndexFlat):
             return cls(index)
         keep_memory()  # each search frees and asks for the same megabytes, an array a feature
-        vectors = np.load(path.with_suffix(".npy"), mmap_mode="r", allow_pickle=False)
-        return cls(index, np.asarray(vectors))  # as quick to slice as any array
+        return cls(index, mapped(path.with_suffix(".npy")))
 
     def save(self, path: Path) -> None:
         """Write the index, and beside it, as `.npy`, the vectors behind codes."""
@@ -126,7 +127,26 @@ class FaissIndex:
             return self._search_exact(rows, k, np.flatnonzero(allowed))
         if allowed is None and k <= GPU_DEPTH and self._gpu is not None:
             return self._gpu.search(rows, k)  # type: ignore[no-any-return]
-        return self._search_codes(rows, k, allowed, count)
+        return self._search_codes(rows, k, allowed)
+
+    def estimate(
+        self, queries: FloatArray, k: int, *, allowed: npt.NDArray[np.bool_] | None = None
+    ) -> tuple[FloatArray, IntArray]:
+        """As `search`, but in an index of codes by these alone: no vector is read.
+
+        What the code of a vector gives is its score but for an error with a mean of 0.
+        """
+        count = len(self) if allowed is None else int(allowed.sum())
+        few = allowed is not None and count < FLAT_BELOW
+        if self.vectors is None or few or not count or self.on_gpu:
+            return self.search(queries, k, allowed=allowed)
+        rows = np.ascontiguousarray(queries, np.float32)
+        found = self._codes(rows, min(k, count), allowed)
+        scores = np.full((len(rows), min(k, count)), -np.inf, np.float32)
+        positions = np.full(scores.shape, -1, np.int64)
+        for row, (some, places) in enumerate(found):
+            scores[row, : len(some)], positions[row, : len(some)] = some, places
+        return scores, positions
 
     def products(self, queries: FloatArray) -> FloatArray:
         """(q, n) all inner products, each the same to the last bit whatever else is compared.
@@ -165,6 +185,7 @@ class FaissIndex:
     def inner_products(self, queries: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
         """(q, p) scores of all positions in spans (first, last + 1), one after the other."""
         assert self.vectors is not None, "a flat index is searched whole"
+        ask_ahead(self.vectors, spans)
         parts = [self.vectors[first:last] @ queries.T for first, last in spans]
         return np.ascontiguousarray(np.concatenate(parts).T)
 
@@ -185,19 +206,29 @@ class FaissIndex:
         return self.index.search(queries, k, params=parameters)  # type: ignore[no-any-return]
 
     def _search_codes(
-        self, queries: FloatArray, k: int, allowed: npt.NDArray[np.bool_] | None, count: int
+        self, queries: FloatArray, k: int, allowed: npt.NDArray[np.bool_] | None
     ) -> tuple[FloatArray, IntArray]:
-        """By codes; where few are allowed, so many more are looked at that enough of them are."""
-        candidates = max(OVERFETCH * k, MIN_CANDIDATES)
-        deep = min(len(self), candidates * len(self) // count)
-        _, positions_found = self.index.search(queries, deep)
+        """By codes first, then by the vectors of those that they find."""
         scores = np.full((len(queries), k), -np.inf, np.float32)
         positions = np.full((len(queries), k), -1, np.int64)
-        for row, (query, some) in enumerate(zip(queries, positions_found, strict=True)):
-            good = some if allowed is None else some[allowed[some]][:candidates]
+        found = self._codes(queries, max(OVERFETCH * k, MIN_CANDIDATES), allowed)
+        for row, (query, (_, good)) in enumerate(zip(queries, found, strict=True)):
             one, two = self._search_exact(query[None], min(k, len(good)), np.sort(good))
             scores[row, : one.shape[1]], positions[row, : two.shape[1]] = one, two
         return scores, positions
+
+    def _codes(
+        self, queries: FloatArray, k: int, allowed: npt.NDArray[np.bool_] | None
+    ) -> Iterator[tuple[FloatArray, IntArray]]:
+        """Scores and positions of the k nearest of each query by their codes, or fewer.
+
+        Where few are allowed, so many more are looked at that enough of them are.
+        """
+        count = len(self) if allowed is None else int(allowed.sum())
+        deep = min(len(self), k * len(self) // count)
+        for scores, positions in zip(*self.index.search(queries, deep), strict=True):
+            good = slice(None) if allowed is None else allowed[positions]
+            yield scores[good][:k], positions[good][:k]
 
     def _search_exact(
         self, queries: FloatArray, k: int, places: IntArray
@@ -205,6 +236,8 @@ class FaissIndex:
         """The k nearest among some positions, by all their products."""
         assert self.vectors is not None
         faiss, vectors = require_faiss(), np.ascontiguousarray(self.vectors, np.float32)
+        if len(places) and places[-1] - places[0] < 2 * len(places):  # as of a filter's documents
+            ask_ahead(self.vectors, [(int(places[0]), int(places[-1]) + 1)])
         scores = np.empty((len(queries), len(places)), np.float32)
         positions = np.tile(np.asarray(places, np.int64), (len(queries), 1))
         arrays = map(faiss.swig_ptr, (scores, queries, vectors, positions))

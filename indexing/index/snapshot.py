@@ -2,12 +2,14 @@
 
 Derived and disposable. A snapshot is a folder `g<generation>` written under another name and
 renamed when it is whole. It is taken only if its stamp is the store's, its manifest is there and
-every file has the length and checksum that the manifest names; else it is made again.
+every file has the length and checksum that the manifest names; else it is made again. Of large
+files that nobody has written to since, the length is enough.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import zlib
@@ -24,6 +26,7 @@ from indexing.index.bm25 import Bm25Index
 from indexing.index.bm25_builder import BLOCK, LexicalIndexBuilder, empty_vectors
 from indexing.index.bm25_counts import Bm25Counts
 from indexing.index.faiss_index import FLAT_BELOW, FaissIndex
+from indexing.index.padding import Padding
 from indexing.index.speakers import Speakers
 from indexing.store.store import Store
 from indexing.text.language import language_of
@@ -32,6 +35,7 @@ from indexing.text.vocabulary import Lexicon
 FloatArray = npt.NDArray[np.float32]
 
 FORMAT = 6
+LARGE = 64 << 20  # bytes: files that are read whole only where they have been written to
 POSTINGS = ("passages", "passage_pairs", "documents", "document_pairs")
 
 
@@ -79,11 +83,9 @@ class Snapshot:
         return np.searchsorted(self.owner, np.arange(len(self.document_rows)))
 
     @cached_property
-    def crossings(self) -> tuple[npt.NDArray[np.int64], ...]:
-        """(3) passages behind which the one 1, 2, 3 places further is of another document."""
-        return tuple(
-            np.flatnonzero(self.owner[steps:] != self.owner[:-steps]) for steps in (1, 2, 3)
-        )
+    def padding(self) -> Padding:
+        """Where passages stand in a row with empty places between documents."""
+        return Padding.of(self.owner, len(self.document_rows))
 
     @classmethod
     def build(
@@ -157,6 +159,8 @@ class Snapshot:
         for name, counts in self.counts.items():
             counts.save(draft, name)
         files = {file.name: _checksum(file) for file in sorted(draft.iterdir())}
+        for name in files:
+            _flush(draft / name)
         manifest = {"format": FORMAT, "stamp": self.stamp, "files": files}
         manifest["languages"] = dict(self.languages)
         (draft / "manifest.json").write_text(json.dumps(manifest, indent=1), "utf-8")
@@ -243,7 +247,10 @@ def is_saved(folder: Path, store: Store) -> bool:
         manifest = json.loads((source / "manifest.json").read_text("utf-8"))
         if (manifest["format"], manifest["stamp"]) != (FORMAT, stamp):
             return False
-        return all(_checksum(source / name) == seal for name, seal in manifest["files"].items())
+        since = (source / "manifest.json").stat().st_mtime_ns
+        return all(
+            _is_as_written(source / name, seal, since) for name, seal in manifest["files"].items()
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
 
@@ -301,6 +308,26 @@ def _first_rows(store: Store, lexicon: Lexicon) -> dict[str, int]:
         if len(rows) == len(lexicon.languages):
             break
     return rows
+
+
+def _is_as_written(file: Path, seal: list[int], since: int) -> bool:
+    """Whether a file is as its seal says.
+
+    A large one that nobody has written to since then (ns) is believed: reading gigabytes takes
+    seconds, and drives out of memory what a search wants there. `Snapshot.damage` reads it.
+    """
+    found = file.stat()
+    if found.st_size != seal[0]:
+        return False
+    untouched = max(found.st_mtime_ns, found.st_ctime_ns) <= since
+    return (found.st_size >= LARGE and untouched) or _checksum(file) == seal
+
+
+def _flush(file: Path) -> None:
+    """See that a large file is on the disk before a manifest is written that vouches for it."""
+    if file.stat().st_size >= LARGE:
+        with file.open("rb") as stream:
+            os.fsync(stream.fileno())
 
 
 def _checksum(file: Path) -> list[int]:

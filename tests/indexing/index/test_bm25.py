@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from indexing.index import bm25
 from indexing.index.bm25 import K1, B, Bm25Index
+from indexing.index.padding import Padding
 from indexing.text.english import FUNCTION_WORDS
 from indexing.text.vocabulary import Lexicon, pair_keys, words
 
@@ -171,3 +173,19 @@ def test_no_function_word_is_inflected_away() -> None:
     lexicon = Lexicon()
     lexicon.learn(" ".join(sorted(FUNCTION_WORDS)))
     assert set(lexicon.stems) == FUNCTION_WORDS and lexicon.is_function().all()
+
+
+@pytest.mark.parametrize("query", [[], ["w1"], ["w3", "w50", "w3"], [f"w{n}" for n in range(60)]])
+@pytest.mark.parametrize("sparse", [0, 99])
+def test_matches_and_a_padded_row_hold_the_same_scores(
+    sparse: float, query: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bm25, "SPARSE", sparse)
+    index = postings(texts(40))
+    scores = index.score(keys_of(query))
+    units, found = index.matches(keys_of(query))
+    assert units.tolist() == np.flatnonzero(scores).tolist()
+    np.testing.assert_allclose(found, scores[units], rtol=1e-6)
+    padding = Padding.of(np.arange(40) // 7, 6)
+    row = index.score_padded(keys_of(query), padding)
+    assert np.array_equal(row[padding.places], scores) and row.sum() == pytest.approx(scores.sum())

@@ -130,6 +130,44 @@ def test_a_large_index_finds_what_a_flat_one_finds(
     np.testing.assert_allclose(scores[:, 0], exact[:, 0], atol=1e-6)
 
 
+@pytest.mark.parametrize("share", [None, 0.5])
+def test_codes_alone_estimate_scores(
+    share: float | None, pair: tuple[FaissIndex, FaissIndex], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without reading a vector: right on average, and most of the nearest are found."""
+    monkeypatch.setattr("indexing.index.faiss_index.FLAT_BELOW", 100)
+    flat, large = pair
+    assert large.vectors is not None
+    blind = FaissIndex(large.index, np.full_like(large.vectors, np.nan))
+    allowed = None if share is None else np.random.default_rng(7).random(3000) < share
+    queries = unit(20, seed=8)
+    scores, places = blind.estimate(queries, 200, allowed=allowed)
+    assert scores.shape == places.shape == (20, 200)
+    _, nearest = flat.search(queries, 200, allowed=allowed)
+    errors, shared = [], []
+    for query, some, there, best in zip(queries, scores, places, nearest, strict=True):
+        kept = there[
+            there >= 0
+        ]  # of those that are allowed, a few less than asked for may be found
+        assert len(kept) > 150
+        assert (np.diff(some[: len(kept)]) <= 0).all()
+        assert allowed is None or allowed[kept].all()
+        errors += (some[: len(kept)] - large.vectors[kept] @ query).tolist()
+        shared.append(len(np.intersect1d(kept, best)) / 200)
+    assert abs(np.mean(errors)) < 0.02 and np.std(errors) < 0.08
+    assert np.mean(shared) > 0.7
+
+
+@pytest.mark.parametrize("share", [None, 0.5, 0.0])
+def test_a_flat_index_and_one_of_few_estimate_nothing(
+    share: float | None, pair: tuple[FaissIndex, FaissIndex]
+) -> None:
+    allowed = None if share is None else np.random.default_rng(7).random(3000) < share
+    for index in pair if share is not None else pair[:1]:
+        found = index.estimate(unit(5, seed=8), 20, allowed=allowed)
+        assert same(found, index.search(unit(5, seed=8), 20, allowed=allowed))
+
+
 def test_few_that_are_allowed_are_all_looked_at(pair: tuple[FaissIndex, FaissIndex]) -> None:
     flat, large = pair
     allowed = np.random.default_rng(9).random(3000) < 0.5

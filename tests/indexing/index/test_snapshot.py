@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import signal
@@ -18,6 +19,7 @@ import pytest
 
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
+from indexing.index import snapshot
 from indexing.index.snapshot import POSTINGS, Snapshot
 from indexing.store.store import FILE_NAME, Store
 from rag_app.corpus.corpus import Corpus
@@ -152,6 +154,33 @@ def test_damage_to_any_file_is_seen_and_mended(how: str, corpus: Corpus, encoder
         assert Snapshot.load(folder_of(corpus), store_of(corpus)) is None, name
         assert again(corpus, encoder) == hits, name
         assert Snapshot.load(folder_of(corpus), store_of(corpus)) is not None, name
+
+
+def test_large_files_are_read_again_where_they_were_written_to(
+    corpus: Corpus, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is as old as its manifest is believed; `damage` reads it all the same."""
+    again(corpus, encoder)
+    store, file = store_of(corpus), saved(corpus) / "passages.weights.npy"
+    monkeypatch.setattr(snapshot, "LARGE", file.stat().st_size)
+    read: list[str] = []
+    checksum = snapshot._checksum
+
+    def noted(each: Path) -> list[int]:
+        read.append(each.name)
+        return checksum(each)
+
+    monkeypatch.setattr(snapshot, "_checksum", noted)
+    assert Snapshot.load(folder_of(corpus), store) is not None
+    large = {each.name for each in saved(corpus).iterdir() if each.stat().st_size >= snapshot.LARGE}
+    assert file.name in large and read and large.isdisjoint(read)
+    data = file.read_bytes()
+    file.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    os.utime(saved(corpus) / "manifest.json", ns=(file.stat().st_mtime_ns - 1,) * 2)
+    assert Snapshot.load(folder_of(corpus), store) is None
+    os.utime(saved(corpus) / "manifest.json", ns=(file.stat().st_ctime_ns,) * 2)  # as if it was so
+    assert Snapshot.load(folder_of(corpus), store) is not None
+    assert file.name in Snapshot.damage(folder_of(corpus), store)
 
 
 def test_no_byte_of_the_manifest_can_mislead(corpus: Corpus) -> None:

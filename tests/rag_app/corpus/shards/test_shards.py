@@ -80,8 +80,8 @@ def check_equal(corpus: Corpus, manifest: ShardManifest | None = None) -> None:
             )
             np.testing.assert_array_equal(many.documents, one.documents)
             np.testing.assert_array_equal(many.passages, one.passages)
-            for name, parts in one.passage_contributions.items():
-                np.testing.assert_array_equal(many.passage_contributions[name], parts)
+            for name, parts in one.passage_parts.values.items():
+                np.testing.assert_array_equal(many.passage_parts.values[name], parts)
     with corpus.reading() as now:
         for entry in corpus.documents()[:2]:
             expected = similar_documents(entry.id, [(now.store, now.snapshot)], k=4)

@@ -1,0 +1,119 @@
+"""Zero padding: passages in a row, with empty places between documents.
+
+A sum over a window of neighbours then sees nothing of the documents before and behind, without
+looking where these begin: it is a sum of the row and of itself, shifted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int64]
+
+REACH = 3  # passages on either side, at most: so many places are empty behind each document
+CHUNK = 32768  # places, about, that are walked along at once: they stay in a core's cache
+
+
+@dataclass(frozen=True)
+class Padding:
+    """Where the passages of a corpus stand in a row with empty places.
+
+    Attributes:
+        starts: (documents,) place of each document's first passage.
+        places: (passages,) int32 of each passage.
+        size: All places. The first and the last REACH are empty.
+    """
+
+    starts: IntArray
+    places: npt.NDArray[np.int32]
+    size: int
+
+    @classmethod
+    def of(cls, owner: IntArray, documents: int) -> Padding:
+        """For passages in the order of their documents, `owner` (passages,)."""
+        firsts = np.searchsorted(owner, np.arange(documents))
+        shift = REACH * np.arange(1, documents + 1)
+        places = (np.arange(len(owner)) + shift[owner]).astype(np.int32)
+        return cls(firsts + shift, places, len(owner) + REACH * (documents + 1))
+
+    def row(self, scores: FloatArray) -> FloatArray:
+        """(size,) scores (passages,) in their places."""
+        row = np.zeros(self.size, np.float32)
+        if len(scores) and (scores.min() < 0 or scores.max() > 0):  # quicker than `any`
+            row[self.places] = scores
+        return row
+
+    def window_sums(self, row: FloatArray, passages: IntArray, *, reach: int) -> FloatArray:
+        """(p,) sums of some passages (p,) and so many neighbours on either side of each."""
+        places = self.places[passages]
+        total = row[places]
+        for steps in range(1, reach + 1):
+            total += row[places - steps]
+            total += row[places + steps]
+        return total
+
+    @cached_property
+    def chunks(self) -> tuple[Chunk, ...]:
+        """All documents, some CHUNK places at a time."""
+        return tuple(self._chunks())
+
+    def _chunks(self) -> Iterator[Chunk]:
+        ends = np.append(self.starts[1:], self.size)
+        empty = np.ones(self.size, np.bool_)
+        empty[self.places] = False
+        first = 0
+        while first < len(self.starts):
+            start = int(self.starts[first])
+            last = max(int(np.searchsorted(ends, start + CHUNK, side="right")), first + 1)
+            end = int(ends[last - 1]) - REACH
+            yield Chunk(
+                slice(first, last),
+                start,
+                end,
+                self.starts[first:last] - start,
+                np.flatnonzero(empty[start:end]),
+            )
+            first = last
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some documents that follow on each other, with their places.
+
+    Attributes:
+        documents: Which.
+        start: Their first place.
+        end: Behind their last passage.
+        starts: (c,) where each document begins among these places.
+        empty: (e,) which of these places are empty.
+    """
+
+    documents: slice
+    start: int
+    end: int
+    starts: IntArray
+    empty: IntArray
+
+    def window_sums(self, row: FloatArray, reach: int) -> FloatArray:
+        """(places,) of a row (size,) the sum of so many neighbours on either side and itself."""
+        around = row[self.start - reach : self.end + reach]
+        return window_sums(around, 2 * reach + 1)
+
+
+def window_sums(values: FloatArray, width: int) -> FloatArray:
+    """(n - width + 1,) of (n,) values, so many in a row (odd): windows of 1, 2, 4 ... together."""
+    count, done = len(values) - width + 1, 1
+    total = values[:count].copy()
+    windows, size = values, 1
+    while done < width:
+        windows, size = windows[:-size] + windows[size:], 2 * size
+        if width & size:
+            total += windows[done : done + count]
+            done += size
+    return total

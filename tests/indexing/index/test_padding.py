@@ -1,0 +1,35 @@
+"""Windows over passages with empty places between documents, against loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from indexing.index import padding
+from indexing.index.padding import Padding
+
+
+@pytest.mark.parametrize("chunk", [1, 50, 10_000])
+@pytest.mark.parametrize("reach", [0, 1, 3])
+def test_windows_end_where_documents_do(
+    reach: int, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(padding, "CHUNK", chunk)
+    draw = np.random.default_rng(0)
+    scores = [draw.random(length).astype(np.float32) for length in draw.integers(1, 9, 60)]
+    expected = [
+        [own[max(0, at - reach) : at + reach + 1].sum() for at in range(len(own))] for own in scores
+    ]
+    owner = np.repeat(np.arange(60), [len(own) for own in scores])
+    padded = Padding.of(owner, 60)
+    row, some = padded.row(np.concatenate(scores)), draw.permutation(len(owner))[:40]
+    found = padded.window_sums(row, some, reach=reach)
+    np.testing.assert_allclose(found, np.concatenate(expected)[some], atol=1e-5)
+    best: list[float] = []
+    for each in padded.chunks:
+        sums = each.window_sums(row, reach)
+        assert len(sums) - len(each.empty) == sum(map(len, scores[each.documents]))
+        sums[each.empty] = -1
+        best += np.maximum.reduceat(sums, each.starts).tolist()
+    assert len(padded.chunks) == 1 if chunk > 50 else len(padded.chunks) > 5
+    np.testing.assert_allclose(best, [max(own) for own in expected], atol=1e-5)
