@@ -80,10 +80,13 @@
   }
 
   function close() {
-    if (dialog.open) dialog.close();
+    if (!dialog.open) return;
+    dialog.close();
+    closed(); // at once: its event comes later, when another document may be open
   }
 
   function closed() {
+    if (!shown || dialog.open) return;
     const { opener, id } = shown;
     shown.near?.disconnect();
     shown = null;

@@ -221,6 +221,15 @@ def test_what_cannot_be_marked_or_is_gone_is_said(page: Page, shelf: Shelf, fold
     expect(shown.locator("[data-unplaced] blockquote")).to_have_text(QUOTE)
     expect(shown.locator(".box")).to_have_count(0)
     expect(shown.locator("[data-page='2'] img")).to_be_in_viewport()
+    # Closed and opened again in one breath, before the browser has said that it is closed.
+    page.evaluate(
+        """id => {
+            document.querySelector("#document [data-close-document]").click();
+            document.querySelector(`#documents [data-view='${id}']`).click();
+        }""",
+        shelf.report,
+    )
+    expect(shown.locator("[data-find] input")).to_be_visible()
     page.keyboard.press("Escape")
     file = folder / "osprey.pdf"
     kept = file.read_bytes()
