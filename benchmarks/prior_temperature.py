@@ -25,7 +25,8 @@ from indexing.errors import InvalidRequest
 from indexing.filter import Filter
 from rag_app.cli.evaluation.answers import with_questions
 from rag_app.cli.options import print_result, with_json
-from rag_app.corpus.corpus import EVIDENCE_PASSAGES, Corpus
+from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.search import EVIDENCE_PASSAGES
 from rag_app.evaluation.answers import LabelledQuestion, corpus_folder, in_gold, load_questions
 from rag_app.evaluation.table import grid
 from rag_app.progress import track

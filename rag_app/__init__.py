@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from indexing.store.store import DocumentEntry
     from indexing.store.verification import Damage
     from rag_app.corpus.access import Access
+    from rag_app.corpus.contents.info import CorpusInfo
+    from rag_app.corpus.contents.speakers import Speaker
     from rag_app.corpus.copies.backup import Backup
     from rag_app.corpus.copies.exchange import ImportReport
     from rag_app.corpus.corpus import Corpus
     from rag_app.corpus.event_loop import stream_async
-    from rag_app.corpus.info import CorpusInfo
-    from rag_app.corpus.speakers import Speaker
     from rag_app.corpus.verification import RepairReport, Verification
 
 __version__ = "0.1.0"
@@ -102,7 +102,7 @@ _HOMES = {
     "ContextEntry": "generator.answer",
     "ContextReady": "generator.answer",
     "Corpus": "rag_app.corpus.corpus",
-    "CorpusInfo": "rag_app.corpus.info",
+    "CorpusInfo": "rag_app.corpus.contents.info",
     "Document": "indexing.documents",
     "DocumentEntry": "indexing.store.store",
     "EncoderSettings": "indexing.encoder.settings",
@@ -120,7 +120,7 @@ _HOMES = {
     "RagAppError": "indexing.errors",
     "ShortAnswer": "generator.answer",
     "Quote": "generator.overview.overview",
-    "Speaker": "rag_app.corpus.speakers",
+    "Speaker": "rag_app.corpus.contents.speakers",
     "SpeakerShare": "generator.overview.speakers",
     "TextDelta": "generator.answer",
     "Topic": "generator.overview.overview",

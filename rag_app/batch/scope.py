@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from indexing.change_detection import DocumentIdentity
 from indexing.errors import DocumentNotFound
 from indexing.filter import Filter
-from rag_app.corpus.document_names import documents_named
+from rag_app.corpus.contents.document_names import documents_named
 
 if TYPE_CHECKING:
     from rag_app.batch.options import BatchOptions

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from indexing.indexer import IndexReport
     from indexing.store.store import DocumentEntry
     from rag_app.cli.settings import Setting
-    from rag_app.corpus.info import CorpusInfo
+    from rag_app.corpus.contents.info import CorpusInfo
 
 Json = dict[str, Any]
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from indexing.indexer import Progress as Step
     from indexing.store.store import DocumentEntry
     from rag_app.cli.settings import Setting
-    from rag_app.corpus.info import CorpusInfo
+    from rag_app.corpus.contents.info import CorpusInfo
     from rag_app.corpus.shards.missing import PartialHits
 
 

@@ -4,73 +4,56 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import replace
-from functools import cache, cached_property
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs, Retrieval
+from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs
 from indexing.documents import Document, Figure, Hit
 from indexing.encoder.settings import EncoderSettings
-from indexing.errors import (
-    CorpusDamaged,
-    DocumentNotFound,
-    InvalidRequest,
-    RagAppError,
-    ShardLost,
-)
 from indexing.filter import Filter
 from indexing.limits import FileLimits
-from indexing.store.collections import DEFAULT, collection_name
-from indexing.store.database import Synchronous, irreparable
-from indexing.store.store import FILE_NAME, DocumentEntry, Store
-from indexing.walk import is_gone
-from rag_app.corpus.collections import CorpusCollections
-from rag_app.corpus.document_names import documents_named, removable_documents
-from rag_app.corpus.info import CorpusInfo, corpus_info
+from indexing.store.collections import DEFAULT
+from indexing.store.database import Synchronous
+from indexing.store.store import DocumentEntry, Store
+from rag_app.corpus.contents.collections import CorpusCollections
+from rag_app.corpus.contents.documents import CorpusDocuments
+from rag_app.corpus.contents.info import CorpusInfo, corpus_info
+from rag_app.corpus.contents.speakers import CorpusSpeakers
+from rag_app.corpus.indexes import Division, Indexes
+from rag_app.corpus.ingestion import Ingestion
+from rag_app.corpus.maintenance import Maintenance
 from rag_app.corpus.models import Models
-from rag_app.corpus.shards.lost_replicas import LostReplicas
+from rag_app.corpus.question_answering import QuestionAnswering
+from rag_app.corpus.search import Search, SearchRequest
 from rag_app.corpus.shards.manifest import MissingShards
-from rag_app.corpus.shards.shards import PinnedShards, Shards
-from rag_app.corpus.snapshots import CorpusView, Snapshots
-from rag_app.corpus.speakers import CorpusSpeakers
+from rag_app.corpus.snapshots import CorpusView
 from rag_app.corpus.stores import Stores
 
 if TYPE_CHECKING:
-    from generator.answer import Answer, ContextEntry, Event, Mode
+    from generator.answer import Answer, Event, Mode
     from generator.answer_form import Form
     from generator.answer_length import Length
     from generator.evidence import EvidenceUnit
-    from generator.generator import Generator as AnswerGenerator
     from generator.overview.overview import Overview
     from generator.position_check import PositionCheck
     from generator.prompt.follow_up import Turn
     from generator.settings import GeneratorSettings
     from indexing.encoder.encoder import Encoder
-    from indexing.encoder.lookahead import Lookahead
-    from indexing.files import FileReader
-    from indexing.indexer import Indexer, IndexReport, Progress
+    from indexing.indexer import IndexReport, Progress
     from indexing.ocr.reading import OcrSettings
-    from rag_app.corpus.cluster.answers import Generate
-    from rag_app.corpus.cluster.workers import RayWorkers, WorkerPool
+    from rag_app.corpus.cluster.workers import RayWorkers
     from rag_app.corpus.copies.backup import Backup
     from rag_app.corpus.copies.exchange import ImportReport
     from rag_app.corpus.shards.manifest import ShardManifest
     from rag_app.corpus.shards.missing import PartialHits
-    from rag_app.corpus.shards.ray_cluster import RemoteShards
     from rag_app.corpus.verification import RepairReport, Verification
-    from rag_app.requests.router import Route, Router
     from retriever.retriever import Retriever
     from retriever.similar_documents import SimilarDocument
 
 DEFAULT_FOLDER = ".rag-app"
-
-EVIDENCE_PASSAGES = 16
-"""Passages of evidence, over all documents of an answer."""
 
 
 class Corpus:
@@ -132,21 +115,31 @@ class Corpus:
             address = CorpusAddress.of(place)
             place, workers = address.folder(), workers or RayWorkers(address.cluster)
         self.folder = Path(place).resolve()
-        self._stores = Stores(self.folder, synchronous=synchronous)
         self._limits = limits or FileLimits()
-        self._ocr = ocr
-        self._notify = notify
-        self._workers = workers
-        self._missing_shards = missing_shards
-        self._snapshots = Snapshots(self.folder, notify)
-        self._shards = Shards(self.folder, synchronous=synchronous, notify=notify)
-        self._lost_replicas = LostReplicas()
+        self._stores = Stores(self.folder, synchronous=synchronous)
+        self._indexes = Indexes(self.folder, self._stores, synchronous=synchronous, notify=notify)
         self._models = Models(
             self.folder,
             encoder=encoder,
             generator=generator,
             quick_start=quick_start,
             notify=notify,
+        )
+        self._documents = CorpusDocuments(self._stores, self._indexes)
+        self._ingestion = Ingestion(
+            self._stores,
+            self._indexes,
+            self._models,
+            workers=workers,
+            limits=self._limits,
+            ocr=ocr,
+        )
+        self._maintenance = Maintenance(
+            self.folder, self._stores, self._indexes, self._models, self._ingestion
+        )
+        self._search = Search(self._stores, self._indexes, self._models, missing_shards)
+        self._answering = QuestionAnswering(
+            self._stores, self._search, self._models, workers=workers, notify=notify
         )
 
     def __enter__(self) -> Corpus:
@@ -162,10 +155,8 @@ class Corpus:
 
     def close(self) -> None:
         """Let go of files and models; using the corpus again opens them again."""
-        for part in (self._stores, self._snapshots, self._shards, self._models):
+        for part in (self._stores, self._indexes, self._models, self._ingestion):
             part.close()
-        if "_reader" in self.__dict__:
-            self._reader.close()
 
     # Changing
 
@@ -199,20 +190,16 @@ class Corpus:
             EncoderMismatch: The corpus was encoded in another way.
             InvalidRequest: The collection's name is none, or it is another owner's.
         """
-        from indexing.indexer import nothing_to_read
-
         if isinstance(paths, str | Path):
             paths = [paths]
-        files, collection = [Path(path) for path in paths], collection_name(collection)
-        if not self.exists and (nothing := nothing_to_read(files, pictures=self.ocr.is_named)):
-            return nothing
-        with self.writing() as store:
-            if owner is not None:
-                store.collections.claim(collection, owner)
-            indexer = self._indexer(store, progress, recheck=recheck, collection=collection)
-            report = indexer.add(files, among=among)
-            self._refresh(store)
-        return report
+        return self._ingestion.add(
+            [Path(path) for path in paths],
+            progress=progress,
+            recheck=recheck,
+            collection=collection,
+            owner=owner,
+            among=among,
+        )
 
     def add_text(
         self, text: str, *, name: str, title: str | None = None, collection: str = DEFAULT
@@ -237,12 +224,7 @@ class Corpus:
                 can count how far it has come.
             collection: Where they go; made where there is none.
         """
-        collection = collection_name(collection)
-        with self.writing() as store:
-            indexer = self._indexer(store, None, collection=collection)
-            report = indexer.add_documents(documents)
-            self._refresh(store)
-        return report
+        return self._ingestion.add_documents(documents, collection)
 
     def remove(self, names: Iterable[str | Path], *, collection: str | None = None) -> int:
         """Remove documents by id or title, or all documents of a file or folder; how many.
@@ -258,19 +240,7 @@ class Corpus:
         """
         if isinstance(names, str | Path):
             names = [names]
-        self._stores.connection()  # an absent corpus is an error, not an empty one
-        with self.writing() as store:
-            limits = None if collection is None else Filter(collections=(collection,))
-            entries = store.limited(limits).entries()
-            ids = dict.fromkeys(
-                id_ for name in names for id_ in removable_documents(str(name), entries)
-            )
-            if collection is None:
-                store.remove(ids)
-            else:
-                store.leave(ids, collection)
-            self._refresh(store)
-        return len(ids)
+        return self._documents.remove(names, collection)
 
     def missing(self, *, where: Filter | None = None) -> list[DocumentEntry]:
         """Documents whose file is no longer where it was, in any collection that has them.
@@ -278,24 +248,17 @@ class Corpus:
         Args:
             where: Limits by collection.
         """
-        store = self._stores.connection()
-        with store.reading():
-            limited = store.limited(where)
-            return [
-                entry
-                for entry in limited.entries()
-                if is_gone(entry.path) and all(map(is_gone, limited.paths(entry.id)))
-            ]
+        return self._documents.missing(where)
 
     @property
     def collections(self) -> CorpusCollections:
         """The collections, to be listed, made, changed and deleted."""
-        return CorpusCollections(self.reading, self.writing, self._refresh, self._publish)
+        return CorpusCollections(self._stores, self._indexes)
 
     @property
     def speakers(self) -> CorpusSpeakers:
         """Who speaks in the documents, to be listed, renamed and merged."""
-        return CorpusSpeakers(self.reading, self.writing, self._refresh)
+        return CorpusSpeakers(self._stores, self._indexes)
 
     @property
     def revision(self) -> str:
@@ -307,18 +270,7 @@ class Corpus:
 
     def reencode(self, *, progress: Callable[[Progress], None] | None = None) -> int:
         """Encode every document again with the settings of this object; how many in this run."""
-        from indexing.indexer import reencode
-
-        self._stores.connection()
-        with self.writing() as store:
-            here = self._models.new_encoder() if self._workers is None else None
-            encoder = here or self._models.new_encoder_on(self._required_workers)
-            if store.fingerprint() == encoder.fingerprint:
-                return 0
-            done = reencode(store, encoder, progress=progress)
-            self._models.use_encoder(here)
-            self._refresh(store)
-        return done
+        return self._ingestion.reencode(progress)
 
     def prepare(self) -> None:
         """Export what a quick start needs, if it is not there yet: some seconds, once on a machine.
@@ -338,7 +290,7 @@ class Corpus:
             CorpusNotFound: There is no corpus in the folder.
         """
         self._stores.connection()
-        return self._shards.manifest
+        return self._indexes.manifest
 
     def divide(
         self,
@@ -372,35 +324,11 @@ class Corpus:
                 machines have too few GPUs.
             ShardLost: A shard does not begin on the cluster.
         """
-        self._stores.connection()
-        if ray:
-            from rag_app.corpus.cluster.address import corpus_name, require_free
-            from rag_app.corpus.cluster.connection import connect
-            from rag_app.corpus.shards.ray_cluster import require_gpus
-
-            name = corpus_name(name, self.folder)
-            require_free(connect(ray), name, self.folder)
-            require_gpus(connect(ray), gpus, shards * replicas)
-        elif gpus:
-            raise InvalidRequest("GPUs compare the vectors of shards on a Ray cluster only")
-        with self.writing() as store:
-            self._release_actors()
-            manifest = self._shards.divide(
-                store, shards, ray=ray, replicas=replicas, name=name, gpus=gpus
-            )
-        if ray:
-            from rag_app.corpus.shards.ray_cluster import start
-
-            start(self.folder, manifest)
-        return manifest
+        return self._indexes.divide(Division(shards, ray, replicas, name, gpus))
 
     def unite(self) -> None:
         """Search in one piece again. Errors as in `divide`."""
-        self._stores.connection()
-        with self.writing() as store:
-            self._release_actors()
-            self._shards.unite()
-            self._snapshots.refresh(store)
+        self._indexes.unite()
 
     # Soundness
 
@@ -415,19 +343,7 @@ class Corpus:
         Raises:
             CorpusNotFound: There is no corpus in the folder.
         """
-        from indexing.store.verification import Damage, document_rows, verify
-        from rag_app.corpus.verification import Verification
-
-        try:
-            store = Store(self.folder, check=False)
-        except CorpusDamaged as error:
-            return Verification(0, (Damage("database", str(error)),))
-        with closing(store):
-            documents = len(document_rows(store.database))
-            damages = verify(store.database, progress=progress)
-            if not damages and (reason := self._damage(store)):
-                damages = [Damage("index", reason)]
-        return Verification(documents, tuple(damages))
+        return self._maintenance.verify(progress)
 
     def repair(self, *, progress: Callable[[int, int], None] | None = None) -> RepairReport:
         """Encode damaged documents again from their stored text, or read their files again.
@@ -441,33 +357,7 @@ class Corpus:
             CorpusDamaged: Nothing in the file can be read.
             CorpusLocked: Another process is writing.
         """
-        from indexing.store.verification import Damage, verify
-        from rag_app.corpus.verification import (
-            DocumentRepair,
-            RepairReport,
-            open_damaged,
-            salvage_database,
-        )
-
-        with self._stores.lock():
-            try:
-                store = open_damaged(self.folder)
-            except CorpusDamaged as error:
-                raise irreparable(error) from error
-            with closing(store):
-                damages = verify(store.database, progress=progress)
-                derived = self._damage(store) if not damages else ""
-                salvaged = salvage_database(store, damages, progress=progress)
-            self._stores.close()
-            store = self._stores.connection()
-            encoder = cache(lambda: self._models.encoder(store.fingerprint()))
-            work = DocumentRepair(store, encoder, self._reader.read)
-            repaired, lost = work.run(damages, salvaged.records, progress)
-            if damages or derived:
-                self._rebuild(store)
-        found = [*damages, *([Damage("index", derived)] if derived else [])]
-        remaining = (*salvaged.lost, *lost)
-        return RepairReport(tuple(found), tuple(repaired), remaining, salvaged.aside)
+        return self._maintenance.repair(progress)
 
     def backup(self, path: str | Path) -> Backup:
         """Write the corpus as it is now to one file, while others search and write.
@@ -497,13 +387,7 @@ class Corpus:
             UnreadableFile: The file is no backup, or damaged; nothing is changed then.
             CorpusLocked: Another process is writing.
         """
-        from rag_app.corpus.copies.backup import read_backup
-
-        with self._stores.lock():
-            self._stores.close()
-            backup = read_backup(Path(path), self.folder, replace_=replace)
-            self._rebuild(self._stores.connection())
-        return backup
+        return self._maintenance.restore(Path(path), replace=replace)
 
     def export_archive(
         self, path: str | Path, *, progress: Callable[[int, int], None] | None = None
@@ -540,17 +424,7 @@ class Corpus:
                 added.
             CorpusLocked: Another process is writing.
         """
-        from rag_app.corpus.copies import archive
-        from rag_app.corpus.copies.exchange import FORMAT, import_documents
-
-        with (
-            archive.reading(Path(path), kind="export", format_=FORMAT) as export,
-            self.writing() as store,
-        ):
-            encoder = self._models.encoder(store.fingerprint())
-            result = import_documents(store, export, encoder, progress=progress)
-            self._refresh(store)
-        return result
+        return self._ingestion.import_archive(Path(path), progress)
 
     # Reading
 
@@ -576,9 +450,7 @@ class Corpus:
             InvalidRequest: An empty query or an impossible number or name.
             CorpusNotFound: There is no corpus in the folder.
         """
-        _require_ranking(ranking)
-        with self._pinned(where) as shards:
-            return self._search(shards, query, k, passages, where, ranking)
+        return self._search.hits(SearchRequest(query, k, passages, where, ranking))
 
     def partial_search(
         self,
@@ -593,16 +465,9 @@ class Corpus:
 
         Which those were is said beside the hits.
         """
-        from rag_app.corpus.shards.missing import PartialHits
+        return self._search.partial(SearchRequest(query, k, passages, where, ranking))
 
-        _require_ranking(ranking)
-        store = self._stores.connection()
-        with self._pinned(where, missing=self._missing_shards) as shards, store.reading():
-            hits = self._search(shards, query, k, passages, where, ranking)
-            return PartialHits(hits, _missing(shards, store.limited(where)))
-
-    @contextmanager
-    def retriever(self, ranking: str = "default") -> Iterator[Retriever]:
+    def retriever(self, ranking: str = "default") -> AbstractContextManager[Retriever]:
         """What `search` asks: scores of everything, over the corpus as it is at one moment.
 
         A corpus in shards is scored in one piece here, from a snapshot that is built for it.
@@ -611,28 +476,11 @@ class Corpus:
             InvalidRequest: There is no ranking by that name.
             CorpusNotFound: There is no corpus in the folder.
         """
-        from retriever.fusion import RANKINGS
-        from retriever.retriever import Retriever
+        return self._search.retriever(ranking)
 
-        _require_ranking(ranking)
-        with self.reading() as now:
-            encoder = self._models.query_encoder(now.store.fingerprint())
-            yield Retriever(now.store, now.snapshot, encoder.encode_queries, RANKINGS[ranking])
-
-    @contextmanager
-    def divided_retriever(self, ranking: str = "default") -> Iterator[Retriever]:
+    def divided_retriever(self, ranking: str = "default") -> AbstractContextManager[Retriever]:
         """As `retriever`, but a corpus in shards is scored by its shards, in this process."""
-        from retriever.retriever import DividedRetriever
-
-        with self.retriever(ranking) as whole:
-            if self._shards.manifest is None:
-                yield whole
-                return
-            with self._shards.reading() as shards:
-                parts = shards.retrievers(whole.embed, whole.ranking)
-                yield DividedRetriever(
-                    whole.store, whole.snapshot, whole.embed, whole.ranking, tuple(parts)
-                )
+        return self._search.divided_retriever(ranking)
 
     def ask(  # noqa: PLR0913 - six of them optional, by keyword
         self,
@@ -723,43 +571,18 @@ class Corpus:
             WorkersLost: Every worker of the cluster that tried has died.
             ClusterLost: The cluster does not answer.
         """
-        from generator.answer import AnswerReady
-
-        for event in self._events(request, None, on_workers=self._workers is not None):
-            if isinstance(event, AnswerReady):
-                return event.answer
-        raise AssertionError("a stream ends with its answer")
+        return self._answering.answer(request)
 
     def events(
         self, request: AskRequest, *, stop: threading.Event | None = None
     ) -> Generator[Event]:
         """The events of a request's answer; `stop`, set by another thread, ends it early."""
-        return self._events(request, stop)
+        return self._answering.events(request, stop)
 
     @property
     def questions_at_once(self) -> int:
         """How many questions `answer` is best asked at once: on a cluster, two for each worker."""
-        return 1 if self._workers is None else max(1, 2 * self._pool.count)
-
-    def _events(
-        self, request: AskRequest, stop: threading.Event | None, *, on_workers: bool = False
-    ) -> Generator[Event]:
-        from generator.answer import AnswerReady, with_entries
-
-        started = time.perf_counter()
-        route = self._route(request)
-        if route.lines is not None:
-            yield from route.events(time.perf_counter() - started)
-            return
-        retrieval, missing = self._retrieve(route.request)
-        searched = replace(retrieval, seconds=time.perf_counter() - started)
-        if on_workers:
-            answer = self._generate(route.request, searched)
-            yield with_entries(route.marked(AnswerReady(answer)), missing)
-            return
-        for event in self._generator().stream(route.request, searched, stop=stop):
-            marked = route.marked(event) if isinstance(event, AnswerReady) else event
-            yield with_entries(marked, missing)
+        return self._answering.concurrency
 
     def check_position(
         self,
@@ -777,18 +600,7 @@ class Corpus:
             usual: The answer, if there is one already; else it is made first.
             progress: Called with how many variants are done, of how many.
         """
-        from generator.position_check import check
-
-        route = self._route(request)
-        if route.lines is not None:
-            raise InvalidRequest(
-                f"the answer to {route.read_as} is computed, so it rests on no order of "
-                "passages; check the position with a question"
-            )
-        request = route.request
-        (retrieval, _), generator = self._retrieve(request), self._generator()
-        usual = usual or generator.answer(request, retrieval)
-        return check(generator, request, retrieval, usual, progress=progress)
+        return self._answering.check_position(request, usual=usual, progress=progress)
 
     def documents(self, *, where: Filter | None = None) -> list[DocumentEntry]:
         """All documents, in the order they were added.
@@ -799,31 +611,11 @@ class Corpus:
         Raises:
             CollectionNotFound: The filter names one that is not there.
         """
-        store, where = self._stores.connection(), where or Filter()
-        with store.reading():
-            limited = store.limited(where)
-            entries = limited.entries()
-            people = limited.people_by_id() if where.participants else {}
-        return [
-            one
-            for one in entries
-            if where.admits(
-                id_=one.id,
-                title=one.title,
-                path=one.path,
-                day=one.occasion.day,
-                people=people.get(one.id, ()),
-            )
-        ]
+        return self._documents.all(where or Filter())
 
     def nothing_matches(self, where: Filter) -> str:
         """What to say where no document is of the dates and people of a filter; "" where one is."""
-        from rag_app.requests.occasions import nothing_in_words
-
-        if not where.is_of_occasions or self.documents(where=where):
-            return ""
-        others = replace(where, since=None, until=None, participants=())
-        return nothing_in_words(where, [one.occasion.day for one in self.documents(where=others)])
+        return self._documents.nothing_matches(where)
 
     def document(self, name: str, *, where: Filter | None = None) -> Document:
         """A whole document with its text, by id, path or title.
@@ -835,10 +627,7 @@ class Corpus:
         Raises:
             DocumentNotFound: The name fits no document, or several.
         """
-        store = self._stores.connection()
-        with store.reading():
-            limited = store.limited(where)
-            return limited.document(_one_document(name, limited))
+        return self._documents.named(name, where)
 
     def overview(self, name: str, *, where: Filter | None = None) -> Overview:
         """A document's length, speakers, topics, decisions and actions, all of it in its own words.
@@ -848,15 +637,7 @@ class Corpus:
         Raises:
             DocumentNotFound: The name fits no document, or several.
         """
-        from generator.overview.overview import overview
-
-        store = self._stores.connection()
-        with store.reading():
-            limited = store.limited(where)
-            id_ = _one_document(name, limited)
-            document, passages = limited.document(id_), store.passages_of(id_)
-            vectors = store.passage_vectors_of(id_)
-        return overview(document, passages, vectors)
+        return self._documents.overview(name, where)
 
     def similar(
         self, name: str, *, k: int = 5, where: Filter | None = None
@@ -872,31 +653,17 @@ class Corpus:
             DocumentNotFound: The name fits no document, or several.
             InvalidRequest: k is less than 1.
         """
-        from retriever.similar_documents import similar_documents
-
-        with self.reading() as now:
-            limited = now.store.limited(where)
-            id_ = _one_document(name, limited)
-            if self._shards.manifest is not None:
-                with self._shards.reading(limited.scope) as shards:
-                    return shards.similar(id_, k=k, where=where)
-            return similar_documents(id_, [(limited, now.snapshot)], k=k, where=where)
+        return self._search.similar(name, k, where)
 
     def info(self) -> CorpusInfo:
         """What the corpus holds and how it was made."""
-        store = self._stores.connection()
-        manifest = self._shards.manifest
-        with store.reading():
-            saved = (
-                self._shards.are_current(store) if manifest else self._snapshots.are_saved(store)
-            )
-            shards = len(manifest.shards) if manifest else 0
-            return corpus_info(self.folder, store, saved=saved, shards=shards)
+        with self._stores.reading() as store:
+            return corpus_info(self.folder, store, self._indexes)
 
     @property
     def exists(self) -> bool:
         """Whether there is a corpus in the folder."""
-        return (self.folder / FILE_NAME).exists()
+        return self._stores.exists
 
     @property
     def limits(self) -> FileLimits:
@@ -906,7 +673,7 @@ class Corpus:
     @property
     def ocr(self) -> OcrSettings:
         """How pages that are pictures are read."""
-        return self._reader.ocr
+        return self._ingestion.reader.ocr
 
     def figure(self, document: str, key: str, *, where: Filter | None = None) -> Figure:
         """A figure of a document with its data.
@@ -919,12 +686,7 @@ class Corpus:
         Raises:
             DocumentNotFound: There is no such document, or it has no such figure.
         """
-        store = self._stores.connection()
-        with store.reading():
-            limited = store.limited(where)
-            data = limited.figure(document, key)
-            figures = limited.document(document).figures
-        return replace(next(one for one in figures if one.key == key), data=data)
+        return self._documents.figure(document, key, where)
 
     @property
     def generator_settings(self) -> GeneratorSettings:
@@ -949,234 +711,17 @@ class Corpus:
         Raises:
             CorpusNotFound: There is no corpus in the folder.
         """
-        store = self._stores.connection()
-        with store.reading():
-            yield CorpusView(store, self._snapshots.current)
+        with self._stores.reading() as store:
+            yield CorpusView(store, self._indexes.snapshot)
 
-    @contextmanager
-    def writing(self) -> Iterator[Store]:
+    def writing(self) -> AbstractContextManager[Store]:
         """The store, while no other process can write to it.
 
         Raises:
             CorpusLocked: Another process is writing.
             CorpusError: The folder cannot be written to.
         """
-        with self._stores.writing() as store:
-            yield store
-
-    # Wiring
-
-    def _refresh(self, store: Store) -> None:
-        """Bring what is derived up to a changed store, while the write lock is held."""
-        if self._shards.manifest is None:
-            self._snapshots.refresh(store)
-        else:
-            self._publish(store)
-
-    def _publish(self, store: Store) -> None:
-        """Bring shards, if there are any, up to a changed store."""
-        self._shards.publish(store)
-        self._load_actors()
-
-    def _rebuild(self, store: Store) -> None:
-        """Make what is derived again, while the write lock is held."""
-        if self._shards.manifest is None:
-            self._snapshots.rebuild(store)
-        else:
-            self._shards.rebuild(store)
-            self._load_actors()
-
-    def _damage(self, store: Store) -> str:
-        """What is wrong with what is derived; "" where nothing is."""
-        if self._shards.manifest is None:
-            return self._snapshots.damage(store)
-        return self._shards.damage()
-
-    def _load_actors(self) -> None:
-        """Let a cluster load what was published; what it does not is loaded with a question."""
-        manifest = self._shards.manifest
-        if manifest and manifest.ray:
-            from rag_app.corpus.shards.ray_cluster import start
-
-            try:
-                start(self.folder, manifest)
-            except RagAppError as error:
-                if self._notify is not None:
-                    self._notify(str(error))
-
-    def _release_actors(self) -> None:
-        """End the actors of a cluster that searched until now."""
-        self._lost_replicas = LostReplicas()
-        try:
-            manifest = self._shards.manifest
-        except CorpusDamaged:  # about to be made again
-            return
-        if manifest and manifest.ray:
-            from rag_app.corpus.shards.ray_cluster import release
-
-            release(self.folder, manifest)
-
-    @contextmanager
-    def _pinned(
-        self, where: Filter | None, *, missing: MissingShards = "fail"
-    ) -> Iterator[PinnedShards | RemoteShards | None]:
-        """The shards as they are published now; None where the corpus is in one piece."""
-        store, manifest = self._stores.connection(), self._shards.manifest
-        if manifest is None:
-            yield None
-            return
-        with store.reading():
-            scope = store.limited(where).scope
-        if manifest.ray:
-            from rag_app.corpus.shards.ray_cluster import RemoteShards
-
-            away = self._lost_replicas
-            yield RemoteShards(self.folder, manifest, scope, missing=missing, away=away)
-            return
-        with self._shards.reading(scope) as shards:
-            yield shards
-
-    def _search(  # noqa: PLR0913, PLR0917 - as in `search`
-        self,
-        shards: PinnedShards | RemoteShards | None,
-        query: str,
-        k: int,
-        passages: int,
-        where: Filter | None,
-        ranking: str,
-    ) -> list[Hit]:
-        from retriever.fusion import RANKINGS
-
-        if shards is None:
-            with self.retriever(ranking) as retriever:
-                return retriever.search(query, k=k, passages=passages, where=where)
-        encoder = self._models.query_encoder(self._stores.connection().fingerprint())
-        return shards.search(
-            query,
-            k=k,
-            passages=passages,
-            where=where,
-            embed=encoder.encode_queries,
-            ranking=RANKINGS[ranking],
-        )
-
-    @cached_property
-    def _reader(self) -> FileReader:
-        from indexing.files import FileReader
-
-        return FileReader(self._limits, self._ocr)
-
-    @cached_property
-    def _router(self) -> Router:
-        from rag_app.requests.router import Router
-
-        return Router()
-
-    def _indexer(
-        self,
-        store: Store,
-        progress: Callable[[Progress], None] | None,
-        *,
-        recheck: bool = False,
-        collection: str = DEFAULT,
-    ) -> Indexer:
-        from indexing.indexer import Indexer
-
-        if (workers := self._workers) is not None:
-
-            @cache
-            def lookahead() -> Lookahead:
-                found = self._models.encoder_on(workers, store.fingerprint())
-                store.set_fingerprint(found.fingerprint)
-                return found
-
-            return Indexer(
-                store, lookahead, progress, self._reader, recheck, collection, ahead=lookahead
-            )
-        self._models.check(store.fingerprint())
-
-        @cache
-        def encoder() -> Encoder:
-            loaded = self._models.encoder(store.fingerprint())
-            store.set_fingerprint(loaded.fingerprint)
-            return loaded
-
-        return Indexer(store, encoder, progress, self._reader, recheck, collection)
-
-    @property
-    def _required_workers(self) -> RayWorkers:
-        assert self._workers is not None, "there are some wherever they are used"
-        return self._workers
-
-    @cached_property
-    def _pool(self) -> WorkerPool:
-        from rag_app.corpus.cluster.workers import WorkerPool
-
-        return WorkerPool(self._required_workers, self._notify)
-
-    @property
-    def _generate(self) -> Generate:
-        """What answers on the cluster."""
-        from rag_app.corpus.cluster.answers import generate_on
-
-        stored = self._stores.connection().fingerprint()
-        return generate_on(self._pool, self.generator_settings, stored)
-
-    def _route(self, request: AskRequest) -> Route:
-        """How a request is answered: from the store, or by a search of the documents it names."""
-        store = self._stores.connection()
-        with store.reading():
-            return self._router.route(request, store.limited(request.where))
-
-    def _retrieve(self, request: AskRequest) -> tuple[Retrieval, tuple[ContextEntry, ...]]:
-        """The hits for a request's query, and their documents, as they are at one moment.
-
-        Beside them a line of the ledger for each lost shard that was left out.
-        """
-        try:
-            return self._retrieve_once(request)
-        except ShardLost:
-            if self._missing_shards == "fail":
-                raise
-            return self._retrieve_once(request)  # it had hits, and is known to be lost by now
-
-    def _retrieve_once(self, request: AskRequest) -> tuple[Retrieval, tuple[ContextEntry, ...]]:
-        store, where = self._stores.connection(), request.where
-        with self._pinned(where, missing=self._missing_shards) as shards, store.reading():
-            hits = self._search(
-                shards, request.query, request.k, EVIDENCE_PASSAGES, where, "default"
-            )
-            source = store.limited(where) if shards is None else shards
-            documents = {hit.document: source.document(hit.document) for hit in hits}
-            missing = _missing(shards, store.limited(where))
-        return Retrieval(hits, documents.__getitem__), missing
-
-    def _generator(self) -> AnswerGenerator:
-        return self._models.generator(self._stores.connection().fingerprint())
-
-
-def _one_document(name: str, store: Store) -> str:
-    """The id of the only document that a name stands for."""
-    ids = documents_named(name, store.entries())
-    if len(ids) > 1:
-        raise DocumentNotFound(f"{name}: {len(ids)} documents; give an id: rag-app list")
-    return ids[0]
-
-
-def _missing(shards: PinnedShards | RemoteShards | None, store: Store) -> tuple[ContextEntry, ...]:
-    """Lines of the ledger for the lost shards that a search left out; none in one piece."""
-    if shards is None or not shards.lost:
-        return ()
-    from rag_app.corpus.shards.missing import ledger_lines
-
-    return ledger_lines(shards.lost, shards.names, store.entries())
-
-
-def _require_ranking(name: str) -> None:
-    from retriever.fusion import RANKINGS
-
-    if name not in RANKINGS:
-        raise InvalidRequest(f"no ranking {name!r}; there are: {', '.join(RANKINGS)}")
+        return self._stores.writing()
 
 
 def _version() -> str:

@@ -54,6 +54,22 @@ class Stores:
             self._opened = FileIdentity.of(store.path)
         return store
 
+    @property
+    def exists(self) -> bool:
+        """Whether there is a corpus in the folder."""
+        return (self._folder / FILE_NAME).exists()
+
+    @contextmanager
+    def reading(self) -> Iterator[Store]:
+        """This thread's connection, which shows the corpus at one moment.
+
+        Raises:
+            CorpusNotFound: There is no corpus in the folder.
+        """
+        store = self.connection()
+        with store.reading():
+            yield store
+
     @contextmanager
     def writing(self) -> Iterator[Store]:
         """This thread's connection, while no other process can write.

@@ -37,7 +37,8 @@ from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency, UnreadableFile
 from indexing.filter import Filter
 from indexing.text.sentences import sentences
-from rag_app.corpus.corpus import EVIDENCE_PASSAGES, Corpus
+from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.search import EVIDENCE_PASSAGES
 from rag_app.datasets.qmsum import Meeting, meetings
 from rag_app.datasets.squad import Article, articles
 from rag_app.evaluation.short_answers import exact_match, word_f1

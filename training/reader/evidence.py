@@ -18,7 +18,8 @@ from generator.extractive.late_chunking import ContextualEncoder
 from indexing.documents import Document
 from indexing.filter import Filter
 from indexing.text.terms import content_stems
-from rag_app.corpus.corpus import EVIDENCE_PASSAGES, Corpus
+from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.search import EVIDENCE_PASSAGES
 from rag_app.progress import track
 
 _HALF = 0.5  # of the shorter of two spans: what they share where one is evidence for the other

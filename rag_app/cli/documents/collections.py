@@ -160,7 +160,7 @@ def confirm_removal(corpus: Corpus, names: Sequence[str]) -> None:
         InvalidRequest: There is nobody to ask.
         Abort: They say no.
     """
-    from rag_app.corpus.document_names import removable_documents
+    from rag_app.corpus.contents.document_names import removable_documents
 
     entries = corpus.documents()
     ids = {id_ for name in names for id_ in removable_documents(name, entries)}

@@ -15,7 +15,7 @@ from rag_app.cli.printing import count_noun
 from rag_app.cli.terminal import field, say
 
 if TYPE_CHECKING:
-    from rag_app.corpus.speakers import Speaker
+    from rag_app.corpus.contents.speakers import Speaker
 
 
 @click.command()

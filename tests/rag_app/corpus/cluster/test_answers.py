@@ -68,7 +68,7 @@ def test_what_a_worker_is_sent_and_answers_survives_the_way(
     with Corpus(folder, encoder=encoder) as corpus:
         hits = corpus.search(request.query)
         documents = {hit.document: corpus.document(hit.document) for hit in hits}
-        here, generator = corpus.answer(request), corpus._generator()
+        here, generator = corpus.answer(request), corpus._answering._generator
         monkeypatch.setattr(answers, "_generator", lambda *_: generator)  # loaded already
         work = (GeneratorSettings(), None, request, Retrieval(hits, documents.__getitem__))
         sent = pickle.loads(pickle.dumps(work))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.store.store import Store
+from rag_app.corpus.indexes import Indexes
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +41,15 @@ class CorpusInfo:
     shards: int = 0
 
 
-def corpus_info(folder: Path, store: Store, *, saved: bool, shards: int = 0) -> CorpusInfo:
+def corpus_info(folder: Path, store: Store, indexes: Indexes) -> CorpusInfo:
     """Count what is in a store.
 
     Args:
         folder: The folder of the corpus.
         store: What is in it, at one moment.
-        saved: Whether the derived indexes are on disk.
-        shards: Among how many the search is divided.
+        indexes: What is derived from it.
     """
+    manifest = indexes.manifest
     entries = store.entries()
     return CorpusInfo(
         folder=str(folder),
@@ -58,9 +59,9 @@ def corpus_info(folder: Path, store: Store, *, saved: bool, shards: int = 0) -> 
         tokens=sum(entry.tokens for entry in entries),
         generation=store.generation,
         fingerprint=store.fingerprint(),
-        snapshot="current" if saved else "missing",
+        snapshot="current" if indexes.are_current(store) else "missing",
         bytes=_size(folder),
-        shards=shards,
+        shards=len(manifest.shards) if manifest else 0,
     )
 
 

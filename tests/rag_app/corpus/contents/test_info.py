@@ -8,6 +8,7 @@ from pathlib import Path
 
 from indexing.encoder.encoder import Encoder
 from rag_app.corpus.corpus import Corpus
+from tests.rag_app.corpus.probes import TEXTS
 
 
 def test_bytes_are_those_of_all_files(tmp_path: Path, encoder: Encoder) -> None:
@@ -39,3 +40,12 @@ def test_folders_that_come_and_go_do_no_harm(tmp_path: Path, encoder: Encoder) -
         done.set()
         writer.join()
         corpus.close()
+
+
+def test_info_counts(corpus: Corpus, encoder: Encoder) -> None:
+    info = corpus.info()
+    assert (info.documents, info.passages, info.fingerprint) == (8, 8, encoder.fingerprint)
+    assert info.words == sum(len(text.split()) for text in TEXTS.values())
+    assert info.snapshot == "current"
+    assert info.bytes == sum(f.stat().st_size for f in corpus.folder.rglob("*") if f.is_file())
+    assert info.bytes > 20_000

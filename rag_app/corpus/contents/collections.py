@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from indexing.store.collections import Collection
-from indexing.store.store import Store
-from rag_app.corpus.document_names import removable_documents
-from rag_app.corpus.snapshots import CorpusView
+from rag_app.corpus.contents.document_names import removable_documents
+from rag_app.corpus.indexes import Indexes
+from rag_app.corpus.stores import Stores
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,55 +35,51 @@ class CorpusCollections:
     cannot be or is taken, `CorpusLocked` while another process writes.
 
     Attributes:
-        reading: Gives the corpus at one moment.
-        writing: Gives its store, while no other process can write to it.
-        refresh: Brings derived indexes up to date.
-        publish: Brings shards up to date, if there are any, which know who holds what.
+        stores: Where they are.
+        indexes: What is derived from them.
     """
 
-    reading: Callable[[], AbstractContextManager[CorpusView]]
-    writing: Callable[[], AbstractContextManager[Store]]
-    refresh: Callable[[Store], None]
-    publish: Callable[[Store], None]
+    stores: Stores
+    indexes: Indexes
 
     def all(self, *, person: str | None = None) -> list[Collection]:
         """All collections that a person may read, in the order in which they were made."""
-        with self.reading() as now:
-            return [one for one in now.store.collections.all() if one.readable_by(person)]
+        with self.stores.reading() as store:
+            return [one for one in store.collections.all() if one.readable_by(person)]
 
     def named(self, name: str) -> Collection:
         """The collection of a name."""
-        with self.reading() as now:
-            return now.store.collections.named(name)
+        with self.stores.reading() as store:
+            return store.collections.named(name)
 
     def holding(self, document: str) -> list[Collection]:
         """The collections that hold a document, by id."""
-        with self.reading() as now:
-            return now.store.collections.holding(document)
+        with self.stores.reading() as store:
+            return store.collections.holding(document)
 
     def create(self, name: str, *, owner: str | None = None, shared: bool = False) -> Collection:
         """Make an empty collection; without an owner it is everybody's."""
-        with self.writing() as store:
+        with self.stores.writing() as store:
             return store.collections.create(name, owner=owner, shared=shared)
 
     def rename(self, name: str, to: str) -> None:
         """Give a collection another name."""
-        with self.writing() as store:
+        with self.stores.writing() as store:
             store.collections.rename(name, to)
 
     def share(self, name: str) -> None:
         """Let everybody read a collection."""
-        with self.writing() as store:
+        with self.stores.writing() as store:
             store.collections.share(name)
 
     def unshare(self, name: str) -> None:
         """Let nobody but its owner read a collection."""
-        with self.writing() as store:
+        with self.stores.writing() as store:
             store.collections.share(name, shared=False)
 
     def give(self, name: str, owner: str | None) -> None:
         """Give a collection to another owner; None makes it everybody's."""
-        with self.writing() as store:
+        with self.stores.writing() as store:
             store.collections.give(name, owner)
 
     def add(self, name: str, documents: Iterable[str | Path]) -> int:
@@ -97,20 +92,20 @@ class CorpusCollections:
         Raises:
             DocumentNotFound: A name fits no document; nothing is changed then.
         """
-        with self.writing() as store:
+        with self.stores.writing() as store:
             entries = store.entries()
             ids = [id_ for one in documents for id_ in removable_documents(str(one), entries)]
             added = store.collections.add(ids, name)
-            self.publish(store)
+            self.indexes.publish(store)
         return added
 
     def deletion(self, name: str) -> Deletion:
         """What it would do to delete a collection; nothing is done."""
-        with self.reading() as now:
-            collections = now.store.collections
+        with self.stores.reading() as store:
+            collections = store.collections
             collection = collections.named(name)
             removed = tuple(collections.only(name))
-            inside = [one.id for one in now.store.of(name).identities()]
+            inside = [one.id for one in store.of(name).identities()]
             kept = {
                 id_: tuple(one for one in collections.holding(id_) if one.name != collection.name)
                 for id_ in inside
@@ -120,7 +115,7 @@ class CorpusCollections:
 
     def delete(self, name: str) -> int:
         """Delete a collection, and the documents that no other holds; how many these were."""
-        with self.writing() as store:
+        with self.stores.writing() as store:
             removed = store.delete_collection(name)
-            self.refresh(store)
+            self.indexes.refresh(store)
         return len(removed)

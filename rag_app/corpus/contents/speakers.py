@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from indexing.documents import Document
@@ -16,8 +15,9 @@ from indexing.errors import InvalidRequest, SpeakerNotFound
 from indexing.filter import Filter
 from indexing.loaders.charset import one_line
 from indexing.store.store import Store
-from rag_app.corpus.document_names import documents_named
-from rag_app.corpus.snapshots import CorpusView
+from rag_app.corpus.contents.document_names import documents_named
+from rag_app.corpus.indexes import Indexes
+from rag_app.corpus.stores import Stores
 
 LONGEST = 200  # characters of a name
 
@@ -58,14 +58,12 @@ class CorpusSpeakers:
     `CorpusLocked` while another process writes.
 
     Attributes:
-        reading: Gives the corpus at one moment.
-        writing: Gives its store, while no other process can write to it.
-        refresh: Brings derived indexes up to date.
+        stores: Where they are.
+        indexes: What is derived from them.
     """
 
-    reading: Callable[[], AbstractContextManager[CorpusView]]
-    writing: Callable[[], AbstractContextManager[Store]]
-    refresh: Callable[[Store], None]
+    stores: Stores
+    indexes: Indexes
 
     def all(self, documents: Iterable[str] = (), *, where: Filter | None = None) -> list[Speaker]:
         """Everybody who speaks, by document, most words first.
@@ -74,9 +72,10 @@ class CorpusSpeakers:
             documents: Ids, titles, paths or folders; none for all.
             where: Limits by collection.
         """
-        with self.reading() as now:
-            store = now.store.limited(where)
-            return [one for id_ in _ids(documents, store) for one in _speakers(store, id_)]
+        with self.stores.reading() as store:
+            limited = store.limited(where)
+            ids = _ids(documents, limited)
+            return [one for id_ in ids for one in _speakers(limited, id_)]
 
     def rename(
         self,
@@ -139,7 +138,7 @@ class CorpusSpeakers:
         every: bool,
     ) -> list[Speaker]:
         """Set the names of documents in which somebody speaks, in one transaction."""
-        with self.writing() as store:
+        with self.stores.writing() as store:
             limited = store.limited(where)
             found = [limited.document(id_) for id_ in _ids(documents, limited)]
             labels = {one.id: _labels(one, speaker) for one in found}
@@ -159,7 +158,7 @@ class CorpusSpeakers:
             }
             if changed:
                 store.name_speakers(changed)
-                self.refresh(store)
+                self.indexes.refresh(store)
             return [one for each in having for one in _speakers(store, each.id)]
 
 

@@ -1,0 +1,232 @@
+"""What is derived from the store of a corpus: one snapshot, or the shards that it is divided into.
+
+The store is the truth. Whatever is here is brought up to it while the write lock is held, and can
+be made again at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexing.errors import CorpusDamaged, InvalidRequest, RagAppError
+from indexing.filter import Filter
+from indexing.index.snapshot import Snapshot
+from indexing.store.database import Synchronous
+from indexing.store.store import Store
+from rag_app.corpus.shards.lost_replicas import LostReplicas
+from rag_app.corpus.shards.manifest import MissingShards, ShardManifest
+from rag_app.corpus.shards.shards import PinnedShards, Shards
+from rag_app.corpus.snapshots import Snapshots
+from rag_app.corpus.stores import Stores
+
+if TYPE_CHECKING:
+    from rag_app.corpus.shards.ray_cluster import RemoteShards
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How a corpus is to be divided.
+
+    Attributes:
+        shards: Into how many.
+        ray: The address of the Ray cluster that is to search them; "" for whoever asks.
+        replicas: Actors of each shard there.
+        name: What the corpus is to be called there.
+        gpus: Of each actor.
+    """
+
+    shards: int
+    ray: str = ""
+    replicas: int = 1
+    name: str = ""
+    gpus: float = 0.0
+
+
+class Indexes:
+    """The indexes of a corpus, in one piece or in shards.
+
+    Args:
+        folder: The folder of the corpus.
+        stores: Its documents.
+        synchronous: What a power cut may take.
+        notify: Called with a sentence about whatever takes long or is left undone.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        stores: Stores,
+        *,
+        synchronous: Synchronous = "normal",
+        notify: Callable[[str], None] | None = None,
+    ) -> None:
+        self._folder, self._stores, self._notify = folder, stores, notify
+        self._snapshots = Snapshots(folder, notify)
+        self._shards = Shards(folder, synchronous=synchronous, notify=notify)
+        self._lost_replicas = LostReplicas()
+
+    def close(self) -> None:
+        """Let go of files and memory."""
+        self._snapshots.close()
+        self._shards.close()
+
+    @property
+    def manifest(self) -> ShardManifest | None:
+        """The shards that are published; None where the corpus is in one piece."""
+        return self._shards.manifest
+
+    # Reading
+
+    def snapshot(self, store: Store) -> Snapshot:
+        """Of the whole store as it is read now, whether it is divided or not."""
+        return self._snapshots.current(store)
+
+    def are_current(self, store: Store) -> bool:
+        """Whether those of the store as it is now are on disk."""
+        if self.manifest is None:
+            return self._snapshots.are_saved(store)
+        return self._shards.are_current(store)
+
+    def damage(self, store: Store) -> str:
+        """What is wrong with the files on disk; "" where nothing is."""
+        if self.manifest is None:
+            return self._snapshots.damage(store)
+        return self._shards.damage()
+
+    @contextmanager
+    def local_shards(self, scope: tuple[int, ...] | None = None) -> Iterator[PinnedShards | None]:
+        """The shards as they are published now, read in this process; None in one piece.
+
+        Args:
+            scope: Rows of the collections that are read; None for all.
+        """
+        if self.manifest is None:
+            yield None
+            return
+        with self._shards.reading(scope) as shards:
+            yield shards
+
+    @contextmanager
+    def shards(
+        self, where: Filter | None, *, missing: MissingShards = "fail"
+    ) -> Iterator[PinnedShards | RemoteShards | None]:
+        """The shards as they are published now, read where they are; None in one piece.
+
+        Args:
+            where: Limits by collection.
+            missing: Whether a search fails, or leaves out, shards that are lost on a cluster.
+        """
+        store, manifest = self._stores.connection(), self.manifest
+        if manifest is None:
+            yield None
+            return
+        with store.reading():
+            scope = store.limited(where).scope
+        if manifest.ray:
+            from rag_app.corpus.shards.ray_cluster import RemoteShards
+
+            away = self._lost_replicas
+            yield RemoteShards(self._folder, manifest, scope, missing=missing, away=away)
+            return
+        with self._shards.reading(scope) as shards:
+            yield shards
+
+    # Writing, while the write lock of the corpus is held
+
+    def refresh(self, store: Store) -> None:
+        """Bring them up to a changed store."""
+        if self.manifest is None:
+            self._snapshots.refresh(store)
+        else:
+            self.publish(store)
+
+    def publish(self, store: Store) -> None:
+        """Bring shards, if there are any, up to a changed store."""
+        self._shards.publish(store)
+        self._load_actors()
+
+    def rebuild(self, store: Store) -> None:
+        """Make them again, whatever is on disk."""
+        if self.manifest is None:
+            self._snapshots.rebuild(store)
+        else:
+            self._shards.rebuild(store)
+            self._load_actors()
+
+    # Dividing
+
+    def divide(self, division: Division) -> ShardManifest:
+        """Divide the corpus, or divide it in another way; what was published.
+
+        Raises:
+            InvalidRequest: There cannot be so many, or the cluster is not there or too small.
+            ShardLost: A shard does not begin on the cluster.
+        """
+        self._stores.connection()
+        name = self._name_on_cluster(division)
+        with self._stores.writing() as store:
+            self._release_actors()
+            manifest = self._shards.divide(
+                store,
+                division.shards,
+                ray=division.ray,
+                replicas=division.replicas,
+                name=name,
+                gpus=division.gpus,
+            )
+        if division.ray:
+            from rag_app.corpus.shards.ray_cluster import start
+
+            start(self._folder, manifest)
+        return manifest
+
+    def unite(self) -> None:
+        """Put the corpus in one piece again."""
+        self._stores.connection()
+        with self._stores.writing() as store:
+            self._release_actors()
+            self._shards.unite()
+            self._snapshots.refresh(store)
+
+    def _name_on_cluster(self, division: Division) -> str:
+        """What the corpus is called on the cluster, which has been found to have room for it."""
+        if not division.ray:
+            if division.gpus:
+                raise InvalidRequest("GPUs compare the vectors of shards on a Ray cluster only")
+            return division.name
+        from rag_app.corpus.cluster.address import corpus_name, require_free
+        from rag_app.corpus.cluster.connection import connect
+        from rag_app.corpus.shards.ray_cluster import require_gpus
+
+        name = corpus_name(division.name, self._folder)
+        require_free(connect(division.ray), name, self._folder)
+        require_gpus(connect(division.ray), division.gpus, division.shards * division.replicas)
+        return name
+
+    def _load_actors(self) -> None:
+        """Let a cluster load what was published; what it does not is loaded with a question."""
+        manifest = self.manifest
+        if manifest and manifest.ray:
+            from rag_app.corpus.shards.ray_cluster import start
+
+            try:
+                start(self._folder, manifest)
+            except RagAppError as error:
+                if self._notify is not None:
+                    self._notify(str(error))
+
+    def _release_actors(self) -> None:
+        """End the actors of a cluster that searched until now."""
+        self._lost_replicas = LostReplicas()
+        try:
+            manifest = self.manifest
+        except CorpusDamaged:  # about to be made again
+            return
+        if manifest and manifest.ray:
+            from rag_app.corpus.shards.ray_cluster import release
+
+            release(self._folder, manifest)

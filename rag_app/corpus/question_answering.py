@@ -1,0 +1,137 @@
+"""A request in, the events of its answer out: routed, searched for, and quoted or generated."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from generator.request import AskRequest
+from indexing.errors import InvalidRequest
+from rag_app.corpus.models import Models
+from rag_app.corpus.search import Search
+from rag_app.corpus.stores import Stores
+
+if TYPE_CHECKING:
+    from generator.answer import Answer, Event
+    from generator.generator import Generator as AnswerGenerator
+    from generator.position_check import PositionCheck
+    from rag_app.corpus.cluster.answers import Generate
+    from rag_app.corpus.cluster.workers import RayWorkers, WorkerPool
+    from rag_app.requests.router import Route, Router
+
+
+class QuestionAnswering:
+    """What answers requests over a corpus.
+
+    Args:
+        stores: Its documents.
+        search: What retrieves evidence.
+        models: What generates.
+        workers: The Ray cluster that makes answers instead, if there is one.
+        notify: Called with a sentence about anything that takes long.
+    """
+
+    def __init__(
+        self,
+        stores: Stores,
+        search: Search,
+        models: Models,
+        *,
+        workers: RayWorkers | None,
+        notify: Callable[[str], None] | None,
+    ) -> None:
+        self._stores, self._search, self._models = stores, search, models
+        self._workers, self._notify = workers, notify
+
+    @property
+    def concurrency(self) -> int:
+        """How many requests are best made at once: on a cluster, two for each worker."""
+        return 1 if self._workers is None else max(1, 2 * self._pool.count)
+
+    def answer(self, request: AskRequest) -> Answer:
+        """The answer, from the cluster where there is one."""
+        from generator.answer import AnswerReady
+
+        for event in self._events(request, None, on_workers=self._workers is not None):
+            if isinstance(event, AnswerReady):
+                return event.answer
+        raise AssertionError("a stream ends with its answer")
+
+    def events(self, request: AskRequest, stop: threading.Event | None = None) -> Generator[Event]:
+        """The events of the answer, made here; `stop`, set by another thread, ends it early."""
+        return self._events(request, stop)
+
+    def check_position(
+        self,
+        request: AskRequest,
+        *,
+        usual: Answer | None,
+        progress: Callable[[int, int], None] | None,
+    ) -> PositionCheck:
+        """Whether the answer stays the same with its evidence in other orders."""
+        from generator.position_check import check
+
+        route = self._route(request)
+        if route.lines is not None:
+            raise InvalidRequest(
+                f"the answer to {route.read_as} is computed, so it rests on no order of "
+                "passages; check the position with a question"
+            )
+        request = route.request
+        (retrieval, _), generator = self._search.evidence(request), self._generator
+        usual = usual or generator.answer(request, retrieval)
+        return check(generator, request, retrieval, usual, progress=progress)
+
+    def _events(
+        self, request: AskRequest, stop: threading.Event | None, *, on_workers: bool = False
+    ) -> Generator[Event]:
+        from generator.answer import AnswerReady, with_entries
+
+        started = time.perf_counter()
+        route = self._route(request)
+        if route.lines is not None:
+            yield from route.events(time.perf_counter() - started)
+            return
+        evidence, lost = self._search.evidence(route.request)
+        retrieval = replace(evidence, seconds=time.perf_counter() - started)
+        if on_workers:
+            answer = self._generate(route.request, retrieval)
+            yield with_entries(route.marked(AnswerReady(answer)), lost)
+            return
+        for event in self._generator.stream(route.request, retrieval, stop=stop):
+            marked = route.marked(event) if isinstance(event, AnswerReady) else event
+            yield with_entries(marked, lost)
+
+    def _route(self, request: AskRequest) -> Route:
+        """How a request is answered: from the store, or by a search of the documents it names."""
+        with self._stores.reading() as store:
+            return self._router.route(request, store.limited(request.where))
+
+    @cached_property
+    def _router(self) -> Router:
+        from rag_app.requests.router import Router
+
+        return Router()
+
+    @property
+    def _generator(self) -> AnswerGenerator:
+        return self._models.generator(self._stores.connection().fingerprint())
+
+    @property
+    def _generate(self) -> Generate:
+        """What answers on the cluster."""
+        from rag_app.corpus.cluster.answers import generate_on
+
+        stored = self._stores.connection().fingerprint()
+        return generate_on(self._pool, self._models.generator_settings, stored)
+
+    @cached_property
+    def _pool(self) -> WorkerPool:
+        from rag_app.corpus.cluster.workers import WorkerPool
+
+        assert self._workers is not None, "asked for only where there are some"
+        return WorkerPool(self._workers, self._notify)

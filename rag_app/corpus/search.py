@@ -1,0 +1,187 @@
+"""A query in, the best documents of a corpus out, in one piece or in shards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from generator.request import AskRequest, Retrieval
+from indexing.documents import Hit
+from indexing.errors import InvalidRequest, ShardLost
+from indexing.filter import Filter
+from indexing.store.store import Store
+from rag_app.corpus.contents.documents import document_named
+from rag_app.corpus.indexes import Indexes
+from rag_app.corpus.models import Models
+from rag_app.corpus.shards.manifest import MissingShards
+from rag_app.corpus.shards.shards import PinnedShards
+from rag_app.corpus.stores import Stores
+
+if TYPE_CHECKING:
+    from generator.answer import ContextEntry
+    from rag_app.corpus.shards.missing import PartialHits
+    from rag_app.corpus.shards.ray_cluster import RemoteShards
+    from retriever.retriever import Retriever
+    from retriever.similar_documents import SimilarDocument
+
+EVIDENCE_PASSAGES = 16
+"""Passages of evidence, over all documents of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A query and how much it is to find.
+
+    Attributes:
+        query: A question or a description, of any length.
+        k: Documents at most.
+        passages: Passages of each document at most.
+        where: Limits of what is searched.
+        ranking: A name from `retriever.fusion.RANKINGS`.
+
+    Raises:
+        InvalidRequest: There is no ranking by that name.
+    """
+
+    query: str
+    k: int
+    passages: int
+    where: Filter | None
+    ranking: str = "default"
+
+    def __post_init__(self) -> None:
+        _require_ranking(self.ranking)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The search of a corpus.
+
+    Attributes:
+        stores: Its documents.
+        indexes: What is derived from them.
+        models: What encodes queries.
+        missing_shards: What becomes of a question when a shard is lost.
+    """
+
+    stores: Stores
+    indexes: Indexes
+    models: Models
+    missing_shards: MissingShards
+
+    def hits(self, request: SearchRequest) -> list[Hit]:
+        """The best documents; it fails where a shard is lost."""
+        with self.indexes.shards(request.where) as shards:
+            return self._hits(shards, request)
+
+    def partial(self, request: SearchRequest) -> PartialHits:
+        """The best documents, and which lost shards were left out, if they may be."""
+        from rag_app.corpus.shards.missing import PartialHits
+
+        where, missing = request.where, self.missing_shards
+        store = self.stores.connection()
+        with self.indexes.shards(where, missing=missing) as shards, store.reading():
+            hits = self._hits(shards, request)
+            return PartialHits(hits, _ledger_of_lost(shards, store.limited(where)))
+
+    def evidence(self, request: AskRequest) -> tuple[Retrieval, tuple[ContextEntry, ...]]:
+        """The hits for a request's query, and their documents, as they are at one moment.
+
+        Beside them a line of the ledger for each lost shard that was left out.
+        """
+        try:
+            return self._evidence(request)
+        except ShardLost:
+            if self.missing_shards == "fail":
+                raise
+            return self._evidence(request)  # it had hits, and is known to be lost by now
+
+    @contextmanager
+    def retriever(self, ranking: str) -> Iterator[Retriever]:
+        """What scores a corpus in one piece, as it is at one moment."""
+        from retriever.fusion import RANKINGS
+        from retriever.retriever import Retriever
+
+        _require_ranking(ranking)
+        with self.stores.reading() as store:
+            embed = self.models.query_encoder(store.fingerprint()).encode_queries
+            yield Retriever(store, self.indexes.snapshot(store), embed, RANKINGS[ranking])
+
+    @contextmanager
+    def divided_retriever(self, ranking: str) -> Iterator[Retriever]:
+        """As `retriever`; a corpus in shards is scored by its shards, in this process."""
+        from retriever.retriever import DividedRetriever
+
+        with self.retriever(ranking) as whole, self.indexes.local_shards() as shards:
+            if shards is None:
+                yield whole
+                return
+            parts = shards.retrievers(whole.embed, whole.ranking)
+            yield DividedRetriever(
+                whole.store, whole.snapshot, whole.embed, whole.ranking, tuple(parts)
+            )
+
+    def similar(self, name: str, k: int, where: Filter | None) -> list[SimilarDocument]:
+        """The documents that are most similar to the one of a name, best first."""
+        from retriever.similar_documents import similar_documents
+
+        with self.stores.reading() as store:
+            limited = store.limited(where)
+            id_ = document_named(name, limited)
+            with self.indexes.local_shards(limited.scope) as shards:
+                if shards is not None:
+                    return shards.similar(id_, k=k, where=where)
+            return similar_documents(
+                id_, [(limited, self.indexes.snapshot(store))], k=k, where=where
+            )
+
+    def _hits(
+        self, shards: PinnedShards | RemoteShards | None, request: SearchRequest
+    ) -> list[Hit]:
+        from retriever.fusion import RANKINGS
+
+        k, passages, where = request.k, request.passages, request.where
+        if shards is None:
+            with self.retriever(request.ranking) as retriever:
+                return retriever.search(request.query, k=k, passages=passages, where=where)
+        encoder = self.models.query_encoder(self.stores.connection().fingerprint())
+        return shards.search(
+            request.query,
+            k=k,
+            passages=passages,
+            where=where,
+            embed=encoder.encode_queries,
+            ranking=RANKINGS[request.ranking],
+        )
+
+    def _evidence(self, request: AskRequest) -> tuple[Retrieval, tuple[ContextEntry, ...]]:
+        where, missing = request.where, self.missing_shards
+        store = self.stores.connection()
+        with self.indexes.shards(where, missing=missing) as shards, store.reading():
+            hits = self._hits(
+                shards, SearchRequest(request.query, request.k, EVIDENCE_PASSAGES, where)
+            )
+            source = store.limited(where) if shards is None else shards
+            documents = {hit.document: source.document(hit.document) for hit in hits}
+            lost = _ledger_of_lost(shards, store.limited(where))
+        return Retrieval(hits, documents.__getitem__), lost
+
+
+def _ledger_of_lost(
+    shards: PinnedShards | RemoteShards | None, store: Store
+) -> tuple[ContextEntry, ...]:
+    """Lines of the ledger for the lost shards that a search left out; none in one piece."""
+    if shards is None or not shards.lost:
+        return ()
+    from rag_app.corpus.shards.missing import ledger_lines
+
+    return ledger_lines(shards.lost, shards.names, store.entries())
+
+
+def _require_ranking(name: str) -> None:
+    from retriever.fusion import RANKINGS
+
+    if name not in RANKINGS:
+        raise InvalidRequest(f"no ranking {name!r}; there are: {', '.join(RANKINGS)}")
