@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from generator.answer import Citation
 from indexing.documents import Document, Hit
 from indexing.text.language import language_of
 from indexing.text.sentences import sentences
+from indexing.text.tables import Columns, is_row, labelled, markdown_columns
 
 Vectors = NDArray[np.float32]
 """Shape (n, d), each row of length 1."""
@@ -58,6 +59,7 @@ class Sentence:
         utterance: Start of its utterance, or None outside of any.
         speaker: Who says it.
         time: Seconds from the start of the recording.
+        columns: Of a row that does not say them, the names of its table's columns.
     """
 
     document: Document
@@ -67,11 +69,27 @@ class Sentence:
     utterance: int | None = None
     speaker: str | None = None
     time: float | None = None
+    columns: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
         """The sentence itself."""
         return self.document.text[self.start : self.end]
+
+    @property
+    def read(self) -> str:
+        """What is read and compared: the sentence, of a row with the names of its columns."""
+        return labelled(self.text, self.columns)[0] if self.columns else self.text
+
+    def places(self, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Where spans of `read` stand in the document; a column's name, where its cell begins."""
+        if not self.columns:
+            return [(self.start + first, self.start + last) for first, last in spans]
+        origins = labelled(self.text, self.columns)[1]
+        return [
+            (self.start + origins[first], self.start + origins[last - 1] + 1)
+            for first, last in spans
+        ]
 
     def cited(self, *, end: int | None = None, marker: int = 0) -> Citation:
         """The citation of its document from here to its end, or a later one; nothing verified."""
@@ -130,13 +148,26 @@ def gather_evidence(hits: Sequence[Hit], lookup: Lookup) -> Evidence:
 def evidence_sentences(spans: Iterable[Span]) -> list[Sentence]:
     """Every sentence of the spans once, span by span, each in reading order."""
     by_place: dict[tuple[str, int, int], Sentence] = {}
+    tables: dict[str, list[Columns]] = {}
     for span in spans:
-        language = language_of(span.document.text)
+        document = span.document
+        language = language_of(document.text)
         for start, end, utterance_start in _utterances(span):
-            for first, last in sentences(span.document.text, start, end, language):
+            for first, last in sentences(document.text, start, end, language):
                 sentence = _sentence(span, first, last, utterance_start)
-                by_place.setdefault((span.document.id, first, last), sentence)
+                if is_row(sentence.text):
+                    if document.id not in tables:
+                        tables[document.id] = markdown_columns(document.text)
+                    sentence = _with_columns(sentence, tables[document.id])
+                by_place.setdefault((document.id, first, last), sentence)
     return list(by_place.values())
+
+
+def _with_columns(row: Sentence, tables: Sequence[Columns]) -> Sentence:
+    """A row with the names of the columns of the table that it is in."""
+    at = bisect_right(tables, row.start, key=lambda table: table.below) - 1
+    within = at >= 0 and row.start < tables[at].end
+    return replace(row, columns=tables[at].names) if within else row
 
 
 def _sentence(span: Span, first: int, last: int, start: int | None) -> Sentence:

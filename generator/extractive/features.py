@@ -100,7 +100,7 @@ class SentenceFeatures:
             words: Vectors of words.
             question: The question as asked, where `query` completes it.
         """
-        texts = [sentence.text for sentence in sentences]
+        texts = [sentence.read for sentence in sentences]
         languages = [language_of(sentence.document.text) for sentence in sentences]
         asked = language_of_question(query, [each for each, _ in Counter(languages).most_common()])
         content = [content_words(*each) for each in zip(texts, languages, strict=True)]

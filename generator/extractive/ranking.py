@@ -24,13 +24,13 @@ from generator.evidence import Sentence, Vectors
 from generator.extractive.answer_type import AnswerType, classify_question, has_answer_type
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
-from generator.extractive.table_rows import named_cells
+from generator.extractive.table_rows import is_header, row_scores
+from indexing.text.tables import is_row
 from indexing.text.terms import content_stems
 
 _MOST_NEW_STEMS = 12
 _HEADING = 10  # words
 _LEAST_STEMS = 2  # of content words; drops "Okay ." and "{vocalsound}"
-_NAMED_CELL = 8.0  # more than all else together tells apart two rows of a table
 _LOGIT, _SPAN_LOGITS = 10.0, 20.0  # bounds of what the reader says
 
 Weights = Mapping[str, float]
@@ -50,7 +50,7 @@ def sentence_scores(features: SentenceFeatures, weights: Weights | None = None) 
     scores = np.zeros(len(features.sentences), np.float32)
     for name, weight in weights.items():
         scores += weight * FEATURES[name](features)
-    scores += _NAMED_CELL * named_cells(features)
+    scores += row_scores(features)
     has_content = np.array(
         [
             len(set(stems)) >= _LEAST_STEMS and not is_heading(sentence)
@@ -64,13 +64,13 @@ def sentence_scores(features: SentenceFeatures, weights: Weights | None = None) 
 def is_heading(sentence: Sentence) -> bool:
     """Whether a sentence is a heading: it names what follows, and answers nothing.
 
-    One of Markdown; or a short line by itself, between blank lines, without a digit and without a
-    mark at its end.
+    One of Markdown; the names of a table's columns; or a short line by itself, between blank lines,
+    without a digit and without a mark at its end.
     """
     text = sentence.document.text
     start = text.rfind("\n", 0, sentence.start) + 1
     line = text[start : sentence.end]
-    if re.match(r"#{1,6}\s", line):
+    if re.match(r"#{1,6}\s", line) or (is_row(line) and is_header(sentence)):
         return True
     alone = not line[: sentence.start - start].strip() and sentence.utterance is None
     before, after = text[max(0, start - 2) : start], text[sentence.end : sentence.end + 2]

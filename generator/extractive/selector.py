@@ -16,7 +16,7 @@ from generator.evidence import Sentence
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.ranking import probabilities, sentence_scores
-from generator.extractive.table_rows import is_row
+from indexing.text.tables import is_row
 
 _SLACK = 1.15  # how far the last sentence may cross the length
 

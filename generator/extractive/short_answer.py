@@ -19,9 +19,9 @@ from generator.extractive.answer_type import is_open
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
 from generator.extractive.ranking import Weights, sentence_scores
-from generator.extractive.table_rows import cell_of, is_row
+from generator.extractive.table_rows import Asked, cell_of
 from generator.reader.reading import Words
-from indexing.text.terms import content_stems
+from indexing.text.tables import is_row
 
 _WORDS = 0.2  # weight of words' score beside their sentence's, where they are chosen
 
@@ -66,22 +66,23 @@ def candidates(features: SentenceFeatures, weights: Weights | None = None) -> li
     if features.reading is None:
         return []
     scores = sentence_scores(features, weights)
-    asked = set(content_stems(features.query, features.language))
+    asked = Asked.by(features)
     every = [
-        Candidate(i, *_in_cell(features.sentences[i], found, asked), found.score, float(scores[i]))
+        Candidate(i, *place, found.score, float(scores[i]))
         for i, found in enumerate(features.reading.words)
         if found is not None and np.isfinite(scores[i])
+        if (place := _in_cell(features.sentences[i], found, asked)) is not None
     ]
     return sorted(every, key=lambda one: -one.rank)
 
 
-def _in_cell(sentence: Sentence, words: Words, asked: set[str]) -> tuple[int, int]:
-    """Where words stand; of a row of a table, as far as they lie in one cell."""
+def _in_cell(sentence: Sentence, words: Words, asked: Asked) -> tuple[int, int] | None:
+    """Where words stand; of a row of a table, as far as they lie in one cell, or None."""
     if not is_row(sentence.text):
         return words.start, words.end
     at = sentence.start
-    start, end = cell_of(sentence.text, words.start - at, words.end - at, asked)
-    return at + start, at + end
+    place = cell_of(sentence.text, words.start - at, words.end - at, asked, sentence.columns)
+    return None if place is None else (at + place[0], at + place[1])
 
 
 def short_answer(features: SentenceFeatures, citations: Sequence[Citation]) -> ShortAnswer | None:

@@ -2,23 +2,29 @@
 
 Rows of one table are as like each other as sentences can be, so that neither the encoder nor the
 reader tells well which is asked for. A question that has all words of a cell ("What does the life
-jacket cost?") names the rows that have this cell, unless all rows of the table have it.
+jacket cost?") names the rows that have this cell, unless all rows of the table have it. Where it
+names a column too, such a row answers, and nothing beside the table has to.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from generator.evidence import Vectors
+from generator.evidence import Sentence, Vectors
+from generator.extractive.answer_type import AnswerType, classify_question, has_answer_type
 from generator.extractive.features import SentenceFeatures
-from indexing.text.tables import LABEL, SEPARATOR
+from indexing.text.language import ENGLISH
+from indexing.text.tables import LABEL, RULE, cell_spans, is_row
 from indexing.text.terms import content_stems
 
 _SHORT = 3  # words of a cell that is an answer as a whole
+_LEAST = 2  # characters of some words of a cell
+_NAMED_CELL = 8.0  # more than all else together tells apart two rows of a table
+_NAMED_ROW, _ASKED_COLUMN = 1.5, 2.5  # less than a sentence that does answer is ahead of others
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,93 +32,163 @@ class Cell:
     """A cell of a row.
 
     Attributes:
-        column: The name of its column; "" where the row does not say it.
+        column: The name of its column; "" where nothing says it.
+        label: First character of that name in the row, or of the value where it is not there.
         start: First character of its value in the row.
         end: One past the last.
     """
 
     column: str
+    label: int
     start: int
     end: int
 
 
-def is_row(text: str) -> bool:
-    """Whether a sentence is a row of a table."""
-    return SEPARATOR in text
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of a row.
+
+    Attributes:
+        stems: Of the question's content words.
+        kind: The type of answer that is expected; None where the question does not tell.
+        language: Of the question.
+    """
+
+    stems: frozenset[str] = frozenset()
+    kind: AnswerType | None = None
+    language: str = ENGLISH
+
+    @classmethod
+    def by(cls, features: SentenceFeatures) -> Asked:
+        """By the question of these features."""
+        stems = frozenset(content_stems(features.query, features.language))
+        return cls(stems, classify_question(features.question), features.language)
+
+    def names(self, words: str) -> bool:
+        """Whether the question has all of some words."""
+        stems = content_stems(words, self.language)
+        return bool(stems) and self.stems.issuperset(stems)
+
+    def expects(self, value: str) -> bool:
+        """Whether a value is of the expected type; a date or a time of day is no quantity."""
+        if self.kind is None or not has_answer_type(self.kind, value):
+            return False
+        return self.kind != "quantity" or not has_answer_type("time", value)
 
 
-def cells(text: str) -> Iterator[Cell]:
-    """The cells of a row, but for empty ones."""
-    at = 0
-    for part in text.split(SEPARATOR):
-        name, colon, _ = part.partition(": ")
-        column = name if colon and len(name) <= LABEL else ""
-        start, end = at + len(column) + (len(colon) if column else 0), at + len(part)
-        start += len(text[start:end]) - len(text[start:end].lstrip(" |"))
-        end -= len(text[start:end]) - len(text[start:end].rstrip(" |"))
+def cells(text: str, columns: Sequence[str] = ()) -> Iterator[Cell]:
+    """The cells of a row, but for empty ones.
+
+    Args:
+        text: The row.
+        columns: The names of its table's columns, where it does not say them.
+    """
+    for number, (label, end) in enumerate(cell_spans(text)):
+        column, start = columns[number] if number < len(columns) else "", label
+        if not columns:
+            name, colon, value = text[label:end].partition(": ")
+            if colon and len(name) <= LABEL:
+                column, start = name, end - len(value.lstrip())
         if start < end:
-            yield Cell(column, start, end)
-        at += len(part) + len(SEPARATOR)
+            yield Cell(column, label, start, end)
 
 
-def cell_of(text: str, start: int, end: int, asked: Collection[str] = ()) -> tuple[int, int]:
+def cell_of(
+    text: str, start: int, end: int, asked: Asked | None = None, columns: Sequence[str] = ()
+) -> tuple[int, int] | None:
     """Where a row answers, as far as that is one cell; of a long cell some words alone.
+
+    The cell of the one column that the question names answers; else the one that has most of the
+    words that may answer, unless another one alone is of the expected type. What the question
+    itself says is no answer.
 
     Args:
         text: The row.
         start: First character of the words that may answer.
         end: One past the last.
-        asked: Stems of the question: the cell of the one column that it names answers, else the
-            one that has most of the words.
+        asked: What is asked; None where that is not known.
+        columns: As of `cells`.
+
+    Returns:
+        First character and one past the last; None where no cell answers.
     """
-    every = list(cells(text))
-    of_column = [cell for cell in every if _is_asked_for(cell.column, asked)]
-    if len(of_column) == 1 and not _is_asked_for(
-        text[of_column[0].start : of_column[0].end], asked
+    asked = asked or Asked()
+    every = [one for one in cells(text, columns) if not asked.names(text[one.start : one.end])]
+    of_column = [one for one in every if asked.names(one.column)]
+    fitting = [one for one in every if asked.expects(text[one.start : one.end])]
+    cell = max(every, key=lambda one: _shared(one, start, end), default=None)
+    if len(of_column) == 1:
+        (cell,) = of_column
+    elif len(fitting) == 1 and (
+        cell is None or not _shared(cell, start, end) or cell not in fitting
     ):
-        cell = of_column[0]
-    else:
-        cell = max(every, key=lambda one: _shared(one, start, end), default=Cell("", start, end))
-    if _shared(cell, start, end) <= 0:
-        return (cell.start, cell.end) if cell in of_column else (start, end)
-    if len(text[cell.start : cell.end].split()) <= _SHORT:
-        return cell.start, cell.end
-    return max(start, cell.start), min(end, cell.end)
+        (cell,) = fitting
+    elif cell is None or not _shared(cell, start, end):
+        return None
+    inner = max(start, cell.start), min(end, cell.end)
+    whole = len(text[cell.start : cell.end].split()) <= _SHORT or inner[1] - inner[0] < _LEAST
+    return (cell.start, cell.end) if whole else inner
 
 
 def _shared(cell: Cell, start: int, end: int) -> int:
-    return min(end, cell.end) - max(start, cell.start)
+    """How many characters of a cell, its column's name included, words have."""
+    return max(0, min(end, cell.end) - max(start, cell.label))
 
 
-def _is_asked_for(words: str, asked: Collection[str]) -> bool:
-    stems = content_stems(words)
-    return bool(stems) and all(each in asked for each in stems)
+def row_scores(features: SentenceFeatures) -> Vectors:
+    """(n,) what is added to the score of each sentence for what the question names of its row.
 
-
-def named_cells(features: SentenceFeatures) -> Vectors:
-    """(n,) how many cells fewer the question names of each row than of the best in its document.
-
+    Less for a row of which it names fewer cells than of the best one of the document; more for a
+    row of which it names most, and more again where it names a column in which this row has a cell.
     0 for what is no row, and for rows of documents of which it names none.
     """
-    asked = set(content_stems(features.query, features.language))
+    asked = Asked.by(features)
     named = dict[int, set[frozenset[str]]]()
     for number, sentence in enumerate(features.sentences):
-        text = sentence.text
-        if is_row(text):
-            values = (text[cell.start : cell.end] for cell in cells(text))
-            stems = (frozenset(content_stems(each, features.language)) for each in values)
-            named[number] = {each for each in stems if each <= asked and _can_name(each)}
+        if is_row(sentence.text):
+            named[number] = _named(sentence, asked)
     documents = defaultdict[str, list[int]](list)
     for number in named:
         documents[features.sentences[number].document.id].append(number)
-    fewer = np.zeros(len(features.sentences), np.float32)
+    scores = np.zeros(len(features.sentences), np.float32)
     for rows in documents.values():
         often = Counter(cell for number in rows for cell in named[number])
-        counts = [sum(often[cell] < len(rows) for cell in named[number]) for number in rows]
-        fewer[rows] = np.array(counts, np.float32) - max(counts)
-    return fewer
+        telling = {each: {c for c in named[each] if often[c] < len(rows)} for each in rows}
+        most = max(map(len, telling.values()))
+        for number in rows if most else ():
+            scores[number] = _NAMED_CELL * (len(telling[number]) - most)
+            if len(telling[number]) == most:
+                rest = replace(asked, stems=asked.stems.difference(*telling[number]))
+                answers = _answers(features.sentences[number], rest)
+                scores[number] += _NAMED_ROW + _ASKED_COLUMN * answers
+    return scores
+
+
+def _named(row: Sentence, asked: Asked) -> set[frozenset[str]]:
+    """The cells of a row that the question names, as stems."""
+    values = (row.text[cell.start : cell.end] for cell in cells(row.text, row.columns))
+    stems = (frozenset(content_stems(each, asked.language)) for each in values)
+    return {each for each in stems if each <= asked.stems and _can_name(each)}
+
+
+def _answers(row: Sentence, asked: Asked) -> bool:
+    """Whether a row has a cell in a column that the question names."""
+    return any(asked.names(cell.column) for cell in cells(row.text, row.columns))
 
 
 def _can_name(stems: frozenset[str]) -> bool:
     """Whether a cell can name its row: neither nothing nor a digit, which counts something else."""
     return any(len(each) > 1 for each in stems)
+
+
+def is_header(row: Sentence) -> bool:
+    """Whether a row names the columns of those below, and answers nothing itself."""
+    text, end = row.document.text, row.document.text.find("\n", row.end)
+    if end < 0 or text[row.end : end].strip(" |"):
+        return False
+    below = text[end + 1 : text.find("\n", end + 1) + 1 or len(text)].strip()
+    if RULE.fullmatch(below):
+        return True
+    names = {row.text[first:last] for first, last in cell_spans(row.text)}
+    said = [cell.column for cell in cells(below)] if is_row(below) else []
+    return bool(said) and names.issuperset(said) and "" not in said

@@ -82,11 +82,10 @@ def _encoded(
 ) -> tuple[list[list[int]], list[list[tuple[int, int]]]]:
     """Token ids and characters of each sentence, its tail cut where it is too long."""
     most = _LONGEST - _LONGEST_LABEL
-    texts = [sentence.text for sentence in sentences]
+    texts = [sentence.read for sentence in sentences]
     every = tokenizer.encode_batch(texts, add_special_tokens=False)
     spans = [
-        [(sentence.start + a, sentence.start + b) for a, b in one.offsets[:most]]
-        for sentence, one in zip(sentences, every, strict=True)
+        sentence.places(one.offsets[:most]) for sentence, one in zip(sentences, every, strict=True)
     ]
     return [one.ids[:most] for one in every], spans
 

@@ -2,19 +2,103 @@
 
 The row that names the columns stays as it is, and each row below says what its cells are:
 "Item: Wages | 2023: 745 | 2024: 790". Only where it is certain that the first row names columns.
+Markdown keeps its text as it stands: there the names are found in the row above the rule.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 SEPARATOR = " | "
 LABEL = 60  # characters of a column's name, at most
 
+RULE = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")
+"""The rule below the names of a table's columns (GitHub Flavored Markdown 0.29, 4.10)."""
+
+_RULED = re.compile(rf"\n[ \t]*({RULE.pattern})[ \t]*(?=\n|\Z)")
+_ROWS = re.compile(r"(?:\n[^\n|]*\|[^\n]*)*")
+_BETWEEN = re.compile(r" \| | \|$")
+_FRAME = re.compile(r"(?<!\\)\|")
+
 _NUMBER = re.compile(r"[^\w]*\d[\d\s.,:/%()+-]*[^\w]*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _LETTER = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The names of a table's columns, and where the rows are that do not say them.
+
+    Attributes:
+        names: Of the columns.
+        start: First character of the row of names.
+        below: One past the rule below it.
+        end: One past the last row.
+    """
+
+    names: tuple[str, ...]
+    start: int
+    below: int
+    end: int
+
+
+def is_row(text: str) -> bool:
+    """Whether a line is a row of a table."""
+    return SEPARATOR in text or (_is_framed(text) and text.count("|") > 2)
+
+
+def _is_framed(row: str) -> bool:
+    return row.lstrip().startswith("|") and row.rstrip().endswith("|")
+
+
+def cell_spans(row: str) -> list[tuple[int, int]]:
+    """Where each cell of a row stands, empty ones too, without the blanks around it."""
+    framed = _is_framed(row)
+    marks = [mark.span() for mark in (_FRAME if framed else _BETWEEN).finditer(row)]
+    starts, ends = [0, *(end for _, end in marks)], [*(start for start, _ in marks), len(row)]
+    inner = slice(1, -1) if framed else slice(None)
+    return [_bare(row, *each) for each in zip(starts[inner], ends[inner], strict=True)]
+
+
+def _bare(row: str, start: int, end: int) -> tuple[int, int]:
+    """A span without the blanks at its ends."""
+    words = row[start:end]
+    first = start + len(words) - len(words.lstrip())
+    return first, max(first, start + len(words.rstrip()))
+
+
+def markdown_columns(text: str) -> list[Columns]:
+    """The names of the columns of each table of Markdown in a text, in order."""
+    tables = []
+    for rule in _RULED.finditer(text) if "|" in text else ():
+        start = text.rfind("\n", 0, rule.start()) + 1
+        head = text[start : rule.start()]
+        names = tuple(head[first:last] for first, last in cell_spans(head))
+        if "|" in rule[1] and is_row(head) and len(names) == len(re.findall("-+", rule[1])):
+            rows = _ROWS.match(text, rule.end(1))
+            tables.append(Columns(names, start, rule.end(1), rows.end() if rows else rule.end()))
+    return tables
+
+
+def labelled(row: str, names: Sequence[str]) -> tuple[str, list[int]]:
+    """A row with the names of its columns, as rows of other formats have them.
+
+    Returns:
+        The line, and of each of its characters which one of `row` it is; those of a name count as
+        the first of the cell.
+    """
+    pieces: list[str] = []
+    origins: list[int] = []
+    spans = cell_spans(row)
+    unnamed = [""] * (len(spans) - len(names))
+    for name, (start, end) in zip([*names, *unnamed], spans, strict=False):
+        if start < end:
+            before = (SEPARATOR if pieces else "") + (f"{name}: " if name else "")
+            pieces.append(before + row[start:end])
+            origins += [start] * len(before) + list(range(start, end))
+    return "".join(pieces), origins
 
 
 def with_header(rows: Sequence[Sequence[str]], *, marked: bool = False) -> list[str]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from generator.extractive.table_rows import cell_of, cells, is_row
+from generator.evidence import Sentence
+from generator.extractive.table_rows import Asked, cell_of, cells, is_header
+from indexing.documents import Document
 from indexing.encoder.encoder import Encoder
+from indexing.text.tables import is_row
 from rag_app.corpus.corpus import Corpus
 
 ROWS = (
@@ -25,21 +29,43 @@ ASKED = (
 )
 
 
-def test_the_row_that_is_named_answers_and_its_cell_stands_out(
-    tmp_path: Path, encoder: Encoder
+HEADER = ("item", "price", "supplier", "delivered")
+BESIDE = "What we bought this year, with the dates of delivery."
+
+
+def _csv(path: Path) -> None:
+    path.write_text("\n".join(",".join(row) for row in (HEADER, *ROWS)), "utf-8")
+
+
+def _markdown(path: Path) -> None:
+    rows = "\n".join(f"| {' | '.join(row)} |" for row in (HEADER, ("---",) * 4, *ROWS))
+    path.write_text(f"# Stock\n\n{BESIDE}\n\n{rows}\n\nAll was paid by June.\n", "utf-8")
+
+
+def _html(path: Path) -> None:
+    names = "".join(f"<th>{name}</th>" for name in HEADER)
+    rows = ("".join(f"<td>{cell}</td>" for cell in row) for row in ROWS)
+    table = "".join(f"<tr>{row}</tr>" for row in (names, *rows))
+    path.write_text(f"<p>{BESIDE}</p><table>{table}</table><p>All was paid by June.</p>", "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "write"), [("a.csv", _csv), ("a.md", _markdown), ("a.html", _html)]
+)
+def test_the_row_that_is_named_answers_alone_and_its_cell_stands_out(
+    name: str, write: Callable[[Path], None], tmp_path: Path, encoder: Encoder
 ) -> None:
-    table = tmp_path / "stock.csv"
-    lines = (",".join(row) for row in (("item", "price", "supplier", "delivered"), *ROWS))
-    table.write_text("\n".join(lines), "utf-8")
+    write(tmp_path / name)
     with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
-        corpus.add([table])
-        for item, *values in ROWS:
+        corpus.add([tmp_path / name])
+        for item, *values in ROWS[::2]:
             for question, value in zip(ASKED, values, strict=True):
                 answer = corpus.ask(question.format(item.lower()))
                 assert [item in each.quote for each in answer.citations] == [True], answer.text
                 assert answer.short is not None and answer.short.text == value, answer.short
         supplied = corpus.ask("What does Hull Timber supply?").citations
-        assert supplied and all("supplier: Hull Timber" in each.quote for each in supplied)
+        assert supplied and all("Hull Timber" in each.quote for each in supplied)
+        assert corpus.ask("What does the helicopter cost?").abstained
 
 
 @pytest.mark.parametrize(
@@ -48,6 +74,7 @@ def test_the_row_that_is_named_answers_and_its_cell_stands_out(
         ("item: Oar | price: 12", ["Oar", "12"]),
         ("| Oar | 12 |", ["Oar", "12"]),
         ("Oar |  | at: 10:30", ["Oar", "10:30"]),
+        ("| of ash\\|pine |12| |", ["of ash\\|pine", "12"]),
         (" | ", []),
     ],
 )
@@ -69,12 +96,43 @@ def test_words_are_of_one_cell_which_answers_as_a_whole_where_it_is_short(
     words: str, cell: str
 ) -> None:
     row = "item: Oar | price: 12 | by: Hull Timber | note: made of ash, light and strong, no rings"
-    start, end = cell_of(row, row.index(words), row.index(words) + len(words))
-    assert row[start:end] == cell
+    place = cell_of(row, row.index(words), row.index(words) + len(words))
+    assert place is not None and row[slice(*place)] == cell
 
 
-def test_the_column_that_is_asked_for_answers() -> None:
-    row = "item: Oar | price: 12 | by: Hull Timber"
-    for asked, cell in (({"price", "oar"}, "12"), ({"item", "oar", "12"}, "Oar"), ({"by"}, "Oar")):
-        start, end = cell_of(row, row.index("Oar"), row.index("Oar") + 3, asked)
-        assert row[start:end] == cell
+@pytest.mark.parametrize(
+    ("asked", "cell"),
+    [
+        (Asked(frozenset({"price", "oar"})), "12"),
+        (Asked(frozenset({"item", "12"})), "Oar"),
+        (Asked(frozenset({"by"})), "Oar"),  # a stop word names nothing
+        (Asked(frozenset({"oar"}), "quantity"), "12"),
+        (Asked(frozenset({"kost", "oar"}), "quantity", "de"), "12"),
+        (Asked(frozenset({"oar"}), "time"), "10:30"),
+        (Asked(frozenset({"oar"})), None),
+    ],
+)
+def test_the_cell_that_is_asked_for_answers_and_none_that_the_question_says(
+    asked: Asked, cell: str | None
+) -> None:
+    for row, columns in (
+        ("item: Oar | price: 12 | by: Hull Timber | at: 10:30", ()),
+        ("| Oar | 12 | Hull Timber | 10:30 |", ("item", "price", "by", "at")),
+    ):
+        place = cell_of(row, row.index("Oar"), row.index("Oar") + 3, asked, columns)
+        assert (place and row[slice(*place)]) == cell
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("| item | price |\n|---|--:|\n| Oar | 12 |", True),
+        ("item | price\nitem: Oar | price: 12", True),
+        ("Oar | 12\nBoat | 900", False),
+        ("item: Oar | price: 12\nitem: Boat | price: 900", False),
+        ("| item | price |", False),
+    ],
+)
+def test_the_names_of_columns_are_a_heading(text: str, header: bool) -> None:
+    document = Document("d", "d.md", "", "d", "markdown", "", text)
+    assert is_header(Sentence(document, 0, text.find("\n") % (len(text) + 1), 0.0)) == header

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.text.tables import with_header
+from indexing.text.tables import labelled, markdown_columns, with_header
 
 YEARS = [["Item", "2023", "2024"], ["Revenue", "1,310", "1,377"], ["Wages", "745", ""]]
 
@@ -37,3 +37,24 @@ def test_in_doubt_they_stay_as_they_are(rows: list[list[str]]) -> None:
 def test_blank_rows_and_none() -> None:
     assert with_header([]) == []
     assert with_header([*YEARS, ["", "", ""]])[-1] == ""
+
+
+def test_tables_of_markdown_name_the_columns_of_their_rows() -> None:
+    text = (
+        "Above | all\n\n| Item | 2023 |\n|:--|--:|\n| Wages | 745 |\n|Tolls|1|\n\nBeside.\n"
+        "a | b\n--- | ---\n1 | 2\nBelow.\n---\n| x |\n|---|---|\n| y | z |"
+    )
+    first, second = markdown_columns(text)
+    assert (first.names, second.names) == (("Item", "2023"), ("a", "b"))
+    assert text[first.below : first.end].split("\n") == ["", "| Wages | 745 |", "|Tolls|1|"]
+    assert text[second.below : second.end] == "\n1 | 2"
+
+
+def test_a_row_is_read_with_the_names_of_its_columns() -> None:
+    row = "| Wages |  | 745 |"
+    said, origins = labelled(row, ("Item", "2022", "2023"))
+    assert said == "Item: Wages | 2023: 745"
+    for word in ("Wages", "745"):
+        at, found = row.index(word), said.index(word)
+        assert origins[found : found + len(word)] == list(range(at, at + len(word)))
+    assert {origins[each] for each in range(len("Item: "))} == {row.index("Wages")}
