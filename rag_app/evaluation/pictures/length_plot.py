@@ -41,6 +41,7 @@ def draw(rows: Sequence[Row], title: str, path: Path) -> None:
         lengths = sorted({length for values in lines.values() for length in values})
         panel.set_xscale("log", base=2)
         panel.set_xticks(lengths, [f"{length:,}" for length in lengths])
+        panel.tick_params(labelsize=8)
         panel.set_title(task, fontsize=9)
         panel.set_xlabel("tokens of a document")
         panel.set_ylim(-0.03, 1.03)
