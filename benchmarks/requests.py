@@ -21,7 +21,7 @@ import click
 from generator.request import AskRequest
 from indexing.documents import Occasion
 from indexing.filter import Filter
-from indexing.store.store import DocumentEntry
+from indexing.store.view import DocumentEntry
 from rag_app.cli.options import print_result, with_json
 from rag_app.requests.catalogue import Catalogue
 from rag_app.requests.router import route

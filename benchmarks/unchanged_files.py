@@ -16,7 +16,8 @@ from indexing.documents import Document
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.files import FileReader
-from indexing.store.store import FileState, Store
+from indexing.store.file_states import FileState
+from indexing.store.store import Store
 from indexing.text.chunking import split
 
 WORDS = 40  # of a file
@@ -75,4 +76,4 @@ def fill(corpus: Path, folder: Path) -> None:
             vectors = EncodedDocument(rows[0], rows[1:], WORDS, WORDS)
             store.put(document, passages, vectors, added="2026-01-01T00:00:00+00:00")
             stat = file.stat()
-            store.remember_file(document.path, FileState(stat.st_size, stat.st_mtime_ns))
+            store.files.remember(document.path, FileState(stat.st_size, stat.st_mtime_ns))

@@ -20,9 +20,10 @@ from indexing.encoder.lookahead import DocumentEncoder, Lookahead, taken_ahead
 from indexing.errors import WorkersLost
 from indexing.files import FileReader
 from indexing.reading_ahead import Ask, ReadingAhead, directly
-from indexing.store.blobs import KeptReadings
 from indexing.store.collections import DEFAULT
-from indexing.store.store import FileState, Store
+from indexing.store.file_states import FileState
+from indexing.store.pictures import PictureReadings
+from indexing.store.store import Store
 from indexing.text.chunking import split
 from indexing.walk import Failure, is_folder, is_gone, nothing_in, resolved, shown, walk
 
@@ -164,7 +165,7 @@ class _Content:
 class _AskedReadings:
     """What is kept of pictures, for a thread that is not the store's."""
 
-    kept: KeptReadings
+    kept: PictureReadings
     ask: Ask
 
     def get(self, key: str, /) -> dict[str, Any] | None:
@@ -282,7 +283,7 @@ class Indexer:
         """
         if self.recheck:
             return [*files]
-        states = self.store.file_states(collection=self.collection)
+        states = self.store.files.states(collection=self.collection)
         changed: list[_SourceFile] = []
         unchanged = 0  # bytes
         for file in files:
@@ -315,7 +316,7 @@ class Indexer:
         def report(picture: int, pictures: int) -> None:
             ask(lambda: self._report_picture(file, picture, pictures))
 
-        kept = self.store.readings()
+        kept = self.store.pictures.readings()
         found = self.reader.read(file.real, readings=_AskedReadings(kept, ask), progress=report)
         documents, failures, unread = _partition(found)
         used = tuple(kept.used)
@@ -357,7 +358,7 @@ class Indexer:
         self._readings = ()
         self._forget(content.documents)
         if not failures:
-            self.store.remember_file(file.path, file.state, collection=self.collection)
+            self.store.files.remember(file.path, file.state, collection=self.collection)
         return True
 
     def _taken_ahead(self, items: Iterable[Item], expect: Callable[[Item], None]) -> Iterator[Item]:
@@ -425,7 +426,7 @@ class Indexer:
     def _apply_step(self, step: Step, *, share: float) -> None:
         id_ = self._applied(step, share=share)
         if step.change is not Change.COPY:
-            self.store.put_pictures(id_, step.document.figures, self._readings)
+            self.store.pictures.put(id_, step.document.figures, self._readings)
 
     def _applied(self, step: Step, *, share: float) -> str:
         """Do a step; the id that its document has."""
@@ -523,18 +524,18 @@ def reencode(
 
     The corpus keeps its old vectors until the last new one is there. A killed run goes on later.
     """
-    pending = store.ids_to_reencode(encoder.fingerprint)
+    pending = store.reencoding.pending(encoder.fingerprint)
     tokens = 0
     ahead = encoder if isinstance(encoder, Lookahead) else None
     every = ((store.document(id_), store.passages_of(id_)) for id_ in pending)
     for done, (document, passages) in enumerate(_expected(every, ahead), 1):
         (encoded,) = encoder.encode([(document, passages)])
-        store.put_reencoded(document.id, encoded, encoder.fingerprint)
+        store.reencoding.put(document.id, encoded, encoder.fingerprint)
         tokens += encoded.encoded
         if progress:
             workers = ahead.workers() if ahead else 0
             progress(Progress(done, len(pending), tokens, document.path, workers=workers))
-    store.adopt_reencoded(encoder.fingerprint)
+    store.reencoding.adopt(encoder.fingerprint)
     return len(pending)
 
 

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from indexing.limits import FileLimits
     from indexing.ocr.reading import OcrSettings
     from indexing.store.collections import Collection
-    from indexing.store.store import DocumentEntry
     from indexing.store.verification import Damage
+    from indexing.store.view import DocumentEntry
     from rag_app.corpus.access import Access
     from rag_app.corpus.contents.info import CorpusInfo
     from rag_app.corpus.contents.speakers import Speaker
@@ -104,7 +104,7 @@ _HOMES = {
     "Corpus": "rag_app.corpus.corpus",
     "CorpusInfo": "rag_app.corpus.contents.info",
     "Document": "indexing.documents",
-    "DocumentEntry": "indexing.store.store",
+    "DocumentEntry": "indexing.store.view",
     "EncoderSettings": "indexing.encoder.settings",
     "Event": "generator.answer",
     "FileLimits": "indexing.limits",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from indexing.errors import DocumentNotFound
 from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
-from indexing.store.store import Store
+from indexing.store.view import StoreView
 from retriever.rounds.rounds import Rounds, Share, exchange
 
 
@@ -27,7 +27,7 @@ class MissingNames(Share[frozenset[str]]):
 
 
 def passage_mask(
-    filter_: Filter, store: Store, snapshot: Snapshot
+    filter_: Filter, store: StoreView, snapshot: Snapshot
 ) -> Rounds[npt.NDArray[np.bool_] | None]:
     """(passages,) which ones pass; None when all do.
 

@@ -16,7 +16,7 @@ from indexing.documents import Hit, PassageHit, near
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
-from indexing.store.store import Store
+from indexing.store.view import StoreView
 from retriever.candidates import score_candidates
 from retriever.diversity import RankedPassages
 from retriever.features import UNSCALED, Embed, Features, by_sentence, mask_out
@@ -65,7 +65,7 @@ class Retriever:
         ranking: Which features count, and how much.
     """
 
-    store: Store
+    store: StoreView
     snapshot: Snapshot
     embed: Embed
     ranking: Ranking = RANKINGS["default"]
@@ -114,7 +114,9 @@ class Retriever:
             return score_candidates(features, self.ranking, least=least)
         return (yield from _score_all(features, self.ranking))
 
-    def _hits(self, scores: Scores, found: Sequence[int], passages: int, store: Store) -> list[Hit]:
+    def _hits(
+        self, scores: Scores, found: Sequence[int], passages: int, store: StoreView
+    ) -> list[Hit]:
         snapshot = self.snapshot
         entries = store.documents_at([int(snapshot.document_rows[d]) for d in found])
         hits = []

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from indexing.errors import DocumentNotFound, InvalidRequest
 from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
-from indexing.store.store import DocumentName, Store
+from indexing.store.view import DocumentName, StoreView
 from retriever.rounds.rounds import Rounds, Share, exchange, run_together
 
 FloatArray = npt.NDArray[np.float32]
@@ -42,7 +42,11 @@ class _OwnVector(Share["_OwnVector"]):
 
 
 def similar_documents(
-    id_: str, parts: Sequence[tuple[Store, Snapshot]], *, k: int = 5, where: Filter | None = None
+    id_: str,
+    parts: Sequence[tuple[StoreView, Snapshot]],
+    *,
+    k: int = 5,
+    where: Filter | None = None,
 ) -> list[SimilarDocument]:
     """The k most similar to a document, best first, without itself; loads no model.
 
@@ -66,7 +70,7 @@ def similar_documents(
 
 
 def _similar(
-    id_: str, store: Store, snapshot: Snapshot, k: int, where: Filter
+    id_: str, store: StoreView, snapshot: Snapshot, k: int, where: Filter
 ) -> Rounds[list[tuple[int, SimilarDocument]]]:
     """The most similar documents of one part, with their rows."""
     names = {

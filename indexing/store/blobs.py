@@ -6,10 +6,6 @@ reading of a file whose reading was broken off waits under its key until then.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, MutableMapping
-from typing import Any
-
 from indexing.store.checksums import checksum
 from indexing.store.database import Database
 from indexing.store.facts import FIGURES, PICTURES
@@ -66,37 +62,3 @@ class Blobs:
             [row, row],
         )
         to.run_all("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?)", rows)
-
-
-class KeptReadings(MutableMapping[str, dict[str, Any]]):
-    """Readings of pictures, each in the database as soon as it is there.
-
-    Attributes:
-        used: Keys asked for or kept, in order.
-    """
-
-    def __init__(self, database: Database) -> None:
-        self._database, self._blobs = database, Blobs(database)
-        self.used: dict[str, None] = {}
-
-    def __getitem__(self, key: str) -> dict[str, Any]:
-        value = self._blobs.get(key)
-        if value is None:
-            raise KeyError(key)
-        self.used[key] = None
-        return dict(json.loads(value))
-
-    def __setitem__(self, key: str, reading: dict[str, Any]) -> None:
-        with self._database.writing():
-            self._blobs.put(key, json.dumps(reading, ensure_ascii=False).encode())
-        self.used[key] = None
-
-    def __delitem__(self, key: str) -> None:
-        with self._database.writing():
-            self._database.run("DELETE FROM blobs WHERE key = ?", [key])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.used)
-
-    def __len__(self) -> int:
-        return len(self.used)

@@ -180,6 +180,11 @@ class Collections:
         )
         return [Membership(*row) for row in rows]
 
+    def memberships_of(self, id_: str) -> list[Membership]:
+        """The same by id of the document; none where there is no such document."""
+        rows = self._database.rows("SELECT row FROM documents WHERE id = ?", [id_])
+        return [one for (row,) in rows for one in self.memberships(row)]
+
     # Writing collections
 
     def create(self, name: str, *, owner: str | None = None, shared: bool = False) -> Collection:

@@ -15,6 +15,9 @@ from pathlib import Path
 from typing import Any, Literal
 from weakref import finalize
 
+import numpy as np
+import numpy.typing as npt
+
 from indexing.errors import (
     CorpusDamaged,
     CorpusError,
@@ -452,3 +455,8 @@ def make_folder(folder: Path) -> None:
             f"{folder}: cannot be made into a corpus folder ({error.strerror or error}); "
             "name another with --corpus"
         ) from error
+
+
+def to_blob(vectors: npt.NDArray[np.float32]) -> bytes:
+    """Vectors as they are stored, on any machine: little-endian float32."""
+    return np.ascontiguousarray(vectors, "<f4").tobytes()

@@ -62,7 +62,7 @@ def transfer(source: Store, target: Store, rows: Iterable[int], *, removed: Iter
             there.run("DELETE FROM documents WHERE row = ?", [row])
             _copy(source, target, row)
         target.blobs.drop_unused()
-        target.raise_generation()
+        target.meta.raise_generation()
 
 
 def _copy(source: Store, target: Store, row: int) -> None:

@@ -14,7 +14,7 @@ from rag_app.chat.write_lock import patiently
 from rag_app.corpus.access import Access
 
 if TYPE_CHECKING:
-    from indexing.store.store import DocumentEntry
+    from indexing.store.view import DocumentEntry
     from rag_app.chat.uploads import Uploads
     from rag_app.corpus.corpus import Corpus
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from generator.answer import ContextEntry
     from indexing.documents import Document
     from indexing.indexer import IndexReport
-    from indexing.store.store import DocumentEntry
+    from indexing.store.view import DocumentEntry
     from rag_app.cli.settings import Setting
     from rag_app.corpus.contents.info import CorpusInfo
 

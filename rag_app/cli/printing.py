@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from generator.position_check import PositionCheck
     from indexing.indexer import IndexReport
     from indexing.indexer import Progress as Step
-    from indexing.store.store import DocumentEntry
+    from indexing.store.view import DocumentEntry
     from rag_app.cli.settings import Setting
     from rag_app.corpus.contents.info import CorpusInfo
     from rag_app.corpus.shards.missing import PartialHits

@@ -17,7 +17,8 @@ from indexing.filter import Filter
 from indexing.limits import FileLimits
 from indexing.store.collections import DEFAULT
 from indexing.store.database import Synchronous
-from indexing.store.store import DocumentEntry, Store
+from indexing.store.store import Store
+from indexing.store.view import DocumentEntry
 from rag_app.corpus.contents.collections import CorpusCollections
 from rag_app.corpus.contents.documents import CorpusDocuments
 from rag_app.corpus.contents.info import CorpusInfo, corpus_info

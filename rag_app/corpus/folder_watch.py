@@ -24,7 +24,7 @@ from indexing.walk import Failure, is_folder, resolved, shown
 
 if TYPE_CHECKING:
     from indexing.indexer import IndexReport
-    from indexing.store.store import DocumentEntry
+    from indexing.store.view import DocumentEntry
     from rag_app.corpus.corpus import Corpus
 
 SETTLE = 2.0  # seconds without a change after which a file is complete

@@ -11,7 +11,7 @@ from generator.request import AskRequest, Retrieval
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest, ShardLost
 from indexing.filter import Filter
-from indexing.store.store import Store
+from indexing.store.view import StoreView
 from rag_app.corpus.contents.documents import document_named
 from rag_app.corpus.indexes import Indexes
 from rag_app.corpus.models import Models
@@ -170,7 +170,7 @@ class Search:
 
 
 def _ledger_of_lost(
-    shards: PinnedShards | RemoteShards | None, store: Store
+    shards: PinnedShards | RemoteShards | None, store: StoreView
 ) -> tuple[ContextEntry, ...]:
     """Lines of the ledger for the lost shards that a search left out; none in one piece."""
     if shards is None or not shards.lost:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from indexing.filter import Filter
-from indexing.store.store import DocumentEntry
+from indexing.store.view import DocumentEntry
 from indexing.text.english import DOCUMENT_WORDS, MEETING_WORDS, MONTHS, ORDINALS
 from rag_app.requests.occasions import Meetings
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from generator.overview.overview import Action
-from indexing.store.store import Store
+from indexing.store.view import StoreView
 from rag_app.requests.listing import MOST_LINES, Line, more
 from rag_app.requests.summary import MOST_DOCUMENTS, overview_of, sentence
 from rag_app.requests.target import Target, Words, groups_of, pattern
@@ -46,7 +46,7 @@ def match(words: Words) -> Target | None:
     return Target("decisions", read_as, ids, phrase=wanted)
 
 
-def lines(target: Target, store: Store) -> Iterator[Line]:
+def lines(target: Target, store: StoreView) -> Iterator[Line]:
     """Of each document, decisions and then actions with who and when; none where none is found."""
     wording = target.wording
     for id_ in target.documents:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from indexing.store.store import Store
+from indexing.store.view import StoreView
 from rag_app.requests.listing import MOST_LINES, Line, more
 from rag_app.requests.target import Target, Words, groups_of, pattern
 
@@ -39,7 +39,7 @@ def match(words: Words) -> Target | None:
     return Target("documents", read_as, words.scope, spoken)
 
 
-def lines(target: Target, store: Store) -> Iterator[Line]:
+def lines(target: Target, store: StoreView) -> Iterator[Line]:
     """How many there are, then each with its format and length."""
     wording = target.wording
     transcripts = store.transcripts()

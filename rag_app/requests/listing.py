@@ -13,7 +13,7 @@ from generator.extractive.selector import build_citation
 from generator.prompt.builder import count_words
 from generator.request import AskRequest
 from indexing.documents import Document
-from indexing.store.store import Store
+from indexing.store.view import StoreView
 from rag_app.requests.target import Target
 from rag_app.requests.wording import Wording
 
@@ -75,7 +75,7 @@ def _read_whole(document: Document) -> ContextEntry:
     return ContextEntry(document.id, document.title, tokens, tokens, 0)
 
 
-def sentence_at(store: Store, document: Document, offset: int) -> Sentence | None:
+def sentence_at(store: StoreView, document: Document, offset: int) -> Sentence | None:
     """The sentence that holds a character, within its utterance or passage; None at none."""
     utterance = document.utterance_at(offset)
     if utterance is not None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import takewhile
 
 from indexing.documents import Document
-from indexing.store.store import Store
+from indexing.store.view import StoreView
 from indexing.text.english import QUESTION_WORDS
 from indexing.text.language import language_of
 from indexing.text.terms import stem
@@ -105,7 +105,7 @@ class Mentions:
     offsets: tuple[int, ...]
 
 
-def mentions(phrase: str, target: Target, store: Store) -> Iterator[Mentions]:
+def mentions(phrase: str, target: Target, store: StoreView) -> Iterator[Mentions]:
     """The mentions in each document that has any; names before what somebody says do not count.
 
     Args:
@@ -155,7 +155,7 @@ def _offsets(phrase: str, language: str, document: Document) -> Iterator[int]:
             yield found.start()
 
 
-def lines(target: Target, store: Store) -> Iterator[Line]:
+def lines(target: Target, store: StoreView) -> Iterator[Line]:
     """How often and in how many documents, then each with its first sentence."""
     found = sorted(mentions(target.phrase, target, store), key=lambda each: -len(each.offsets))
     noun = "transcript" if target.spoken else "document"
@@ -183,7 +183,7 @@ def lines(target: Target, store: Store) -> Iterator[Line]:
     yield from more(len(found), wording, remedy)
 
 
-def _line(found: Mentions, store: Store, wording: Wording) -> Line:
+def _line(found: Mentions, store: StoreView, wording: Wording) -> Line:
     """How often one document mentions it, and the first sentence that does."""
     title = found.document.title
     times = wording.count(len(found.offsets), "time")
@@ -196,6 +196,6 @@ def _line(found: Mentions, store: Store, wording: Wording) -> Line:
     return Line(wording.say("{title}, {times}, first:", title=title, times=times), quote)
 
 
-def _scope(target: Target, store: Store) -> set[str]:
+def _scope(target: Target, store: StoreView) -> set[str]:
     ids = set(target.documents) or {identity.id for identity in store.identities()}
     return ids & store.transcripts() if target.spoken else ids

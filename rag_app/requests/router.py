@@ -10,7 +10,7 @@ from datetime import date
 from generator.answer import AnswerReady, Event
 from generator.prompt.follow_up import Turn
 from generator.request import AskRequest
-from indexing.store.store import Store
+from indexing.store.view import StoreView
 from indexing.text.language import ENGLISH
 from rag_app.requests import decisions, documents, mentions, speakers, summary
 from rag_app.requests.catalogue import Catalogue, Mention
@@ -37,7 +37,7 @@ class RequestKind:
     """
 
     match: Callable[[Words], Target | None]
-    lines: Callable[[Target, Store], Iterator[Line]]
+    lines: Callable[[Target, StoreView], Iterator[Line]]
 
 
 KINDS: dict[str, RequestKind] = {
@@ -123,7 +123,7 @@ class Router:
     def __init__(self) -> None:
         self._latest: tuple[tuple[str, tuple[int, ...] | None], Catalogue] | None = None
 
-    def route(self, request: AskRequest, store: Store) -> Route:
+    def route(self, request: AskRequest, store: StoreView) -> Route:
         """How a request is answered from a store, which is read at one moment.
 
         Args:
@@ -141,7 +141,7 @@ class Router:
             return replace(looked_up, limits=found.limits)
         return replace(found, lines=lines)
 
-    def _catalogue(self, store: Store) -> Catalogue:
+    def _catalogue(self, store: StoreView) -> Catalogue:
         state, latest = (store.revision, store.scope), self._latest
         if latest is None or latest[0] != state:
             people = store.people_by_id()

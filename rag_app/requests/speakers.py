@@ -8,7 +8,7 @@ from generator.evidence import Span, evidence_sentences
 from generator.overview.blocks import blocks
 from generator.overview.speakers import SpeakerShare, speaker_shares
 from indexing.documents import Document
-from indexing.store.store import Store
+from indexing.store.view import StoreView
 from rag_app.requests.listing import MOST_LINES, Line, more
 from rag_app.requests.target import Target, Words, groups_of, pattern
 from rag_app.requests.wording import Wording
@@ -55,7 +55,7 @@ def match(words: Words) -> Target | None:
     return Target("speakers", f"a request for the speakers of {catalogue.titles(ids)}", ids)
 
 
-def lines(target: Target, store: Store) -> Iterator[Line]:
+def lines(target: Target, store: StoreView) -> Iterator[Line]:
     """Of one to three transcripts, each speaker with their share and first words; else counts."""
     if not 1 <= len(target.documents) <= _MOST_DOCUMENTS:
         yield from _everybody(target, store)
@@ -87,7 +87,7 @@ def _line(document: Document, speaker: SpeakerShare, wording: Wording) -> Line:
     return Line(text, sentences[0])
 
 
-def _everybody(target: Target, store: Store) -> Iterator[Line]:
+def _everybody(target: Target, store: StoreView) -> Iterator[Line]:
     """The speakers of many transcripts, with the number of documents each speaks in."""
     wording = target.wording
     documents: dict[str, int] = {}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from generator.evidence import Sentence
 from generator.overview.overview import Overview, Quote, overview
 from indexing.documents import Document, clock
-from indexing.store.store import Store
+from indexing.store.view import StoreView
 from rag_app.requests.listing import Line
 from rag_app.requests.target import Target, Words, groups_of, pattern
 from rag_app.requests.wording import Wording
@@ -42,7 +42,7 @@ def match(words: Words) -> Target | None:
     return Target("summary", read_as, ids)
 
 
-def lines(target: Target, store: Store) -> Iterator[Line]:
+def lines(target: Target, store: StoreView) -> Iterator[Line]:
     """Of each document: length, speakers, the most telling sentence of each topic, decisions."""
     wording = target.wording
     for id_ in target.documents:
@@ -60,7 +60,7 @@ def lines(target: Target, store: Store) -> Iterator[Line]:
             yield Line(wording.say("Decided:"), sentence(document, each))
 
 
-def overview_of(id_: str, store: Store) -> tuple[Document, Overview]:
+def overview_of(id_: str, store: StoreView) -> tuple[Document, Overview]:
     """A document and its overview."""
     document = store.document(id_)
     return document, overview(document, store.passages_of(id_), store.passage_vectors_of(id_))

@@ -93,7 +93,7 @@ def content(corpus: Path) -> dict[tuple[str, str], object]:
     for entry, (_, whole, parts) in zip(store.entries(), store.vectors(), strict=True):
         found[Path(entry.path).name, entry.part] = (
             *(store.document(entry.id), store.passages_of(entry.id)),
-            *(whole.tobytes(), parts.tobytes(), store.file_state(entry.path)),
+            *(whole.tobytes(), parts.tobytes(), store.files.state(entry.path)),
         )
     store.close()
     return found

@@ -24,8 +24,10 @@ from indexing.errors import WorkersLost
 from indexing.files import document
 from indexing.indexer import Indexer, IndexReport, Progress, reencode
 from indexing.store.database import Database
+from indexing.store.file_states import FileStates
 from indexing.store.store import Store
 from indexing.store.verification import verify
+from indexing.store.view import StoreView
 from tests.reading import READER, read
 
 A, B, C = ("The lake is deep.", "The price is low.", "Ana asked for a rubber case.")
@@ -435,7 +437,7 @@ def test_one_run_always_settles_it(seed: int, desk: Desk) -> None:
 # ---- collections ----
 
 
-def places(store: Store) -> set[tuple[str, str, str, str]]:
+def places(store: StoreView) -> set[tuple[str, str, str, str]]:
     """File, part, title and text of every document of a store."""
     documents = [store.document(one.id) for one in store.identities()]
     return {(Path(one.path).name, one.part, one.title, one.text) for one in documents}
@@ -486,9 +488,11 @@ def test_the_same_file_in_two_collections_is_encoded_once(desk: Desk) -> None:
     assert len(desk.store.identities()) == 1
 
 
-@pytest.mark.parametrize("step", ["put", "leave", "remember_file"])
+@pytest.mark.parametrize(
+    ("part", "step"), [(Store, "put"), (Store, "leave"), (FileStates, "remember")]
+)
 def test_a_run_that_breaks_off_harms_no_other_collection(
-    step: str, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    part: type, step: str, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file of two collections has changed; the run for one ends before any of its commits."""
     desk.write("a.txt", A)
@@ -500,7 +504,7 @@ def test_a_run_that_breaks_off_harms_no_other_collection(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Store, step, interrupt)
+        patch.setattr(part, step, interrupt)
         desk.index(collection="one")
     assert places(desk.store.of("two")) == {("a.txt", "", "a", A)}
     assert verify(desk.store.database) == []

@@ -16,7 +16,7 @@ from rag_app.chat.page.browser_state import Browser, Updates, own, value_of
 from rag_app.chat.welcome.samples import add_samples
 
 if TYPE_CHECKING:
-    from indexing.store.store import DocumentEntry
+    from indexing.store.view import DocumentEntry
     from rag_app.chat.application import Application
 
 POLL_SECONDS = 0.4  # between looks at uploaded files in progress

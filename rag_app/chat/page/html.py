@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from indexing.errors import RagAppError
     from indexing.filter import Filter
     from indexing.store.collections import Collection
-    from indexing.store.store import DocumentEntry
+    from indexing.store.view import DocumentEntry
     from rag_app.chat.conversation import Conversation, Exchange
     from rag_app.chat.document_list import ListedDocument
     from rag_app.chat.model_choice import ModelChoice, ServerModels

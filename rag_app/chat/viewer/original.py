@@ -13,7 +13,7 @@ from cachetools import LRUCache
 
 from indexing.documents import Document
 from indexing.files import FileReader
-from indexing.store.store import FileState
+from indexing.store.file_states import FileState
 
 if TYPE_CHECKING:
     from rag_app.corpus.corpus import Corpus
@@ -79,7 +79,7 @@ class Originals:
                 name for name, path, *_ in now.store.places(document.id) if path == document.path
             ]
             return any(
-                now.store.file_state(document.path, collection=name) == state for name in names
+                now.store.files.state(document.path, collection=name) == state for name in names
             )
 
     def _reads_the_same(self, document: Document, path: Path, state: FileState) -> bool:
@@ -88,7 +88,9 @@ class Originals:
         with self._lock:
             if key not in self._same:
                 with self._corpus.reading() as now:  # what it knows of pictures is not read again
-                    found = self._reader.read(path, readings=ChainMap({}, now.store.readings()))
+                    found = self._reader.read(
+                        path, readings=ChainMap({}, now.store.pictures.readings())
+                    )
                 self._same[key] = any(
                     isinstance(one, Document)
                     and (one.part, one.digest) == (document.part, document.digest)

@@ -135,7 +135,7 @@ class Viewer:
         self, document: Document, original: Original, start: int, end: int
     ) -> Iterator[PageBoxes]:
         with self._corpus.reading() as now:
-            readings = now.store.readings_of(document.id) if document.recognised else {}
+            readings = now.store.pictures.readings_of(document.id) if document.recognised else {}
         for page in document.pages:
             first, last = max(start, page.start), min(end, page.end)
             if first >= last:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from indexing.change_detection import DocumentIdentity
 from indexing.errors import DocumentNotFound, InvalidRequest
-from indexing.store.store import DocumentEntry
+from indexing.store.view import DocumentEntry
 
 
 def documents_named(name: str, entries: Sequence[DocumentEntry | DocumentIdentity]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from indexing.documents import Document, Figure
 from indexing.errors import DocumentNotFound
 from indexing.filter import Filter
-from indexing.store.store import DocumentEntry, Store
+from indexing.store.view import DocumentEntry, StoreView
 from indexing.walk import is_gone
 from rag_app.corpus.contents.document_names import documents_named, removable_documents
 from rag_app.corpus.indexes import Indexes
@@ -90,7 +90,7 @@ class CorpusDocuments:
         """A figure of a document, by id, with its data."""
         with self.stores.reading() as store:
             limited = store.limited(where)
-            data = limited.figure(document, key)
+            data = limited.pictures.figure(document, key)
             figures = limited.document(document).figures
         return replace(next(one for one in figures if one.key == key), data=data)
 
@@ -111,7 +111,7 @@ class CorpusDocuments:
         return len(ids)
 
 
-def document_named(name: str, store: Store) -> str:
+def document_named(name: str, store: StoreView) -> str:
     """The id of the only document that a name stands for.
 
     Raises:

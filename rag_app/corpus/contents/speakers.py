@@ -14,7 +14,7 @@ from indexing.documents import Document
 from indexing.errors import InvalidRequest, SpeakerNotFound
 from indexing.filter import Filter
 from indexing.loaders.charset import one_line
-from indexing.store.store import Store
+from indexing.store.view import StoreView
 from rag_app.corpus.contents.document_names import documents_named
 from rag_app.corpus.indexes import Indexes
 from rag_app.corpus.stores import Stores
@@ -162,7 +162,7 @@ class CorpusSpeakers:
             return [one for each in having for one in _speakers(store, each.id)]
 
 
-def _ids(documents: Iterable[str], store: Store) -> list[str]:
+def _ids(documents: Iterable[str], store: StoreView) -> list[str]:
     """Ids of the transcripts that are named, or of all, in the order they were added."""
     entries, spoken = store.entries(), store.transcripts()
     names = list(documents)
@@ -184,7 +184,7 @@ def _labels(document: Document, speaker: str) -> set[str]:
     }
 
 
-def _speakers(store: Store, id_: str) -> Iterator[Speaker]:
+def _speakers(store: StoreView, id_: str) -> Iterator[Speaker]:
     document = store.document(id_)
     words: dict[tuple[str, str], list[int]] = {}
     for one in document.utterances:

@@ -234,7 +234,7 @@ def import_documents(
             )
             added.append(document.id)
             digests[document.digest] = document.id
-            store.put_pictures(document.id, document.figures)
+            store.pictures.put(document.id, document.figures)
             catalogue.put(identify(document, document.id))
         if progress:
             progress(done, total)
@@ -313,7 +313,8 @@ def _line(store: Store, id_: str, tokens: int, added: str) -> bytes:
     values["speaker_names"] = document.speaker_names
     values["pages"] = [one.values for one in document.pages]
     values["figures"] = [
-        {**one.fields, "data": b64encode(one.data).decode("ascii")} for one in store.figures(id_)
+        {**one.fields, "data": b64encode(one.data).decode("ascii")}
+        for one in store.pictures.figures(id_)
     ]
     values["passages"] = [
         [one.start, one.end, one.speakers, one.time, one.page] for one in store.passages_of(id_)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from generator.answer import ContextEntry
 from indexing.documents import Hit
-from indexing.store.store import DocumentEntry
+from indexing.store.view import DocumentEntry
 from rag_app.corpus.shards.manifest import shard_of
 
 

@@ -17,8 +17,9 @@ from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import CollectionNotFound, InvalidRequest
 from indexing.filter import Filter
 from indexing.store.collections import DEFAULT, NOBODY, RECOVERED, Collection, collection_name
+from indexing.store.file_states import FileState
 from indexing.store.salvage import salvage
-from indexing.store.store import FILE_NAME, FileState, Store
+from indexing.store.store import FILE_NAME, Store
 from indexing.store.verification import verify
 
 FP = Fingerprint("model", "r1", "pcw", 64, "mean", "float32", 4)
@@ -86,14 +87,14 @@ def test_each_collection_has_its_documents_under_its_names(store: Store) -> None
 
 
 def test_a_document_goes_with_its_last_membership(store: Store) -> None:
-    store.remember_file("/ana/mine.vtt", FileState(1, 2), collection="Ana's")
+    store.files.remember("/ana/mine.vtt", FileState(1, 2), collection="Ana's")
     stamp = store.stamp
     assert store.leave([A], DEFAULT) == []
     assert store.stamp == stamp, "no document has changed, so that no index is built again"
     assert store.document(A).title == "Mine", "the record has the place that is left"
     assert store.leave([A, B], "Ana's") == [A, B]
     assert store.entries() == [] and store.passage_rows() == [] and store.stamp != stamp
-    assert store.file_state("/ana/mine.vtt", collection="Ana's") is None
+    assert store.files.state("/ana/mine.vtt", collection="Ana's") is None
     assert verify(store.database) == []
 
 

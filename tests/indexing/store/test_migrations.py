@@ -97,7 +97,7 @@ def test_a_corpus_of_back_then_opens(number: int, tmp_path: Path) -> None:
     else:
         assert held == {"default": ["kickoff", "review"], "Ana's": ["kickoff", "note"]}
         assert store.collections.named("Ana's").owner == "ana"
-    seen = [bool(store.file_state(one.path)) for one in documents[:2]]
+    seen = [bool(store.files.state(one.path)) for one in documents[:2]]
     if number < FIRST_WITH_OCCASIONS:  # files are read again, for only they have dates
         assert seen == [False, False]
         assert [one.occasion for one in documents] == [NO_OCCASION] * 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -14,62 +13,19 @@ import numpy as np
 import pytest
 
 from indexing.change_detection import DocumentIdentity
-from indexing.documents import Document, Occasion, Page, Passage, Utterance, content_digest
-from indexing.encoder.encoded_document import EncodedDocument
-from indexing.encoder.fingerprint import Fingerprint
+from indexing.documents import Passage, Utterance, content_digest
 from indexing.errors import (
     CorpusDamaged,
     CorpusError,
     CorpusLocked,
     CorpusNotFound,
     DocumentNotFound,
-    EncoderMismatch,
 )
-from indexing.store.store import FILE_NAME, FileState, Store
+from indexing.store.file_states import FileState
+from indexing.store.store import FILE_NAME, Store
 from indexing.store.verification import damaged_parts
+from tests.indexing.store.drawn import FP, TEXT, document, encoded, passages, put
 from tests.waiting import PATIENCE
-
-FP = Fingerprint("model", "r1", "pcw", 64, "mean", "float32", 4)
-TEXT = "Ana: Zoë saw 東京 \U0001f600 twice.\nBob: A probe, no more."
-
-
-def document(id_: str = "a" * 12, *, text: str = TEXT) -> Document:
-    """A document that has everything a document can have."""
-    return Document(
-        id=id_,
-        path=f"/notes/{id_}.vtt",
-        part="two 'quoted'",
-        title='A "title"; DROP TABLE documents',
-        format="vtt",
-        digest=f"digest of {text}",
-        text=text,
-        utterances=(Utterance(0, 25, 5, "Ana", 1.5), Utterance(26, len(text), 31, None, None)),
-        pages=(Page(0, 25, 1), Page(26, len(text), 3)),
-        breaks=(0, 26),
-        occasion=Occasion("2026-03-14T09:30:00", "file name", ("Ana", "Łukasz"), "first lines"),
-    )
-
-
-def passages(text: str = TEXT) -> list[Passage]:
-    return [Passage(0, 25, ("Ana", "Łukasz"), 1.5, 1), Passage(26, len(text), (), None, None)]
-
-
-def encoded(seed: int, count: int = 2) -> EncodedDocument:
-    draw = np.random.default_rng(seed)
-    whole, parts = draw.normal(size=4), draw.normal(size=(count, 4))
-    return EncodedDocument(whole.astype(np.float32), parts.astype(np.float32), 20 + seed, 20)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    store = Store(tmp_path / "corpus", create=True)
-    store.set_fingerprint(FP)
-    return store
-
-
-def put(store: Store, id_: str, *, seed: int = 0, text: str = TEXT) -> None:
-    store.put(document(id_, text=text), passages(text), encoded(seed), added="now")
-
 
 # ---- what goes in comes out ----
 
@@ -96,22 +52,6 @@ def test_everything_comes_back(store: Store) -> None:
     ]
     assert reopened.days() == {row: "2026-03-14"}
     assert reopened.people() == {row: {"Ana", "Łukasz"}}
-
-
-def test_passages_are_cut_by_characters(store: Store) -> None:
-    """SQLite counts characters, not bytes, beyond the basic plane too."""
-    put(store, "a" * 12)
-    rows = [one.row for one in store.passage_rows()]
-    found = store.passages_at(rows[::-1])
-    assert [text for _, text in found] == [TEXT[26:], TEXT[:25]]
-    assert [passage for passage, _ in found] == passages()[::-1]
-
-
-def test_a_row_that_an_index_names_and_that_is_not_there_is_damage(store: Store) -> None:
-    put(store, "a" * 12)
-    for rows_at in (store.documents_at, store.passages_at):
-        with pytest.raises(CorpusDamaged, match="verify --repair"):
-            rows_at([1, 99])
 
 
 def test_a_speaker_gets_another_name_and_nothing_else_changes(store: Store) -> None:
@@ -146,15 +86,6 @@ def test_a_speaker_gets_another_name_and_nothing_else_changes(store: Store) -> N
         store.name_speakers({"b" * 12: {}})
 
 
-def test_speakers_are_found_by_part_of_a_name(store: Store) -> None:
-    put(store, "a" * 12)
-    first = store.passage_rows()[0].row
-    for name in ("ana", "ŁUKASZ", "kas"):
-        assert store.passages_spoken_by(name).tolist() == [first]
-    assert store.passages_spoken_by("Bob").tolist() == []
-    assert store.passages_spoken_by('"').tolist() == []
-
-
 def test_replacing_uses_new_rows(store: Store) -> None:
     put(store, "a" * 12, seed=1)
     put(store, "b" * 12, seed=2)
@@ -178,12 +109,12 @@ def test_rows_are_never_used_again(store: Store) -> None:
 def test_removing_removes_all_of_it(store: Store) -> None:
     put(store, "a" * 12)
     put(store, "b" * 12)
-    store.remember_file(document("a" * 12).path, FileState(1, 2))
-    store.put_reencoded("a" * 12, encoded(5), replace(FP, revision="r2"))
+    store.files.remember(document("a" * 12).path, FileState(1, 2))
+    store.reencoding.put("a" * 12, encoded(5), replace(FP, revision="r2"))
     assert store.remove(["a" * 12, "never there", "a" * 12]) == 1
     with pytest.raises(DocumentNotFound):
         store.document("a" * 12)
-    assert store.file_state(document("a" * 12).path) is None
+    assert store.files.state(document("a" * 12).path) is None
     with closing(sqlite3.connect(store.path)) as database:
         for table, count in (("passages", 2), ("passage_vectors", 1), ("reencoded", 0)):
             assert database.execute(f"SELECT count(*) FROM {table}").fetchone() == (count,)
@@ -234,34 +165,6 @@ def test_a_failing_put_leaves_what_was(there: bool, store: Store) -> None:
     assert len(store.entries()) == 1 + there
 
 
-def test_generation_and_stamp_follow_every_change(store: Store) -> None:
-    put(store, "b" * 12)
-    generations, stamps = [store.generation], [store.stamp]
-    for change in (
-        lambda: put(store, "a" * 12),
-        lambda: store.move(store.identities()[0]),
-        lambda: store.remove(["a" * 12]),
-        lambda: store.put_reencoded("b" * 12, encoded(1), FP),
-        lambda: store.adopt_reencoded(FP),
-    ):
-        change()
-        generations.append(store.generation)
-        stamps.append(store.stamp)
-    assert [generation - generations[0] for generation in generations] == [0, 1, 2, 3, 3, 4]
-    assert len(set(stamps)) == 5 and stamps[3] == stamps[4]
-    store.remember_file("/a", FileState(1, 2))
-    assert (store.generation, store.stamp) == (generations[-1], stamps[-1])
-
-
-def test_two_corpora_of_one_history_have_different_stamps(tmp_path: Path) -> None:
-    """So that the index of one is not taken for that of the other."""
-    one, two = (Store(tmp_path / name, create=True) for name in ("one", "two"))
-    assert one.stamp != two.stamp
-    for store in (one, two):
-        put(store, "a" * 12)
-    assert one.generation == two.generation and one.stamp != two.stamp
-
-
 def test_a_reader_sees_one_moment(store: Store) -> None:
     put(store, "a" * 12)
     reader = Store(store.folder)
@@ -296,53 +199,6 @@ def test_threads_have_transactions_of_their_own(store: Store) -> None:
     written.set()
     thread.join()
     assert seen == [1, 1]
-
-
-# ---- encoding again ----
-
-
-def test_new_vectors_become_the_ones_all_at_once(store: Store) -> None:
-    for at, id_ in enumerate(("a" * 12, "b" * 12)):
-        put(store, id_, seed=at)
-    second, third = replace(FP, revision="r2"), replace(FP, revision="r3")
-    store.put_reencoded("a" * 12, encoded(10), second)
-    assert store.ids_to_reencode(second) == ["b" * 12]
-    assert store.ids_to_reencode(third) == ["a" * 12, "b" * 12]  # another fingerprint starts again
-    assert np.array_equal(next(store.vectors())[1], encoded(0).vector)
-    with pytest.raises(sqlite3.IntegrityError):  # one of them has no new vectors yet
-        store.adopt_reencoded(second)
-    assert store.fingerprint() == FP
-    store.put_reencoded("b" * 12, encoded(11), second)
-    store.adopt_reencoded(second)
-    assert store.fingerprint() == second
-    for (_, whole, parts), seed in zip(store.vectors(), (10, 11), strict=True):
-        assert np.array_equal(whole, encoded(seed).vector)
-        assert np.array_equal(parts, encoded(seed).passages)
-    assert store.ids_to_reencode(second) == ["a" * 12, "b" * 12]  # nothing is kept beside them
-
-
-def test_another_fingerprint_is_refused_with_a_command(store: Store, tmp_path: Path) -> None:
-    put(store, "a" * 12)
-    store.set_fingerprint(FP)
-    odd = Store(tmp_path / "my corpus's", create=True)
-    odd.set_fingerprint(FP)
-    other = replace(FP, model="/my models/x", revision="r2", max_length=32, dtype="bfloat16")
-    with pytest.raises(EncoderMismatch) as refused:
-        odd.set_fingerprint(other)
-    said = str(refused.value)
-    for difference in ("model model here, /my models/x asked for", "max_length 64 here, 32 asked"):
-        assert difference in said
-    command = shlex.split(said[said.index("rag-app index") :])
-    assert command == [
-        *("rag-app", "index", "--reencode", "--corpus", str(tmp_path / "my corpus's")),
-        *("--encoder", "/my models/x", "--extension", "pcw"),
-        *("--max-length", "32", "--dtype", "bfloat16"),
-    ]
-    from rag_app.cli.main import index
-
-    with index.make_context("index", command[2:]) as context:
-        assert context.params["reencode"] and context.params["max_length"] == 32
-    assert odd.fingerprint() == FP
 
 
 # ---- files that are no database ----
@@ -416,11 +272,3 @@ def test_a_full_disk_is_not_called_damage(store: Store) -> None:
         put(store, "b" * 12, text=TEXT + "x" * 100_000)
     assert not isinstance(refused.value, CorpusDamaged)
     assert [entry.id for entry in store.entries()] == ["a" * 12]
-
-
-def test_vectors_of_one_documents_passages(store: Store) -> None:
-    store.put(document(), passages(), encoded(1), added="now")
-    store.put(document("b" * 12, text=f"{TEXT}!"), passages(), encoded(2), added="now")
-    assert np.array_equal(store.passage_vectors_of("b" * 12), encoded(2).passages)
-    with pytest.raises(DocumentNotFound, match="no such document"):
-        store.passage_vectors_of("c" * 12)

@@ -158,13 +158,13 @@ def test_every_writer_keeps_the_checksums(store: Store) -> None:
     store.remove(["c" * 12])
     assert verify(store.database) == []
     other = replace(FP, revision="r2")
-    for id_ in store.ids_to_reencode(other):
-        store.put_reencoded(id_, EncodedDocument(UNIT[2], UNIT[2:], 9, 9), other)
-    assert store.ids_to_reencode(other) == []
+    for id_ in store.reencoding.pending(other):
+        store.reencoding.put(id_, EncodedDocument(UNIT[2], UNIT[2:], 9, 9), other)
+    assert store.reencoding.pending(other) == []
     store.database.run("UPDATE reencoded SET vector = zeroblob(16) WHERE document = 2")
-    assert store.ids_to_reencode(other) == ["b" * 12]  # damaged before it was adopted
-    store.put_reencoded("b" * 12, EncodedDocument(UNIT[2], UNIT[2:], 9, 9), other)
-    store.adopt_reencoded(other)
+    assert store.reencoding.pending(other) == ["b" * 12]  # damaged before it was adopted
+    store.reencoding.put("b" * 12, EncodedDocument(UNIT[2], UNIT[2:], 9, 9), other)
+    store.reencoding.adopt(other)
     assert verify(store.database) == []
     assert store.fingerprint() == other
 

@@ -113,7 +113,7 @@ def test_a_corpus_of_something_else_is_left_alone(
         TASK, encoder=encoder, ranking="bm25", folder=folder, notify=said.append
     ) as found:
         assert found.encoded == 4
-        assert found.retriever.store.folder.is_relative_to(tmp_path / "cache")
+        assert found.retriever.store.database.path.is_relative_to(tmp_path / "cache")
     assert (folder / "corpus.sqlite").read_bytes() == before
     assert len(said) == 1
     assert str(folder) in said[0]

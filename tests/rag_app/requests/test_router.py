@@ -10,7 +10,7 @@ from generator.prompt.follow_up import Turn
 from generator.request import AskRequest, ReadAs
 from indexing.documents import Occasion
 from indexing.filter import Filter
-from indexing.store.store import DocumentEntry
+from indexing.store.view import DocumentEntry
 from rag_app.requests.catalogue import Catalogue
 from rag_app.requests.router import route
 

@@ -26,9 +26,9 @@ def put(store: Store, id_: str) -> None:
     document = Document(id_, f"/{id_}", "", id_, "pdf", content_digest(text, (), ()), text)
     encoded = EncodedDocument(UNIT[0], UNIT[:1], 9, 9)
     store.put(document, [Passage(0, len(text))], encoded, added="now")
-    readings = store.readings()
+    readings = store.pictures.readings()
     readings[f"{id_}-page"] = READING
-    store.put_pictures(id_, [CHART], tuple(readings.used))
+    store.pictures.put(id_, [CHART], tuple(readings.used))
 
 
 @pytest.fixture
@@ -42,33 +42,34 @@ def store(tmp_path: Path) -> Store:
 
 def test_they_go_with_the_last_document_that_names_them(store: Store) -> None:
     a, b = "a" * 12, "b" * 12
-    assert store.figure(a, CHART.key) == DATA and store.document(a).figures == (CHART,)
-    assert store.figures(a)[0].data == DATA
-    assert Reading.unpack(store.readings()[f"{a}-page"]).confidence == 0.97
+    assert store.pictures.figure(a, CHART.key) == DATA and store.document(a).figures == (CHART,)
+    assert store.pictures.figures(a)[0].data == DATA
+    assert Reading.unpack(store.pictures.readings()[f"{a}-page"]).confidence == 0.97
     store.remove([a])
-    assert f"{a}-page" not in store.readings() and store.figure(b, CHART.key) == DATA
+    assert f"{a}-page" not in store.pictures.readings()
+    assert store.pictures.figure(b, CHART.key) == DATA
     store.remove([b])
     assert store.blobs.get(CHART.key) is None and store.blobs.get(f"{b}-page") is None
     with pytest.raises(DocumentNotFound):
-        store.figure(b, CHART.key)
+        store.pictures.figure(b, CHART.key)
 
 
 def test_a_figure_is_only_given_out_for_its_own_document(store: Store) -> None:
-    store.put_pictures("b" * 12, [], ())
+    store.pictures.put("b" * 12, [], ())
     with pytest.raises(DocumentNotFound):
-        store.figure("b" * 12, CHART.key)
+        store.pictures.figure("b" * 12, CHART.key)
 
 
 def test_a_damaged_one_is_none_is_told_and_goes(store: Store, tmp_path: Path) -> None:
     store.database.run(
         "UPDATE blobs SET value = CAST('changed' AS BLOB) WHERE key = ?", [CHART.key]
     )
-    assert store.blobs.get(CHART.key) is None and store.figures("a" * 12) == []
+    assert store.blobs.get(CHART.key) is None and store.pictures.figures("a" * 12) == []
     (damage,) = verify(store.database)
     assert str(damage).startswith("facts: 1 of the figures and readings")
     (tmp_path / "new").mkdir()
     assert salvage(store.database, tmp_path / "new" / FILE_NAME) == []
     new = Store(tmp_path / "new")
-    assert new.readings()["a" * 12 + "-page"] == READING and verify(new.database) == []
+    assert new.pictures.readings()["a" * 12 + "-page"] == READING and verify(new.database) == []
     store.repair_facts()
     assert verify(store.database) == []

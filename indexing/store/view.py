@@ -1,0 +1,428 @@
+"""What a store holds, read: documents, passages and vectors, as far as a scope allows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.change_detection import DocumentIdentity
+from indexing.documents import (
+    NO_OCCASION,
+    Document,
+    Figure,
+    Occasion,
+    Page,
+    Passage,
+    Utterance,
+    renamed,
+)
+from indexing.encoder.fingerprint import Fingerprint
+from indexing.errors import DocumentNotFound
+from indexing.filter import Filter
+from indexing.store.collections import Collections
+from indexing.store.database import Database
+from indexing.store.facts import FIGURES, OCCASION, SPEAKER_NAMES, Facts, column, to_occasion
+from indexing.store.meta import Meta
+from indexing.store.pictures import Pictures
+
+DOCUMENT = (
+    "id, path, part, title, format, digest, text, turns, pages, breaks, metadata,"
+    f" {column(OCCASION)}, {column(SPEAKER_NAMES)}, {column(FIGURES)}"
+)
+"""The columns that `to_document` takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEntry:
+    """What a list of documents shows: everything but text and vectors."""
+
+    id: str
+    path: str
+    part: str
+    title: str
+    format: str
+    characters: int
+    words: int
+    tokens: int
+    passages: int
+    added: str
+    collections: tuple[str, ...] = ()
+    occasion: Occasion = NO_OCCASION
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentName:
+    """What a hit says of its document."""
+
+    id: str
+    path: str
+    part: str
+    title: str
+    day: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    """A stored passage, with the row number of its document."""
+
+    row: int
+    document: int
+    passage: Passage
+
+
+class StoreView:
+    """The documents of some collections, or of all, to be read.
+
+    Attributes:
+        collections: The collections, and which documents are in them.
+        facts: What is kept of documents beside their texts.
+        meta: What counts changes, and how vectors were made.
+        scope: Row numbers of the collections whose documents are read here, with the names they
+            have there; None for the whole corpus.
+
+    Args:
+        database: Where they are.
+        scope: As above.
+    """
+
+    def __init__(self, database: Database, scope: tuple[int, ...] | None = None) -> None:
+        self.database = database
+        self.collections = Collections(database)
+        self.facts = Facts(database)
+        self.meta = Meta(database)
+        self.scope = scope
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Everything read inside sees the corpus at one moment, whatever is written meanwhile."""
+        return self.database.reading()
+
+    def limited(self, where: Filter | None) -> StoreView:
+        """The same store, in which only documents of a filter's collections are there to be read.
+
+        Raises:
+            CollectionNotFound: The filter names one that is not there, or not to be read.
+        """
+        if where is None:
+            return self
+        return self.within(self.collections.scope(where.collections, where.person))
+
+    def within(self, scope: tuple[int, ...] | None) -> StoreView:
+        """The same store with the documents of the collections of these rows; None for all."""
+        if scope is None:
+            return self
+        return StoreView(
+            self.database, scope if self.scope is None else tuple({*scope} & {*self.scope})
+        )
+
+    def of(self, collection: str) -> StoreView:
+        """The same store with the documents of one collection; with none where there is none."""
+        row = self.collections.row(collection)
+        return self.within(() if row is None else (row,))
+
+    # State
+
+    @property
+    def generation(self) -> int:
+        """Raised by every commit that changes documents."""
+        return self.meta.generation
+
+    @property
+    def stamp(self) -> str:
+        """Drawn again by every commit: no two states share it, not even after a restored backup."""
+        return self.meta.stamp
+
+    @property
+    def revision(self) -> str:
+        """Another one after every change of documents or collections; cheap to ask for."""
+        return self.meta.revision
+
+    def fingerprint(self) -> Fingerprint | None:
+        """How the vectors here were made; None before the first document."""
+        return self.meta.fingerprint
+
+    # Documents
+
+    @property
+    def pictures(self) -> Pictures:
+        """Their figures, and what OCR has read in their pages."""
+        return Pictures(self.database, self.document)
+
+    def entries(self) -> list[DocumentEntry]:
+        """All documents, in the order they were added."""
+        here = "" if self.scope is None else f" AND collection IN ({self._rows})"
+        rows = self.database.rows(
+            "SELECT id, path, part, title, format, length(text), words, tokens,"
+            " (SELECT count(*) FROM passages WHERE document = documents.row), added,"
+            " (SELECT json_group_array(name) FROM (SELECT name FROM memberships JOIN collections"
+            " ON collections.row = memberships.collection"
+            f" WHERE memberships.document = documents.row{here} ORDER BY collections.row)),"
+            f" {column(OCCASION)} FROM {self._documents} ORDER BY row"
+        )
+        return [
+            replace(
+                DocumentEntry(*row[:10]),
+                collections=tuple(json.loads(row[10])),
+                occasion=to_occasion(row[11]),
+            )
+            for row in rows
+        ]
+
+    def identities(self) -> list[DocumentIdentity]:
+        """Every document as a catalogue knows it, by row."""
+        columns = f"id, path, part, title, digest, {column(OCCASION)}"
+        statement = f"SELECT {columns} FROM {self._documents} ORDER BY row"
+        return [
+            DocumentIdentity(id_, path, part, title, digest, to_occasion(occasion))
+            for id_, path, part, title, digest, occasion in self.database.rows(statement)
+        ]
+
+    def digest(self, id_: str) -> str | None:
+        """The content digest of a document; None when there is none by that id."""
+        rows = self.database.rows("SELECT digest FROM documents WHERE id = ?", [id_])
+        return str(rows[0][0]) if rows else None
+
+    def digests(self) -> dict[str, tuple[str, str]]:
+        """For each content digest: the id and path of the document that holds it."""
+        rows = self.database.each(f"SELECT digest, id, path FROM {self._documents}")
+        return {digest: (id_, path) for digest, id_, path in rows}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no document."""
+        rows = self.database.rows(f"SELECT EXISTS (SELECT 1 FROM {self._documents})")
+        return not rows[0][0]
+
+    def places(self, id_: str) -> list[tuple[str, str, str, str]]:
+        """(collection, path, part, title) of a document in each collection that holds it."""
+        statement = (
+            "SELECT name, path, part, title FROM memberships JOIN collections"
+            " ON collections.row = collection"
+            " WHERE document = (SELECT row FROM documents WHERE id = ?) ORDER BY collection"
+        )
+        return self.database.rows(statement, [id_])
+
+    def paths(self, id_: str) -> list[str]:
+        """Where a document lies, in each collection that holds it."""
+        memberships = self.collections.memberships_of(id_)
+        return [
+            one.path for one in memberships if self.scope is None or one.collection in self.scope
+        ]
+
+    def document(self, id_: str) -> Document:
+        """A whole document.
+
+        Raises:
+            DocumentNotFound: There is none by that id.
+        """
+        rows = self.database.rows(
+            f"SELECT {DOCUMENT} FROM {self._documents} WHERE id = ?",
+            [id_],
+        )
+        if not rows:
+            raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
+        return to_document(rows[0])
+
+    def document_rows(self) -> list[tuple[int, str, str, str, str, int]]:
+        """(row, id, path, part, title, words) of every document, by row."""
+        statement = f"SELECT row, id, path, part, title, words FROM {self._documents} ORDER BY row"
+        return self.database.rows(statement)
+
+    def documents_at(self, rows: Sequence[int]) -> list[DocumentName]:
+        """The names of documents by row, in the order asked.
+
+        Raises:
+            CorpusDamaged: There is no such row.
+        """
+        columns = f"id, path, part, title, {column(OCCASION)}"
+        statement = f"SELECT {columns} FROM {self._documents} WHERE row = ?"
+        found = (self.database.row(statement, [row]) for row in rows)
+        return [
+            DocumentName(id_, path, part, title, to_occasion(occasion).day)
+            for id_, path, part, title, occasion in found
+        ]
+
+    def metadata(self) -> Iterator[tuple[int, str]]:
+        """(row, metadata) of every document, by row."""
+        return self.database.each(f"SELECT row, metadata FROM {self._documents} ORDER BY row")
+
+    def texts(self) -> Iterator[tuple[int, str]]:
+        """(row, text) of every document, by row."""
+        return self.database.each(f"SELECT row, text FROM {self._documents} ORDER BY row")
+
+    def days(self) -> dict[int, str]:
+        """The day of every document that has one, by row."""
+        return {row: one.day for row, one in self.facts.occasions().items() if one.day}
+
+    def people(self) -> dict[int, frozenset[str]]:
+        """Everybody who takes part in or speaks in each document, by row."""
+        occasions = self.facts.occasions().items()
+        people = {row: {*one.participants} for row, one in occasions}
+        rows = "SELECT DISTINCT document, speakers FROM passages WHERE speakers != '[]'"
+        for row, names in self.database.each(rows):
+            people.setdefault(row, set()).update(json.loads(names))
+        return {row: frozenset(names) for row, names in people.items()}
+
+    def people_by_id(self) -> dict[str, frozenset[str]]:
+        """The same by id, of the documents of the scope."""
+        people, nobody = self.people(), frozenset[str]()
+        rows = self.database.each(f"SELECT row, id FROM {self._documents}")
+        return {id_: people.get(row, nobody) for row, id_ in rows}
+
+    def transcripts(self) -> frozenset[str]:
+        """Ids of the documents in which somebody speaks."""
+        rows = self.database.each(
+            f"SELECT id FROM {self._documents} WHERE row IN"
+            " (SELECT document FROM passages WHERE speakers != '[]')"
+        )
+        return frozenset(id_ for (id_,) in rows)
+
+    def places_of_pages(self, id_: str, numbers: Iterable[int]) -> dict[int, str]:
+        """What pages of a document are called, by number, as `Page.place` has it."""
+        places = {number: f"page {number}" for number in numbers}
+        if not places:
+            return places
+        rows = self.database.rows(
+            f"SELECT value FROM {self._documents}, json_each(pages)"
+            " WHERE documents.id = ? AND json_array_length(value) > 3",
+            [id_],
+        )
+        named = (Page(*json.loads(values)) for (values,) in rows)
+        return places | {page.number: page.place for page in named if page.number in places}
+
+    def figures_of(self, id_: str) -> tuple[Figure, ...]:
+        """The figures of a document without their data; its text is not read."""
+        rows = self.database.rows(
+            f"SELECT {column(FIGURES)} FROM {self._documents} WHERE documents.id = ?", [id_]
+        )
+        return tuple(Figure(**each) for (value,) in rows for each in json.loads(value or "[]"))
+
+    # Passages
+
+    def passages_of(self, id_: str) -> list[Passage]:
+        """The passages of a document, in order."""
+        rows = self.database.rows(
+            'SELECT start, "end", speakers, passages.time, page FROM passages'
+            f" JOIN {self._documents} ON documents.row = passages.document"
+            " WHERE documents.id = ? ORDER BY start",
+            [id_],
+        )
+        return [Passage(a, b, tuple(json.loads(who)), t, page) for a, b, who, t, page in rows]
+
+    def passages_at(self, rows: Sequence[int]) -> list[tuple[Passage, str]]:
+        """Passages by row with their text, in the order asked. Errors as in `documents_at`."""
+        statement = (
+            'SELECT start, "end", speakers, time, page, substr(text, start + 1, "end" - start)'
+            " FROM passages JOIN documents ON documents.row = passages.document"
+            " WHERE passages.row = ?"
+        )
+        rows_found = [self.database.row(statement, [row]) for row in rows]
+        return [
+            (Passage(start, end, tuple(json.loads(who)), time, page), text)
+            for start, end, who, time, page, text in rows_found
+        ]
+
+    def passages_spoken_by(self, speaker: str) -> npt.NDArray[np.int64]:
+        """Rows of the passages in which someone speaks whose name holds these words."""
+        words = speaker.casefold()
+        rows = self.database.rows("SELECT row, speakers FROM passages WHERE speakers != '[]'")
+        hits = [r for r, who in rows if any(words in w.casefold() for w in json.loads(who))]
+        return np.array(hits, np.int64)
+
+    def passage_rows(self) -> list[PassageRow]:
+        """Every passage, by document row and position."""
+        rows = self.database.rows(
+            'SELECT row, document, start, "end", speakers, time, page FROM passages'
+            " ORDER BY document, start"
+        )
+        return [
+            PassageRow(row, document, Passage(start, end, tuple(json.loads(who)), time, page))
+            for row, document, start, end, who, time, page in rows
+        ]
+
+    def passage_spans(self) -> npt.NDArray[np.int64]:
+        """(passages, 4): row, row of its document, start and end, by document and position."""
+        statement = 'SELECT row, document, start, "end" FROM passages ORDER BY document, start'
+        numbers = chain.from_iterable(self.database.each(statement))
+        return np.fromiter(numbers, np.int64).reshape(-1, 4)
+
+    def passage_speakers(self) -> list[tuple[str, ...]]:
+        """Who speaks in every passage, most words first, by document row and position."""
+        read = lru_cache(4096)(lambda names: tuple(json.loads(names)))
+        rows = self.database.each("SELECT speakers FROM passages ORDER BY document, start")
+        return [read(names) for (names,) in rows]
+
+    def passage_vectors_of(self, id_: str) -> npt.NDArray[np.float32]:
+        """(passages, d) vectors of a document's passages, in order.
+
+        Raises:
+            DocumentNotFound: There is none by that id.
+        """
+        rows = self.database.rows(
+            f"SELECT vectors, length(vector) FROM {self._documents}"
+            " JOIN passage_vectors ON passage_vectors.document = documents.row WHERE id = ?",
+            [id_],
+        )
+        if not rows:
+            raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
+        vectors, length = rows[0]
+        return np.frombuffer(vectors, "<f4").reshape(-1, length // 4)
+
+    def vectors(self) -> Iterator[tuple[int, npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
+        """(row, document vector (d,), passage vectors (p, d)) of every document, by row."""
+        rows = self.database.each(
+            "SELECT documents.row, vector, vectors FROM documents"
+            " JOIN passage_vectors ON passage_vectors.document = documents.row"
+            " ORDER BY documents.row"
+        )
+        for row, whole, parts in rows:
+            vector = np.frombuffer(whole, "<f4")
+            yield row, vector, np.frombuffer(parts, "<f4").reshape(-1, len(vector))
+
+    @property
+    def _documents(self) -> str:
+        """What to read documents from: the table, or those of the scope with their places there."""
+        if self.scope is None:
+            return "documents"
+        return (
+            "(SELECT whole.row, id, here.path, here.part, here.title, format, digest, text, turns,"
+            " pages, breaks, metadata, words, tokens, vector, added FROM documents AS whole"
+            " JOIN memberships AS here ON here.document = whole.row AND here.collection ="
+            " (SELECT min(collection) FROM memberships WHERE document = whole.row"
+            f" AND collection IN ({self._rows}))) AS documents"
+        )
+
+    @property
+    def _rows(self) -> str:
+        return ", ".join(map(str, self.scope or ()))
+
+
+def to_document(values: Sequence[Any]) -> Document:
+    """A document from the values of the columns `DOCUMENT`."""
+    *names, text, utterances, pages, breaks, metadata, occasion, speakers, figures = values
+    id_, path, part, title, format_, digest = names
+    return Document(
+        id=id_,
+        path=path,
+        part=part,
+        title=title,
+        format=format_,
+        digest=digest,
+        text=text,
+        utterances=renamed(
+            (Utterance(*utterance) for utterance in json.loads(utterances)),
+            json.loads(speakers or "{}"),
+        ),
+        pages=tuple(Page(*page) for page in json.loads(pages)),
+        breaks=tuple(json.loads(breaks)),
+        metadata=metadata,
+        occasion=to_occasion(occasion),
+        figures=tuple(Figure(**each) for each in json.loads(figures or "[]")),
+    )
