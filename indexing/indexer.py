@@ -12,170 +12,25 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from indexing.change_detection import Catalogue, Change, Plan, Step, identify
-from indexing.documents import Document, Passage, renamed
-from indexing.encoder.lookahead import DocumentEncoder, Lookahead, taken_ahead
+from indexing.documents import Document, renamed
+from indexing.encoder.lookahead import DocumentEncoder, Lookahead, take_ahead
 from indexing.errors import WorkersLost
 from indexing.files import FileReader
-from indexing.reading_ahead import Ask, ReadingAhead, directly
+from indexing.index_report import IndexReport, Progress, ReportDraft
+from indexing.prefetch import OnCaller, Prefetch, run_here
+from indexing.source_files import FileContent, SourceFile, document_name, read_content
 from indexing.store.collections import DEFAULT
 from indexing.store.file_states import FileState
-from indexing.store.pictures import PictureReadings
 from indexing.store.store import Store
 from indexing.text.chunking import split
 from indexing.walk import Failure, is_folder, is_gone, nothing_in, resolved, shown, walk
 
 Item = TypeVar("Item")
-Encodable = tuple[Document, Sequence[Passage]]
 
 CHARACTERS_PER_TOKEN = 4  # about, for progress within a document
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run has come.
-
-    Attributes:
-        done: Bytes of files dealt with.
-        total: Bytes of all files.
-        tokens: Tokens encoded so far.
-        path: The file in hand.
-        picture: Which of its pictures OCR reads, from 1; 0 for none.
-        pictures: How many it has to read there.
-        workers: How many encode on a cluster; 0 where this process does.
-    """
-
-    done: float
-    total: float
-    tokens: int
-    path: str
-    picture: int = 0
-    pictures: int = 0
-    workers: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class IndexReport:
-    """What a run did.
-
-    Attributes:
-        added: Ids of documents that are new to the collection.
-        reused: Those of them that another collection held, so that they were not encoded again.
-        updated: Ids of documents whose content had changed.
-        unchanged: How many documents were up to date.
-        moved: Ids of documents whose file or title is another now.
-        removed: Ids of documents that a file no longer holds.
-        duplicates: Files whose content is in the collection already, and why they were left out.
-        failures: Files that gave no document, with reason and remedy.
-        unread: What files hold beside the text that was read, such as scanned pages.
-        skipped: Files of other kinds in the folders, by suffix.
-        tokens: Tokens encoded.
-        recognised: How much of files OCR has read, and how surely, by path.
-    """
-
-    added: tuple[str, ...] = ()
-    reused: tuple[str, ...] = ()
-    updated: tuple[str, ...] = ()
-    unchanged: int = 0
-    moved: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    duplicates: tuple[Failure, ...] = ()
-    failures: tuple[Failure, ...] = ()
-    unread: tuple[Failure, ...] = ()
-    skipped: dict[str, int] = field(default_factory=dict)
-    tokens: int = 0
-    recognised: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _ReportDraft:
-    """An IndexReport in the making."""
-
-    added: list[str] = field(default_factory=list)
-    reused: list[str] = field(default_factory=list)
-    updated: list[str] = field(default_factory=list)
-    unchanged: int = 0
-    moved: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    duplicates: list[Failure] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
-    unread: list[Failure] = field(default_factory=list)
-    skipped: Counter[str] = field(default_factory=Counter)
-    tokens: int = 0
-    recognised: dict[str, str] = field(default_factory=dict)
-    done: float = 0
-    total: float = 0
-
-    def report(self) -> IndexReport:
-        return IndexReport(
-            tuple(self.added),
-            tuple(self.reused),
-            tuple(self.updated),
-            self.unchanged,
-            tuple(self.moved),
-            tuple(self.removed),
-            tuple(self.duplicates),
-            tuple(self.failures),
-            tuple(self.unread),
-            dict(self.skipped),
-            self.tokens,
-            dict(self.recognised),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _SourceFile:
-    """A file of a run: its real path, and its state when the run began."""
-
-    real: Path
-    state: FileState
-
-    @property
-    def path(self) -> str:
-        """The path as documents spell it."""
-        return self.real.as_posix()
-
-
-@dataclass(frozen=True, slots=True)
-class _Content:
-    """What a file holds.
-
-    Attributes:
-        file: The file.
-        documents: Those that can be indexed.
-        failures: What cannot.
-        unread: What is beside the text.
-        readings: Keys of the pictures that OCR has read for it.
-    """
-
-    file: _SourceFile
-    documents: tuple[Document, ...]
-    failures: tuple[Failure, ...]
-    unread: tuple[Failure, ...]
-    readings: tuple[str, ...]
-
-    def characters(self) -> int:
-        """Of all documents."""
-        return sum(len(one.text) for one in self.documents)
-
-
-@dataclass(frozen=True, slots=True)
-class _AskedReadings:
-    """What is kept of pictures, for a thread that is not the store's."""
-
-    kept: PictureReadings
-    ask: Ask
-
-    def get(self, key: str, /) -> dict[str, Any] | None:
-        """Of a picture; None where it is not kept."""
-        found: dict[str, Any] | None = self.ask(lambda: self.kept.get(key))
-        return found
-
-    def __setitem__(self, key: str, reading: dict[str, Any], /) -> None:
-        """Keep it."""
-        self.ask(lambda: self.kept.__setitem__(key, reading))
 
 
 @dataclass(slots=True)
@@ -203,7 +58,7 @@ class Indexer:
     collection: str = DEFAULT
     ahead: Callable[[], Lookahead] | None = None
     _lookahead: Lookahead | None = None  # once there is something to encode
-    _draft: _ReportDraft = field(default_factory=_ReportDraft)
+    _draft: ReportDraft = field(default_factory=ReportDraft)
     _catalogue: Catalogue = field(default_factory=Catalogue)
     _pending: set[str] = field(default_factory=set)
     _named_files: set[Path] = field(default_factory=set)
@@ -222,7 +77,7 @@ class Indexer:
         changed = self._changed(files)
         self._pending = {file.path for file in changed}
         with self._contents(changed) as read:
-            contents = self._taken_ahead(read, self._expect_content)
+            contents = self._ahead(read, self._expect_content)
             deferred = [one.file for one in contents if not self._update(one, final=False)]
         for file in deferred:
             self._update(self._read(file), final=True)
@@ -234,7 +89,7 @@ class Indexer:
     def add_documents(self, documents: Iterable[Document]) -> IndexReport:
         """Add or update documents that are no files."""
         self._reset()
-        for document in self._taken_ahead(documents, self._expect_document):
+        for document in self._ahead(documents, self._expect_document):
             self._apply(self._plan_document(document), size=0)
             self._forget([document])
         return self._draft.report()
@@ -247,12 +102,12 @@ class Indexer:
         return self._catalogue.plan([document], existing, is_gone=is_gone)
 
     def _reset(self) -> None:
-        self._draft = _ReportDraft()
+        self._draft = ReportDraft()
         here = self.store.of(self.collection)
         self._catalogue = Catalogue.of(here.identities(), self.store.identities())
         self._other_kinds = set()
 
-    def _files(self, paths: Sequence[Path]) -> Iterator[_SourceFile]:
+    def _files(self, paths: Sequence[Path]) -> Iterator[SourceFile]:
         """The files to look at; what cannot be reached is noted as a failure."""
         for entry in walk(paths, skipped=self._draft.skipped, pictures=self.reader.ocr.is_named):
             if isinstance(entry, Failure):
@@ -267,16 +122,16 @@ class Indexer:
                 failure = Failure(str(entry), reason, "check that it still exists and may be read")
                 self._draft.failures.append(failure)
             else:
-                yield _SourceFile(entry, FileState(stat.st_size, stat.st_mtime_ns))
+                yield SourceFile(entry, FileState(stat.st_size, stat.st_mtime_ns))
 
-    def _keep(self, files: list[_SourceFile], among: Collection[Path]) -> None:
+    def _keep(self, files: list[SourceFile], among: Collection[Path]) -> None:
         """Of the files found, and of what could not be reached, keep those of these paths."""
         files[:] = [file for file in files if file.real in among]
         names = {shown(path) for path in among}
         self._draft.failures = [each for each in self._draft.failures if each.path in names]
         self._draft.skipped.clear()
 
-    def _changed(self, files: Sequence[_SourceFile]) -> list[_SourceFile]:
+    def _changed(self, files: Sequence[SourceFile]) -> list[SourceFile]:
         """The files that are not as they were when last read whole, or whose documents are gone.
 
         The states of all files are read at once: a query a file takes longer than looking at it.
@@ -284,7 +139,7 @@ class Indexer:
         if self.recheck:
             return [*files]
         states = self.store.files.states(collection=self.collection)
-        changed: list[_SourceFile] = []
+        changed: list[SourceFile] = []
         unchanged = 0  # bytes
         for file in files:
             known = self._catalogue.count_at(file.path)
@@ -297,32 +152,26 @@ class Indexer:
             self._advance(unchanged)
         return changed
 
-    def _contents(self, files: Sequence[_SourceFile]) -> AbstractContextManager[Iterator[_Content]]:
-        """What each file holds, in order; of several, some are read before it is their turn."""
+    def _contents(
+        self, files: Sequence[SourceFile]
+    ) -> AbstractContextManager[Iterator[FileContent]]:
+        """What each file holds, in order; several are prefetched."""
         if len(files) < 2:
             return nullcontext(map(self._read, files))
-        return ReadingAhead(
-            files, self._read, size=_Content.characters, interrupt=self.reader.interrupt
+        return Prefetch(
+            files, self._read, size=FileContent.characters, interrupt=self.reader.interrupt
         )
 
-    def _read(self, file: _SourceFile, ask: Ask = directly) -> _Content:
-        """What a file holds now.
+    def _read(self, file: SourceFile, on_caller: OnCaller = run_here) -> FileContent:
+        return read_content(
+            self.reader,
+            file,
+            self.store.pictures.readings(),
+            report_picture=lambda *which: self._report_picture(file, *which),
+            on_caller=on_caller,
+        )
 
-        Args:
-            file: The file.
-            ask: Does what only the thread may do that waits for it.
-        """
-
-        def report(picture: int, pictures: int) -> None:
-            ask(lambda: self._report_picture(file, picture, pictures))
-
-        kept = self.store.pictures.readings()
-        found = self.reader.read(file.real, readings=_AskedReadings(kept, ask), progress=report)
-        documents, failures, unread = _partition(found)
-        used = tuple(kept.used)
-        return _Content(file, tuple(documents), tuple(failures), tuple(unread), used)
-
-    def _update(self, content: _Content, *, final: bool) -> bool:
+    def _update(self, content: FileContent, *, final: bool) -> bool:
         """Bring the store up to date with one file.
 
         False, and nothing done, when a document is a copy of one from a file that is yet to be
@@ -361,15 +210,15 @@ class Indexer:
             self.store.files.remember(file.path, file.state, collection=self.collection)
         return True
 
-    def _taken_ahead(self, items: Iterable[Item], expect: Callable[[Item], None]) -> Iterator[Item]:
-        """The items as they come; where workers encode, some are taken and expected ahead."""
+    def _ahead(self, items: Iterable[Item], expect: Callable[[Item], None]) -> Iterator[Item]:
+        """The items in order; where workers encode, some are announced to them ahead."""
         if self.ahead is None:
             return iter(items)
-        return taken_ahead(
+        return take_ahead(
             items, expect, has_room=lambda: bool(self._lookahead and self._lookahead.has_room)
         )
 
-    def _expect_content(self, content: _Content) -> None:
+    def _expect_content(self, content: FileContent) -> None:
         existing = self._catalogue.at_path(content.file.path)
         self._expect(self._catalogue.plan(content.documents, existing, is_gone=is_gone))
 
@@ -390,7 +239,7 @@ class Indexer:
             for document in documents:
                 self._lookahead.forget(document)
 
-    def _skip_other_kind(self, file: _SourceFile) -> None:
+    def _skip_other_kind(self, file: SourceFile) -> None:
         """Count a file that a walk came upon and that is of another kind, in spite of its name."""
         self._pending.discard(file.path)
         self._other_kinds.add(file.real)
@@ -494,7 +343,7 @@ class Indexer:
         self._draft.done = before
         self._advance(share)
 
-    def _report_picture(self, file: _SourceFile, picture: int, pictures: int) -> None:
+    def _report_picture(self, file: SourceFile, picture: int, pictures: int) -> None:
         self._path = file.path
         if self.progress:
             draft = self._draft
@@ -514,40 +363,6 @@ class Indexer:
         return self._lookahead.workers() if self._lookahead else 0
 
 
-def reencode(
-    store: Store,
-    encoder: DocumentEncoder,
-    *,
-    progress: Callable[[Progress], None] | None = None,
-) -> int:
-    """Give every document vectors of another fingerprint; how many were encoded in this run.
-
-    The corpus keeps its old vectors until the last new one is there. A killed run goes on later.
-    """
-    pending = store.reencoding.pending(encoder.fingerprint)
-    tokens = 0
-    ahead = encoder if isinstance(encoder, Lookahead) else None
-    every = ((store.document(id_), store.passages_of(id_)) for id_ in pending)
-    for done, (document, passages) in enumerate(_expected(every, ahead), 1):
-        (encoded,) = encoder.encode([(document, passages)])
-        store.reencoding.put(document.id, encoded, encoder.fingerprint)
-        tokens += encoded.encoded
-        if progress:
-            workers = ahead.workers() if ahead else 0
-            progress(Progress(done, len(pending), tokens, document.path, workers=workers))
-    store.reencoding.adopt(encoder.fingerprint)
-    return len(pending)
-
-
-def _expected(documents: Iterable[Encodable], encoder: Lookahead | None) -> Iterator[Encodable]:
-    """Documents with their passages as they come, some taken ahead where workers encode them."""
-    if encoder is None:
-        return iter(documents)
-    return taken_ahead(
-        documents, lambda one: encoder.expect(*one), has_room=lambda: encoder.has_room
-    )
-
-
 def nothing_to_read(paths: Sequence[Path], *, pictures: bool = False) -> IndexReport | None:
     """The report of paths under which there is no file to read; None when there is one.
 
@@ -562,33 +377,12 @@ def nothing_to_read(paths: Sequence[Path], *, pictures: bool = False) -> IndexRe
     return IndexReport(failures=tuple(failures), skipped=dict(skipped)) if failures else None
 
 
-def _partition(
-    entries: Iterable[Document | Failure],
-) -> tuple[list[Document], list[Failure], list[Failure]]:
-    """What can be indexed, what cannot (text without a word among it), what is beside the text."""
-    documents: list[Document] = []
-    failures: list[Failure] = []
-    unread: list[Failure] = []
-    for one in entries:
-        if isinstance(one, Failure):
-            (unread if one.beside_text else failures).append(one)
-        elif any(character.isalnum() for character in one.text):
-            documents.append(one)
-        else:
-            failures.append(Failure(_name(one), "holds no letter and no digit", "remove it"))
-    return documents, failures, unread
-
-
 def _duplicate(document: Document, path: str) -> Failure:
     return Failure(
-        _name(document),
+        document_name(document),
         f"same content as {path}, which is in the corpus",
         "nothing to do; remove one of the two if it is there by mistake",
     )
-
-
-def _name(document: Document) -> str:
-    return f"{document.path} ({document.part})" if document.part else document.path
 
 
 def _now() -> str:

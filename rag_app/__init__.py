@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from indexing.encoder.settings import EncoderSettings
     from indexing.errors import RagAppError
     from indexing.filter import Filter
-    from indexing.indexer import IndexReport, Progress
+    from indexing.index_report import IndexReport, Progress
     from indexing.limits import FileLimits
     from indexing.ocr.reading import OcrSettings
     from indexing.store.collections import Collection
@@ -111,12 +111,12 @@ _HOMES = {
     "Filter": "indexing.filter",
     "GeneratorSettings": "generator.settings",
     "Hit": "indexing.documents",
-    "IndexReport": "indexing.indexer",
+    "IndexReport": "indexing.index_report",
     "Occasion": "indexing.documents",
     "OcrSettings": "indexing.ocr.reading",
     "Overview": "generator.overview.overview",
     "PassageHit": "indexing.documents",
-    "Progress": "indexing.indexer",
+    "Progress": "indexing.index_report",
     "RagAppError": "indexing.errors",
     "ShortAnswer": "generator.answer",
     "Quote": "generator.overview.overview",

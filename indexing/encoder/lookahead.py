@@ -131,7 +131,7 @@ class Lookahead:
         return len(lengths) < AHEAD * self.workers() and sum(lengths) < MOST_CHARACTERS
 
 
-def taken_ahead(
+def take_ahead(
     items: Iterable[Item], expect: Callable[[Item], None], *, has_room: Callable[[], bool]
 ) -> Iterator[Item]:
     """The items in order, each expected some time before it comes.

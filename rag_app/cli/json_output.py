@@ -12,7 +12,7 @@ from indexing.text.disfluency import without_noise
 if TYPE_CHECKING:
     from generator.answer import ContextEntry
     from indexing.documents import Document
-    from indexing.indexer import IndexReport
+    from indexing.index_report import IndexReport
     from indexing.store.view import DocumentEntry
     from rag_app.cli.settings import Setting
     from rag_app.corpus.contents.info import CorpusInfo

@@ -22,8 +22,8 @@ from rag_app.short_answer import Emphasis, answer_lines, quote_emphasis
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation
     from generator.position_check import PositionCheck
-    from indexing.indexer import IndexReport
-    from indexing.indexer import Progress as Step
+    from indexing.index_report import IndexReport
+    from indexing.index_report import Progress as Step
     from indexing.store.view import DocumentEntry
     from rag_app.cli.settings import Setting
     from rag_app.corpus.contents.info import CorpusInfo

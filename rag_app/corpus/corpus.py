@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from generator.prompt.follow_up import Turn
     from generator.settings import GeneratorSettings
     from indexing.encoder.encoder import Encoder
-    from indexing.indexer import IndexReport, Progress
+    from indexing.index_report import IndexReport, Progress
     from indexing.ocr.reading import OcrSettings
     from rag_app.corpus.cluster.workers import RayWorkers
     from rag_app.corpus.copies.backup import Backup

@@ -23,7 +23,7 @@ from indexing.store.collections import DEFAULT
 from indexing.walk import Failure, is_folder, resolved, shown
 
 if TYPE_CHECKING:
-    from indexing.indexer import IndexReport
+    from indexing.index_report import IndexReport
     from indexing.store.view import DocumentEntry
     from rag_app.corpus.corpus import Corpus
 

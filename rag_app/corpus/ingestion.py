@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from indexing.encoder.encoder import Encoder
     from indexing.encoder.lookahead import Lookahead
     from indexing.files import FileReader
-    from indexing.indexer import Indexer, IndexReport, Progress
+    from indexing.index_report import IndexReport, Progress
+    from indexing.indexer import Indexer
     from indexing.ocr.reading import OcrSettings
     from rag_app.corpus.cluster.workers import RayWorkers
     from rag_app.corpus.copies.exchange import ImportReport
@@ -115,7 +116,7 @@ class Ingestion:
 
     def reencode(self, progress: Callable[[Progress], None] | None) -> int:
         """Encode every document again with the encoder asked for; how many in this run."""
-        from indexing.indexer import reencode
+        from indexing.reencoding import reencode
 
         self._stores.connection()
         with self._stores.writing() as store:

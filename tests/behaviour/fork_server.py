@@ -18,7 +18,7 @@ from types import FrameType
 
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
-from indexing.indexer import Progress
+from indexing.index_report import Progress
 from rag_app.corpus.corpus import Corpus
 
 WRITES = frozenset(

@@ -22,7 +22,9 @@ from indexing.encoder.lookahead import Encoding, Lookahead
 from indexing.encoder.settings import EncoderSettings
 from indexing.errors import WorkersLost
 from indexing.files import document
-from indexing.indexer import Indexer, IndexReport, Progress, reencode
+from indexing.index_report import IndexReport, Progress
+from indexing.indexer import Indexer
+from indexing.reencoding import reencode
 from indexing.store.database import Database
 from indexing.store.file_states import FileStates
 from indexing.store.store import Store

@@ -30,7 +30,7 @@ from rag_app.chat.upload_records import Stage, UploadStatus
 from rag_app.chat.viewer.recording import is_recording, recording, transcripts
 
 if TYPE_CHECKING:
-    from indexing.indexer import IndexReport, Progress
+    from indexing.index_report import IndexReport, Progress
     from rag_app.chat.uploads import Received, Uploads
     from rag_app.corpus.corpus import Corpus
 

@@ -9,7 +9,7 @@ import numpy as np
 from indexing.documents import Document, Passage
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
-from indexing.encoder.lookahead import AHEAD, Encoding, Lookahead, taken_ahead
+from indexing.encoder.lookahead import AHEAD, Encoding, Lookahead, take_ahead
 from indexing.files import document
 
 FINGERPRINT = Fingerprint("counted", "1", "none", 0, "mean", "float32", 1)
@@ -41,7 +41,7 @@ def test_documents_are_begun_ahead_in_order_and_each_once() -> None:
     workers, tokens = Workers(), list[int]()
     ahead = Lookahead(FINGERPRINT, workers.begin, lambda: 2)
     most, lengths = 0, list[float]()
-    taken = taken_ahead(
+    taken = take_ahead(
         texts(40), lambda one: ahead.expect(one, ()), has_room=lambda: ahead.has_room
     )
     for one in taken:
@@ -67,11 +67,11 @@ def test_what_is_not_asked_for_is_let_go_and_what_was_not_expected_is_done() -> 
 
 
 def test_items_that_need_no_worker_are_not_gathered_without_end() -> None:
-    ahead = taken_ahead(iter(range(10_000)), lambda _: None, has_room=lambda: True)
+    ahead = take_ahead(iter(range(10_000)), lambda _: None, has_room=lambda: True)
     seen = list[int]()
     for number in ahead:
         seen.append(number)
     assert seen == list(range(10_000))
     taken = list[int]()
-    endless = taken_ahead(iter(range(10_000)), taken.append, has_room=lambda: True)
+    endless = take_ahead(iter(range(10_000)), taken.append, has_room=lambda: True)
     assert next(endless) == 0 and len(taken) < 1000

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from indexing.encoder.encoder import Encoder
-from indexing.indexer import Indexer, IndexReport
+from indexing.index_report import IndexReport
+from indexing.indexer import Indexer
 from indexing.store.store import Store
 from indexing.walk import Failure
 from tests.reading import read

@@ -19,7 +19,7 @@ from indexing.encoder.fingerprint import Fingerprint
 from indexing.encoder.settings import EncoderSettings
 from indexing.errors import EncoderMismatch
 from indexing.files import document
-from indexing.indexer import Progress
+from indexing.index_report import Progress
 from rag_app.corpus.cluster import encoding
 from rag_app.corpus.cluster.workers import RayWorkers
 from rag_app.corpus.corpus import Corpus

@@ -17,7 +17,7 @@ from indexing.encoder.fingerprint import Fingerprint
 from indexing.files import FileReader
 from indexing.indexer import Indexer
 from indexing.loaders.process import PageProgress, Readings
-from indexing.reading_ahead import Ask, ReadingAhead
+from indexing.prefetch import OnCaller, Prefetch
 from indexing.store.store import Store
 from indexing.walk import Failure
 from tests.waiting import wait_until
@@ -28,11 +28,11 @@ def nothing(thread: threading.Thread) -> None:
 
 
 def test_no_further_ahead_than_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexing.reading_ahead.FILES", 2)
-    monkeypatch.setattr("indexing.reading_ahead.CHARACTERS", 10)
+    monkeypatch.setattr("indexing.prefetch.FILES", 2)
+    monkeypatch.setattr("indexing.prefetch.CHARACTERS", 10)
     begun: list[str] = []
 
-    def read(item: str, ask: Ask) -> str:
+    def read(item: str, on_caller: OnCaller) -> str:
         begun.append(item)
         return item
 
@@ -42,7 +42,7 @@ def test_no_further_ahead_than_there_is_room(monkeypatch: pytest.MonkeyPatch) ->
     def check(items: Sequence[str], ahead: Sequence[int]) -> None:
         """They come in order, and so many are begun before each is taken."""
         begun.clear()
-        with ReadingAhead(items, read, size=len, interrupt=nothing) as contents:
+        with Prefetch(items, read, size=len, interrupt=nothing) as contents:
             for item, many in zip(items, ahead, strict=True):
                 wait_until(partial(have_begun, many))
                 assert len(begun) == many and next(contents) == item
@@ -52,14 +52,14 @@ def test_no_further_ahead_than_there_is_room(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_it_asks_for_is_done_where_its_files_are_waited_for() -> None:
-    def read(item: int, ask: Ask) -> object:
+    def read(item: int, on_caller: OnCaller) -> object:
         if item == 2:
             raise ValueError("no third")
-        return ask(threading.current_thread)
+        return on_caller(threading.current_thread)
 
     with (
         pytest.raises(ValueError, match="no third"),
-        ReadingAhead([0, 1, 2, 3], read, size=lambda _: 1, interrupt=nothing) as contents,
+        Prefetch([0, 1, 2, 3], read, size=lambda _: 1, interrupt=nothing) as contents,
     ):
         assert next(contents) is next(contents) is threading.current_thread()
         next(contents)
@@ -67,13 +67,13 @@ def test_what_it_asks_for_is_done_where_its_files_are_waited_for() -> None:
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    def ask_twice(item: int, ask: Ask) -> str:
-        ask(interrupted)
+    def read_interrupted(item: int, on_caller: OnCaller) -> str:
+        on_caller(interrupted)
         raise AssertionError("nobody waits any more")
 
     with (
         pytest.raises(KeyboardInterrupt),
-        ReadingAhead([0], ask_twice, size=len, interrupt=nothing) as none,
+        Prefetch([0], read_interrupted, size=len, interrupt=nothing) as none,
     ):
         next(none)
 
