@@ -5,7 +5,8 @@ follows its question); how good its passage is; whether the question names its s
 holds the type of answer that is asked for (a time for "when"); how much it says that the question
 does not; its score when it is encoded with its context (`late_chunking`); and what the reader says
 of it, of the words in it that may answer, and of the stretch around it (`generator.reader`). Of
-rows of a table, those come first that the question names (`table_rows`).
+rows of a table, those come first that the question names (`table_rows`). What is no prose, as an
+entry in a list of references, comes after what is (`non_prose`).
 
 The weights are those of a softmax over a question's sentences (a conditional logit: McFadden,
 1974). All but the reader's were fitted, and rounded, on 65 real meeting questions and the first
@@ -24,13 +25,13 @@ from generator.evidence import Sentence, Vectors
 from generator.extractive.answer_type import AnswerType, classify_question, has_answer_type
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
-from generator.extractive.table_rows import is_header, row_scores
-from indexing.text.tables import is_row
+from generator.extractive.non_prose import names_only, non_prose
+from generator.extractive.table_rows import row_scores
 from indexing.text.terms import content_stems
 
 _MOST_NEW_STEMS = 12
-_HEADING = 10  # words
 _LEAST_STEMS = 2  # of content words; drops "Okay ." and "{vocalsound}"
+_NON_PROSE = 4.0  # what an entry of a list of references has to be better by than a sentence
 _LOGIT, _SPAN_LOGITS = 10.0, 20.0  # bounds of what the reader says
 
 Weights = Mapping[str, float]
@@ -50,34 +51,15 @@ def sentence_scores(features: SentenceFeatures, weights: Weights | None = None) 
     scores = np.zeros(len(features.sentences), np.float32)
     for name, weight in weights.items():
         scores += weight * FEATURES[name](features)
-    scores += row_scores(features)
+    scores += row_scores(features) - _NON_PROSE * non_prose(features)
     has_content = np.array(
         [
-            len(set(stems)) >= _LEAST_STEMS and not is_heading(sentence)
+            len(set(stems)) >= _LEAST_STEMS and not names_only(sentence)
             for sentence, stems in zip(features.sentences, features.stems, strict=True)
         ],
         bool,
     )
     return np.asarray(np.where(has_content | ~has_content.any(), scores, -np.inf), np.float32)
-
-
-def is_heading(sentence: Sentence) -> bool:
-    """Whether a sentence is a heading: it names what follows, and answers nothing.
-
-    One of Markdown; the names of a table's columns; or a short line by itself, between blank lines,
-    without a digit and without a mark at its end.
-    """
-    text = sentence.document.text
-    start = text.rfind("\n", 0, sentence.start) + 1
-    line = text[start : sentence.end]
-    if re.match(r"#{1,6}\s", line) or (is_row(line) and is_header(sentence)):
-        return True
-    alone = not line[: sentence.start - start].strip() and sentence.utterance is None
-    before, after = text[max(0, start - 2) : start], text[sentence.end : sentence.end + 2]
-    apart = before in {"", "\n", "\n\n"} and after == "\n\n"
-    words = sentence.text.split()
-    plain = words and words[-1][-1].isalnum() and not any(map(str.isdigit, sentence.text))
-    return bool(alone and apart and plain and len(words) <= _HEADING)
 
 
 def probabilities(scores: Vectors) -> Vectors:

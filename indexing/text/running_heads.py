@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from indexing.text.paragraphs import paragraph_starts
 from indexing.text.reading_order import Row
 
 MARGIN = 0.12  # share of the page's height, above and below, in which such lines stand
@@ -39,10 +40,24 @@ class PageLines:
         lines: With " " between the pieces of one.
         margins: The highest and the lowest line, if they are there: the line's index, and its
             middle as a share of the page's height.
+        starts: The lines that begin a paragraph, by index, as far as the page shows it.
+        largest: What is written in its largest letters, where they stand out and it was looked at.
     """
 
     lines: tuple[str, ...]
     margins: tuple[tuple[int, float], ...] = ()
+    starts: frozenset[int] = frozenset()
+    largest: str = ""
+
+    def text_without(self, left_out: Collection[int]) -> str:
+        """The lines but for some, a newline between them, a blank line before a paragraph."""
+        text, apart = "", False
+        for at, line in enumerate(self.lines):
+            apart = apart or at in self.starts
+            if at not in left_out:
+                text += ("\n\n" if apart else "\n") * bool(text) + line
+                apart = False
+        return text
 
     @classmethod
     def of(cls, rows: Sequence[Row], height: float) -> PageLines:
@@ -53,7 +68,8 @@ class PageLines:
         order = sorted(range(len(rows)), key=lambda at: rows[at][0].top)
         middles = [(at, (rows[at][0].top + rows[at][0].bottom) / 2 / height) for at in order]
         ends = (middles[0], middles[-1])
-        return cls(lines, tuple(end for end in ends if not MARGIN < end[1] < 1 - MARGIN))
+        margins = tuple(end for end in ends if not MARGIN < end[1] < 1 - MARGIN)
+        return cls(lines, margins, paragraph_starts(rows))
 
 
 def running_heads(pages: Sequence[PageLines]) -> list[set[int]]:

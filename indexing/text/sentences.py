@@ -12,11 +12,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 
 WINDOW = 8_000  # characters shown to sentencex at once
 WRAP_WIDEST = 160  # a hard-wrapped line is not longer than this many characters
 ROW_LONGEST = 600  # characters of a table's row that is one sentence, whatever its cells say
 WRAP_NARROWEST = 25  # nor is the widest line of a hard-wrapped paragraph shorter than this
+WRAP_SHARE = 0.7  # of the width of the text around it, as a table or a poem is
 
 # Scripts written without spaces: Han, Hiragana, Katakana and their punctuation.
 UNSPACED = (
@@ -25,6 +27,7 @@ UNSPACED = (
 )
 
 _LINE = re.compile(r"[^\n]+")
+_FOLLOWED = re.compile(r"^([^\n]*\S[^\n]*)$(?=\n[^\n]*\S)", re.MULTILINE)
 _ODD = re.compile("[^\\S \n\t]|[\ud800-\udfff]")
 _STOP = re.compile(r"[.?!]|[^\x00-\x7f]")
 _STARTS_ALONE = re.compile(
@@ -40,6 +43,7 @@ _STARTS_ALONE = re.compile(
 _APART = re.compile(r"[^\s.?!]\s+[.?!]+\s+(?=[^\s.?!\"'\u201d\u2019)\]])")
 _LABEL = re.compile(r"\s*[^\W\d_][\w.'\- ]{0,40}:\s")
 _NUMBERING = re.compile(r"\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]")
+_OPEN = ",;([&"  # at the end of a line, after which a sentence goes on
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
@@ -138,9 +142,10 @@ def _runs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     if not lines:
         return
     widths = _widths(text, lines)
+    least = max(WRAP_NARROWEST, WRAP_SHARE * wrap_width(text))
     first = 0
     for number in range(1, len(lines) + 1):
-        if number == len(lines) or not _goes_on(text, lines, number, widths[number]):
+        if number == len(lines) or not _goes_on(text, lines, number, widths[number], least):
             yield lines[first][0], lines[number - 1][1]
             first = number
 
@@ -159,8 +164,30 @@ def _widths(text: str, lines: list[tuple[int, int]]) -> list[int]:
     return [longest[bisect_right(bounds, number) - 1] for number in range(len(lines))]
 
 
-def _goes_on(text: str, lines: list[tuple[int, int]], number: int, width: int) -> bool:
-    """Whether the line `number` continues the sentence of the line before it."""
+@lru_cache(maxsize=32)
+def wrap_width(text: str) -> int:
+    """How wide the lines of a text are that another line follows: three of four are no wider.
+
+    Of those that may be hard-wrapped; 0 where there is none.
+    """
+    lengths = sorted(
+        len(line[1]) for line in _FOLLOWED.finditer(text) if len(line[1]) <= WRAP_WIDEST
+    )
+    return lengths[3 * len(lengths) // 4] if lengths else 0
+
+
+def _goes_on(
+    text: str, lines: list[tuple[int, int]], number: int, width: int, least: float
+) -> bool:
+    """Whether the line `number` continues the sentence of the line before it.
+
+    Args:
+        text: The whole text.
+        lines: Spans of its lines.
+        number: Of the line.
+        width: The widest line of its paragraph.
+        least: What that is at least where lines are wrapped.
+    """
     (before, stop), (here, last) = lines[number - 1], lines[number]
     ended, bare = text[before:stop].strip(), text[here:last].strip()
     if stop + 1 != here or not ended or not bare:
@@ -171,9 +198,9 @@ def _goes_on(text: str, lines: list[tuple[int, int]], number: int, width: int) -
         return False  # rows of a table
     if bare[0].islower():
         return True
-    if _LABEL.match(text, here, last) or not WRAP_NARROWEST <= width <= WRAP_WIDEST:
+    if _LABEL.match(text, here, last) or not least <= width <= WRAP_WIDEST:
         return False
     # A hard wrap: the first word of this line had no room on the line before.
     word = bare.split(None, 1)[0]
     room = width - (stop - before)
-    return room <= max(len(word) + 1, width // 8)
+    return ended[-1] in _OPEN or room <= max(len(word) + 1, width // 8)

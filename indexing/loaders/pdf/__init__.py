@@ -20,6 +20,7 @@ from indexing.loaders.figures import Gallery
 from indexing.loaders.magic import advice, signature
 from indexing.loaders.pdf.scans import read_scans
 from indexing.loaders.pdf.text import page_lines
+from indexing.loaders.pdf.title import title_of
 from indexing.text.running_heads import PageLines, running_heads
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ TAIL = 4096  # bytes at the end in which the end mark must be found
 FETCH_AGAIN = "fetch it again, or open it in a viewer and save it under another name"
 
 _HYPHENATED = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-\n([^\W\d_]+)")
-_NO_TITLE = re.compile(r"untitled|(?:microsoft word - )?.*\.(?:docx?|tex|indd|pdf|rtf)|\W*", re.I)
 
 
 def load(path: Path) -> Iterator[Extract | UnreadableFile]:
@@ -58,7 +58,7 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
                 pages = [scans.pages.get(at, page) for at, page in enumerate(pages)]
                 if not any(page.lines for page in pages):
                     raise scans.nothing_read(path)
-                title = _title(reader) or clean(path.stem)
+                title = title_of(reader, pages[0].largest, path.stem)
                 extract = extract_of_pages(pages, scans.confidence, title)
                 yield replace(extract, figures=_placed(extract, pages, gallery))
                 yield from scans.unread(path)
@@ -144,10 +144,7 @@ def extract_of_pages(
         title: The document's.
     """
     heads = running_heads(pages)
-    texts = [
-        "\n".join(line for at, line in enumerate(page.lines) if at not in out)
-        for page, out in zip(pages, heads, strict=True)
-    ]
+    texts = [page.text_without(out) for page, out in zip(pages, heads, strict=True)]
     known = {word for text in texts for word in re.findall(r"[^\W\d_]+", text)}
     placed: list[Page] = []
     whole: list[str] = []
@@ -198,13 +195,6 @@ def _unhyphenated(text: str, known: set[str]) -> str:
         return word + "\n" if word in known else match[0]
 
     return _HYPHENATED.sub(joined, re.sub("\u00ad\n?", "", text))
-
-
-def _title(reader: PdfReader) -> str:
-    """The title in the metadata, unless a program put the name of a file there."""
-    title = reader.metadata.title if reader.metadata else None
-    words = " ".join(clean(title).split()) if isinstance(title, str) else ""
-    return "" if _NO_TITLE.fullmatch(words) else words
 
 
 @contextmanager

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from indexing.loaders.charset import clean
 from indexing.loaders.figures import Gallery
 from indexing.loaders.pdf.figures import add_figures
 from indexing.loaders.pdf.tables import Grid, grids
+from indexing.loaders.pdf.title import largest_lines
 from indexing.text.reading_order import TextBox, rows_in_order
 from indexing.text.running_heads import PageLines
 from indexing.text.tables import with_header
@@ -52,7 +53,8 @@ def page_lines(page: PdfPage, number: int, gallery: Gallery) -> PageLines:
     rows = rows_in_order([*_pieces(words, tables), *_table_rows(words, tables)])
     if words:
         add_figures(page, rows, number, gallery)
-    return PageLines.of(rows, height)
+    text = PageLines.of(rows, height)
+    return replace(text, largest=largest_lines(rows, height)) if number == 1 else text
 
 
 def _characters(letters: PdfTextPage) -> str:

@@ -13,12 +13,11 @@ from generator.extractive.fitted import FITTED
 from generator.extractive.ranking import (
     FEATURES,
     WEIGHTS_UNREAD,
-    is_heading,
     probabilities,
     sentence_scores,
 )
 from generator.reader.reading import Reading, Words
-from tests.generator.conftest import prose, span, transcript
+from tests.generator.conftest import span, transcript
 
 MEETING = transcript(
     [
@@ -96,22 +95,3 @@ def test_fitted_weights_have_features() -> None:
 def test_probabilities_are_a_softmax_and_nothing_without_content() -> None:
     found = probabilities(np.array([0.0, np.log(3.0), -np.inf], np.float32))
     np.testing.assert_allclose(found, [0.25, 0.75, 0.0], atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("text", "headings"),
-    [
-        ("# What caused the outage\nA disk was full.", ["What caused the outage"]),
-        ("Causes of the outage\n\nA disk was full.", ["Causes of the outage"]),
-        ("A disk was full.\n\nEverything stopped.", []),
-        ("Total: 350,000 pounds\n\nIt was spent.", []),
-        ("Ada Park, chair\nBen, clerk", []),
-    ],
-)
-def test_headings(text: str, headings: list[str], embed: Embed) -> None:
-    every = evidence_sentences([span(prose(text))])
-    found = [one.text.lstrip("# ") for one in every if is_heading(one)]
-    assert found == headings
-    scores = sentence_scores(SentenceFeatures.of("What was it?", every, WordVectors(embed)))
-    if len(every) > len(headings):
-        assert np.isfinite(scores[[not is_heading(one) for one in every]]).any()

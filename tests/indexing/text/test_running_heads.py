@@ -51,3 +51,11 @@ def test_in_doubt_nothing_is_left_out() -> None:
 def test_what_stands_in_the_middle_of_pages_is_no_header() -> None:
     rows = [(TextBox(0, top, 90, top + 10, "Same"),) for top in (300, 400)]
     assert kept([PageLines.of(rows, 800)] * 4) == [["Same", "Same"]] * 4
+
+
+def test_the_text_of_a_page_has_a_blank_line_before_a_paragraph() -> None:
+    page = PageLines(("Head", "One.", "Two.", "Three."), starts=frozenset({1, 3}))
+    assert page.text_without(()) == "Head\n\nOne.\nTwo.\n\nThree."
+    assert page.text_without({0}) == "One.\nTwo.\n\nThree."
+    assert page.text_without({3}) == "Head\n\nOne.\nTwo."
+    assert page.text_without({1}) == "Head\n\nTwo.\n\nThree."

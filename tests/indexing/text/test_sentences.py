@@ -119,3 +119,20 @@ def test_time_grows_with_length_only() -> None:
     assert (
         time.process_time() - begun < 10
     )  # takes about half a second; the square would take hours
+
+
+def test_lines_much_narrower_than_the_text_are_no_wrapped_paragraph() -> None:
+    wrapped = [
+        "The lake was measured in the spring of that year, when the ice was gone and Ada"
+    ] * 4
+    table = ["Learning rate schedule linear", "Speechless audio factor ten", "Batch size small"]
+    assert split("\n".join([*wrapped, "had her boat.", "", *table]))[-3:] == table
+    assert len(split("\n".join(table))) == 1  # where nothing is wider
+
+
+def test_a_line_goes_on_after_a_comma() -> None:
+    lines = [
+        "Models were trained with Adam (Hutter,",
+        "2017) and every model of this paper was wide",
+    ]
+    assert split("\n".join([*lines, "enough for it."])) == ["\n".join([*lines, "enough for it."])]

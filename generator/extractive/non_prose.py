@@ -1,0 +1,88 @@
+"""What stands in a document but says nothing: headings, labels, references, rows of bare numbers.
+
+A heading, or the label of a figure, names what follows and answers nothing. An entry in a list of
+references has the words of a question on its subject, and a row of numbers whose columns are named
+elsewhere has none that could be understood: both answer only where nothing else does, as in "Who
+wrote ...?" and "How many ...?".
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from generator.evidence import Sentence, Vectors
+from generator.extractive.answer_type import classify_question
+from generator.extractive.features import SentenceFeatures
+from generator.extractive.table_rows import is_header
+from indexing.text.references import in_references
+from indexing.text.tables import is_row
+
+_HEADING = 10  # words
+_NUMBERING = re.compile(r"\W*(?:(?:\d{1,2}|[A-Z])(?:\.\d{1,2})*\.?|[IVX]{1,5}\.)\s+(?=[^\W\d_])")
+_LABEL = re.compile(
+    r"(?:figure|fig\.?|table|tab\.?|chart|box|exhibit|algorithm|equation|abbildung|abb\.|tabelle)"
+    r"\s*[A-Z]?\d{1,3}(?:\.\d{1,3})?[a-z]?\s*[.:]?",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"[-\u2212+\u00b1<>=~]?[\d.,:/]*\d[\d.,:/]*[%\u2020*a-z]?")
+_WORKS = re.compile(
+    r"\b(?:cit(?:e[sd]?|ing|ations?)|references?|bibliograph\w+|publi(?:shed|cations?)"
+    r"|zitier\w+|zitate?|literatur\w*|veröffentlich\w+)\b",
+    re.IGNORECASE,
+)
+_NUMBERS = 4  # that a row of numbers has at least
+_SHARE = 0.6  # of its words that are numbers
+
+
+def names_only(sentence: Sentence) -> bool:
+    """Whether a sentence is a heading, the title, or the label of a figure without its text."""
+    text = " ".join(sentence.text.split())
+    title = " ".join(sentence.document.title.split())
+    return (
+        is_heading(sentence) or bool(_LABEL.fullmatch(text)) or text.casefold() == title.casefold()
+    )
+
+
+def is_heading(sentence: Sentence) -> bool:
+    """Whether a sentence is a heading.
+
+    One of Markdown; the names of a table's columns; or a short line by itself, between blank
+    lines, without a digit but for its numbering and without a mark at its end.
+    """
+    text = sentence.document.text
+    start = text.rfind("\n", 0, sentence.start) + 1
+    line = text[start : sentence.end]
+    if re.match(r"#{1,6}\s", line) or (is_row(line) and is_header(sentence)):
+        return True
+    alone = not line[: sentence.start - start].strip() and sentence.utterance is None
+    before, after = text[max(0, start - 2) : start], text[sentence.end : sentence.end + 2]
+    apart = before in {"", "\n", "\n\n"} and after == "\n\n"
+    words = _NUMBERING.sub("", sentence.text, count=1).split()
+    plain = words and words[-1][-1].isalnum() and not any(map(str.isdigit, "".join(words)))
+    return bool(alone and apart and plain and len(words) <= _HEADING)
+
+
+def is_row_of_numbers(text: str) -> bool:
+    """Whether most words of a sentence are numbers."""
+    words = text.split()
+    numbers = sum(_NUMBER.fullmatch(word) is not None for word in words)
+    return numbers >= _NUMBERS and numbers >= _SHARE * len(words)
+
+
+def non_prose(features: SentenceFeatures) -> Vectors:
+    """(n,) 1 for an entry in a list of references, and for a row of bare numbers.
+
+    0 for references where the question asks for works, and for numbers where it asks for one.
+    """
+    asks_for_works = _WORKS.search(features.question) is not None
+    asks_for_number = classify_question(features.question) == "quantity"
+    return np.array(
+        [
+            (not asks_for_works and in_references(sentence.document.text, sentence.start))
+            or (not asks_for_number and is_row_of_numbers(sentence.text))
+            for sentence in features.sentences
+        ],
+        np.float32,
+    )
