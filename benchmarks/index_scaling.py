@@ -36,7 +36,7 @@ from rag_app.cli.options import numbers, print_result, with_json
 from rag_app.evaluation.table import grid
 from rag_app.progress import track
 from retriever.fusion import RANKINGS
-from retriever.lexical import passage_pairs, passage_stems
+from retriever.lexical import Terms, passage_pairs, passage_stems
 from retriever.query import Query
 from retriever.retriever import Retriever
 
@@ -247,8 +247,9 @@ def _embedder(sample: Sequence[SyntheticQuery]) -> Callable[[Sequence[str]], Flo
 
 def _score_words(snapshot: Snapshot, query: Query) -> None:
     for text in (query.text, *query.sentences):
-        passage_stems(snapshot, [text])
-        passage_pairs(snapshot, [text])
+        terms = [Terms.of(snapshot.lexicon, text)]
+        passage_stems(snapshot, terms)
+        passage_pairs(snapshot, terms)
 
 
 def _compare_full_scoring(

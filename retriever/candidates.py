@@ -22,6 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.index.faiss_index import search_in_one_thread
+from indexing.index.sample import Sample
+from indexing.index.selection import Selection
 from retriever.dense import LARGE_DEPTH
 from retriever.diversity import repetition_penalty
 from retriever.exact_features import ExactFeatures
@@ -35,18 +37,14 @@ from retriever.features import (
     mask_out,
 )
 from retriever.fusion import Contributions, Ranking, ScoreParts, Scores, Spread
-from retriever.late_interaction import moving_average, sum_of_best
+from retriever.late_interaction import sum_of_best
 from retriever.order import best
-from retriever.selection import Selection
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
-CANDIDATES = 8192  # passages of candidates, about
+CANDIDATES = 4096  # passages of candidates, about
 FEWEST = 32  # documents among them, however long they are
-SAMPLE = 16384  # passages, about, of the documents that tell how much similarity varies
-FEWEST_SAMPLED = 8
-THREADS = 2  # that look up vectors and words
 
 
 def score_candidates(features: Features, ranking: Ranking, *, least: int) -> Scores:
@@ -62,14 +60,15 @@ def score_candidates(features: Features, ranking: Ranking, *, least: int) -> Sco
         nothing = np.full(documents, -np.inf, np.float32), np.full(passages, -np.inf, np.float32)
         return Scores(*nothing, ScoreParts({}), ScoreParts({}))
     scorer = _CandidateScorer(features, ranking, ExactFeatures(features, ranking))
-    with ThreadPoolExecutor(THREADS, initializer=search_in_one_thread) as pool:
+    with ThreadPoolExecutor(1, initializer=search_in_one_thread) as pool:
         scorer.look_up(pool)
         selection = scorer.select(least)
         comparing = pool.submit(scorer.similarity, selection)
         scorer.measure()
         similarity = comparing.result()
     of_documents = scorer.of_documents(selection, similarity)
-    of_passages = scorer.of_passages(selection, similarity, of_documents)
+    exact = scorer.exact.of_passages(selection)
+    of_passages = scorer.of_passages(selection, similarity, of_documents, exact)
     total = _total(of_passages)
     owner = selection.documents[selection.owner]
     deviation = scorer.passage_spread.deviation if ranking.repetition else None
@@ -95,13 +94,19 @@ class _CandidateScorer:
     # Selecting candidates
 
     def look_up(self, pool: Executor) -> None:
-        """Look up vectors and words beside each other: both take long."""
-        jobs = [*self.exact.jobs()]
-        if self._dense_documents:
+        """Look up words in this thread, and vectors beside it: both take long.
+
+        What compares vectors are a few long calls that leave Python to others; words are many short
+        ones. Two threads of these would wait for each other.
+        """
+        if self._is_dense:
             _ = self.features.vectors  # the encoder is asked in this thread
-            jobs = [lambda: self.nearest, *jobs, lambda: self.sample]
-        for each in [pool.submit(job) for job in jobs]:
-            each.result()
+        comparing = pool.submit(self._compare)
+        self.exact.look_up()
+        comparing.result()
+
+    def _compare(self) -> None:
+        _ = self.nearest if self._dense_documents else None, self.sample
 
     def select(self, least: int) -> Selection:
         """The documents that are best by their upper bounds."""
@@ -109,15 +114,19 @@ class _CandidateScorer:
         for name, spread in self.document_spreads.items():
             scores = scores + self.ranking.documents[name] * spread.over(self.upper_bound)
         first = best(mask_out(scores, self.features.admitted), max(CANDIDATES, least))
-        lengths = self.bounds[first + 1] - self.bounds[first]
+        bounds = self.features.snapshot.bounds
+        lengths = bounds[first + 1] - bounds[first]
         fitting = int(np.searchsorted(np.cumsum(lengths), CANDIDATES, side="right"))
-        return Selection.of(first[: max(fitting, least, FEWEST)], self.bounds)
+        return Selection.of(first[: max(fitting, least, FEWEST)], bounds)
 
     @cached_property
     def nearest(self) -> tuple[FloatArray, IntArray]:
         """What is nearest to each sentence by codes: scores, positions (s, LARGE_DEPTH at most)."""
         features = self.features
-        index, sentences = features.snapshot.passage_vectors, features.vectors[1:]
+        index, sentences = (
+            features.snapshot.passage_vectors,
+            features.of_sentences(features.vectors),
+        )
         return index.estimate(sentences, LARGE_DEPTH, allowed=features.allowed)
 
     @cached_property
@@ -133,19 +142,14 @@ class _CandidateScorer:
             total += nearest
         return mask_out(total, features.admitted)
 
-    @cached_property
-    def bounds(self) -> IntArray:
-        """(documents + 1,) where the passages of each document begin."""
-        return np.append(self.features.starts, len(self.features.snapshot.owner))
-
     # Scoring the candidates
 
     def similarity(self, selection: Selection) -> FloatArray:
         """(q, p) of each text with each passage, where a feature of the ranking is dense."""
-        if not self._dense_documents and not self._dense_passages:
+        if not self._is_dense:
             return np.zeros((0, len(selection.passages)), np.float32)
-        spans = [(int(first), int(last)) for first, last in selection.bounds]
-        return self.features.snapshot.passage_vectors.inner_products(self.features.vectors, spans)
+        index = self.features.snapshot.passage_vectors
+        return index.inner_products(self.features.vectors, selection.passages)
 
     def of_documents(self, selection: Selection, similarity: FloatArray) -> Contributions:
         """What each feature gives to the scores of documents (c,)."""
@@ -160,9 +164,13 @@ class _CandidateScorer:
         return contributions
 
     def of_passages(
-        self, selection: Selection, similarity: FloatArray, documents: Contributions
+        self,
+        selection: Selection,
+        similarity: FloatArray,
+        documents: Contributions,
+        exact: Contributions,
     ) -> Contributions:
-        """What each feature gives to the scores of passages (p,)."""
+        """What each feature gives to the scores of passages (p,); the exact ones are given."""
         contributions = {}
         for name, weight in self.ranking.passages.items():
             if name == "document":
@@ -171,9 +179,13 @@ class _CandidateScorer:
                 scores = self._whole_query(name, selection, similarity)
                 scores = self.passage_spreads[name].over(scores)
             else:
-                scores = self.exact.of_passages(name, selection)
+                scores = exact[name]
             contributions[name] = mask_out(weight * scores, self._allowed(selection))
         return contributions
+
+    @property
+    def _is_dense(self) -> bool:
+        return bool(self._dense_documents or self._dense_passages)
 
     @cached_property
     def _dense_documents(self) -> dict[str, SentenceMax]:
@@ -187,13 +199,14 @@ class _CandidateScorer:
 
     def _sentence_max(self, name: str, selection: Selection, similarity: FloatArray) -> FloatArray:
         """(c,) each sentence's best passage by similarity, summed."""
-        scores = _average(similarity[1:], selection, self._dense_documents[name].reach)
+        reach = self._dense_documents[name].reach
+        every = self.features.of_sentences(similarity)
+        scores = np.stack([selection.means(one, reach) for one in every]) if reach else every
         return sum_of_best(mask_out(scores, self._allowed(selection)), selection.starts)
 
     def _whole_query(self, name: str, selection: Selection, similarity: FloatArray) -> FloatArray:
         """(p,) similarity of the whole query."""
-        reach = self._dense_passages[name].reach
-        return np.asarray(_average(similarity[:1], selection, reach)[0])
+        return selection.means(similarity[0], self._dense_passages[name].reach)
 
     def _allowed(self, selection: Selection) -> npt.NDArray[np.bool_] | None:
         allowed = self.features.allowed
@@ -208,14 +221,15 @@ class _CandidateScorer:
     @cached_property
     def sample(self) -> tuple[Selection, FloatArray]:
         """Documents at even distances, and the similarity (q, p) of their passages."""
-        features = self.features
-        admitted, documents = features.admitted, len(features.starts)
-        every = np.arange(documents) if admitted is None else np.flatnonzero(admitted)
-        count = round(SAMPLE * documents / len(features.snapshot.owner))
-        count = min(len(every), max(count, FEWEST_SAMPLED))
-        evenly = every[np.linspace(0, len(every) - 1, count).astype(int)]
-        selection = Selection.of(evenly, self.bounds)
-        return selection, self.similarity(selection)
+        features, snapshot = self.features, self.features.snapshot
+        if features.admitted is None:
+            sample = snapshot.sample
+        else:
+            sample = Sample.of(np.flatnonzero(features.admitted), snapshot.bounds)
+        if not self._is_dense:
+            return sample.selection, np.zeros((0, len(sample.selection.passages)), np.float32)
+        index = snapshot.passage_vectors
+        return sample.selection, sample.similarity(index, features.vectors)
 
     @cached_property
     def document_spreads(self) -> dict[str, Spread]:
@@ -251,16 +265,11 @@ class _CandidateScorer:
     def passage_spread(self) -> Spread:
         """Of the scores of passages."""
         selection, similarity = self.sample
-        exact = self.exact.passages(selection)
+        exact = self.exact.of_passages(selection)
         of_documents = self.of_documents(selection, similarity)
-        whole = _total(self.of_passages(selection, similarity, of_documents))
-        return _estimate(self.exact.passage_spread, exact, whole)
-
-
-def _average(similarity: FloatArray, selection: Selection, reach: int) -> FloatArray:
-    if not reach:
-        return similarity
-    return moving_average(similarity, selection.starts, selection.owner, reach=reach)
+        whole = _total(self.of_passages(selection, similarity, of_documents, exact))
+        part = self.exact.passages(selection, exact)
+        return _estimate(self.exact.passage_spread, part, whole)
 
 
 def _total(contributions: Contributions) -> FloatArray:

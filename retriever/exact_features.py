@@ -8,27 +8,26 @@ Values themselves are looked up only for the passages that somebody asks for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from indexing.index.padding import Chunk
+from indexing.index.selection import Selection
 from retriever.features import (
     DOCUMENT_FEATURES,
     PASSAGE_FEATURES,
     UNSCALED,
     Features,
     SentenceMax,
+    Signal,
     WholeQuery,
     is_dense,
     mask_out,
 )
 from retriever.fusion import Contributions, Ranking, Spread, standardise
-from retriever.lexical import padded_pairs, padded_stems, pair_matches
-from retriever.selection import Selection
 
 FloatArray = npt.NDArray[np.float32]
 DoubleArray = npt.NDArray[np.float64]
@@ -49,13 +48,10 @@ class ExactFeatures:
 
     features: Features
     ranking: Ranking
-    _maxima: dict[str, dict[SentenceMax, FloatArray]] = field(default_factory=dict)
 
-    def jobs(self) -> Iterator[Callable[[], object]]:
-        """What takes long, to be done in any order or at once; all else rests on it."""
-        yield lambda: self._sums
-        for text in dict.fromkeys(self.features.query.sentences):
-            yield partial(self._maxima_of, text)
+    def look_up(self) -> None:
+        """Do what takes long; all else rests on it."""
+        _ = self.documents, self._sums
 
     # Of documents
 
@@ -80,8 +76,8 @@ class ExactFeatures:
     @cached_property
     def owners(self) -> Spread:
         """How much that sum varies over the passages that count, each with its document's."""
-        lengths, count, scores = self._sums.lengths, self._sums.count, self._known
-        return _spread(float(lengths @ scores), float(lengths @ scores**2), count)
+        each = self._sums.lengths * self._known  # no products of BLAS, which wake its threads
+        return _spread(float(each.sum()), float((each * self._known).sum()), self._sums.count)
 
     @cached_property
     def _known(self) -> DoubleArray:
@@ -92,40 +88,49 @@ class ExactFeatures:
     def _document(self, name: str) -> FloatArray:
         feature = DOCUMENT_FEATURES[name]
         if isinstance(feature, SentenceMax):
-            every = (self._maxima_of(text)[feature] for text in self.features.query.sentences)
-            return np.asarray(sum(every), np.float32)
+            return np.asarray(sum(each[feature] for each in self._words.best), np.float32)
         return feature.compute(self.features)
 
-    def _maxima_of(self, text: str) -> dict[SentenceMax, FloatArray]:
-        """(documents,) the best passage of each for a sentence, by each lexical feature.
+    @cached_property
+    def _words(self) -> _Words:
+        """What rests on the words of the query and its sentences.
 
-        What that rests on is not kept, to save memory.
+        A query begins with the stems of its first sentence, whose row is gone on with.
         """
-        if text not in self._maxima:
-            every = [DOCUMENT_FEATURES[name] for name in self.ranking.documents]
-            lexical = [f for f in every if isinstance(f, SentenceMax) and not is_dense(f)]
-            stems = {each.reach for each in lexical if each.signal == "stems"}
-            found = {SentenceMax("stems", n): best for n, best in self._stems(text, stems).items()}
-            if (pairs := SentenceMax("pairs")) in lexical:
-                found[pairs] = self._best_pairs(text)
-            assert len(found) == len(lexical), "windows of pairs are not looked up"
-            self._maxima[text] = found
-        return self._maxima[text]
+        features, snapshot = self.features, self.features.snapshot
+        whole = features.terms(features.query.text).stems
+        row, held = np.zeros(snapshot.padding.size, np.float32), 0
+        best: list[dict[SentenceMax, FloatArray]] = []
+        for text in features.query.sentences if self._by_sentence else ():
+            stems = features.terms(text).stems
+            if not best and np.array_equal(whole[: len(stems)], stems):
+                own, held = row, len(stems)
+            else:
+                own = np.zeros(snapshot.padding.size, np.float32)
+            snapshot.passages.add_padded(stems, snapshot.padding, own)
+            best.append({each: self._best(each, text, own) for each in self._by_sentence})
+        snapshot.passages.add_padded(whole[held:], snapshot.padding, row)
+        return _Words(row, best)
 
-    def _stems(self, text: str, reaches: Set[int]) -> dict[int, FloatArray]:
-        """(documents,) the best passage of each by stems, by the neighbours that are averaged."""
-        found = {reach: np.zeros(len(self.features.starts), np.float32) for reach in reaches}
-        row = padded_stems(self.features.snapshot, text) if found else np.zeros(0, np.float32)
-        for chunk in self.features.snapshot.padding.chunks if found else ():
-            for reach, best in found.items():
-                sums = self._that_count(chunk, chunk.window_sums(row, reach))
-                best[chunk.documents] = np.maximum.reduceat(sums, chunk.starts)
-        return {reach: best / np.float32(2 * reach + 1) for reach, best in found.items()}
+    @cached_property
+    def _by_sentence(self) -> list[SentenceMax]:
+        """Features of documents that look for the words of each sentence."""
+        every = (DOCUMENT_FEATURES[name] for name in self.ranking.documents)
+        return [each for each in every if isinstance(each, SentenceMax) and not is_dense(each)]
+
+    def _best(self, feature: SentenceMax, text: str, stems: FloatArray) -> FloatArray:
+        """(documents,) the best passage of each for a sentence, whose stems give this row."""
+        if feature.signal == "stems":
+            padding, reach = self.features.snapshot.padding, feature.reach
+            best = padding.best(stems, reach, counting=self._counting)
+            return best / np.float32(2 * reach + 1)
+        assert not feature.reach, "windows of pairs are not looked up"
+        return self._best_pairs(text)
 
     def _best_pairs(self, text: str) -> FloatArray:
         """(documents,) the best passage of each by pairs, which few passages hold."""
         best = np.zeros(len(self.features.starts), np.float32)
-        passages, scores = pair_matches(self.features.snapshot, text)
+        passages, scores = self._pairs(text)
         if self.features.allowed is not None:
             allowed = self.features.allowed[passages]
             passages, scores = passages[allowed], scores[allowed]
@@ -134,6 +139,10 @@ class ExactFeatures:
             firsts = np.flatnonzero(np.diff(owner, prepend=-1))
             best[owner[firsts]] = np.maximum.reduceat(scores, firsts)
         return best
+
+    def _pairs(self, text: str) -> tuple[npt.NDArray[np.int32], FloatArray]:
+        """The passages that hold a pair of stems of a text, ascending, and their BM25 by pairs."""
+        return self.features.snapshot.passage_pairs.matches(self.features.terms(text).pairs)
 
     def _that_count(self, chunk: Chunk, scores: FloatArray) -> FloatArray:
         """(..., places) of a chunk, 0 where no passage stands or one that does not count."""
@@ -152,20 +161,23 @@ class ExactFeatures:
 
     # Of passages
 
-    def of_passages(self, name: str, selection: Selection) -> FloatArray:
-        """(p,) a feature of passages, scaled."""
-        reach, row = self._passages[name]
-        sums = self.features.snapshot.padding.window_sums(row, selection.passages, reach=reach)
-        return self._spreads[name].over(sums / np.float32(2 * reach + 1))
+    def of_passages(self, selection: Selection) -> Contributions:
+        """(p,) of each feature of passages, scaled."""
+        places = self.features.snapshot.padding.places[selection.passages]
+        taken = {id(row): row[places] for _, row in self._passages.values()}
+        return {
+            name: self._spreads[name].over(selection.means(taken[id(row)], reach))
+            for name, (reach, row) in self._passages.items()
+        }
 
-    def passages(self, selection: Selection) -> FloatArray:
+    def passages(self, selection: Selection, values: Contributions) -> FloatArray:
         """(p,) the weighted sum of these features, with that of the documents; -inf as masked."""
         total = np.zeros(len(selection.passages), np.float32)
         if "document" in self.ranking.passages:
             documents = self.owners.over(self.documents[selection.documents])
             total += self.ranking.passages["document"] * documents[selection.owner]
-        for name in self._passages:
-            total += self.ranking.passages[name] * self.of_passages(name, selection)
+        for name, scores in values.items():
+            total += self.ranking.passages[name] * scores
         allowed = self.features.allowed
         return mask_out(total, None if allowed is None else allowed[selection.passages])
 
@@ -233,16 +245,38 @@ class ExactFeatures:
         """Of each feature its reach, and in a row with empty places what means are taken of."""
         every = {n: PASSAGE_FEATURES[n] for n in self.ranking.passages if n != "document"}
         exact = {name: each for name, each in every.items() if not is_dense(each)}
-        score = {"stems": padded_stems, "pairs": padded_pairs}
         signals = {each.signal for each in exact.values() if isinstance(each, WholeQuery)}
-        snapshot, text = self.features.snapshot, self.features.query.text
-        rows = {each: score[each](snapshot, text) for each in signals}
+        rows = {each: self._row(each) for each in signals}
+        padding = self.features.snapshot.padding
         return {
             name: (each.reach, rows[each.signal])
             if isinstance(each, WholeQuery)
-            else (0, snapshot.padding.row(each.compute(self.features)))
+            else (0, padding.row(each.compute(self.features)))
             for name, each in exact.items()
         }
+
+    def _row(self, signal: Signal) -> FloatArray:
+        """(size,) BM25 of the whole query, in a row with empty places."""
+        if signal == "stems":
+            return self._words.stems
+        passages, scores = self._pairs(self.features.query.text)
+        padding = self.features.snapshot.padding
+        row = np.zeros(padding.size, np.float32)
+        row[padding.places[passages]] = scores
+        return row
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What stems give.
+
+    Attributes:
+        stems: (size,) BM25 of the whole query, in a row with empty places.
+        best: For each sentence, (documents,) the best passage of each by feature.
+    """
+
+    stems: FloatArray
+    best: list[dict[SentenceMax, FloatArray]]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ of everything (`Features`) and of the candidates in a large corpus (`candidates`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from indexing.index.snapshot import Snapshot
 from retriever.dense import similarities
 from retriever.late_interaction import moving_average, sum_of_best
-from retriever.lexical import document_pairs, document_stems, passage_pairs, passage_stems
+from retriever.lexical import Terms, passage_pairs, passage_stems
 from retriever.query import Query
 from retriever.speaker_mentions import named_speakers
 
@@ -79,8 +79,10 @@ DOCUMENT_FEATURES: Mapping[str, SentenceMax | Computed] = {
     "bm25_passages": SentenceMax("stems"),
     "bm25_stretches": SentenceMax("stems", reach=1),
     "bigram_passages": SentenceMax("pairs"),
-    "bm25_document": Computed(lambda f: document_stems(f.snapshot, f.query.text)),
-    "bigram_document": Computed(lambda f: document_pairs(f.snapshot, f.query.text)),
+    "bm25_document": Computed(lambda f: f.snapshot.documents.score(f.terms(f.query.text).stems)),
+    "bigram_document": Computed(
+        lambda f: f.snapshot.document_pairs.score(f.terms(f.query.text).pairs)
+    ),
     "speakers": Computed(
         lambda f: f.documents_of_speakers,
         standardised=False,
@@ -133,6 +135,7 @@ class Features:
     embed: Embed
     allowed: Mask | None = None
     by_sentence: bool = True
+    _terms: dict[str, Terms] = field(default_factory=dict)
 
     def of_documents(self, name: str) -> FloatArray:
         """(documents,) a feature by its name, -inf where none of a document's passages counts."""
@@ -149,7 +152,7 @@ class Features:
             case WholeQuery(signal=signal, reach=reach):
                 return np.asarray(self._average(self._signal(signal)[:1], reach)[0])
             case SentenceMax(signal=signal, reach=reach):
-                scores = self._average(self._signal(signal)[1:], reach)
+                scores = self._average(self.of_sentences(self._signal(signal)), reach)
                 return sum_of_best(mask_out(scores, self.allowed), self.starts)
 
     def _signal(self, signal: Signal) -> FloatArray:
@@ -163,10 +166,20 @@ class Features:
             return scores
         return moving_average(scores, self.starts, self.snapshot.owner, reach=reach)
 
-    @cached_property
+    @property
     def texts(self) -> tuple[str, ...]:
         """The whole query, then its sentences: (q) in the arrays below."""
-        return (self.query.text, *(self.query.sentences if self.by_sentence else ()))
+        return self.query.texts(by_sentence=self.by_sentence)
+
+    def of_sentences(self, rows: FloatArray) -> FloatArray:
+        """Of (q, ...) those of the sentences. A query of one sentence is that sentence."""
+        return rows[1:] if len(self.texts) > 1 else rows
+
+    def terms(self, text: str) -> Terms:
+        """What the whole query, or one of its sentences, is looked up by."""
+        if text not in self._terms:
+            self._terms[text] = Terms.of(self.snapshot.lexicon, text)
+        return self._terms[text]
 
     @cached_property
     def vectors(self) -> FloatArray:
@@ -204,11 +217,11 @@ class Features:
 
     @cached_property
     def _stems(self) -> FloatArray:
-        return passage_stems(self.snapshot, self.texts)
+        return passage_stems(self.snapshot, [self.terms(text) for text in self.texts])
 
     @cached_property
     def _pairs(self) -> FloatArray:
-        return passage_pairs(self.snapshot, self.texts)
+        return passage_pairs(self.snapshot, [self.terms(text) for text in self.texts])
 
 
 def mask_out(scores: FloatArray, mask: Mask | None) -> FloatArray:

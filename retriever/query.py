@@ -36,3 +36,12 @@ class Query:
         parts = [whole[start:end] for start, end in spans]
         with_words = [part for part in parts if any(character.isalnum() for character in part)]
         return cls(whole, tuple(with_words) or (whole,))
+
+    def texts(self, *, by_sentence: bool) -> tuple[str, ...]:
+        """The whole, then its sentences where they are looked up too.
+
+        Of a query of one sentence, which is the whole, just that.
+        """
+        if not by_sentence or self.sentences == (self.text,):
+            return (self.text,)
+        return (self.text, *self.sentences)

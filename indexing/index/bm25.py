@@ -76,12 +76,10 @@ class Bm25Index:
             np.add.at(scores, self.units[row], self.weights[row])
         return scores
 
-    def score_padded(self, keys: IntArray, padding: Padding) -> FloatArray:
-        """The same in a row with empty places, (padding.size,)."""
-        scores = np.zeros(padding.size, np.float32)
+    def add_padded(self, keys: IntArray, padding: Padding, scores: FloatArray) -> None:
+        """Add the same to a row with empty places, (padding.size,)."""
         for row in self._rows(keys):
-            np.add.at(scores, padding.places[self.units[row]], self.weights[row])
-        return scores
+            np.add.at(scores, padding.places.take(self.units[row]), self.weights[row])
 
     def matches(self, keys: IntArray) -> tuple[npt.NDArray[np.int32], FloatArray]:
         """Units (m,) that hold one of a query's distinct terms, ascending, and their scores."""
@@ -101,8 +99,7 @@ class Bm25Index:
 
     def _rows(self, keys: IntArray) -> list[slice]:
         """The postings of each distinct term, in the order of the query."""
-        _, firsts = np.unique(keys, return_index=True)
-        found = self._term_positions(keys[np.sort(firsts)])
+        found = self._term_positions(np.array([*dict.fromkeys(keys.tolist())], np.int64))
         spans = [(int(self.bounds[at]), int(self.bounds[at + 1])) for at in found]
         ask_ahead(self.units, spans)
         ask_ahead(self.weights, spans)

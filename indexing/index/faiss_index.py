@@ -34,6 +34,7 @@ OVERFETCH = 4  # codes looked at for each neighbour that is wanted,
 MIN_CANDIDATES = 1024  # and at least so many
 TRAINING_VECTORS = 32768  # vectors that codes are fitted to
 BLOCK = 16384  # vectors at a time
+TOGETHER = 256  # vectors that stay in a core's cache until all queries are compared
 
 
 @dataclass(frozen=True)
@@ -182,12 +183,14 @@ class FaissIndex:
         flat = require_faiss().rev_swig_ptr(pointer, count * dimension)
         return np.asarray(flat).reshape(count, dimension)
 
-    def inner_products(self, queries: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
-        """(q, p) scores of all positions in spans (first, last + 1), one after the other."""
+    def inner_products(self, queries: FloatArray, positions: IntArray) -> FloatArray:
+        """(q, p) scores of positions (p,), of which those of a document follow on each other."""
         assert self.vectors is not None, "a flat index is searched whole"
-        ask_ahead(self.vectors, spans)
-        parts = [self.vectors[first:last] @ queries.T for first, last in spans]
-        return np.ascontiguousarray(np.concatenate(parts).T)
+        if len(positions):
+            breaks = np.flatnonzero(np.diff(positions) != 1)
+            firsts, lasts = positions[[0, *(breaks + 1)]], positions[[*breaks, -1]] + 1
+            ask_ahead(self.vectors, list(zip(firsts.tolist(), lasts.tolist(), strict=True)))
+        return inner_products(queries, self.vectors, positions)
 
     def at(self, positions: IntArray) -> FloatArray:
         """The vectors (p, d) at positions (p,)."""
@@ -235,13 +238,9 @@ class FaissIndex:
     ) -> tuple[FloatArray, IntArray]:
         """The k nearest among some positions, by all their products."""
         assert self.vectors is not None
-        faiss, vectors = require_faiss(), np.ascontiguousarray(self.vectors, np.float32)
         if len(places) and places[-1] - places[0] < 2 * len(places):  # as of a filter's documents
             ask_ahead(self.vectors, [(int(places[0]), int(places[-1]) + 1)])
-        scores = np.empty((len(queries), len(places)), np.float32)
-        positions = np.tile(np.asarray(places, np.int64), (len(queries), 1))
-        arrays = map(faiss.swig_ptr, (scores, queries, vectors, positions))
-        faiss.fvec_inner_products_by_idx(*arrays, vectors.shape[1], *scores.shape)
+        scores = inner_products(queries, self.vectors, places)
         order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         return np.take_along_axis(scores, order, axis=1), places[order]
 
@@ -259,6 +258,27 @@ class FaissIndex:
         except RuntimeError:  # out of memory there; the codes are here
             return None
         return index
+
+
+def inner_products(queries: FloatArray, vectors: FloatArray, positions: IntArray) -> FloatArray:
+    """(q, p) of queries (q, d) with those of the vectors (n, d) at some positions (p,).
+
+    One call of FAISS, which leaves Python to other threads. All queries are compared with some
+    vectors before the next ones are read from memory.
+    """
+    count = len(positions)
+    blocks = max(1, -(-count // TOGETHER))
+    places = np.zeros((blocks, TOGETHER), np.int64)
+    places.ravel()[:count] = positions
+    scores = np.empty((blocks, len(queries), TOGETHER), np.float32)
+    if count:
+        faiss = require_faiss()
+        every = np.ascontiguousarray(np.tile(queries, (blocks, 1)), np.float32)
+        asked = np.repeat(places, len(queries), axis=0)
+        known = np.ascontiguousarray(vectors, np.float32)
+        arrays = map(faiss.swig_ptr, (scores, every, known, asked))
+        faiss.fvec_inner_products_by_idx(*arrays, known.shape[1], len(every), TOGETHER)
+    return scores.transpose(1, 0, 2).reshape(len(queries), -1)[:, :count]
 
 
 def search_in_one_thread() -> None:

@@ -49,14 +49,11 @@ class Padding:
             row[self.places] = scores
         return row
 
-    def window_sums(self, row: FloatArray, passages: IntArray, *, reach: int) -> FloatArray:
-        """(p,) sums of some passages (p,) and so many neighbours on either side of each."""
-        places = self.places[passages]
-        total = row[places]
-        for steps in range(1, reach + 1):
-            total += row[places - steps]
-            total += row[places + steps]
-        return total
+    def window_sums(self, scores: FloatArray, reach: int) -> FloatArray:
+        """(passages,) sums of each score and so many neighbours on either side of it."""
+        row = np.zeros(self.size, np.float32)
+        row[self.places] = scores
+        return window_sums(row, 2 * reach + 1)[self.places - reach]
 
     @cached_property
     def chunks(self) -> tuple[Chunk, ...]:
@@ -81,6 +78,21 @@ class Padding:
             )
             first = last
 
+    def best(
+        self, row: FloatArray, reach: int, *, counting: FloatArray | None = None
+    ) -> FloatArray:
+        """(documents,) the highest sum of a passage of each and so many neighbours on either side.
+
+        Args:
+            row: (size,) scores, 0 or more, and 0 in empty places.
+            reach: How many neighbours.
+            counting: (size,) 1 in the place of each passage that counts, else 0; None for all.
+        """
+        found = np.empty(len(self.starts), np.float32)
+        for chunk in self.chunks:
+            found[chunk.documents] = chunk.best(row, reach, counting)
+        return found
+
 
 @dataclass(frozen=True)
 class Chunk:
@@ -104,6 +116,19 @@ class Chunk:
         """(places,) of a row (size,) the sum of so many neighbours on either side and itself."""
         around = row[self.start - reach : self.end + reach]
         return window_sums(around, 2 * reach + 1)
+
+    def best(self, row: FloatArray, reach: int, counting: FloatArray | None) -> FloatArray:
+        """(c,) the highest of each document's sums, as `Padding.best`.
+
+        A window around an empty place beside a document holds no more than the window around its
+        first passage, or its last. So these need not be left out, but each of them must count for
+        the document that it touches: they touch one alone, as twice their reach is empty.
+        """
+        assert 2 * reach <= REACH, "windows of one place would touch two documents"
+        sums = self.window_sums(row, reach) if reach else row[self.start : self.end]
+        if counting is not None:
+            sums = sums * counting[self.start : self.end]
+        return np.maximum.reduceat(sums, np.maximum(self.starts - reach, 0))
 
 
 def window_sums(values: FloatArray, width: int) -> FloatArray:

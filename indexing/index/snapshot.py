@@ -27,6 +27,7 @@ from indexing.index.bm25_builder import BLOCK, LexicalIndexBuilder, empty_vector
 from indexing.index.bm25_counts import Bm25Counts
 from indexing.index.faiss_index import FLAT_BELOW, FaissIndex
 from indexing.index.padding import Padding
+from indexing.index.sample import Sample
 from indexing.index.speakers import Speakers
 from indexing.store.store import Store
 from indexing.text.language import language_of
@@ -86,6 +87,17 @@ class Snapshot:
     def padding(self) -> Padding:
         """Where passages stand in a row with empty places between documents."""
         return Padding.of(self.owner, len(self.document_rows))
+
+    @cached_property
+    def bounds(self) -> npt.NDArray[np.int64]:
+        """(documents + 1,) where the passages of each document begin."""
+        return np.append(self.first_passages, len(self.owner))
+
+    @cached_property
+    def sample(self) -> Sample:
+        """Documents at even distances, their vectors in memory."""
+        every = np.arange(len(self.document_rows))
+        return Sample.of(every, self.bounds).kept(self.passage_vectors)
 
     @classmethod
     def build(

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.text import language as languages
-from indexing.text.english import FUNCTION_WORDS
-from indexing.text.language import ENGLISH
+from indexing.text.english import FUNCTION_WORDS, QUESTION_WORDS
+from indexing.text.language import ENGLISH, LANGUAGES
 
 IntArray = npt.NDArray[np.int64]
 
@@ -43,6 +43,7 @@ class Lexicon:
     _numbers: dict[str, int] = field(default_factory=dict)
     _by_word: dict[str, dict[str, int]] = field(default_factory=dict)
     _function: set[int] = field(default_factory=set)
+    _asking: dict[str, frozenset[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._numbers = {stem: number for number, stem in enumerate(self.stems)}
@@ -86,6 +87,13 @@ class Lexicon:
                 ]
         return numbers
 
+    def words_of_asking(self, language: str) -> frozenset[int]:
+        """Numbers of the words that questions in a language ask with."""
+        if language not in self._asking:
+            plain = QUESTION_WORDS if language == ENGLISH else LANGUAGES[language].stop_words
+            self._asking[language] = frozenset(self.numbers(" ".join(plain), language))
+        return self._asking[language]
+
     def known(self, among: Iterable[str]) -> frozenset[str]:
         """Those of some stems that documents have."""
         return frozenset(stem for stem in among if stem in self._numbers)
@@ -96,6 +104,7 @@ class Lexicon:
 
     def _enter(self, new: list[str], language: str) -> None:
         by_word = self._by_word[language]
+        self._asking.clear()
         for word, stem in zip(new, stems(new, language), strict=True):
             number = self._numbers.setdefault(stem, len(self.stems))
             if number == len(self.stems):

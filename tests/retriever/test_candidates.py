@@ -14,8 +14,9 @@ from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
 from indexing.filter import Filter
-from indexing.index import padding
+from indexing.index import padding, sample
 from indexing.index.faiss_index import FaissIndex
+from indexing.index.selection import Selection
 from rag_app.corpus.corpus import Corpus
 from retriever import candidates
 from retriever.exact_features import ExactFeatures
@@ -25,7 +26,6 @@ from retriever.fusion import RANKINGS, Ranking, ScoreParts, Scores
 from retriever.query import Query
 from retriever.retriever import Retriever
 from retriever.rounds.rounds import run_together
-from retriever.selection import Selection
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -188,7 +188,8 @@ def test_the_best_are_the_best_of_full_scoring(
 def test_an_estimated_spread_moves_scores_a_little(
     retriever: Retriever, large: Retriever, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "SAMPLE", 250)
+    monkeypatch.setattr(sample, "SAMPLE", 250)
+    large = replace(large, snapshot=replace(large.snapshot))
     monkeypatch.setattr(candidates, "LARGE_DEPTH", 60)
     shared = []
     for query in QUERIES[:3]:
@@ -261,7 +262,7 @@ def test_sums_tell_how_much_scores_vary(
     everything = Selection.of(np.arange(len(bounds) - 1), bounds)
     owners = exact.documents[snapshot.owner]
     for spread, scores in (
-        (exact.passage_spread, exact.passages(everything)),
+        (exact.passage_spread, exact.passages(everything, exact.of_passages(everything))),
         (exact.owners, owners if mask is None else owners[mask]),
     ):
         finite = scores[np.isfinite(scores)]

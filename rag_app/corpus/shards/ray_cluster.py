@@ -277,11 +277,10 @@ class RemoteShards:
         states = [one for one in self.manifest.shards if one.documents]
         if not states:
             return []
-        sentences = parsed.sentences if by_sentence(ranking.documents) else ()
         limits = where and replace(where, collections=(), person=None)
         question = ShardQuestion(
             parsed,
-            embed((parsed.text, *sentences)),
+            embed(parsed.texts(by_sentence=by_sentence(ranking.documents))),
             k,
             passages,
             limits,

@@ -200,12 +200,13 @@ def test_what_a_gpu_is_asked(pair: tuple[FaissIndex, FaissIndex]) -> None:
     assert asked == [5, GPU_DEPTH]
 
 
-def test_products_of_spans(pair: tuple[FaissIndex, FaissIndex]) -> None:
+def test_products_of_some(pair: tuple[FaissIndex, FaissIndex]) -> None:
     large, queries = pair[1], unit(3, seed=11)
     assert large.vectors is not None
-    places = [*range(5, 9), *range(100, 101), *range(2990, 3000)]
-    positions_found = large.inner_products(queries, [(5, 9), (100, 101), (2990, 3000)])
-    np.testing.assert_allclose(positions_found, queries @ large.vectors[places].T, atol=1e-6)
+    for places in (range(0), [*range(5, 9), 100, *range(2990, 3000)], range(2, 1002)):
+        positions = np.array(places, np.int64)
+        found = large.inner_products(queries, positions)
+        np.testing.assert_allclose(found, queries @ large.vectors[positions].T, atol=1e-6)
 
 
 @pytest.mark.parametrize("d", [32, 7])

@@ -22,14 +22,18 @@ def test_windows_end_where_documents_do(
     ]
     owner = np.repeat(np.arange(60), [len(own) for own in scores])
     padded = Padding.of(owner, 60)
-    row, some = padded.row(np.concatenate(scores)), draw.permutation(len(owner))[:40]
-    found = padded.window_sums(row, some, reach=reach)
-    np.testing.assert_allclose(found, np.concatenate(expected)[some], atol=1e-5)
-    best: list[float] = []
+    row = padded.row(np.concatenate(scores))
+    found = padded.window_sums(np.concatenate(scores), reach)
+    np.testing.assert_allclose(found, np.concatenate(expected), atol=1e-5)
     for each in padded.chunks:
         sums = each.window_sums(row, reach)
         assert len(sums) - len(each.empty) == sum(map(len, scores[each.documents]))
-        sums[each.empty] = -1
-        best += np.maximum.reduceat(sums, each.starts).tolist()
     assert len(padded.chunks) == 1 if chunk > 50 else len(padded.chunks) > 5
+    if 2 * reach > padding.REACH:
+        return
+    best = padded.best(row, reach)
     np.testing.assert_allclose(best, [max(own) for own in expected], atol=1e-5)
+    counts = draw.random(len(owner)) < 0.5
+    best = padded.best(row, reach, counting=padded.row(counts.astype(np.float32)))
+    some = np.where(counts, np.concatenate(expected), 0)
+    np.testing.assert_allclose(best, [some[owner == own].max() for own in range(60)], atol=1e-5)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from indexing.index.padding import Padding
+
+FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
 
@@ -37,3 +41,16 @@ class Selection:
         owner = np.repeat(np.arange(len(documents)), lengths)
         passages = np.arange(len(owner)) - starts[owner] + pairs[owner, 0]
         return cls(documents, pairs, passages, starts, owner)
+
+    def means(self, scores: FloatArray, reach: int) -> FloatArray:
+        """(p,) the mean of each of the scores (p,) with so many neighbours on either side.
+
+        Neighbours beyond the document count as 0.
+        """
+        if not reach:
+            return scores
+        return self._padding.window_sums(scores, reach) / np.float32(2 * reach + 1)
+
+    @cached_property
+    def _padding(self) -> Padding:
+        return Padding.of(self.owner, len(self.documents))
