@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import IO, Any
 
 import click
 import numpy as np
@@ -18,6 +19,8 @@ from rag_app.evaluation.table import grid
 
 PROGRAM = """
 import json, resource, sys, time
+from indexing.models.runtime import let_blas_threads_sleep
+let_blas_threads_sleep()  # as rag-app begins
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -78,15 +81,27 @@ def measure(
     with ExitStack() as stack:
         words = (str(folder), str(passages), str(queries), ranking)
         programs = {n: stack.enter_context(running(t, PROGRAM, *words)) for n, t in trees.items()}
-        loading = {name: float(json.loads(out.readline())) for name, (_, out) in programs.items()}
+        loading = {name: float(_line(out)) for name, (_, out) in programs.items()}
         found: dict[str, list[Searched]] = {name: [] for name in trees}
         for number in (*range(min(WARM_UP, queries)), *range(queries)):
             for name in sorted(trees, reverse=bool(number % 2)):
                 given, answered = programs[name]
                 given.write(f"{number}\n")
                 given.flush()
-                found[name].append(Searched(*json.loads(answered.readline())))
+                found[name].append(Searched(*_line(answered)))
     return loading, {name: each[min(WARM_UP, queries) :] for name, each in found.items()}
+
+
+def _line(answers: IO[str]) -> Any:  # noqa: ANN401 - JSON
+    """What a program answers next.
+
+    Raises:
+        ClickException: It has ended; what it said of that went to standard error.
+    """
+    line = answers.readline()
+    if not line:
+        raise click.ClickException("a search has failed; the error above says why")
+    return json.loads(line)
 
 
 def text(loading: Mapping[str, float], found: Mapping[str, Sequence[Searched]]) -> str:

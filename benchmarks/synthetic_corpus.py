@@ -140,7 +140,10 @@ class SyntheticCorpus:
         for _ in range(sentences):
             words = _document_words(self.owner[place], _zipf(draw, (4,), DOCUMENT_VOCABULARY))
             numbers = np.concatenate((words, _zipf(draw, (4,), VOCABULARY)))
-            parts.append(" ".join(word(int(n)) for n in draw.permutation(numbers)).capitalize())
+            found = [word(int(n)) for n in draw.permutation(numbers)]
+            while found[-1] in FUNCTION_WORDS:  # "no." and "a." end no sentence
+                found = [*found[1:], found[0]]
+            parts.append(" ".join(found).capitalize())
         return "".join(f"{part}. " for part in parts).strip()
 
     def _document(self, document: int, subjects: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.synthetic_corpus import VOCABULARY, SyntheticCorpus, word
 from indexing.text.english import FUNCTION_WORDS
+from retriever.query import Query
 
 
 def test_cosines_are_those_of_real_vectors() -> None:
@@ -25,6 +26,8 @@ def test_cosines_are_those_of_real_vectors() -> None:
     sample = corpus.queries(vectors[:20], np.arange(20))
     queries = np.stack([each.vectors[0] for each in sample])
     np.testing.assert_allclose((queries * vectors[:20]).sum(1), 0.55, atol=1e-3)
+    many = corpus.queries(vectors[:400], np.arange(400))
+    assert {len(Query.of(each.text).sentences) for each in many} == {2}
     again = np.concatenate(list(SyntheticCorpus.of(4000, seed=1).vectors(block=1024)))
     assert np.array_equal(vectors, again)
 

@@ -35,7 +35,6 @@ MODULES = (
     "rag_app.chat.web.routes.languages",
     "rag_app.chat.web.routes.models",
     "rag_app.chat.web.routes.uploads",
-    "sentence_transformers",
     "indexing.encoder.encoder",
     "indexing.indexer",
     "generator.generator",
