@@ -220,7 +220,9 @@ class ExactFeatures:
         every = list(self._passages.values())
         products = np.zeros((len(every), len(every)))
         by_document = np.zeros((len(every), len(padding.starts)), np.float32)
-        said = [i for i, (_, row) in enumerate(every) if row.max() > 0]  # seldom by a speaker
+        rows = {id(row): row for _, row in every}
+        used = {number for number, row in rows.items() if row.max() > 0}  # seldom of a speaker
+        said = [i for i, (_, row) in enumerate(every) if id(row) in used]
         for chunk in padding.chunks if said else ():
             sums = np.stack([chunk.window_sums(every[i][1], every[i][0]) for i in said])
             sums = self._that_count(chunk, sums)
