@@ -12,11 +12,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import finalize
-
-import numpy as np
-import numpy.typing as npt
 
 from indexing.errors import (
     CorpusDamaged,
@@ -28,6 +25,10 @@ from indexing.errors import (
 )
 from indexing.store.checksums import register
 from indexing.store.migrations import MIGRATIONS
+
+if TYPE_CHECKING:  # `rag-app --help` imports this file, and NumPy takes longer than all the rest
+    import numpy as np
+    import numpy.typing as npt
 
 WAIT = 30  # seconds for another connection's transaction, a matter of milliseconds as a rule
 
@@ -459,4 +460,4 @@ def make_folder(folder: Path) -> None:
 
 def to_blob(vectors: npt.NDArray[np.float32]) -> bytes:
     """Vectors as they are stored, on any machine: little-endian float32."""
-    return np.ascontiguousarray(vectors, "<f4").tobytes()
+    return vectors.astype("<f4", copy=False).tobytes()

@@ -24,7 +24,5 @@ def test_a_checkout_beside_itself(tmp_path: Path) -> None:
     assert len(set(one[0].best)) == 10 and min(each.cpu for each in one) > 0
     shown = scaled_search.text(loading, found)
     with pytest.raises(click.ClickException, match="the error above says why"):
-        scaled_search.measure(
-            {"now": ROOT}, tmp_path / "none", 1000, queries=1, ranking="default"
-        )
+        scaled_search.measure({"now": ROOT}, tmp_path / "none", 1000, queries=1, ranking="default")
     assert "| before" in shown and "100.0% are the same" in shown and "0.000 apart" in shown
