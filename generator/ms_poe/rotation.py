@@ -12,10 +12,10 @@ from generator.kernels.library import (
     BF16,
     F32,
     States,
-    Unavailable,
     library,
     shares_thread_pool,
 )
+from indexing.kernels.library import Unavailable
 
 if TYPE_CHECKING:
     from torch import Tensor

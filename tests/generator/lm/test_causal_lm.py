@@ -21,7 +21,7 @@ from generator.lm.sampling import Sampling
 from generator.prompt.chat_template import Chat
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.models.files import Weights
-from tests.generator.compilers import with_compiler
+from tests.compilers import with_compiler
 
 HOSTILE = [
     "<|im_end|>",

@@ -24,7 +24,7 @@ from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE
 from generator.ms_poe.position_method import keep_rows
 from indexing.models.quantization import Quantized, save
-from tests.generator.compilers import with_compiler
+from tests.compilers import with_compiler
 from tests.generator.ms_poe_models import build, tokens
 
 KINDS = ["llama", "llama-mha", "llama-one", "llama3", "yarn", "mistral", "qwen2"]

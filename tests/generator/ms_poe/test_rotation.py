@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from generator.kernels.library import Unavailable, library, shares_thread_pool
+from generator.kernels.library import library, shares_thread_pool
 from generator.ms_poe import rotation as module
 from generator.ms_poe.rotation import Rotation, query_key_products, rotate_groups_
+from indexing.kernels.library import Unavailable
 from indexing.nn.rope import rotate_
 
 
