@@ -1,13 +1,16 @@
 """Throughput of the encoder, beside plain `SentenceTransformer.encode` of the same windows.
 
 Both are timed in turn in one process, round after round, so that their ratio holds where absolute
-times do not. The CPU's own limit is measured beside them: square matrix products in float32 and in
+times do not. With another checkout its encoder takes the place of the plain one, each in a process
+of its own. The CPU's own limit is measured beside them: square matrix products in float32 and in
 the encoder's dtype, and what share of that rate encoding reaches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -16,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from benchmarks.checkouts import running, with_checkouts
 from benchmarks.latency import clock
 from benchmarks.limits import gflops
 from benchmarks.memory import max_rss
@@ -34,6 +38,24 @@ from rag_app.progress import track
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+PROGRAM = """
+import json, sys, time
+from pathlib import Path
+from benchmarks.encoding import _documents
+from indexing.encoder.encoder import Encoder
+from indexing.text.chunking import split
+encoder = Encoder()
+pairs = [(one, split(one)) for one in _documents(Path(sys.argv[1]), int(sys.argv[2]))]
+encoder.encode(pairs[:1])
+for _ in sys.stdin:
+    seconds, cpu = time.perf_counter(), time.process_time()
+    found = encoder.encode(pairs)
+    took = time.perf_counter() - seconds, time.process_time() - cpu
+    vectors = [row.tolist() for one in found for row in (one.vector, *one.passages)]
+    print(json.dumps([*took, sum(one.tokens for one in found), vectors]), flush=True)
+"""
+"""A round for each line: seconds, CPU seconds, tokens and vectors. Any checkout can run it."""
+
 
 @dataclass(frozen=True, slots=True)
 class EncodingReport:
@@ -41,6 +63,7 @@ class EncodingReport:
 
     Attributes:
         fingerprint: The encoder's fingerprint.
+        compiled: How many of its layers run in compiled code.
         packed: How many of its layers have packed weights.
         threads: How many threads computed.
         documents: How many documents a round encodes.
@@ -58,6 +81,7 @@ class EncodingReport:
     """
 
     fingerprint: Fingerprint
+    compiled: int
     packed: int
     threads: int
     documents: int
@@ -109,6 +133,7 @@ def evaluate(
     rate = tokens / median(ours)
     return EncodingReport(
         fingerprint=encoder.fingerprint,
+        compiled=encoder.compiled,
         packed=encoder.packed,
         threads=torch.get_num_threads(),
         documents=len(sources),
@@ -165,23 +190,73 @@ def _operations(model: SentenceTransformer) -> int:
     return 2 * sum(layer.weight.numel() for layer in layers)
 
 
+def compare(
+    checkouts: Mapping[str, Path], data: Path, *, documents: int, rounds: int
+) -> list[dict[str, object]]:
+    """The packaged encoder of each checkout, in turn: a row for each.
+
+    Rates are of the best round, CPU time is of all threads.
+    """
+    import numpy as np
+
+    took: dict[str, list[tuple[float, float]]] = {name: [] for name in checkouts}
+    vectors: dict[str, object] = {}
+    tokens, rates = 0, []
+    operations = _operations(Encoder().model)
+    with ExitStack() as stack:
+        programs = {
+            name: stack.enter_context(running(tree, PROGRAM, str(data.resolve()), str(documents)))
+            for name, tree in checkouts.items()
+        }
+        for number in range(rounds):
+            for name in sorted(checkouts, reverse=bool(number % 2)):
+                given, answered = programs[name]
+                given.write("\n")
+                given.flush()
+                seconds, cpu, tokens, vectors[name] = json.loads(answered.readline())
+                took[name].append((seconds, cpu))
+            rates.append(gflops("bfloat16", pick=min))
+    first = np.array(next(iter(vectors.values())))
+    rows: list[dict[str, object]] = []
+    for name, each in took.items():
+        rate = tokens / min(seconds for seconds, _ in each)
+        cosines = np.einsum("vd,vd->v", first, np.array(vectors[name]))
+        rows.append(
+            {
+                "checkout": name,
+                "tokens_per_second": round(rate),
+                "cpu_us_per_token": round(1e6 * min(cpu for _, cpu in each) / tokens, 1),
+                "share_of_matrix_rate": round(rate * operations / max(rates) / 1e9, 3),
+                "least_cosine_with_first": round(float(cosines.min()), 5),
+            }
+        )
+    return [*rows, {"matrix_gflops": round(max(rates)), "tokens": tokens, "rounds": rounds}]
+
+
 @click.command
 @click.option("--data", type=AnyPath, required=True, help="Files that can be indexed, or a folder.")
 @click.option("--documents", type=click.IntRange(min=1), default=8, show_default=True)
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True)
 @with_encoder
+@with_checkouts
 @with_json
 def command(
     data: Path,
     documents: int,
     rounds: int,
+    checkouts: Mapping[str, Path],
     encoder: str | None,
     extension: str | None,
     max_length: int | None,
     dtype: str | None,
     as_json: bool,
 ) -> None:
-    """Tokens encoded per second, beside plain SentenceTransformer.encode."""
+    """Tokens encoded per second, beside plain SentenceTransformer.encode or another checkout."""
+    if "before" in checkouts:
+        rows = compare(checkouts, data, documents=documents, rounds=rounds)
+        shown = "\n".join(line for row in rows for line in (*map(_line, row.items()), ""))
+        print_result(as_json, {"task": "encoding", "rows": rows}, lambda: click.echo(shown))
+        return
     settings = encoder_settings(encoder, extension, max_length, dtype) or EncoderSettings()
     notify = partial(click.echo, err=True)
     report = evaluate(data, settings, documents=documents, rounds=rounds, notify=notify)

@@ -83,14 +83,14 @@ def measure(
 ) -> dict[str, list[Asked]]:
     """What each question took in each checkout, asked in turn; the first two are not counted."""
     with ExitStack() as stack:
-        running = {
+        programs = {
             name: stack.enter_context(running(tree, PROGRAM, str(corpus)))
             for name, tree in trees.items()
         }
         found: dict[str, list[Asked]] = {name: [] for name in trees}
         for number, question in enumerate(questions):
             for name in sorted(trees, reverse=bool(number % 2)):
-                given, answered = running[name]
+                given, answered = programs[name]
                 given.write(json.dumps(question) + "\n")
                 given.flush()
                 found[name].append(Asked(*json.loads(answered.readline())))

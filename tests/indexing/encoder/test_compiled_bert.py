@@ -41,7 +41,7 @@ def _here() -> bool:
 with_amx = pytest.mark.skipif(not _here(), reason="no AMX here, or no C compiler")
 
 
-def bert(**changes: Any) -> nn.Module:  # noqa: ANN401
+def bert(**changes: Any) -> nn.Module:
     """A model of two layers, sharp enough that its attention matters, in bfloat16."""
     torch.manual_seed(1)
     model = BertModel(BertConfig(**{**SIZES, **changes})).eval()
