@@ -1,21 +1,24 @@
 """Headers, footers and page numbers: lines that repeat at one place of the pages.
 
-A line is left out only where that is certain: it is the first or last of its page, stands in the
-margin, says the same (but for numbers) at the same height on three pages that follow each other
-closely, and is not all that its page says. Its first page keeps it, so that its words can be found.
+A line is left out only where that is certain: it is among the first or last of its page, with none
+between it and the edge that stays; it stands in the margin, says the same (but for numbers) at the
+same height on three pages that follow each other closely, and is not all that its page says. Its
+first page keeps it, so that its words can be found.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from indexing.text.paragraphs import paragraph_starts
 from indexing.text.reading_order import Row
 
 MARGIN = 0.12  # share of the page's height, above and below, in which such lines stand
+MOST = 3  # such lines above, and below
 LEAST = 3  # pages on which it repeats
 APART = 2  # pages from one to the next, on average: left and right pages may differ
 GRAIN = 100  # heights on a page that are told apart
@@ -38,8 +41,8 @@ class PageLines:
 
     Attributes:
         lines: With " " between the pieces of one.
-        margins: The highest and the lowest line, if they are there: the line's index, and its
-            middle as a share of the page's height.
+        margins: The highest and the lowest lines that are there, the outermost first: the line's
+            index, and its middle as a share of the page's height.
         starts: The lines that begin a paragraph, by index, as far as the page shows it.
         largest: What is written in its largest letters, where they stand out and it was looked at.
     """
@@ -67,8 +70,9 @@ class PageLines:
             return cls(lines)
         order = sorted(range(len(rows)), key=lambda at: rows[at][0].top)
         middles = [(at, (rows[at][0].top + rows[at][0].bottom) / 2 / height) for at in order]
-        ends = (middles[0], middles[-1])
-        margins = tuple(end for end in ends if not MARGIN < end[1] < 1 - MARGIN)
+        above = (one for one in middles[:MOST] if one[1] <= MARGIN)
+        below = (one for one in middles[: -MOST - 1 : -1] if one[1] >= 1 - MARGIN)
+        margins = (*above, *below)
         return cls(lines, margins, paragraph_starts(rows))
 
 
@@ -90,9 +94,18 @@ def running_heads(pages: Sequence[PageLines]) -> list[set[int]]:
     for lines in numbers.values():
         for line in lines if _is_sure(lines) else ():
             found[line.page].add(line.at)
+    for out, page in zip(found, pages, strict=True):
+        out &= set(_outermost(page, out))
     return [
         out if len(out) < len(page.lines) else set() for out, page in zip(found, pages, strict=True)
     ]
+
+
+def _outermost(page: PageLines, out: Collection[int]) -> Iterator[int]:
+    """Lines that are left out up to the first one that stays, from either edge."""
+    for edge in (True, False):
+        lines = (at for at, middle in page.margins if (middle < 1 / 2) == edge)
+        yield from takewhile(lambda at: at in out, lines)
 
 
 def _is_sure(lines: Sequence[_Line]) -> bool:

@@ -48,6 +48,24 @@ def test_in_doubt_nothing_is_left_out() -> None:
     assert kept(results) == [[f"Body {n}.", s] for n, s in enumerate(["7", "7", "3", "12"])]
 
 
+def test_headers_of_several_lines_are_left_out_up_to_what_stays() -> None:
+    def lined(*lines: str) -> PageLines:
+        tops = (10.0, 30.0, 50.0, 70.0, 300.0)
+        rows = [
+            (TextBox(0, top, 90, top + 10, text),) for top, text in zip(tops, lines, strict=True)
+        ]
+        return PageLines.of(rows, 800)
+
+    two = [
+        lined("Guide 2020", "Thyroid", f"Title {'abcd'[n]}", "Fix", f"Body {n}") for n in range(4)
+    ]
+    assert kept(two)[3] == ["Title d", "Fix", "Body 3"]
+    inner = [lined(f"Title {'abcd'[n]}", "Thyroid", "Fix", "x", f"Body {n}") for n in range(4)]
+    assert kept(inner)[3] == ["Title d", "Thyroid", "Fix", "x", "Body 3"]
+    four = [lined("a", "b", "c", "d", f"Body {n}") for n in range(4)]
+    assert kept(four)[3] == ["d", "Body 3"]
+
+
 def test_what_stands_in_the_middle_of_pages_is_no_header() -> None:
     rows = [(TextBox(0, top, 90, top + 10, "Same"),) for top in (300, 400)]
     assert kept([PageLines.of(rows, 800)] * 4) == [["Same", "Same"]] * 4
