@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
 TAIL = 4096  # bytes at the end in which the end mark must be found
+_WITHIN_SENTENCE = re.compile(r"[^\W_][,;]?-?\n[a-zß-öø-ÿ]")  # from one page to the next
 FETCH_AGAIN = "fetch it again, or open it in a viewer and save it under another name"
 
 _HYPHENATED = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-\n([^\W\d_]+)")
@@ -136,7 +137,9 @@ def _unlock(path: Path, reader: PdfReader) -> None:
 def extract_of_pages(
     pages: Sequence[PageLines], confidence: dict[int, float], title: str
 ) -> Extract:
-    """Pages put together with a newline between; passages prefer to begin at pages.
+    """Pages put together with a newline between.
+
+    Passages prefer to begin at pages, but for those that begin in the middle of a sentence.
 
     Args:
         pages: The lines of each.
@@ -157,8 +160,10 @@ def extract_of_pages(
         placed.append(Page(at, at + len(words), number, confidence=confidence.get(number - 1)))
         whole.append(words)
         at += len(words)
+    text = "".join(whole)
     starts = dict.fromkeys(page.start for page in placed if page.end > page.start)
-    return Extract("".join(whole), title=title, pages=tuple(placed), breaks=tuple(starts))
+    breaks = tuple(at for at in starts if not _WITHIN_SENTENCE.search(text, max(0, at - 3), at + 1))
+    return Extract(text, title=title, pages=tuple(placed), breaks=breaks)
 
 
 def _placed(extract: Extract, pages: Sequence[PageLines], gallery: Gallery) -> tuple[Figure, ...]:
