@@ -1,8 +1,9 @@
 """The words that answer, which stand out inside a quote.
 
 Of the words that the reader found in each quoted sentence, the best are taken, by their own score
-and by that of their sentence. Open questions ("What did they think of it?") have no such words
-mostly: there they must be all the likelier to stand out.
+and by that of their sentence; a number in another unit than the question's is left out. Open
+questions ("What did they think of it?") have no such words mostly: there they must be all the
+likelier to stand out.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from generator.answer import Citation, ShortAnswer
 from generator.evidence import Sentence
 from generator.extractive.answer_type import is_open
+from generator.extractive.answer_unit import is_in_another_unit
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
 from generator.extractive.ranking import Weights, sentence_scores
@@ -89,9 +91,11 @@ def short_answer(features: SentenceFeatures, citations: Sequence[Citation]) -> S
     """The best words within the citations; None where they are not likely enough."""
     least = FITTED.short_above_open if is_open(features.question) else FITTED.short_above
     for one in candidates(features):
-        document = features.sentences[one.sentence].document.id
+        document = features.sentences[one.sentence].document
         for citation in citations:
-            if citation.document == document and citation.start <= one.start < citation.end:
+            if citation.document == document.id and citation.start <= one.start < citation.end:
+                if is_in_another_unit(features.question, document.text, one.start, one.end):
+                    break
                 likely = one.probability()
                 if likely < least:
                     return None

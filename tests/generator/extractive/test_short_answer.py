@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -71,3 +72,13 @@ def test_without_a_reader_there_are_none(embed: Embed) -> None:
     found = SentenceFeatures.of("When?", evidence_sentences([span(MEETING)]), WordVectors(embed))
     assert candidates(found) == []
     assert short_answer(found, []) is None
+
+
+def test_a_number_in_another_unit_does_not_stand_out(embed: Embed) -> None:
+    found = features("How many hours does the ferry sail from the pier?", embed)
+    cited = citations(found)
+    asked = replace(found, question="How many euros was the budget cut to?")
+    assert short_answer(asked, citations(asked)) is not None
+    for question in ("How many hours is the budget?", "How many kilometers is the budget?"):
+        short = short_answer(replace(asked, question=question), cited + citations(asked))
+        assert short is None or "12,500" not in short.text
