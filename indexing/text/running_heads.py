@@ -2,8 +2,9 @@
 
 A line is left out only where that is certain: it is among the first or last of its page, with none
 between it and the edge that stays; it stands in the margin, says the same (but for numbers) at the
-same height on three pages that follow each other closely, and is not all that its page says. Its
-first page keeps it, so that its words can be found.
+same height on three pages that follow each other closely, and is not all that its page says. The
+first of them keeps it, so that its words can be found, unless they stand on the document's first
+page: a title is found there.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ GRAIN = 100  # heights on a page that are told apart
 _NUMBER = re.compile(
     r"\W*(?:page|seite|p\.|s\.)?\W*(\d{1,5})(?:\W*(?:of|von|/)\W*\d{1,5})?\W*", re.IGNORECASE
 )
+_NUMBERING = re.compile(r"^\W*\d{1,5}\W+|\W+\d{1,5}\W*$")  # the page's, beside a title
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,14 @@ def running_heads(pages: Sequence[PageLines]) -> list[set[int]]:
             repeated[place, re.sub(r"\d+", "#", text)].append(line)
             if said := _NUMBER.fullmatch(text):
                 numbers[place, int(said[1]) - number].append(line)
+    first_page = " ".join(pages[0].lines) if pages else ""
     for lines in repeated.values():
-        for line in lines[1:] if _is_sure(lines) else ():
+        first = lines[0]
+        stays = (
+            first.page == 0
+            or _NUMBERING.sub("", pages[first.page].lines[first.at]) not in first_page
+        )
+        for line in lines[stays:] if _is_sure(lines) else ():
             found[line.page].add(line.at)
     for lines in numbers.values():
         for line in lines if _is_sure(lines) else ():

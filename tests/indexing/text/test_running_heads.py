@@ -48,6 +48,14 @@ def test_in_doubt_nothing_is_left_out() -> None:
     assert kept(results) == [[f"Body {n}.", s] for n, s in enumerate(["7", "7", "3", "12"])]
 
 
+def test_a_header_that_the_first_page_says_anyway_is_left_out_everywhere() -> None:
+    first = page("An S3 Class for", "Time Series", "Ada Park")
+    others = [page(f"{n} An S3 Class for Time Series", f"Body {n}.") for n in range(2, 6)]
+    assert kept([first, *others])[1:] == [[f"Body {n}."] for n in range(2, 6)]
+    named = [page(f"Park, Ben {n}", f"Body {n}.") for n in range(2, 6)]
+    assert kept([first, *named])[1] == ["Park, Ben 2", "Body 2."]
+
+
 def test_headers_of_several_lines_are_left_out_up_to_what_stays() -> None:
     def lined(*lines: str) -> PageLines:
         tops = (10.0, 30.0, 50.0, 70.0, 300.0)
