@@ -28,6 +28,7 @@ NAMES = (
     "prior-temperature",
     "lexical",
     "requests",
+    "table-rows",
     "pdf-text",
     "ocr",
     "batch-throughput",

@@ -14,11 +14,14 @@ from indexing.text.english import MONTHS, ORDINALS, TENS, UNITS
 
 AnswerType = Literal["reason", "time", "quantity", "person"]
 
+# "What did they say when ...?" asks for no time, "the man who ..." for no person.
+_FIRST = r"^(?:(?!\b(?:what|which|who|whose|whom|when|where|why|how|summari[sz]e|describe)\b).)*"
+
 _QUESTION_PATTERNS: tuple[tuple[AnswerType, str], ...] = (
     ("reason", r"\b(why|(for )?what reasons?|reasons?|warum|weshalb|wieso)\b"),
     (
         "time",
-        r"\b(when|(what|which|at what|by what) (time|day|date|week|month|year)|date"
+        rf"{_FIRST}\bwhen\b|\b((what|which|at what|by what) (time|day|date|week|month|year)|date"
         r"|wann|welche[mnrs]? (tag|datum|jahr|monat|woche)|um wie ?viel uhr)\b",
     ),
     (
@@ -28,7 +31,7 @@ _QUESTION_PATTERNS: tuple[tuple[AnswerType, str], ...] = (
         r"|\b(kostet|kosten)\b"
         r"|\b(costs?|price)\b|\bwhat (is|was) the .*(value|number|budget|fee|limit)\b",
     ),
-    ("person", r"\b(who|whose|whom|wem|wen|wessen)\b|^wer\b"),
+    ("person", rf"{_FIRST}\b(who|whose|whom)\b|\b(wem|wen|wessen)\b|^wer\b"),
 )
 """In this order: "the reason why", "the date of the budget"."""
 
@@ -41,8 +44,9 @@ _OPEN = re.compile(
     r"|how (did|does|do|was|were|is|are|should|would|could|can))\b"
 )
 _SHORT = re.compile(
-    r"\b(when|where|who|whom|whose|how (many|much|long|old|far|often|big|high|large|tall|deep|late"
-    r"|early|fast)|(what|which) (time|day|date|year|month|week|name|number|percent\w*|colou?r|price"
+    rf"{_FIRST}\b(when|where|who|whom|whose)\b"
+    r"|\b(how (many|much|long|old|far|often|big|high|large|tall|deep|late|early|fast)"
+    r"|(what|which) (time|day|date|year|month|week|name|number|percent\w*|colou?r|price"
     r"|city|country|team|company|kind|type|person))\b"
 )
 

@@ -9,7 +9,7 @@ names a column too, such a row answers, and nothing beside the table has to.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -69,6 +69,11 @@ class Asked:
         stems = content_stems(words, self.language)
         return bool(stems) and self.stems.issuperset(stems)
 
+    def beside(self, values: Iterable[str]) -> Asked:
+        """What is asked beside those values that the question names."""
+        said = (content_stems(each, self.language) for each in values if self.names(each))
+        return replace(self, stems=self.stems.difference(*said))
+
     def expects(self, value: str) -> bool:
         """Whether a value is of the expected type; a date or a time of day is no quantity."""
         if self.kind is None or not has_answer_type(self.kind, value):
@@ -114,16 +119,16 @@ def cell_of(
     """
     asked = asked or Asked()
     every = [one for one in cells(text, columns) if not asked.names(text[one.start : one.end])]
-    of_column = [one for one in every if asked.names(one.column)]
+    rest = asked.beside(text[one.start : one.end] for one in cells(text, columns))
+    of_column = [one for one in every if rest.names(one.column)]
     fitting = [one for one in every if asked.expects(text[one.start : one.end])]
-    cell = max(every, key=lambda one: _shared(one, start, end), default=None)
+    touched = [one for one in every if _shared(one, start, end)]
+    cell = max(touched, key=lambda one: _shared(one, start, end), default=None)
     if len(of_column) == 1:
         (cell,) = of_column
-    elif len(fitting) == 1 and (
-        cell is None or not _shared(cell, start, end) or cell not in fitting
-    ):
+    elif len(fitting) == 1 and cell not in fitting:
         (cell,) = fitting
-    elif cell is None or not _shared(cell, start, end):
+    if cell is None:
         return None
     inner = max(start, cell.start), min(end, cell.end)
     whole = len(text[cell.start : cell.end].split()) <= _SHORT or inner[1] - inner[0] < _LEAST
@@ -145,7 +150,7 @@ def row_scores(features: SentenceFeatures) -> Vectors:
     asked = Asked.by(features)
     named = dict[int, set[frozenset[str]]]()
     for number, sentence in enumerate(features.sentences):
-        if is_row(sentence.text):
+        if is_row(sentence.text) and not is_header(sentence):
             named[number] = _named(sentence, asked)
     documents = defaultdict[str, list[int]](list)
     for number in named:

@@ -118,7 +118,8 @@ def _names_columns(rows: Sequence[Sequence[str]], *, marked: bool) -> bool:
     """Whether the first row surely names the columns of those below.
 
     It does where the document says so; else in a table of three columns and three rows or more, if
-    its cells differ, are short and no numbers but years, above a column that is of numbers.
+    its cells differ, are short and no numbers but years, above a column that is of numbers, or
+    above several, half of all at least, in which every cell has more words ("Owner", "Ada Park").
     """
     names, below = rows[0], rows[1:]
     filled = [name for name in names if name]
@@ -132,8 +133,18 @@ def _names_columns(rows: Sequence[Sequence[str]], *, marked: bool) -> bool:
         return False
     if any(not _LETTER.search(name) and not _YEAR.fullmatch(name) for name in filled):
         return False
-    columns = zip(*below, strict=True)
-    return any(all(_NUMBER.fullmatch(cell) for cell in column if cell) for column in columns)
+    columns = [[cell for cell in column if cell] for column in zip(*below, strict=True)]
+    numbers = any(all(map(_NUMBER.fullmatch, column)) for column in columns)
+    return numbers or _are_shorter(names, columns)
+
+
+def _are_shorter(names: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether every cell has more words than the name above, in two columns and half of all."""
+    shorter = sum(
+        len(column) > 1 and all(len(cell.split()) > len(name.split()) for cell in column)
+        for name, column in zip(names, columns, strict=True)
+    )
+    return shorter > 1 and 2 * shorter >= len(names)
 
 
 def _said(row: Sequence[str], names: Sequence[str]) -> str:

@@ -56,6 +56,7 @@ _NUMBER = re.compile(r"[#(]?(?:[\d.]+|[IVXLC]{2,})[.)]?[a-z]?")
 _LINE = re.compile(r"^[^\S\n]*\S[^\n]*", re.MULTILINE)
 _WITH_COLON = re.compile(rf"^[^\n:\uff1a]{{1,{REACH}}}[:\uff1a][^\n]*", re.MULTILINE)
 # A heading, a rule, a time alone, and what programs say below and between the words.
+_NAMED_CELL = re.compile(r" \| [^|:\n]{1,60}: ")
 _INTERRUPTION = re.compile(
     r"^[^\S\n]{0,40}(?:#{1,6}\s.*|-{3,}|\*{3,}|={3,}|(?:\d{1,2}:)?\d{1,2}:\d{2}"
     r"|(?:Meeting|Transcription) ended after \d.{0,40}|Transcribed by https?://otter\.ai.{0,40}"
@@ -216,8 +217,8 @@ def _timed(text: str, line: re.Match[str]) -> Opening | None:
 
 def _untimed(text: str, line: re.Match[str]) -> Opening | None:
     name = label(text[line.start() : min(line.end(), line.start() + REACH)])
-    if name is None:
-        return None
+    if name is None or _NAMED_CELL.search(text, line.start(), line.end()):
+        return None  # "Item: Oar | Price: 12" is a row of a table
     return Opening(line.start(), _first_word(text, line.start() + name[1]), name[0])
 
 

@@ -15,6 +15,12 @@ from generator.extractive.answer_type import classify_question, has_answer_type,
         ("How many cars does it carry?", "quantity"),
         ("Who paints it?", "person"),
         ("What does it carry?", None),
+        ("Did anyone say when it sails?", "time"),
+        ("Who was there when it sailed?", "person"),
+        ("How much was paid when it was sold?", "quantity"),
+        ("What did the woman who owns it say when they spoke of masts?", None),
+        ("Summarize what was said when it sailed.", None),
+        ("Wann fährt sie, und wer zahlt?", "time"),
     ],
 )
 def test_kinds_of_questions(question: str, kind: str | None) -> None:
@@ -31,6 +37,7 @@ def test_kinds_of_answers() -> None:
     "question",
     [
         "What did Ben think of the remote?",
+        "What did Ben think of the remote when they discussed its price?",
         "Why was the budget cut?",
         "How did they react to it?",
         "Summarize the discussion of rubber.",

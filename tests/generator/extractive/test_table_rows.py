@@ -63,6 +63,8 @@ def test_the_row_that_is_named_answers_alone_and_its_cell_stands_out(
                 answer = corpus.ask(question.format(item.lower()))
                 assert [item in each.quote for each in answer.citations] == [True], answer.text
                 assert answer.short is not None and answer.short.text == value, answer.short
+        boats = corpus.ask("Which item has the price 900?").citations  # names columns and a cell
+        assert ["Boat" in each.quote for each in boats] == [True]
         supplied = corpus.ask("What does Hull Timber supply?").citations
         assert supplied and all("Hull Timber" in each.quote for each in supplied)
         assert corpus.ask("What does the helicopter cost?").abstained
@@ -121,6 +123,12 @@ def test_the_cell_that_is_asked_for_answers_and_none_that_the_question_says(
     ):
         place = cell_of(row, row.index("Oar"), row.index("Oar") + 3, asked, columns)
         assert (place and row[slice(*place)]) == cell
+
+
+def test_a_column_is_not_named_by_what_names_the_row() -> None:
+    row, asked = "Variant: half the layers | Layers: 6 | QQP: 90.1", {"half", "layer", "qqp"}
+    place = cell_of(row, row.index("6"), row.index("6") + 1, Asked(frozenset(asked)))
+    assert place is not None and row[slice(*place)] == "90.1"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,9 @@ def test_rows_have_the_names_of_the_columns() -> None:
     assert with_header([["Name", "Role"], ["Ada", "chair"]], marked=True)[1] == (
         "Name: Ada | Role: chair"
     )
+    tasks = [["Task", "Owner", "Status"], ["Book the hall", "Ada Park", "done"]]
+    tasks.append(["Renew the insurance", "Ben Osei", "open"])
+    assert with_header(tasks)[1] == "Task: Book the hall | Owner: Ada Park | Status: done"
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,7 @@ def test_rows_have_the_names_of_the_columns() -> None:
     [
         [["Name", "Ada Park"], ["Date", "3 March"]],  # a form
         [["a", "b", "c"], ["d", "e", "f"], ["g", "h", "i"]],  # words over words
+        [["Ada Park", "chair", "Leeds"], ["Ben Osei", "clerk", "York"], ["Li Wei", "dean", "Bath"]],
         [["12", "13", "14"], ["15", "16", "17"], ["1", "2", "3"]],  # numbers over numbers
         [["Sum", "Sum", "Sum"], ["1", "2", "3"], ["4", "5", "6"]],
         [["Item", "2023", "2024"], ["Wages", "745"], ["Tolls", "1", "2"]],

@@ -223,3 +223,13 @@ def test_clocks() -> None:
     assert [seconds(clock) for clock in ("0:12", "12:31", "1:02:03", "00:00:01,500")] == [
         12.0, 751.0, 3723.0, 1.5,
     ]  # fmt: skip
+
+
+def test_rows_of_a_table_are_nobodys_words() -> None:
+    rows = [
+        f"Variant: {name} of the model | Layers: 12 | Loss: 1.5"
+        for name in ("Full", "Half", "Third")
+    ]
+    stops = [f"Stop: {name} by the lake | First train: early" for name in ("High Tor", "Ash Mill")]
+    text = "\n\n".join(("Scores of each variant.", *rows, *stops, "The last train is a bus."))
+    assert find_utterances(text) == ()
