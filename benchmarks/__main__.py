@@ -34,6 +34,7 @@ NAMES = (
     "batch-throughput",
     "batch-kills",
     "soak",
+    "extras",
 )
 
 
