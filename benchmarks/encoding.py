@@ -133,8 +133,8 @@ def evaluate(
     rate = tokens / median(ours)
     return EncodingReport(
         fingerprint=encoder.fingerprint,
-        compiled=encoder.compiled,
-        packed=encoder.packed,
+        compiled=encoder.layers.compiled,
+        packed=encoder.layers.packed,
         threads=torch.get_num_threads(),
         documents=len(sources),
         tokens=tokens,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexing.encoder.packed import packed
+from indexing.encoder.cpu_layers import cpu_layers
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import encoder_weights
 from indexing.models.loading import loading
@@ -74,8 +74,8 @@ class Verifier:
             ).eval()
         add_changes(model, tensors)
         model = model.to(device, self._dtype or best_dtype(device))
-        self._packing = ExitStack()  # for as long as there is a model
-        self._packing.enter_context(packed(model, rows=512))
+        self._layers = ExitStack()  # for as long as there is a model
+        self._layers.enter_context(cpu_layers(model, rows=512))
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         head = (tensors[f"{_HEAD}.{part}"].float().to(device) for part in ("weight", "bias"))
         return model, tokenizer, *head

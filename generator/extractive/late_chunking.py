@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from generator.evidence import Sentence, Vectors
 from generator.extractive.fitted import LORA_WEIGHTS
-from indexing.encoder.packed import packed
+from indexing.encoder.cpu_layers import cpu_layers
 from indexing.encoder.pooling import unit
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import encoder_weights, model_files
@@ -102,8 +102,8 @@ class ContextualEncoder:
         device = best_device()
         model, scale = load_contextual_model(self._adapters)
         model = model.to(device, self._dtype or best_dtype(device))
-        self._packing = ExitStack()  # for as long as there is a model
-        self._packing.enter_context(packed(model, rows=2048))
+        self._layers = ExitStack()  # for as long as there is a model
+        self._layers.enter_context(cpu_layers(model, rows=2048))
         return partial(states_of, model), scale
 
     def score(self, question: str, sentences: Sequence[Sentence]) -> Vectors:

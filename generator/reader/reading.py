@@ -17,7 +17,7 @@ from generator.evidence import Sentence, Vectors
 from generator.reader.inputs import Inputs, Outputs
 from generator.reader.stretch import Stretch, stretches
 from generator.reader.weights import READER_WEIGHTS
-from indexing.encoder.packed import packed
+from indexing.encoder.cpu_layers import cpu_layers
 from indexing.models.cores import spread
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import encoder_weights, model_files
@@ -118,8 +118,8 @@ class Reader:
         device = best_device()
         model = load_cross_encoder(self._weights).to(device)
         model.encoder.to(self._dtype or best_dtype(device))
-        self._packing = ExitStack()  # for as long as there is a model
-        self._packing.enter_context(packed(model.encoder, rows=_TOKENS))
+        self._layers = ExitStack()  # for as long as there is a model
+        self._layers.enter_context(cpu_layers(model.encoder, rows=_TOKENS))
 
         def heads(inputs: Inputs) -> Outputs:
             with torch.inference_mode():

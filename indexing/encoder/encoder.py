@@ -23,10 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.documents import Document, Passage
-from indexing.encoder.compiled_bert import compiled_bert
+from indexing.encoder.cpu_layers import cpu_layers
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import WITHIN_MODEL, Fingerprint
-from indexing.encoder.packed import packed
 from indexing.encoder.pooling import PassagePooling, token_spans, unit
 from indexing.encoder.settings import DTYPES, EncoderSettings
 from indexing.encoder.tokenizer import Tokens
@@ -67,8 +66,7 @@ class Encoder:
 
     Attributes:
         fingerprint: How its vectors are made.
-        compiled: How many of its layers run in compiled code.
-        packed: How many of its layers have packed weights.
+        layers: How many of its layers run in compiled code, or have packed weights.
 
     Args:
         settings: Which model, and how.
@@ -95,11 +93,9 @@ class Encoder:
         self.model: SentenceTransformer  # or what of it is needed
         self.model, self.dtype = lightest_model(self.weights, self.settings)
         self._held = ExitStack()  # for as long as there is an encoder
-        within = self.settings.extension in WITHIN_MODEL
-        self.compiled = self._held.enter_context(compiled_bert(self.model)) if within else 0
-        self.packed = 0
-        if not self.compiled:
-            self.packed = self._held.enter_context(packed(self.model, rows=TOKENS_PER_BATCH))
+        plain = self.settings.extension in WITHIN_MODEL
+        layers = cpu_layers(self.model, rows=TOKENS_PER_BATCH, plain=plain)
+        self.layers = self._held.enter_context(layers)
         self._tokens = Tokens.of(self.model)
         self.max_length = _window_length(self.model, self.settings, tuned)
         around = max(self._tokens.around_document, self._tokens.around_query)

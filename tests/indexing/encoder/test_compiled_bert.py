@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from indexing.encoder.settings import EncoderSettings
 from indexing.files import document
 from indexing.kernels.library import Unavailable
 from indexing.text.chunking import split
-from tests.compilers import compiler_script
 
 SIZES = {
     "vocab_size": 200,
@@ -145,34 +143,15 @@ def test_code_that_is_wrong_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None
         assert count == 0
 
 
-def test_without_a_compiler_layers_are_packed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("CC", compiler_script(tmp_path / "broken", "exit 1"))
-    module._library.cache_clear()
-    try:
-        encoder = Encoder(EncoderSettings(dtype="bfloat16"))
-        assert encoder.compiled == 0 and (encoder.packed == 37 or not _here())
-    finally:
-        module._library.cache_clear()
-
-
 @with_amx
 def test_documents_and_queries_of_the_packaged_encoder() -> None:
     one = document("The launch moves to Monday the eleventh of May. " * 70, name="text")
     pairs = [(one, split(one))]
     encoder, exact = (Encoder(EncoderSettings(dtype=name)) for name in ("bfloat16", "float32"))
-    assert (encoder.compiled, encoder.packed, exact.compiled) == (6, 0, 0)
+    assert (encoder.layers.compiled, encoder.layers.packed, exact.layers.compiled) == (6, 0, 0)
     found, wanted = encoder.encode(pairs)[0], exact.encode(pairs)[0]
     assert found.vector @ wanted.vector > 0.9998
     assert np.einsum("pd,pd->p", found.passages, wanted.passages).min() > 0.9995
     texts = ["When is the launch?", "budget", "Who moved it, and why to May of all months?"]
     cosines = np.einsum("qd,qd->q", *(each.encode_queries(texts) for each in (encoder, exact)))
     assert cosines.min() > 0.999
-
-
-@with_amx
-def test_other_extensions_keep_packed_layers() -> None:
-    extended = Encoder(EncoderSettings(extension="rp", dtype="bfloat16", max_length=512))
-    assert extended.compiled == 0 and extended.packed == 37

@@ -40,7 +40,7 @@ def test_vectors_are_those_of_sentence_transformers(copy: Path, dtype: str) -> N
     packaged = Encoder(EncoderSettings(dtype=dtype))
     library = Encoder(EncoderSettings(model=str(copy), dtype=dtype))
     assert isinstance(packaged.model, MeanModel) and not isinstance(library.model, MeanModel)
-    assert packaged.packed == library.packed
+    assert packaged.layers == library.layers
     assert packaged.fingerprint.pooling == library.fingerprint.pooling
     assert packaged.max_length == library.max_length
     for ours, theirs in zip(vectors(packaged), vectors(library), strict=True):
