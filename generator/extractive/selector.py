@@ -16,6 +16,7 @@ from generator.evidence import Sentence
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.ranking import probabilities, sentence_scores
+from generator.extractive.table_rows import named_rows
 from indexing.text.tables import is_row
 
 _SLACK = 1.15  # how far the last sentence may cross the length
@@ -23,6 +24,8 @@ _SLACK = 1.15  # how far the last sentence may cross the length
 
 def select_quotes(features: SentenceFeatures, *, length: QuoteLength) -> list[Sentence]:
     """The quotes that answer the question, in reading order, better documents first.
+
+    Where they are rows of a table, all rows that the question names alike.
 
     Args:
         features: Of the evidence sentences.
@@ -32,10 +35,12 @@ def select_quotes(features: SentenceFeatures, *, length: QuoteLength) -> list[Se
     selection: list[int] = []
     texts: set[str] = set()
     words, sure = 0, 0.0
-    likely = probabilities(scores)
+    likely, alike = probabilities(scores), named_rows(features)
     for i in map(int, np.argsort(-scores, kind="stable")):
-        if not np.isfinite(scores[i]) or sure >= length.enough or words >= length.words:
+        if not np.isfinite(scores[i]) or words >= length.words:
             break
+        if sure >= length.enough and not alike.issuperset({*selection, i}):
+            continue
         sure += float(likely[i])
         text = " ".join(sentences[i].text.split())
         size = len(text.split())

@@ -21,7 +21,7 @@ from generator.extractive.answer_unit import is_in_another_unit
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
 from generator.extractive.ranking import Weights, sentence_scores
-from generator.extractive.table_rows import Asked, cell_of
+from generator.extractive.table_rows import Asked, cell_of, is_said_of
 from generator.reader.reading import Words
 from indexing.text.tables import is_row
 
@@ -88,16 +88,31 @@ def _in_cell(sentence: Sentence, words: Words, asked: Asked) -> tuple[int, int] 
 
 
 def short_answer(features: SentenceFeatures, citations: Sequence[Citation]) -> ShortAnswer | None:
-    """The best words within the citations; None where they are not likely enough."""
+    """The best words within the citations; None where they are not likely enough.
+
+    Of rows of a table only one alone answers, and only where the question tells which.
+    """
     least = FITTED.short_above_open if is_open(features.question) else FITTED.short_above
     for one in candidates(features):
-        document = features.sentences[one.sentence].document
+        sentence = features.sentences[one.sentence]
+        document = sentence.document
         for citation in citations:
             if citation.document == document.id and citation.start <= one.start < citation.end:
                 if is_in_another_unit(features.question, document.text, one.start, one.end):
                     break
+                if is_row(sentence.text) and not _is_told(
+                    features, one.sentence, one.start, citations
+                ):
+                    return None
                 likely = one.probability()
                 if likely < least:
                     return None
                 return ShortAnswer.within(citation, one.start, one.end, likely)
     return None
+
+
+def _is_told(features: SentenceFeatures, row: int, start: int, cited: Sequence[Citation]) -> bool:
+    """Whether a row answers in a few words: the question tells it, and no other one is cited."""
+    document = features.sentences[row].document.id
+    rows = sum(one.document == document and is_row(one.quote) for one in cited)
+    return rows == 1 and is_said_of(features, row, start)

@@ -22,6 +22,7 @@ from indexing.text.tables import LABEL, RULE, cell_spans, is_row
 from indexing.text.terms import content_stems
 
 _SHORT = 3  # words of a cell that is an answer as a whole
+_SPEECH = 8  # words; a cell of more is prose
 _LEAST = 2  # characters of some words of a cell
 _NAMED_CELL = 8.0  # more than all else together tells apart two rows of a table
 _NAMED_ROW, _ASKED_COLUMN = 1.5, 2.5  # less than a sentence that does answer is ahead of others
@@ -126,6 +127,8 @@ def cell_of(
     cell = max(touched, key=lambda one: _shared(one, start, end), default=None)
     if len(of_column) == 1:
         (cell,) = of_column
+    elif of_column and cell not in of_column:
+        return None
     elif len(fitting) == 1 and cell not in fitting:
         (cell,) = fitting
     if cell is None:
@@ -148,25 +151,74 @@ def row_scores(features: SentenceFeatures) -> Vectors:
     0 for what is no row, and for rows of documents of which it names none.
     """
     asked = Asked.by(features)
-    named = dict[int, set[frozenset[str]]]()
-    for number, sentence in enumerate(features.sentences):
-        if is_row(sentence.text) and not is_header(sentence):
-            named[number] = _named(sentence, asked)
-    documents = defaultdict[str, list[int]](list)
-    for number in named:
-        documents[features.sentences[number].document.id].append(number)
     scores = np.zeros(len(features.sentences), np.float32)
-    for rows in documents.values():
-        often = Counter(cell for number in rows for cell in named[number])
-        telling = {each: {c for c in named[each] if often[c] < len(rows)} for each in rows}
-        most = max(map(len, telling.values()))
-        for number in rows if most else ():
-            scores[number] = _NAMED_CELL * (len(telling[number]) - most)
-            if len(telling[number]) == most:
-                rest = replace(asked, stems=asked.stems.difference(*telling[number]))
+    for telling, most in _telling(features, asked):
+        for number, names in telling.items() if most else ():
+            scores[number] = _NAMED_CELL * (len(names) - most)
+            if len(names) == most:
+                rest = replace(asked, stems=asked.stems.difference(*names))
                 answers = _answers(features.sentences[number], rest)
                 scores[number] += _NAMED_ROW + _ASKED_COLUMN * answers
     return scores
+
+
+def named_rows(features: SentenceFeatures) -> set[int]:
+    """Which sentences are rows of which the question names most cells, in their document."""
+    return {
+        number
+        for telling, most in _telling(features, Asked.by(features))
+        for number, names in telling.items()
+        if most and len(names) == most
+    }
+
+
+def is_said_of(features: SentenceFeatures, row: int, start: int) -> bool:
+    """Whether a cell is told by the question: by a word of its row that not all rows have.
+
+    A cell of many words is read like any sentence. Which row is the cheapest, or how many there
+    are, no row says.
+
+    Args:
+        features: Of the sentences.
+        row: Which of them is the row.
+        start: First character of the cell, or of words in it, in the document.
+    """
+    one = features.sentences[row]
+    at = start - one.start
+    for cell in cells(one.text, one.columns):
+        if cell.start <= at < cell.end and len(one.text[cell.start : cell.end].split()) > _SPEECH:
+            return True
+    asked = Asked.by(features)
+    rows = [
+        _touched(each, asked)
+        for each in features.sentences
+        if each.document.id == one.document.id and is_row(each.text) and not is_header(each)
+    ]
+    common = frozenset.intersection(*rows) if len(rows) > 1 else frozenset()
+    return bool(_touched(one, asked) - common)
+
+
+def _touched(row: Sentence, asked: Asked) -> frozenset[str]:
+    """What the question has of a row's values."""
+    values = " ".join(row.text[cell.start : cell.end] for cell in cells(row.text, row.columns))
+    return asked.stems.intersection(content_stems(values, asked.language))
+
+
+def _telling(
+    features: SentenceFeatures, asked: Asked
+) -> Iterator[tuple[dict[int, set[frozenset[str]]], int]]:
+    """Of each document's rows the cells that the question names and not all rows have; the most."""
+    documents = defaultdict[str, dict[int, set[frozenset[str]]]](dict)
+    for number, sentence in enumerate(features.sentences):
+        if is_row(sentence.text) and not is_header(sentence):
+            documents[sentence.document.id][number] = _named(sentence, asked)
+    for named in documents.values():
+        often = Counter(cell for names in named.values() for cell in names)
+        telling = {
+            number: {cell for cell in names if often[cell] < len(named)}
+            for number, names in named.items()
+        }
+        yield telling, max(map(len, telling.values()))
 
 
 def _named(row: Sentence, asked: Asked) -> set[frozenset[str]]:

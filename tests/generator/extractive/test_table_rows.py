@@ -65,8 +65,12 @@ def test_the_row_that_is_named_answers_alone_and_its_cell_stands_out(
                 assert answer.short is not None and answer.short.text == value, answer.short
         boats = corpus.ask("Which item has the price 900?").citations  # names columns and a cell
         assert ["Boat" in each.quote for each in boats] == [True]
-        supplied = corpus.ask("What does Hull Timber supply?").citations
-        assert supplied and all("Hull Timber" in each.quote for each in supplied)
+        for both in ("What do the oar and the rope cost?", "What does Hull Timber supply?"):
+            answer = corpus.ask(both)
+            rows = [name for each in answer.citations for name, *_ in ROWS if name in each.quote]
+            assert rows == ["Oar", "Rope"] and answer.short is None
+        for none in ("Which item is the cheapest?", "How many suppliers are there?"):
+            assert corpus.ask(none).short is None
         assert corpus.ask("What does the helicopter cost?").abstained
 
 
@@ -112,14 +116,15 @@ def test_words_are_of_one_cell_which_answers_as_a_whole_where_it_is_short(
         (Asked(frozenset({"kost", "oar"}), "quantity", "de"), "12"),
         (Asked(frozenset({"oar"}), "time"), "10:30"),
         (Asked(frozenset({"oar"})), None),
+        (Asked(frozenset({"oar", "price", "supplier"})), None),
     ],
 )
 def test_the_cell_that_is_asked_for_answers_and_none_that_the_question_says(
     asked: Asked, cell: str | None
 ) -> None:
     for row, columns in (
-        ("item: Oar | price: 12 | by: Hull Timber | at: 10:30", ()),
-        ("| Oar | 12 | Hull Timber | 10:30 |", ("item", "price", "by", "at")),
+        ("item: Oar | price: 12 | supplier: Hull Timber | at: 10:30", ()),
+        ("| Oar | 12 | Hull Timber | 10:30 |", ("item", "price", "supplier", "at")),
     ):
         place = cell_of(row, row.index("Oar"), row.index("Oar") + 3, asked, columns)
         assert (place and row[slice(*place)]) == cell
