@@ -87,6 +87,8 @@ def _encoders(model: nn.Module) -> list[Any]:
     """The stacks of layers that the code computes."""
     import torch
 
+    if not hasattr(torch.cpu, "get_capabilities"):  # an older torch
+        return []
     if not torch.cpu.get_capabilities().get("amx_bf16"):
         return []
     from transformers.models.bert.modeling_bert import BertEncoder
