@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.encoder.compiled_bert import compiled_bert
 from indexing.encoder.packed import packed
 
 if TYPE_CHECKING:
@@ -36,6 +35,8 @@ def cpu_layers(model: nn.Module, *, rows: int, plain: bool = True) -> Iterator[C
         rows: Tokens at once for which weights are packed.
         plain: Whether nothing else changes what its layers compute.
     """
+    from indexing.encoder.compiled_bert import compiled_bert
+
     with ExitStack() as stack:
         compiled = stack.enter_context(compiled_bert(model)) if plain else 0
         yield CpuLayers(compiled, 0 if compiled else stack.enter_context(packed(model, rows=rows)))
