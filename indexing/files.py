@@ -155,12 +155,12 @@ def _document(path: str, kind: str, extract: Extract) -> Document:
 
 def _occasion(path: str, extract: Extract) -> Occasion:
     """What the loader says, else the head of the text, else the names of the file."""
-    said, written = extract.occasion, occasion_of(extract.text, extract.utterances)
-    date, source = said.date, said.date_source
+    stated, written = extract.occasion, occasion_of(extract.text, extract.utterances)
+    date, source = stated.date, stated.date_source
     if not date:
         date, source = written.date, written.date_source
     if not date:
         date, source = date_of_file(path)
-    if said.participants:
-        return Occasion(date, source, said.participants, said.participants_source)
+    if stated.participants:
+        return Occasion(date, source, stated.participants, stated.participants_source)
     return Occasion(date, source, written.participants, written.participants_source)

@@ -81,8 +81,8 @@ def quote_emphasis(citation: Citation, short: ShortAnswer | None) -> Emphasis:
     """A citation's quote, in which the short answer stands out if it lies there."""
     if short is None or (short.marker, short.document) != (citation.marker, citation.document):
         return Emphasis(citation.quote)
-    found = emphasis(citation.quote, short.start - citation.start, short.end - citation.start)
-    return found if found.words == short.text else Emphasis(citation.quote)
+    words = emphasis(citation.quote, short.start - citation.start, short.end - citation.start)
+    return words if words.words == short.text else Emphasis(citation.quote)
 
 
 def line_emphasis(line: str, quote: Emphasis) -> Emphasis:

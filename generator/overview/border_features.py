@@ -140,7 +140,9 @@ class BorderFeatures:
     def _stems(self) -> tuple[_Sums, Array]:
         """Counts of stems weighted by rarity, summed; and (units,) how many are there first."""
         counts = [
-            Counter(each for block in unit for said in block.statements for each in said.stems)
+            Counter(
+                each for block in unit for statement in block.statements for each in statement.stems
+            )
             for unit in self._units
         ]
         total: Counter[str] = sum(counts, Counter())

@@ -109,8 +109,8 @@ def decisions(blocks: Sequence[Block]) -> list[Sentence]:
 def actions(blocks: Sequence[Block]) -> list[Commitment]:
     """Sentences by which somebody takes on something or is given it, in order."""
     names = {part for block in blocks for part in (block.speaker or "").split()}
-    found = (_commitment(each.sentence, names) for each in _candidates(blocks))
-    return [each for each in found if each is not None]
+    commitments = (_commitment(each.sentence, names) for each in _candidates(blocks))
+    return [each for each in commitments if each is not None]
 
 
 def _candidates(blocks: Sequence[Block]) -> list[Statement]:

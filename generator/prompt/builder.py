@@ -103,12 +103,12 @@ def split_prompt(question: str, span: Span | None, *, chat: Chat, room: int) -> 
     frame = chat.frame(SYSTEM)
     suffix = (*chat.content(_CLOSING.format(question=question)), *frame.tail)
     opening = chat.content(_OPENING_ALONE if span else _NO_EVIDENCE)
-    left = room - len(frame.head) - len(opening) - len(suffix)
-    if left < 0:
-        raise question_too_long(room - left, room)
+    remaining = room - len(frame.head) - len(opening) - len(suffix)
+    if remaining < 0:
+        raise question_too_long(room - remaining, room)
     block: tuple[int, ...] = ()
     if span:
-        span, block = _within(span, left, chat)
+        span, block = _within(span, remaining, chat)
     return SplitPrompt((*frame.head, *opening, *block), suffix, span, frame.stops)
 
 

@@ -35,14 +35,14 @@ def quote_prompt(question: str, quotes: Sequence[Sentence], *, chat: Chat, room:
     frame = chat.frame(SYSTEM)
     opening = chat.content(_OPENING.format(question=" ".join(question.split())))
     closing = chat.content(_CLOSING)
-    left = room - len(frame) - len(opening) - len(closing)
-    if left < 0:
-        raise question_too_long(room - left, room)
+    remaining = room - len(frame) - len(opening) - len(closing)
+    if remaining < 0:
+        raise question_too_long(room - remaining, room)
     lines: list[int] = []
     spans: list[Span] = []
     for quote in quotes:
         line = chat.content(_line(quote))
-        if len(lines) + len(line) <= left:
+        if len(lines) + len(line) <= remaining:
             spans.append(Span(quote.document, quote.start, quote.end, quote.score))
             lines += line
     ids = (*frame.head, *opening, *lines, *closing, *frame.tail)

@@ -304,9 +304,9 @@ def _loaded(load: Callable[[torch.device], T], settings: EncoderSettings) -> tup
         with loading():
             model = load(device)
     except Exception as error:  # whatever a damaged folder makes the libraries raise
-        said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         raise ModelError(
-            f"{settings.model} cannot be loaded as an encoder ({said}); "
+            f"{settings.model} cannot be loaded as an encoder ({reason}); "
             "name a sentence-transformers model with safetensors weights"
         ) from error
     for parameter in model.parameters():  # not the buffers: rotary frequencies need float32

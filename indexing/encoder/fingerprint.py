@@ -45,20 +45,20 @@ def refuse_foreign(stored: Fingerprint | None, folder: Path) -> None:
     )
 
 
-def check_fingerprint(stored: Fingerprint | None, wanted: Fingerprint, folder: Path) -> None:
+def check_fingerprint(stored: Fingerprint | None, requested: Fingerprint, folder: Path) -> None:
     """Refuse vectors that were made in another way.
 
     Raises:
         EncoderMismatch: The fingerprints differ; the message names the fields and the way out.
     """
-    if stored is None or stored == wanted:
+    if stored is None or stored == requested:
         return
-    old, new = asdict(stored), asdict(wanted)
+    old, new = asdict(stored), asdict(requested)
     differing = [name for name in old if old[name] != new[name]]
     differences = ", ".join(f"{name} {old[name]} here, {new[name]} asked for" for name in differing)
-    flags = [f"--encoder {quote(wanted.model)}", f"--extension {quote(wanted.extension)}"]
-    flags += [f"--max-length {wanted.max_length}"] if "max_length" in differing else []
-    flags += [f"--dtype {wanted.dtype}"] if "dtype" in differing else []
+    flags = [f"--encoder {quote(requested.model)}", f"--extension {quote(requested.extension)}"]
+    flags += [f"--max-length {requested.max_length}"] if "max_length" in differing else []
+    flags += [f"--dtype {requested.dtype}"] if "dtype" in differing else []
     raise EncoderMismatch(
         f"{folder}: encoded in another way ({differences}); to encode it again, run: "
         f"rag-app index --reencode --corpus {quote(str(folder))} {' '.join(flags)}"

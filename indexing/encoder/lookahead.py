@@ -115,14 +115,14 @@ class Lookahead:
 
     def _begin_next(self) -> None:
         """Begin what is expected, in order, as far as it may be ahead."""
-        begun = [one for one in self._expected.values() if one.wait]
+        running = [one for one in self._expected.values() if one.wait]
         for text, one in self._expected.items():
             if one.wait:
                 continue
-            if not self._fits(begun):
+            if not self._fits(running):
                 return
             wait = self.begin(one.document, one.passages)
-            begun.append(one)
+            running.append(one)
             self._expected[text] = _Expected(one.document, one.passages, wait)
 
     def _fits(self, others: Iterable[_Expected]) -> bool:
@@ -141,13 +141,13 @@ def take_ahead(
         expect: Called with each as it is taken.
         has_room: Whether to take another before the first of those taken is given.
     """
-    taken: list[Item] = []
+    pending: list[Item] = []
     for item in items:
         expect(item)
-        taken.append(item)
-        while taken and not (len(taken) < MOST_ITEMS and has_room()):
-            yield taken.pop(0)
-    yield from taken
+        pending.append(item)
+        while pending and not (len(pending) < MOST_ITEMS and has_room()):
+            yield pending.pop(0)
+    yield from pending
 
 
 def _spans(passages: Passages) -> list[tuple[int, int]]:

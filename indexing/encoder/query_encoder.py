@@ -72,8 +72,8 @@ class QueryEncoder:
             same, size = list(group), max(1, _TOKENS // length)
             batches += [same[at : at + size] for at in range(0, len(same), size)]
         inputs = [{"ids": np.stack([rows[i] for i in some])} for some in batches]
-        for some, (found,) in zip(batches, graph.run_each(inputs), strict=True):
-            vectors[some] = found
+        for some, (outputs,) in zip(batches, graph.run_each(inputs), strict=True):
+            vectors[some] = outputs
 
 
 def query_encoder(fingerprint: Fingerprint, *, notify: Notify | None = None) -> QueryEncoder | None:

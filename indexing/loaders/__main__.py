@@ -81,8 +81,8 @@ def drawn(path: Path, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _damaged(path: Path, verb: str, error: Exception) -> UnreadableFile:
-    said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-    reason = f"is damaged: it cannot be {verb} ({said})"
+    details = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    reason = f"is damaged: it cannot be {verb} ({details})"
     return UnreadableFile(path, reason, "open it in its own program and save it again")
 
 
@@ -132,12 +132,12 @@ def _answers(path: Path, limits: FileLimits) -> Iterator[dict[str, Any]]:
     """A message for each document of a file, and what it exceeds."""
     characters = 0
     try:
-        for found in extracts(path):
-            characters += 0 if isinstance(found, UnreadableFile) else len(found.text)
+        for extract in extracts(path):
+            characters += 0 if isinstance(extract, UnreadableFile) else len(extract.text)
             if characters > limits.characters:
                 yield {"exceeds": "characters"}
                 return
-            yield pack(found)
+            yield pack(extract)
     except MemoryError:
         yield {"exceeds": "memory"}
 

@@ -191,8 +191,8 @@ def _mixed(data: bytes) -> str | None:
     if _damaged_utf8(data) is not None and not all(map(_LETTER.fullmatch, strays)):
         return None
     letters = sum(map(len, strays)) <= 2 * len(strays)  # alone within words, as in Western ones
-    found = None if letters else _guess(b"\n".join(strays), SINGLE_BYTE)
-    text = found or b"\n".join(strays).decode("cp1252", "replace")
+    single_byte = None if letters else _guess(b"\n".join(strays), SINGLE_BYTE)
+    text = single_byte or b"\n".join(strays).decode("cp1252", "replace")
     decoded = iter(text.split("\n"))
     return "".join(
         next(decoded) if _is_stray(piece) else piece.decode("utf-8")

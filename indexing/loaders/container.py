@@ -116,9 +116,9 @@ def _refuse_no_zip(path: Path, kind: Kind) -> None:
             raise _sealed(path)
         raise UnreadableFile(path, f"is {match.kind}, not {kind.suffix}", advice(match))
     if match is None or match.kind != "a ZIP archive":
-        found = f"is {match.kind}" if match else "is text or something else"
+        actual = f"is {match.kind}" if match else "is text or something else"
         remedy = advice(match) if match else "give it the ending of what it is, such as .html"
-        raise UnreadableFile(path, f"{found}, not {kind.noun}", remedy)
+        raise UnreadableFile(path, f"{actual}, not {kind.noun}", remedy)
 
 
 def _sealed(path: Path) -> UnreadableFile:
@@ -126,14 +126,14 @@ def _sealed(path: Path) -> UnreadableFile:
 
 
 def _refuse_other_kind(path: Path, kind: Kind, parts: Collection[str]) -> None:
-    held = [
+    kinds = [
         each
         for each in KINDS.values()
         if each.needs in parts and any(name.startswith(each.folder) for name in parts)
     ]
-    if kind not in held and held:
-        remedy = f"rename it to end in {held[0].suffix}"
-        raise UnreadableFile(path, f"is {held[0].noun}, not {kind.noun}", remedy)
+    if kind not in kinds and kinds:
+        remedy = f"rename it to end in {kinds[0].suffix}"
+        raise UnreadableFile(path, f"is {kinds[0].noun}, not {kind.noun}", remedy)
     if kind.needs not in parts:
         remedy = "unpack it and index what is in it"
         raise UnreadableFile(path, f"is a ZIP archive, not {kind.noun}", remedy)

@@ -139,8 +139,10 @@ def _entries(path: Path, archive: ZipFile, contents: str) -> Iterator[_Entry]:
         return
     soup = html.parse(decode(path, data, declared="utf-8"))
     menus = soup.find_all("nav")
-    chosen = [each for each in menus if "toc" in str(each.get("epub:type", "")).split()] or menus
-    for menu in chosen[:1]:
+    candidates = [
+        each for each in menus if "toc" in str(each.get("epub:type", "")).split()
+    ] or menus
+    for menu in candidates[:1]:
         for link in menu.find_all("a", href=True):
             yield _entry(contents, str(link["href"]), link.get_text(" "))
 

@@ -59,10 +59,10 @@ class Gallery:
         """
         if len(self._figures) == MOST_FIGURES or self._bytes > MOST_BYTES_TOGETHER:
             return
-        made = _made(picture)
-        if made is None:
+        image = _made(picture)
+        if image is None:
             return
-        data, media_type, (width, height) = made
+        data, media_type, (width, height) = image
         key = sha256(data).hexdigest()
         self._places[key] += 1
         if any(one.key == key and one.page == page for one in self._figures):
@@ -73,8 +73,8 @@ class Gallery:
 
     def figures(self) -> tuple[Figure, ...]:
         """In the order of the text, without what stands in many places."""
-        kept = (one for one in self._figures if self._places[one.key] <= MOST_PLACES)
-        return tuple(sorted(kept, key=lambda one: one.start))
+        figures = (one for one in self._figures if self._places[one.key] <= MOST_PLACES)
+        return tuple(sorted(figures, key=lambda one: one.start))
 
 
 def is_figure(width: int, height: int) -> bool:

@@ -187,8 +187,8 @@ def _figures(path: Path, page: VisibleText) -> tuple[Figure, ...]:
         if data is not None:
             figure = tag.find_parent("figure")
             caption = figure.find("figcaption") if figure else None
-            said = caption.get_text(" ") if caption else str(tag.get("alt") or "")
-            gallery.add(data, start=min(at, len(page.text)), caption=clean(said))
+            description = caption.get_text(" ") if caption else str(tag.get("alt") or "")
+            gallery.add(data, start=min(at, len(page.text)), caption=clean(description))
     return gallery.figures()
 
 

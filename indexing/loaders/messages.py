@@ -49,25 +49,25 @@ def _exactly(stream: IO[bytes], length: int) -> bytes:
     return data
 
 
-def pack(found: Extract | UnreadableFile) -> dict[str, object]:
+def pack(extract: Extract | UnreadableFile) -> dict[str, object]:
     """What a loader gives, as JSON has it."""
-    if isinstance(found, UnreadableFile):
-        kind = type(found).__name__
-        return {"error": kind, "reason": found.reason, "remedy": found.remedy}
-    utterances = [(u.start, u.end, u.text_start, u.speaker, u.time) for u in found.utterances]
-    pages = [page.values for page in found.pages]
+    if isinstance(extract, UnreadableFile):
+        kind = type(extract).__name__
+        return {"error": kind, "reason": extract.reason, "remedy": extract.remedy}
+    utterances = [(u.start, u.end, u.text_start, u.speaker, u.time) for u in extract.utterances]
+    pages = [page.values for page in extract.pages]
     return {
-        "text": found.text,
-        "title": found.title,
-        "part": found.part,
+        "text": extract.text,
+        "title": extract.title,
+        "part": extract.part,
         "utterances": utterances,
         "pages": pages,
-        "breaks": found.breaks,
-        "occasion": asdict(found.occasion),
-        "format": found.format,
+        "breaks": extract.breaks,
+        "occasion": asdict(extract.occasion),
+        "format": extract.format,
         "figures": [
             {**figure.fields, "data": b64encode(figure.data).decode("ascii")}
-            for figure in found.figures
+            for figure in extract.figures
         ],
     }
 
@@ -98,10 +98,12 @@ def unpack(message: Any, path: object) -> Extract | UnreadableFile:  # noqa: ANN
 
 
 def _occasion(values: dict[str, Any]) -> Occasion:
-    date, said, among = (
+    date, date_source, participants_source = (
         str(values[f"{x}"]) for x in ("date", "date_source", "participants_source")
     )
-    return Occasion(date, said, tuple(str(one) for one in values["participants"]), among)
+    return Occasion(
+        date, date_source, tuple(str(one) for one in values["participants"]), participants_source
+    )
 
 
 def to_figure(values: dict[str, Any]) -> Figure:

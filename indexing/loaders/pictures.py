@@ -50,8 +50,8 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         except Image.DecompressionBombError:
             raise _too_large(path) from None
         except (EOFError, ValueError, SyntaxError) as error:
-            said = " ".join(str(error).split())[:200]
-            raise UnreadableFile(path, f"is a damaged picture ({said})", SAVE_AGAIN) from None
+            details = " ".join(str(error).split())[:200]
+            raise UnreadableFile(path, f"is a damaged picture ({details})", SAVE_AGAIN) from None
     if not scans.pages and not scans.failed:
         reason = "is a picture in which no text was recognised"
         raise OtherKind(path, reason, "if there is some, scan it again with more dots an inch")

@@ -106,11 +106,11 @@ class LoaderProcess:
             self._reading = threading.current_thread()
             try:
                 while True:
-                    found = self._exchange(
+                    extracts = self._exchange(
                         path, {}, lambda message: self._found(message, path), pictures
                     )
-                    if not pictures.give_up_page(found[-1:], self.ocr.seconds):
-                        return found
+                    if not pictures.give_up_page(extracts[-1:], self.ocr.seconds):
+                        return extracts
             finally:
                 self._reading = None
 
@@ -144,7 +144,7 @@ class LoaderProcess:
     ) -> list[T | UnreadableFile]:
         """What a request about a file is answered with, and what broke it off."""
         process = self._running()
-        found: list[T | UnreadableFile] = []
+        replies: list[T | UnreadableFile] = []
         overdue = _Overdue(process, self._longest_wait())
         try:
             for message in self._messages(process, {"path": str(path), **request}):
@@ -158,16 +158,16 @@ class LoaderProcess:
                     pictures.keep(message)
                     overdue.restart(self._longest_wait())
                 else:
-                    found.append(read(message))
+                    replies.append(read(message))
         except (EOFError, ValueError, OSError) as error:
-            found.append(self._broken_off(process, path, overdue.has_killed, error))
+            replies.append(self._broken_off(process, path, overdue.has_killed, error))
             self._end()
         except BaseException:
             self._end()
             raise
         finally:
             overdue.cancel()
-        return found
+        return replies
 
     def _longest_wait(self) -> float:
         return self.limits.seconds * (1 if resource is None else PATIENCE)
@@ -239,8 +239,8 @@ class LoaderProcess:
             send(target, {"limits": asdict(self.limits), "ocr": asdict(self.ocr)})
             receive(source, longest=MIB)
         except (EOFError, ValueError, OSError) as error:
-            _, said = process.communicate()
-            last = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            _, output = process.communicate()
+            last = output.decode("utf-8", "replace").strip().rpartition("\n")[2]
             raise ReaderFailed(
                 f"the process that reads files has ended at its start ({last or error}); install "
                 "rag-app again, or allow it more memory with --max-file-memory-mb"

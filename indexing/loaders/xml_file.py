@@ -22,9 +22,9 @@ def root_of(path: Path) -> Element:
     try:
         root = parse(data)
     except (SyntaxError, ValueError) as error:
-        said = " ".join(str(error).split())[:200]
+        reason = " ".join(str(error).split())[:200]
         remedy = "open it in the program that wrote it and save it again"
-        raise UnreadableFile(path, f"is not well-formed XML ({said})", remedy) from None
+        raise UnreadableFile(path, f"is not well-formed XML ({reason})", remedy) from None
     declared = root.getroottree().docinfo.internalDTD
     if declared is not None and any(True for _ in declared.iterentities()):
         remedy = "remove its DOCTYPE, or save it without"

@@ -88,9 +88,9 @@ def _use_threads(count: int) -> None:
 
 def available_cores() -> int:
     """How many this process may use: as `OMP_NUM_THREADS` says, else as the system does."""
-    told = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
-    if told.isdecimal() and int(told):
-        return int(told)
+    setting = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+    if setting.isdecimal() and int(setting):
+        return int(setting)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -75,8 +75,8 @@ class ContextualBert(PreTrainedModel):  # type: ignore[misc]
         for layer in self.layers:
             states = layer(states, real)
             every.append(states)
-        found = BaseModelOutput(states, tuple(every) if output_hidden_states else None)
-        return found if return_dict else found.to_tuple()
+        output = BaseModelOutput(states, tuple(every) if output_hidden_states else None)
+        return output if return_dict else output.to_tuple()
 
 
 class _Embeddings(nn.Module):
@@ -112,8 +112,8 @@ class _Layer(nn.Module):
     def forward(self, states: Tensor, real: Tensor | None = None) -> Tensor:
         """(B, T, h) to (B, T, h)."""
         states = self.attention_norm(states + self.attention(states, real))
-        found: Tensor = self.output(self.intermediate(states), states)
-        return found
+        output: Tensor = self.output(self.intermediate(states), states)
+        return output
 
 
 def register() -> None:

@@ -27,11 +27,11 @@ class RapidOcr:
         import numpy as np
 
         pixels = np.asarray(picture.convert("RGB"))[:, :, ::-1]  # OpenCV's order of the colours
-        found = self.model(pixels)
-        if found.boxes is None or found.txts is None:
+        result = self.model(pixels)
+        if result.boxes is None or result.txts is None:
             return []
         lines = []
-        for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
+        for corners, text, score in zip(result.boxes, result.txts, result.scores, strict=True):
             left, top = corners.min(axis=0) / picture.size
             right, bottom = corners.max(axis=0) / picture.size
             place = (float(left), float(top), float(right), float(bottom))

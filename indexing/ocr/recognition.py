@@ -59,9 +59,9 @@ class Recognition:
         """
         assert self._engine is not None, "remedy() comes first"
         key = _key(self._engine.name, picture)
-        kept = self._ask({"asks": key, "page": page, "of": of})
-        if kept is not None:
-            return Reading.unpack(kept)
+        stored = self._ask({"asks": key, "page": page, "of": of})
+        if stored is not None:
+            return Reading.unpack(stored)
         self._limit(self.settings.seconds)
         reading = Reading(tuple(self._engine.read(picture)), self._engine.name)
         self._limit(None)

@@ -74,10 +74,10 @@ def folder(languages: tuple[str, ...]) -> Path | None:
 def engine(settings: OcrSettings) -> Engine:
     """Tesseract with the data of the languages, which must be there."""
     languages = settings.languages or DEFAULT
-    found = folder(languages)
-    assert found is not None, "asked for before"
+    data = folder(languages)
+    assert data is not None, "asked for before"
     os.environ.setdefault("OMP_THREAD_LIMIT", "1")  # more threads take longer, see its FAQ
     joined = "+".join(languages)
     from importlib.metadata import version
 
-    return Tesseract(f"tesserocr {version('tesserocr')} {joined}", found, joined)
+    return Tesseract(f"tesserocr {version('tesserocr')} {joined}", data, joined)

@@ -138,8 +138,8 @@ class Collections:
         for name in names:
             if _normal(name) not in readable:
                 raise _unknown(name, list(readable))
-        chosen = set(map(_normal, names)) or set(readable)
-        return tuple(row for name, row in readable.items() if name in chosen)
+        selection = set(map(_normal, names)) or set(readable)
+        return tuple(row for name, row in readable.items() if name in selection)
 
     def holding(self, id_: str) -> list[Collection]:
         """The collections that hold a document, first made first."""

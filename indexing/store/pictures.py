@@ -54,8 +54,8 @@ class Pictures:
         Raises:
             DocumentNotFound: There is no such document, or it has no such figure.
         """
-        held = any(one.key == key for one in self._document(id_).figures)
-        data = self._blobs.get(key) if held else None
+        belongs = any(one.key == key for one in self._document(id_).figures)
+        data = self._blobs.get(key) if belongs else None
         if data is None:
             raise DocumentNotFound(f"{id_}: no such figure here; see: rag-app search")
         return data

@@ -196,10 +196,10 @@ def _database(database: Database) -> Iterator[Damage]:
             lines += [" ".join(map(str, row)) for row in database.rows(f"PRAGMA {pragma}")]
         except CorpusError as error:
             lines.append(str(error.__cause__ or error))
-    found = [" ".join(line.split()) for line in lines if line != "ok"]
-    if found:
-        more = f" and {len(found) - _LINES} more" if len(found) > _LINES else ""
-        yield Damage("database", "; ".join(found[:_LINES]) + more)
+    problems = [" ".join(line.split()) for line in lines if line != "ok"]
+    if problems:
+        more = f" and {len(problems) - _LINES} more" if len(problems) > _LINES else ""
+        yield Damage("database", "; ".join(problems[:_LINES]) + more)
     try:
         require_sound_start(database)
         _require_sound_sequence(database)

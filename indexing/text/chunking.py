@@ -126,11 +126,13 @@ def _paragraphs(document: Document, start: int, end: int) -> Iterator[tuple[int,
 def _atoms(document: Document, words: int, longest: int) -> Iterator[_Atom]:
     """Every sentence, or the stretches of one that is longer than a passage may be."""
     text, language = document.text, language_of(document.text)
-    for start, said, end, place in _blocks(document):
+    for start, text_start, end, place in _blocks(document):
         count = count_words(text[start:end])
         small = count * 12 <= words  # a block of so few words is not worth cutting
         spans = (
-            _trimmed(text, start, end) if small else _sentences(text, (start, said, end), language)
+            _trimmed(text, start, end)
+            if small
+            else _sentences(text, (start, text_start, end), language)
         )
         for number, (first, last) in enumerate(spans):
             count = count_words(text[first:last])
@@ -143,9 +145,9 @@ def _atoms(document: Document, words: int, longest: int) -> Iterator[_Atom]:
 
 def _sentences(text: str, block: tuple[int, int, int], language: str) -> list[tuple[int, int]]:
     """Sentences of a block (start, start of the words, end), the first with the label before it."""
-    start, said, end = block
-    spans = sentences(text, said, end, language)
-    if said == start:
+    start, text_start, end = block
+    spans = sentences(text, text_start, end, language)
+    if text_start == start:
         return spans
     lead = _trimmed(text, start, spans[0][1] if spans else end)
     return [*lead, *spans[1:]]

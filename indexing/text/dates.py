@@ -54,8 +54,8 @@ def date_in(text: str) -> str:
 
     "" where there is none, or several that differ.
     """
-    found = {date[:10]: date for date, _, _ in sorted(dates_in(text))}
-    return next(iter(found.values())) if len(found) == 1 else ""
+    dates = {date[:10]: date for date, _, _ in sorted(dates_in(text))}
+    return next(iter(dates.values())) if len(dates) == 1 else ""
 
 
 def dates_in(text: str) -> Iterator[tuple[str, int, int]]:

@@ -77,7 +77,7 @@ def date_of_file(path: str) -> tuple[str, str]:
 
 
 def _labelled_date(lines: Sequence[str]) -> str:
-    dates = (date_in(found["rest"]) for line in lines if (found := _LABELLED_DATE.fullmatch(line)))
+    dates = (date_in(match["rest"]) for line in lines if (match := _LABELLED_DATE.fullmatch(line)))
     return next(filter(None, dates), "")
 
 
@@ -91,9 +91,9 @@ def _date_of_title(lines: Sequence[str]) -> str:
 def _bare_date(lines: Sequence[str]) -> str:
     """The date of a line that holds little else, such as "March 14, 2026, 9:30AM"."""
     for line in lines:
-        found = list(dates_in(line)) if len(line) < _BARE else []
-        if len(found) == 1:
-            ((date, start, end),) = found
+        dates = list(dates_in(line)) if len(line) < _BARE else []
+        if len(dates) == 1:
+            ((date, start, end),) = dates
             if not _BESIDE_DATE.sub("", line[:start]) + _BESIDE_DATE.sub("", line[end:]):
                 return date
     return ""
@@ -101,10 +101,10 @@ def _bare_date(lines: Sequence[str]) -> str:
 
 def _people(lines: Sequence[str]) -> tuple[str, ...]:
     for at, line in enumerate(lines):
-        found = _LABELLED_PEOPLE.fullmatch(line)
-        if found is None or bool(found["rest"]) > bool(found["colon"]):
+        match = _LABELLED_PEOPLE.fullmatch(line)
+        if match is None or bool(match["rest"]) > bool(match["colon"]):
             continue
-        rest = found["rest"] or (lines[at + 1] if at + 1 < len(lines) else "")
+        rest = match["rest"] or (lines[at + 1] if at + 1 < len(lines) else "")
         if people := names_in(rest):
             return people
     return ()

@@ -65,31 +65,31 @@ def _rows(boxes: Sequence[TextBox]) -> list[Row]:
 
 
 def _in_order(rows: list[Row], gap: float) -> list[Row]:
-    found: list[Row] = []
+    ordered: list[Row] = []
     at = 0
     while at < len(rows):
         cut = _columns(rows, at, gap)
         if cut is None:
-            found.append(rows[at])
+            ordered.append(rows[at])
             at += 1
             continue
         end, x = cut
         for side in _sides(rows[at:end], x):
-            found += _in_order(side, gap)
+            ordered += _in_order(side, gap)
         at = end
-    return found
+    return ordered
 
 
 def _columns(rows: list[Row], first: int, gap: float) -> tuple[int, float] | None:
     """Where the longest run of rows in columns ends, and the middle of the strip between them."""
-    taken: list[tuple[float, float]] = []  # spans from left to right, apart from each other
+    covered: list[tuple[float, float]] = []  # spans from left to right, apart from each other
     best: tuple[int, float] | None = None
     for last in range(first, len(rows)):
         for box in rows[last]:
-            taken = _joined(taken, (box.left, box.right))
-        if len(taken) == 1 and last > first and taken[0][1] - taken[0][0] >= _width(rows):
+            covered = _joined(covered, (box.left, box.right))
+        if len(covered) == 1 and last > first and covered[0][1] - covered[0][0] >= _width(rows):
             break
-        for (_, left), (right, _) in pairwise(taken):
+        for (_, left), (right, _) in pairwise(covered):
             middle = (left + right) / 2
             if right - left >= gap and _are_prose(_sides(rows[first : last + 1], middle)):
                 best = last + 1, middle
@@ -103,12 +103,12 @@ def _width(rows: list[Row]) -> float:
 
 
 def _joined(
-    taken: list[tuple[float, float]], span: tuple[float, float]
+    covered: list[tuple[float, float]], span: tuple[float, float]
 ) -> list[tuple[float, float]]:
     """Spans with another one, which those it touches become a part of."""
     left, right = span
     apart = []
-    for one in taken:
+    for one in covered:
         if one[1] < left or one[0] > right:
             apart.append(one)
         else:

@@ -129,9 +129,9 @@ def find_utterances(text: str) -> tuple[Utterance, ...]:
 
 def _lone_times(text: str) -> list[tuple[int, float, int]]:
     """(start, seconds, end) of each line that is a time alone; none unless they ascend."""
-    found = [(m.start(), seconds(m["clock"]), m.end()) for m in _LONE_TIME.finditer(text)]
-    ascending = all(before[1] < after[1] for before, after in pairwise(found))
-    return found if ascending else []
+    times = [(m.start(), seconds(m["clock"]), m.end()) for m in _LONE_TIME.finditer(text)]
+    ascending = all(before[1] < after[1] for before, after in pairwise(times))
+    return times if ascending else []
 
 
 def _timed_by(marks: list[tuple[int, float, int]], openings: list[Opening]) -> list[Opening]:

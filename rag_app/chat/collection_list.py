@@ -29,8 +29,8 @@ class CollectionList:
     def entries(self, person: str | None) -> list[Collection]:
         """Those that a person may read: their own, then other people's, then everybody's."""
         rank = {person: 0, None: 2}
-        found = Access(self._corpus, person).collections()
-        return sorted(found, key=lambda one: (rank.get(one.owner, 1), one.name.casefold()))
+        collections = Access(self._corpus, person).collections()
+        return sorted(collections, key=lambda one: (rank.get(one.owner, 1), one.name.casefold()))
 
     def select(self, value: object, person: str | None) -> tuple[str, ...]:
         """The names in a list sent by a browser that are collections of theirs to read."""
@@ -66,9 +66,9 @@ class CollectionList:
         if name is not None:
             return name
         assert person is not None
-        taken, number = {DEFAULT, *self._names()}, count(2)
+        names, number = {DEFAULT, *self._names()}, count(2)
         name = collection_name(person)
-        while name in taken:
+        while name in names:
             name = collection_name(f"{person} ({next(number)})")
         return self._corpus.collections.create(name, owner=person).name
 

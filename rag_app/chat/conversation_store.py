@@ -57,8 +57,10 @@ class ConversationStore:
 
         Those that cannot be read are left out.
         """
-        found = [one for one in map(_read, _latest_first(self._folder(key))) if one is not None]
-        return sorted(found, key=lambda one: not one.pinned)
+        conversations = [
+            one for one in map(_read, _latest_first(self._folder(key))) if one is not None
+        ]
+        return sorted(conversations, key=lambda one: not one.pinned)
 
     def get(self, key: str, id_: str) -> Conversation | None:
         """The conversation with an id, or None."""
@@ -124,7 +126,7 @@ class ConversationStore:
 
     def quoting(self, document: str) -> dict[str, int]:
         """How many conversations quote a document, by the name of the folder that they are in."""
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for file in self.folder.glob("*/*.json"):
             try:
                 mentioned = f'"{document}"'.encode() in file.read_bytes()
@@ -132,8 +134,8 @@ class ConversationStore:
                 continue
             conversation = _read(file) if mentioned else None
             if conversation is not None and conversation.quotes(document):
-                found[file.parent.name] += 1
-        return dict(found)
+                counts[file.parent.name] += 1
+        return dict(counts)
 
     def take_over(self, old: str, new: str) -> None:
         """Move the conversations of one key to another, as when a browser's person logs in.

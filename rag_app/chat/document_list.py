@@ -47,13 +47,13 @@ class DocumentList:
         self, person: str | None, collections: tuple[str, ...] = ()
     ) -> list[ListedDocument]:
         """The documents that a person may see, of some collections or all."""
-        found = self._entries(Filter(collections=collections, person=person))
+        documents = self._entries(Filter(collections=collections, person=person))
         own = {
             one.name
             for one in Access(self._corpus, person).collections()
             if one.changeable_by(person)
         }
-        return [ListedDocument(one, not own.isdisjoint(one.collections)) for one in found]
+        return [ListedDocument(one, not own.isdisjoint(one.collections)) for one in documents]
 
     def is_empty(self, person: str | None) -> bool:
         """Whether there is no document that a person may see."""

@@ -65,10 +65,10 @@ def _resolve(url: str) -> list[Address]:
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
-        found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise InvalidRequest(f"{url}: no such machine is known; correct the address") from error
-    return [_plain(ipaddress.ip_address(str(one[4][0]).partition("%")[0])) for one in found]
+    return [_plain(ipaddress.ip_address(str(one[4][0]).partition("%")[0])) for one in addresses]
 
 
 def _plain(address: Address) -> Address:

@@ -97,10 +97,10 @@ class ModelChoice:
 
     def restore(self) -> None:
         """Use what was chosen last, unless the server was started with a model."""
-        kept = self._read()
-        if kept.model and not self._fixed:
+        choice = self._read()
+        if choice.model and not self._fixed:
             with suppress(RagAppError):  # of a name that this version does not take
-                self._apply(kept.model, kept.keys)
+                self._apply(choice.model, choice.keys)
 
     def refusal(self, person: str | None) -> str:
         """Why a person may not choose; "" if they may."""
@@ -122,12 +122,12 @@ class ModelChoice:
             MissingDependency: The library that speaks to servers is not installed.
         """
         self._check(person)
-        found = []
+        servers = []
         for name, address in USUAL.items():
             with suppress(ServerFailed):
                 models = self._list(address, self._read().keys.get(address, ""))
-                found.append(ServerModels(name, address, models, elsewhere=False))
-        return found
+                servers.append(ServerModels(name, address, models, elsewhere=False))
+        return servers
 
     def at(self, address: str, key: str, person: str | None) -> ServerModels:
         """The models of a server whose address was typed.
@@ -175,8 +175,8 @@ class ModelChoice:
         self._check(person)
         name, key = self._checked_name(name, key)
         with self._lock:
-            kept = self._read()
-            keys = dict(kept.keys)
+            before = self._read()
+            keys = dict(before.keys)
             if is_remote(name) and key:
                 keys[parse_server_name(name)[0]] = key
             self._apply(name, keys)
@@ -195,11 +195,11 @@ class ModelChoice:
         """
         self._check(person)
         with self._lock:
-            kept = self._read()
-            self._write(_Kept(kept.model, {}))
+            choice = self._read()
+            self._write(_Kept(choice.model, {}))
             if not self._fixed and is_remote(self.current):
                 self._apply(self.current, {})
-        return len(kept.keys)
+        return len(choice.keys)
 
     def _check(self, person: str | None) -> None:
         if refusal := self.refusal(person):
@@ -247,14 +247,14 @@ class ModelChoice:
             return _Kept()
         return _Kept(model, {str(url): str(key) for url, key in keys.items()})
 
-    def _write(self, kept: _Kept) -> None:
+    def _write(self, choice: _Kept) -> None:
         """Keep a choice, in a file that only this user can read from its first byte on."""
         partial = self._file.with_suffix(f".{secrets.token_hex(4)}")
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             number = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(number, "w", encoding="utf-8") as file:
-                json.dump({"model": kept.model, "keys": kept.keys}, file)
+                json.dump({"model": choice.model, "keys": choice.keys}, file)
             partial.replace(self._file)
         except OSError as error:
             partial.unlink(missing_ok=True)

@@ -124,8 +124,8 @@ class UploadRecords:
         """
         sessions = {_session(path) for path in self._files()} - {self._session, *self._locks}
         ours = {each for each in sessions if self._take(each)}
-        found = list(self._read(ours))
-        ids = {each.id for each in found}
+        records = list(self._read(ours))
+        ids = {each.id for each in records}
         for path in list(self._files()):
             if path.suffix not in {".part", ".new"} or _session(path) not in ours:
                 continue
@@ -136,7 +136,7 @@ class UploadRecords:
                     path.unlink()
         for session in ours - {_session(Path(id_)) for id_ in ids}:
             self._give_up(session, delete=True)
-        return found
+        return records
 
     def names_of_others(self) -> set[str]:
         """The names of files that other servers are still to index."""

@@ -243,12 +243,14 @@ def search(
 
     where = filters(collections, documents, pattern, speaker, since, until, participants)
     with _corpus(folder, quick_start=True, missing_shards=missing_shards) as corpus:
-        found = corpus.partial_search(query, k=k, passages=passages, where=where, ranking=retriever)
-        nothing = "" if found.hits else corpus.nothing_matches(where)
+        results = corpus.partial_search(
+            query, k=k, passages=passages, where=where, ranking=retriever
+        )
+        nothing = "" if results.hits else corpus.nothing_matches(where)
     print_result(
         as_json,
-        [*shapes.hits(found.hits, explain=explain), *shapes.missing(found.missing)],
-        lambda: printing.partial_hits(found, explain, nothing),
+        [*shapes.hits(results.hits, explain=explain), *shapes.missing(results.missing)],
+        lambda: printing.partial_hits(results, explain, nothing),
     )
 
 
@@ -431,17 +433,17 @@ def info(context: click.Context, folder: Path, as_json: bool) -> None:
         printing.settings(overview)
     with _corpus(folder) as corpus:
         about = corpus.info()
-        gone = corpus.missing()
+        missing = corpus.missing()
         answers = str(usual(corpus.generator_settings.model))
     tokens = engine_here()
     values = {
         **shapes.info(about),
         "answers": answers,
         "single_tokens": tokens,
-        "missing": [entry.path for entry in gone],
+        "missing": [entry.path for entry in missing],
         "settings": shapes.settings(overview),
     }
-    print_result(as_json, values, lambda: printing.info(about, gone, answers, tokens))
+    print_result(as_json, values, lambda: printing.info(about, missing, answers, tokens))
 
 
 @contextmanager

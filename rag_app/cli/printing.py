@@ -125,19 +125,19 @@ def hits(ranking: Sequence[Hit], explain: bool) -> None:
                 say(_filled(f"beside it: {figure}", indent=5))
 
 
-def partial_hits(found: PartialHits, explain: bool, nothing: str) -> None:
+def partial_hits(results: PartialHits, explain: bool, nothing: str) -> None:
     """Documents with their passages, then what was not looked at.
 
     Args:
-        found: Both.
+        results: Both.
         explain: Whether to show what each feature gives.
         nothing: What to say where there are none; "" for the usual.
     """
-    if found.hits or not nothing:
-        hits(found.hits, explain)
+    if results.hits or not nothing:
+        hits(results.hits, explain)
     else:
         say(nothing)
-    for line in found.missing:
+    for line in results.missing:
         say(field(line.title))
 
 
@@ -242,7 +242,7 @@ def occasion_lines(occasion: Occasion) -> Iterator[str]:
 
 
 def info(
-    about: CorpusInfo, gone: Sequence[DocumentEntry], answers: str, single_tokens: str
+    about: CorpusInfo, missing: Sequence[DocumentEntry], answers: str, single_tokens: str
 ) -> None:
     """Name and value, a line each."""
     say(f"corpus      {about.folder}")
@@ -261,7 +261,7 @@ def info(
             say(f"{name:<11} {value}")
     say(f"answers     {answers}")
     say(f"decoding    {single_tokens}")
-    for entry in gone:
+    for entry in missing:
         say(f"file missing: {field(entry.path)} (rag-app remove --missing)")
 
 

@@ -318,5 +318,5 @@ def _mount(folder: Path) -> Path:
 
 def _real(paths: Iterable[Path]) -> list[Path]:
     """What links lead to."""
-    found = (resolved(path) for path in paths if path.is_symlink())
-    return [path for path in found if isinstance(path, Path)]
+    targets = (resolved(path) for path in paths if path.is_symlink())
+    return [path for path in targets if isinstance(path, Path)]

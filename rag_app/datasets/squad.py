@@ -80,17 +80,17 @@ def _records(path: Path) -> list[dict[str, Any]]:
         with opened(path, "rt", encoding="utf-8") as file:
             if path.name.endswith(".json"):
                 values = json.load(file)
-                found = values.get("data") if isinstance(values, dict) else None
+                records = values.get("data") if isinstance(values, dict) else None
                 form = "paragraphs"
             else:
-                found = [json.loads(line) for line in file if line.strip()]
+                records = [json.loads(line) for line in file if line.strip()]
                 form = "questions"
     except (OSError, ValueError, EOFError) as error:
         raise UnreadableFile(path, f"is not JSON ({error})", _REMEDY) from error
-    if not isinstance(found, list):
+    if not isinstance(records, list):
         return []
-    right = [one for one in found if isinstance(one, dict) and isinstance(one.get(form), list)]
-    return right if len(right) == len(found) else []
+    right = [one for one in records if isinstance(one, dict) and isinstance(one.get(form), list)]
+    return right if len(right) == len(records) else []
 
 
 def _passages(record: dict[str, Any]) -> Iterator[_Passage]:

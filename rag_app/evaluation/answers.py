@@ -254,7 +254,7 @@ def _reference(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
     """The reference answer, attributed to the passages as a generated answer is."""
     with corpus.retriever() as retriever:
         passages = _passages(corpus, retriever, question)
-        begun = time.perf_counter()
+        start = time.perf_counter()
         citer = attribute(
             question.reference,
             passages,
@@ -262,7 +262,7 @@ def _reference(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
             question=question.question,
             verifier=_verifier(),
         )
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - start
     quoted: float | None = None
     supported: float | None = None
     if question.reference:
@@ -359,9 +359,9 @@ def load_questions(data: Path, corpus: Corpus) -> list[LabelledQuestion]:
     Raises:
         UnreadableFile: The data cannot be read.
     """
-    if (found := articles(data)) is not None:
-        corpus.add_documents([article.document for article in found])
-        return _article_questions(found)
+    if (labelled := articles(data)) is not None:
+        corpus.add_documents([article.document for article in labelled])
+        return _article_questions(labelled)
     records = _question_records(data)
     if records is None:
         corpus.add([data])
@@ -406,10 +406,10 @@ def _own_question(
     )
 
 
-def _article_questions(found: Sequence[Article]) -> list[LabelledQuestion]:
+def _article_questions(labelled: Sequence[Article]) -> list[LabelledQuestion]:
     """The questions of articles, in a fixed random order; near misses have no gold span."""
     questions = []
-    for article in found:
+    for article in labelled:
         name, text = article.document.id, article.document.text
         for one in article.questions:
             words = tuple(text[start:end] for start, end in one.spans)

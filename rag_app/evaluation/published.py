@@ -32,9 +32,9 @@ NANO = (
 
 def rows(tasks: Sequence[str]) -> list[list[str]]:
     """A row for each system: its name, its score on each task, and the mean over all six."""
-    found = []
+    rows = []
     for name, scores in SCORES.items():
         by_task = dict(zip(LONGEMBED, scores, strict=True))
         cells = [f"{by_task[task]:.1f}" for task in tasks]
-        found.append([f"{name} (published)", *cells, f"{fmean(scores):.1f}"])
-    return found
+        rows.append([f"{name} (published)", *cells, f"{fmean(scores):.1f}"])
+    return rows

@@ -14,14 +14,14 @@ from collections.abc import Sequence
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
-def word_f1(found: str, references: Sequence[str]) -> float:
+def word_f1(prediction: str, references: Sequence[str]) -> float:
     """Harmonic mean of precision and recall of words, 0 to 1; the best over all references."""
-    return max((_f1(_words(found), _words(one)) for one in references), default=0.0)
+    return max((_f1(_words(prediction), _words(one)) for one in references), default=0.0)
 
 
-def exact_match(found: str, references: Sequence[str]) -> bool:
+def exact_match(prediction: str, references: Sequence[str]) -> bool:
     """Whether the words are those of a reference."""
-    return any(_words(found) == _words(one) for one in references)
+    return any(_words(prediction) == _words(one) for one in references)
 
 
 def _words(text: str) -> list[str]:
@@ -29,8 +29,8 @@ def _words(text: str) -> list[str]:
     return _ARTICLES.sub(" ", bare).split()
 
 
-def _f1(found: Sequence[str], reference: Sequence[str]) -> float:
-    shared = sum((Counter(found) & Counter(reference)).values())
-    if not found or not reference:
-        return float(found == reference)
-    return 2 * shared / (len(found) + len(reference))
+def _f1(prediction: Sequence[str], reference: Sequence[str]) -> float:
+    shared = sum((Counter(prediction) & Counter(reference)).values())
+    if not prediction or not reference:
+        return float(prediction == reference)
+    return 2 * shared / (len(prediction) + len(reference))

@@ -62,15 +62,15 @@ def parse(name: str, encoder: EncoderSettings) -> Method:
     extension, _, ranking = name.rpartition("/")
     if extension.startswith(TUNED) and extension != TUNED and ranking in RANKINGS:
         return Method(replace(encoder, extension=extension, max_length=None), ranking)
-    found = _METHOD.fullmatch(name)
-    if not found or found["name"] not in METHODS or found["ranking"] not in RANKINGS:
+    match = _METHOD.fullmatch(name)
+    if not match or match["name"] not in METHODS or match["ranking"] not in RANKINGS:
         raise InvalidRequest(
             f"no method {name!r}; write EXTENSION/RETRIEVER or EXTENSION:TOKENS/RETRIEVER, with "
             f"one of {', '.join(METHODS)}, {TUNED}FILE and one of {', '.join(RANKINGS)}"
         )
-    length = int(found["length"]) if found["length"] else encoder.max_length
-    settings = replace(encoder, extension=found["extension"], max_length=length)
-    return Method(settings, found["ranking"])
+    length = int(match["length"]) if match["length"] else encoder.max_length
+    settings = replace(encoder, extension=match["extension"], max_length=length)
+    return Method(settings, match["ranking"])
 
 
 def evaluate(

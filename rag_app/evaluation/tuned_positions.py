@@ -92,40 +92,40 @@ def hold_out(texts: Sequence[str], *, max_length: int) -> Split:
     """Divide texts; all are trained on where there would be too few pieces to judge by."""
     size = piece_words(max_length)
     train: list[str] = []
-    held: list[str] = []
+    test: list[str] = []
     number = 0
     for text in texts:
         words, begin = text.split(), 0
         for at in range(0, len(words) - size + 1, size):
             number += 1
-            if number % HELD == 0 and len(held) < MOST:
-                held.append(" ".join(words[at : at + size]))
+            if number % HELD == 0 and len(test) < MOST:
+                test.append(" ".join(words[at : at + size]))
                 train.append(" ".join(words[begin:at]))
                 begin = at + size
         train.append(" ".join(words[begin:]))
-    if len(held) < FEWEST:
+    if len(test) < FEWEST:
         return Split(tuple(texts), ())
-    return Split(tuple(text for text in train if text), tuple(held))
+    return Split(tuple(text for text in train if text), tuple(test))
 
 
-def judge(model: SentenceTransformer, file: Path, held: Sequence[str]) -> Verdict:
+def judge(model: SentenceTransformer, file: Path, texts: Sequence[str]) -> Verdict:
     """Compare a file of tuned positions with interpolated ones.
 
     Args:
         model: The encoder it was tuned for, not extended.
         file: What `tune` has written.
-        held: Pieces that were not trained on.
+        texts: Pieces that were not trained on.
     """
     tuned = TunedPositions(file)
     length = tuned.record().max_length
-    queries, gold = _queries(held)
+    queries, gold = _queries(texts)
     hits = [
-        _hits(model, method, held, queries, gold)
+        _hits(model, method, texts, queries, gold)
         for method in (tuned, build_method("pi", max_length=length))
     ]
-    pairs = np.stack([each.reshape(len(held), -1) for each in hits], axis=-1)
+    pairs = np.stack([each.reshape(len(texts), -1) for each in hits], axis=-1)
     return Verdict(
-        len(held),
+        len(texts),
         len(queries),
         mean(pairs[..., 0]),
         mean(pairs[..., 1]),
@@ -133,28 +133,28 @@ def judge(model: SentenceTransformer, file: Path, held: Sequence[str]) -> Verdic
     )
 
 
-def _queries(held: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
+def _queries(texts: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
     """`QUERIES` of each piece, from places at random, and which piece each is from."""
     source = random.Random(0)  # noqa: S311 - a benchmark, not a secret
-    found = []
-    for text in held:
+    queries = []
+    for text in texts:
         words = text.split()
         last = max(0, len(words) - QUERY_WORDS)
         places = [source.randint(0, last) for _ in range(QUERIES)]
-        found += [" ".join(words[at : at + QUERY_WORDS]) for at in places]
-    return found, np.repeat(np.arange(len(held)), QUERIES)
+        queries += [" ".join(words[at : at + QUERY_WORDS]) for at in places]
+    return queries, np.repeat(np.arange(len(texts)), QUERIES)
 
 
 def _hits(
     model: SentenceTransformer,
     method: Change,
-    held: Sequence[str],
+    pieces_of_test: Sequence[str],
     queries: list[str],
     gold: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.float64]:
     """(queries,) 1 where a query's own piece came first."""
-    with method(model), track(held, doing=f"Judging {method.name}") as texts:
+    with method(model), track(pieces_of_test, doing=f"Judging {method.name}") as texts:
         pieces = np.stack([model.encode(text, normalize_embeddings=True) for text in texts])
         vectors = model.encode(queries, normalize_embeddings=True, show_progress_bar=False)
-    found = (np.asarray(vectors) @ pieces.T).argmax(axis=1)
-    return np.asarray(found == gold, np.float64)
+    nearest = (np.asarray(vectors) @ pieces.T).argmax(axis=1)
+    return np.asarray(nearest == gold, np.float64)

@@ -129,10 +129,10 @@ class Catalogue:
         None where a name may be a thing of the world rather than a document, and none at all where
         the question is about what lies outside one ("after heron-3").
         """
-        found = [each for each in self._candidates(question) if self._is_meant(question, *each)]
-        if any(_NOT_THERE.search(question[: at.start]) for at, _ in found):
+        mentions = [each for each in self._candidates(question) if self._is_meant(question, *each)]
+        if any(_NOT_THERE.search(question[: at.start]) for at, _ in mentions):
             return []
-        return [at for at, _ in found]
+        return [at for at, _ in mentions]
 
     def resolve(self, text: str, scope: Collection[str] = ()) -> tuple[str, ...]:
         """The documents that a phrase stands for as a whole; none where it is something else.
@@ -143,10 +143,10 @@ class Catalogue:
         """
         ids: list[str] = []
         for part in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*", text.strip()):
-            found = self._resolve_one(part.strip(" \"'“”"), scope)
-            if not found:
+            matches = self._resolve_one(part.strip(" \"'“”"), scope)
+            if not matches:
                 return self._resolve_one(text.strip(" \"'“”"), scope)
-            ids += found
+            ids += matches
         return tuple(dict.fromkeys(ids))
 
     def _resolve_one(self, text: str, scope: Collection[str]) -> tuple[str, ...]:
@@ -169,11 +169,11 @@ class Catalogue:
 
         One word is enough for a transcript that is called a meeting: "the budget meeting".
         """
-        found = self._named_with(words) if len(words) > 1 else set()
-        if not found and has_noun and len(words) > 1:
-            found = self._named_with(words[:-1])
-            found = found if len(words) > 2 else found & self.transcripts
-        return tuple(found) if len(found) == 1 else ()
+        matches = self._named_with(words) if len(words) > 1 else set()
+        if not matches and has_noun and len(words) > 1:
+            matches = self._named_with(words[:-1])
+            matches = matches if len(words) > 2 else matches & self.transcripts
+        return tuple(matches) if len(matches) == 1 else ()
 
     def _named_with(self, words: tuple[str, ...]) -> set[str]:
         row = f" {' '.join(words)} "

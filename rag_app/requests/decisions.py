@@ -41,9 +41,9 @@ def match(words: Words) -> Target | None:
     ids = words.resolve(groups["name"])
     if not 1 <= len(ids) <= MOST_DOCUMENTS:
         return None
-    wanted = "actions" if _ACTIONS.match(groups.get("noun", "")) else "decisions and actions"
-    read_as = f"a request for the {wanted} of {words.catalogue.titles(ids)}"
-    return Target("decisions", read_as, ids, phrase=wanted)
+    subject = "actions" if _ACTIONS.match(groups.get("noun", "")) else "decisions and actions"
+    read_as = f"a request for the {subject} of {words.catalogue.titles(ids)}"
+    return Target("decisions", read_as, ids, phrase=subject)
 
 
 def lines(target: Target, store: StoreView) -> Iterator[Line]:

@@ -172,5 +172,5 @@ def _filled_in(english: str, groups: dict[str, str]) -> str:
     return f"{filled} in {name}" if name and "{phrase}" in english else filled
 
 
-def _english_ordinal(found: re.Match[str]) -> str:
-    return f"the {ORDINALS[_BEGINNINGS.index(found['ordinal'].lower())]} meeting"
+def _english_ordinal(match: re.Match[str]) -> str:
+    return f"the {ORDINALS[_BEGINNINGS.index(match['ordinal'].lower())]} meeting"

@@ -147,24 +147,24 @@ def _beginning(word: str, language: str) -> str:
 
 def _offsets(phrase: str, language: str, document: Document) -> Iterator[int]:
     stems = [stem(part.lower(), language) for part in _PART.findall(phrase)]
-    for found in _expression(phrase, language).finditer(document.text):
-        utterance = document.utterance_at(found.start())
-        if utterance is not None and found.start() < utterance.text_start:
+    for match in _expression(phrase, language).finditer(document.text):
+        utterance = document.utterance_at(match.start())
+        if utterance is not None and match.start() < utterance.text_start:
             continue
-        if [stem(word.lower(), language) for word in found.groups()] == stems:
-            yield found.start()
+        if [stem(word.lower(), language) for word in match.groups()] == stems:
+            yield match.start()
 
 
 def lines(target: Target, store: StoreView) -> Iterator[Line]:
     """How often and in how many documents, then each with its first sentence."""
-    found = sorted(mentions(target.phrase, target, store), key=lambda each: -len(each.offsets))
+    documents = sorted(mentions(target.phrase, target, store), key=lambda each: -len(each.offsets))
     noun = "transcript" if target.spoken else "document"
     among = len(_scope(target, store))
-    times = sum(len(each.offsets) for each in found)
+    times = sum(len(each.offsets) for each in documents)
     wording = target.wording
-    if not found and not target.literal:
+    if not documents and not target.literal:
         return
-    if not found:
+    if not documents:
         all_of = wording.count(among, f"{noun} among")
         yield Line(wording.say(_NOWHERE[among != 1], phrase=target.phrase, among=all_of))
         return
@@ -173,21 +173,21 @@ def lines(target: Target, store: StoreView) -> Iterator[Line]:
             "“{phrase}” is mentioned {times} in {number} of {among}:",
             phrase=target.phrase,
             times=wording.count(times, "time"),
-            number=wording.number(len(found)),
+            number=wording.number(len(documents)),
             among=wording.count(among, f"{noun} among"),
         )
     )
-    for each in found[:MOST_LINES]:
+    for each in documents[:MOST_LINES]:
         yield _line(each, store, wording)
     remedy = wording.say("name a document to count in it alone")
-    yield from more(len(found), wording, remedy)
+    yield from more(len(documents), wording, remedy)
 
 
-def _line(found: Mentions, store: StoreView, wording: Wording) -> Line:
+def _line(mentions: Mentions, store: StoreView, wording: Wording) -> Line:
     """How often one document mentions it, and the first sentence that does."""
-    title = found.document.title
-    times = wording.count(len(found.offsets), "time")
-    quote = sentence_at(store, found.document, found.offsets[0])
+    title = mentions.document.title
+    times = wording.count(len(mentions.offsets), "time")
+    quote = sentence_at(store, mentions.document, mentions.offsets[0])
     if quote is None:
         return Line(f"{title}, {times}")
     if quote.speaker:

@@ -68,14 +68,14 @@ def occasion_mentions(
         meetings: The documents of the corpus.
         today: The day on which it is asked, for "yesterday".
     """
-    found: list[OccasionMention] = []
+    mentions: list[OccasionMention] = []
     for words in OCCASION_WORDS:
-        asked = _Asked(question, words, meetings, today or date.today())
+        context = _Asked(question, words, meetings, today or date.today())
         for form, pattern in words.forms.items():
             for match in pattern.finditer(question):
-                if not any(match.start() < one.end and one.start < match.end() for one in found):
-                    found.extend(asked.mentions(form, match))
-    return sorted(found, key=lambda one: one.start)
+                if not any(match.start() < one.end and one.start < match.end() for one in mentions):
+                    mentions.extend(context.mentions(form, match))
+    return sorted(mentions, key=lambda one: one.start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,10 +272,10 @@ def nothing_in_words(where: Filter, days: Sequence[str]) -> str:
         days: Of each document without these limits; "" where it has none.
     """
     dated = sorted(filter(None, days))
-    said = f"No document matches: {where.occasion_in_words()}."
+    message = f"No document matches: {where.occasion_in_words()}."
     if dated:
         period = dated[0] if dated[0] == dated[-1] else f"{dated[0]} to {dated[-1]}"
-        said += f" Those with a date are of {period}."
+        message += f" Those with a date are of {period}."
     if without := len(days) - len(dated):
-        said += " 1 has no date." if without == 1 else f" {without:,} have no date."
-    return said
+        message += " 1 has no date." if without == 1 else f" {without:,} have no date."
+    return message

@@ -131,15 +131,15 @@ class Router:
             store: Limited to the collections of the request.
         """
         catalogue = self._catalogue(store)
-        found = route(request, catalogue)
-        kind = KINDS.get(found.target.kind)
+        base = route(request, catalogue)
+        kind = KINDS.get(base.target.kind)
         if kind is None:
-            return found
-        lines = tuple(kind.lines(found.target, store))
+            return base
+        lines = tuple(kind.lines(base.target, store))
         if not lines:  # there is nothing to list: looked up after all
-            looked_up = _as_question(found.request, found.request.subject, catalogue)
-            return replace(looked_up, limits=found.limits)
-        return replace(found, lines=lines)
+            looked_up = _as_question(base.request, base.request.subject, catalogue)
+            return replace(looked_up, limits=base.limits)
+        return replace(base, lines=lines)
 
     def _catalogue(self, store: StoreView) -> Catalogue:
         state, latest = (store.revision, store.scope), self._latest
@@ -163,8 +163,8 @@ def route(request: AskRequest, catalogue: Catalogue, *, today: date | None = Non
     if request.read_as == "question":
         return _unless_nothing(Route(request, Target("question", "")), catalogue)
     text = _completed(request.question, request.history, catalogue)
-    found = _limited(request, text, catalogue, today)
-    return _unless_nothing(found or _routed(request, text, text, catalogue), catalogue)
+    limited_route = _limited(request, text, catalogue, today)
+    return _unless_nothing(limited_route or _routed(request, text, text, catalogue), catalogue)
 
 
 def _routed(request: AskRequest, text: str, named: str, catalogue: Catalogue) -> Route:
@@ -200,20 +200,20 @@ def _limited(
     subject = _tidy(subject)
     subject = subject if len(subject.split()) > 2 else text
     request = replace(request, where=where, subject=subject)
-    found = _routed(request, subject, named if name else subject, catalogue)
-    return replace(found, limits=count_in_words(where, len(ids)))
+    base = _routed(request, subject, named if name else subject, catalogue)
+    return replace(base, limits=count_in_words(where, len(ids)))
 
 
-def _unless_nothing(found: Route, catalogue: Catalogue) -> Route:
+def _unless_nothing(base: Route, catalogue: Catalogue) -> Route:
     """The route; where no document is of the dates and people asked for, lines that say so."""
-    where = found.request.where
+    where = base.request.where
     if not where.is_of_occasions or catalogue.admitted(where):
-        return found
+        return base
     others = catalogue.admitted(replace(where, since=None, until=None, participants=()))
-    said = nothing_in_words(where, [catalogue.entries[id_].occasion.day for id_ in others])
+    message = nothing_in_words(where, [catalogue.entries[id_].occasion.day for id_ in others])
     target = Target("question", "a question")
-    limits = found.limits or count_in_words(where, 0)
-    return replace(found, target=target, lines=(Line(said),), limits=limits, abstains=True)
+    limits = base.limits or count_in_words(where, 0)
+    return replace(base, target=target, lines=(Line(message),), limits=limits, abstains=True)
 
 
 def _as_question(request: AskRequest, text: str, catalogue: Catalogue) -> Route:
@@ -249,10 +249,10 @@ def _bare(question: str) -> str:
 
 def _completed(question: str, history: Sequence[Turn], catalogue: Catalogue) -> str:
     """The question; one that only names documents, with the words of the question before it."""
-    found = _AND.fullmatch(_bare(question))
-    if found is None or not history:
+    match = _AND.fullmatch(_bare(question))
+    if match is None or not history:
         return question
-    name = found["name"]
+    name = match["name"]
     if not catalogue.resolve(name):
         return question
     before = _completed(history[-1].question, history[:-1], catalogue)

@@ -78,8 +78,8 @@ def pattern(*forms: str) -> re.Pattern[str]:
 
 def groups_of(expression: re.Pattern[str], text: str) -> dict[str, str]:
     """The groups of the form that is the whole text, by name without number; "" is the text."""
-    found = expression.fullmatch(text)
-    if found is None:
+    match = expression.fullmatch(text)
+    if match is None:
         return {}
-    groups = {name.rstrip("0123456789"): each for name, each in found.groupdict().items() if each}
+    groups = {name.rstrip("0123456789"): each for name, each in match.groupdict().items() if each}
     return {"": text, **groups}

@@ -125,22 +125,22 @@ def extracts(
     yield replace(_head_and_body(mail), part=part)
     if mail.unread:
         yield PartUnread(path, mail.unread, "save that part from a mail program and index it")
-    taken: dict[str, int] = {}
+    counts: dict[str, int] = {}
     left_out: list[str] = []
     pictures: list[str] = []
     for attached in mail.attachments[:MOST]:
-        name = _unused(one_line(attached.name).strip() or "attachment", taken)
+        name = _unused(one_line(attached.name).strip() or "attachment", counts)
         whole = f"{part}/{name}" if part else name
         if isinstance(attached.content, bytes):
-            found = _file(path, name, attached.content)
+            inner = _file(path, name, attached.content)
         elif depth < DEEPEST:
-            found = extracts(path, attached.content, part=whole, depth=depth + 1)
+            inner = extracts(path, attached.content, part=whole, depth=depth + 1)
         else:
-            found = None
-        if found is None:
+            inner = None
+        if inner is None:
             (pictures if attached.is_picture else left_out).append(name)
         else:
-            yield from _named(path, mail, name, whole, found)
+            yield from _named(path, mail, name, whole, inner)
     left_out += [one_line(each.name) for each in mail.attachments[MOST:]]
     if left_out:
         reason = f"has attachments that are not read ({_listed(left_out)})"
@@ -173,8 +173,8 @@ def _head_and_body(mail: Mail) -> Extract:
         draft.separate("\n\n")
         draft.heading_at(draft.write(body))
     draft.page(0, 1, one_line(mail.place))
-    made = draft.extract(mail.title)
-    return replace(made, occasion=_occasion(mail), figures=_figures(mail, len(made.text)))
+    extract = draft.extract(mail.title)
+    return replace(extract, occasion=_occasion(mail), figures=_figures(mail, len(extract.text)))
 
 
 def _figures(mail: Mail, end: int) -> tuple[Figure, ...]:
@@ -224,8 +224,8 @@ def _loaded(
         except UnreadableFile as error:
             yield error
         except Exception as error:  # as of a file, in `__main__`
-            said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            yield UnreadableFile(path, f"is damaged ({said})", "ask for it again")
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            yield UnreadableFile(path, f"is damaged ({reason})", "ask for it again")
 
 
 def _named(
@@ -233,11 +233,11 @@ def _named(
     mail: Mail,
     name: str,
     whole: str,
-    found: Iterator[Extract | UnreadableFile],
+    extracts: Iterator[Extract | UnreadableFile],
 ) -> Iterator[Extract | UnreadableFile]:
     """Documents named after the mail; what is wrong with one concerns that part alone."""
     try:
-        for each in found:
+        for each in extracts:
             if isinstance(each, UnreadableFile):
                 inner = each.reason.removeprefix("its attachment ")
                 within = "/" if inner != each.reason else " "
@@ -256,14 +256,14 @@ def _named(
         yield PartUnread(path, f"its attachment {name} {error.reason}", error.remedy)
 
 
-def _unused(name: str, taken: dict[str, int]) -> str:
+def _unused(name: str, counts: dict[str, int]) -> str:
     """The name, with a number before its suffix where the mail has used it already."""
     unused = name
-    while unused in taken:
-        taken[name] += 1
+    while unused in counts:
+        counts[name] += 1
         file = Path(name)
-        unused = f"{file.stem}-{taken[name]}{file.suffix}"
-    taken[unused] = 1
+        unused = f"{file.stem}-{counts[name]}{file.suffix}"
+    counts[unused] = 1
     return unused
 
 

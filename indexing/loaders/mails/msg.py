@@ -43,9 +43,9 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     with path.open("rb") as file:
         match = signature(file.read(4096))
     if match is None or not match.kind.startswith("an old"):
-        found = f"is {match.kind}" if match else "is text or something else"
+        actual = f"is {match.kind}" if match else "is text or something else"
         remedy = advice(match) if match else "give it the ending of what it is, such as .eml"
-        raise UnreadableFile(path, f"{found}, not an Outlook mail", remedy)
+        raise UnreadableFile(path, f"{actual}, not an Outlook mail", remedy)
     try:
         message = Message.load(str(path))
         mail = _read(path, message)
@@ -54,8 +54,8 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         reason = "is an old Microsoft Office document, not an Outlook mail"
         raise UnreadableFile(path, reason, remedy) from None
     except (OleFileError, OSError, ValueError, IndexError) as error:
-        said = " ".join(str(error).split())[:100]
-        raise UnreadableFile(path, f"is a damaged Outlook mail ({said})", SAVE_AGAIN) from None
+        details = " ".join(str(error).split())[:100]
+        raise UnreadableFile(path, f"is a damaged Outlook mail ({details})", SAVE_AGAIN) from None
     yield from extracts(path, mail)
 
 
@@ -121,13 +121,13 @@ def _embedded(path: Path, attachment: OutlookAttachment) -> Mail | None:
     from oxmsg.properties import Properties
 
     storages: tuple[Storage, ...] = getattr(attachment._storage, "storages", ())
-    held = [each for each in storages if each.name.upper() == EMBEDDED.upper()]
-    if not held:
+    embedded = [each for each in storages if each.name.upper() == EMBEDDED.upper()]
+    if not embedded:
         return None
 
     class Embedded(Message):
         @property
         def properties(self) -> Properties:
-            return Properties(held[0], properties_header_offset=EMBEDDED_HEADER)
+            return Properties(embedded[0], properties_header_offset=EMBEDDED_HEADER)
 
-    return _read(path, Embedded(held[0]))
+    return _read(path, Embedded(embedded[0]))

@@ -113,10 +113,10 @@ def _paragraph(element: Element, headings: set[str]) -> _Block:
 def _shown(element: Element) -> Iterator[tuple[str, str]]:
     """The pictures of a paragraph: the relation that leads to each, and its description."""
     for drawing in element.iter("{*}inline", "{*}anchor"):
-        said = next((each.get("descr") or "" for each in drawing.iter("{*}docPr")), "")
+        description = next((each.get("descr") or "" for each in drawing.iter("{*}docPr")), "")
         for blip in drawing.iter("{*}blip"):
             if relation := blip.get(EMBEDDED):
-                yield relation, said
+                yield relation, description
 
 
 def _with_words(blocks: Iterator[_Block]) -> Iterator[_Block]:
@@ -139,11 +139,11 @@ def _figures(document: WordDocument, blocks: Sequence[_Block], text: str) -> tup
     gallery, at = Gallery(), 0
     for number, block in enumerate(blocks):
         at = max(text.find(clean(block.words), at), at)
-        for relation, said in block.pictures:
+        for relation, description in block.pictures:
             near = [one.words for one in blocks[number : number + 2] if is_caption(one.words)]
             part = document.part.related_parts.get(relation)
             if part is not None:
-                gallery.add(part.blob, start=at, caption=near[0] if near else said)
+                gallery.add(part.blob, start=at, caption=near[0] if near else description)
     return gallery.figures()
 
 
@@ -154,8 +154,8 @@ def _rows(table: Element) -> Iterator[_Block]:
         pictures = tuple(_shown(row))
         cells = [" ".join(_words(cell).split()) for cell in _nearest(row, "tc")]
         rows.append((cells, pictures))
-    said = with_header([cells for cells, _ in rows], marked=_marks_header(table))
-    for words, (_, pictures) in zip(said, rows, strict=True):
+    texts = with_header([cells for cells, _ in rows], marked=_marks_header(table))
+    for words, (_, pictures) in zip(texts, rows, strict=True):
         yield _Block(words, tight=True, pictures=pictures)
 
 

@@ -104,8 +104,8 @@ def _cells(row: Element, counts: Counter[str]) -> list[str]:
     for cell in row:
         name = name_of(cell)
         if name in ("table-cell", "covered-table-cell"):
-            said = [_words(each, counts) for each in cell.iter("{*}p", "{*}h")]
-            words = " ".join(" ".join(filter(None, said)).split())
+            paragraphs = [_words(each, counts) for each in cell.iter("{*}p", "{*}h")]
+            words = " ".join(" ".join(filter(None, paragraphs)).split())
             times = next((v for k, v in cell.attrib.items() if k.endswith("columns-repeated")), "1")
             cells += [words] * min(int(times), REPEATED)
     while cells and not cells[-1]:

@@ -139,9 +139,9 @@ def _is_furniture(shape: Shape) -> bool:
 
 def _paragraphs(frame: Any) -> str:  # noqa: ANN401 - pptx.text.text.TextFrame
     """The paragraphs of a text frame, those of a list with a mark before them."""
-    said = [" ".join(each.text.split()) for each in frame.paragraphs]
-    several = sum(map(bool, said)) > 1
-    return "\n".join(f"- {words}" if several else words for words in said if words)
+    paragraphs = [" ".join(each.text.split()) for each in frame.paragraphs]
+    several = sum(map(bool, paragraphs)) > 1
+    return "\n".join(f"- {words}" if several else words for words in paragraphs if words)
 
 
 def _cell(cell: Any) -> str:  # noqa: ANN401 - pptx.table._Cell
@@ -184,10 +184,10 @@ def _add_figures(
             _add_figures(gallery, shape.shapes, start=start, page=page, depth=depth + 1)
         elif _is_picture(shape):
             with suppress(KeyError, ValueError, AttributeError):  # one that is linked, not held
-                said = next(
+                description = next(
                     (each.get("descr") or "" for each in shape.element.iter("{*}cNvPr")), ""
                 )
-                gallery.add(shape.image.blob, start=start, caption=clean(said), page=page)
+                gallery.add(shape.image.blob, start=start, caption=clean(description), page=page)
 
 
 def _is_picture(shape: Shape) -> bool:

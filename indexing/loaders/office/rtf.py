@@ -30,9 +30,9 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     data = path.read_bytes()
     if not data.startswith(b"{\\rtf"):
         match = signature(data)
-        found = f"is {match.kind}" if match else "does not begin as Rich Text does"
+        actual = f"is {match.kind}" if match else "does not begin as Rich Text does"
         remedy = advice(match) if match else "give it the ending of what it is, such as .txt"
-        raise UnreadableFile(path, f"{found}, so it is not Rich Text", remedy)
+        raise UnreadableFile(path, f"{actual}, so it is not Rich Text", remedy)
     markup = data.decode("cp1252", "replace")
     draft = Draft()
     tight = False

@@ -42,8 +42,8 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
             sheets = [
                 each for each in workbook.sheets_metadata if each.typ is SheetTypeEnum.WorkSheet
             ]
-            seen = [each.name for each in sheets if each.visible is SheetVisibleEnum.Visible]
-            yield _extract(path, workbook, seen, _title(path, kind))
+            visible = [each.name for each in sheets if each.visible is SheetVisibleEnum.Visible]
+            yield _extract(path, workbook, visible, _title(path, kind))
     except CalamineError as error:
         reason = f"is a damaged {kind.name} ({' '.join(str(error).split())[:100]})"
         raise UnreadableFile(path, reason, kind.save_again) from None

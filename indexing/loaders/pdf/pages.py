@@ -78,11 +78,11 @@ def boxes(page: PdfPage, text: str, start: int, end: int) -> list[Box]:
     try:
         drawn = _characters(letters)
         spans = locate_lines(drawn, text, start, end)
-        found = [_box(page, each) for span in spans for each in _rectangles(letters, *span)]
+        boxes = [_box(page, each) for span in spans for each in _rectangles(letters, *span)]
     finally:
         letters.close()
-    visible = [each for each in found if each is not None]
-    return visible if len(visible) == len(found) else []
+    visible = [each for each in boxes if each is not None]
+    return visible if len(visible) == len(boxes) else []
 
 
 def locate_lines(drawn: str, text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -148,8 +148,8 @@ def _characters(letters: PdfTextPage) -> str:
 
 def _rectangles(letters: PdfTextPage, start: int, end: int) -> Iterable[Box]:
     """Left, bottom, right and top of each line of a span, in points; not of line ends."""
-    found = [letters.get_rect(at) for at in range(letters.count_rects(start, end - start))]
-    return [(a, b, c, d) for a, b, c, d in found if abs(c - a) > THIN and abs(d - b) > THIN]
+    rectangles = [letters.get_rect(at) for at in range(letters.count_rects(start, end - start))]
+    return [(a, b, c, d) for a, b, c, d in rectangles if abs(c - a) > THIN and abs(d - b) > THIN]
 
 
 def _box(page: PdfPage, rectangle: Box) -> Box | None:

@@ -167,10 +167,10 @@ def _is_picture(page: PageObject, text: str) -> bool:
 
     Text of letters that nobody knows, as of fonts that do not say what their signs mean, is none.
     """
-    said = sum(map(str.isalnum, text))
-    if text.count("\ufffd") > said:
+    letters = sum(map(str.isalnum, text))
+    if text.count("\ufffd") > letters:
         return True
-    return (not said and _is_painted(page)) or (said < STAMP and _pixels(page) >= SCAN)
+    return (not letters and _is_painted(page)) or (letters < STAMP and _pixels(page) >= SCAN)
 
 
 def _pixels(page: PageObject) -> int:
@@ -203,12 +203,12 @@ def _is_painted(page: PageObject) -> bool:
 
 def spans(numbers: Sequence[int]) -> str:
     """Ascending numbers as people write them: 3, 5-7."""
-    found: list[list[int]] = []
+    runs: list[list[int]] = []
     for number in numbers:
-        if found and found[-1][-1] + 1 == number:
-            found[-1][1:] = [number]
+        if runs and runs[-1][-1] + 1 == number:
+            runs[-1][1:] = [number]
         else:
-            found.append([number])
-    said = ", ".join("-".join(map(str, span)) for span in found[:SPANS])
-    more = len(found) - SPANS
-    return f"{said} and {more} more spans" if more > 0 else said
+            runs.append([number])
+    listed = ", ".join("-".join(map(str, span)) for span in runs[:SPANS])
+    more = len(runs) - SPANS
+    return f"{listed} and {more} more spans" if more > 0 else listed

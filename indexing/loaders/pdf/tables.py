@@ -149,11 +149,11 @@ def _grid(rows: Sequence[Rule], columns: Sequence[Rule]) -> Grid | None:
 
 def _apart(values: Sequence[float]) -> list[float]:
     """Values without those just above the one before: the other side of a thick line."""
-    kept: list[float] = []
+    distinct: list[float] = []
     for value in values:
-        if not kept or value - kept[-1] >= LEAST:
-            kept.append(value)
-    return kept
+        if not distinct or value - distinct[-1] >= LEAST:
+            distinct.append(value)
+    return distinct
 
 
 def _between(marks: Sequence[float], value: float) -> int | None:

@@ -124,17 +124,19 @@ def _labelled(cues: Iterable[Cue]) -> Iterator[Cue]:
 
 def _utterances(cues: Iterable[Cue]) -> Iterator[Cue]:
     """Neighbouring cues of one voice as one, up to the end of a sentence."""
-    held: list[Cue] = []
+    pending: list[Cue] = []
     words = 0
     for cue in cues:
-        paused = held and cue.start - held[-1].end > PAUSE
-        if held and (paused or cue.speaker != held[0].speaker or _is_over(held[-1], words)):
-            yield _joined(held)
-            held, words = [], 0
-        held.append(cue)
+        paused = pending and cue.start - pending[-1].end > PAUSE
+        if pending and (
+            paused or cue.speaker != pending[0].speaker or _is_over(pending[-1], words)
+        ):
+            yield _joined(pending)
+            pending, words = [], 0
+        pending.append(cue)
         words += sum(len(line.split()) for line in cue.lines)
-    if held:
-        yield _joined(held)
+    if pending:
+        yield _joined(pending)
 
 
 def _joined(cues: Sequence[Cue]) -> Cue:

@@ -38,8 +38,13 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     cues = [cue for tier in tiers if not tier.get("PARENT_REF") for cue in _cues(tier, slots)]
     cues.sort(key=lambda cue: cue.start)
     timed = any(value is not None for value in slots.values())
-    made = spoken(cues, title=printable(path.stem), timed=timed)
-    yield Extract(made.text, made.title, utterances=made.utterances, occasion=_occasion(path, root))
+    transcript = spoken(cues, title=printable(path.stem), timed=timed)
+    yield Extract(
+        transcript.text,
+        transcript.title,
+        utterances=transcript.utterances,
+        occasion=_occasion(path, root),
+    )
     depending = sum(1 for tier in tiers if tier.get("PARENT_REF") and len(tier))
     if depending:
         remedy = "export them as text from ELAN and index that, where they matter"

@@ -22,11 +22,11 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     """
     data = path.read_bytes()
     refuse_other_kind(path, data, "JSON")
-    found = qmsum.parsed(path, decode(path, data).removeprefix("\ufeff"))
-    if qmsum.is_meeting(found):
-        yield replace(qmsum.extract_meeting(path, found), format="qmsum")
-    elif whisper.is_whisper(found):
-        yield replace(whisper.extract(path, found), format="whisper")
+    values = qmsum.parsed(path, decode(path, data).removeprefix("\ufeff"))
+    if qmsum.is_meeting(values):
+        yield replace(qmsum.extract_meeting(path, values), format="qmsum")
+    elif whisper.is_whisper(values):
+        yield replace(whisper.extract(path, values), format="whisper")
     else:
         reason = "is JSON but no transcript: it has no list `segments` (Whisper, WhisperX), "
         reason += "`transcription` (whisper.cpp) or `meeting_transcripts` (QMSum)"

@@ -53,7 +53,7 @@ def load_meetings(path: Path) -> Iterator[Extract | UnreadableFile]:
     """
     data = path.read_bytes()
     refuse_other_kind(path, data, "JSON lines")
-    taken: dict[str, int] = {}  # name: how often, so far
+    counts: dict[str, int] = {}  # name: how often, so far
     waiting: list[UnreadableFile] = []  # errors before the first meeting
     for number, line in _lines(path, data):
         try:
@@ -62,12 +62,12 @@ def load_meetings(path: Path) -> Iterator[Extract | UnreadableFile]:
             extract = _extract(path, meeting, title=name, part=name)
         except UnreadableFile as error:
             broken = type(error)(path, f"line {number} {error.reason}", error.remedy)
-            if taken:
+            if counts:
                 yield broken
             else:
                 waiting.append(broken)
             continue
-        part = _unused(name, taken)
+        part = _unused(name, counts)
         yield from waiting
         waiting.clear()
         yield extract if part == name else replace(extract, title=part, part=part)
@@ -120,21 +120,21 @@ def parsed(path: Path, text: str) -> object:
         raise UnreadableFile(path, f"is not valid JSON ({error})", REMEDY) from None
 
 
-def is_meeting(found: object) -> TypeGuard[dict[str, object]]:
+def is_meeting(values: object) -> TypeGuard[dict[str, object]]:
     """Whether a JSON value is an object with a list of utterances."""
-    return isinstance(found, dict) and isinstance(found.get("meeting_transcripts"), list)
+    return isinstance(values, dict) and isinstance(values.get("meeting_transcripts"), list)
 
 
-def _meeting(path: Path, found: object) -> dict[str, object]:
+def _meeting(path: Path, values: object) -> dict[str, object]:
     """The value, if it is a meeting.
 
     Raises:
         OtherKind: It is JSON of another kind.
     """
-    if not is_meeting(found):
+    if not is_meeting(values):
         reason = "is JSON but not a QMSum meeting: it has no list `meeting_transcripts`"
         raise OtherKind(path, reason, EXPECTED)
-    return found
+    return values
 
 
 def _name(meeting: dict[str, object]) -> str:
@@ -143,13 +143,13 @@ def _name(meeting: dict[str, object]) -> str:
     return one_line(name) if isinstance(name, str) and name.strip() else ""
 
 
-def _unused(name: str, taken: dict[str, int]) -> str:
+def _unused(name: str, counts: dict[str, int]) -> str:
     """The name, with a number behind it when the file has used it already; notes it as taken."""
     unused = name
-    while unused in taken:
-        taken[name] += 1
-        unused = f"{name}-{taken[name]}"
-    taken[unused] = 1
+    while unused in counts:
+        counts[name] += 1
+        unused = f"{name}-{counts[name]}"
+    counts[unused] = 1
     return unused
 
 
@@ -163,8 +163,8 @@ def _extract(path: Path, meeting: dict[str, object], *, title: str, part: str) -
     for number, spoken in enumerate(turn_list):
         speaker, words = _spoken(path, number, spoken)
         line = f"{speaker}: {words}"
-        said = at + len(speaker) + 2
-        utterances.append(Utterance(at, at + len(line), said, speaker=speaker or None))
+        text_start = at + len(speaker) + 2
+        utterances.append(Utterance(at, at + len(line), text_start, speaker=speaker or None))
         lines.append(line)
         at += len(line) + 1
     if not lines:

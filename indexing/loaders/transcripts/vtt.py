@@ -44,8 +44,8 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         for cue in _voices(caption.raw_text, seconds(caption.start), seconds(caption.end))
     ]
     date = date_in(text.partition("\n")[0][:_TITLE])
-    said = Occasion(date, "title of the captions") if date else NO_OCCASION
-    yield replace(transcript(cues, title=printable(path.stem)), occasion=said)
+    occasion = Occasion(date, "title of the captions") if date else NO_OCCASION
+    yield replace(transcript(cues, title=printable(path.stem)), occasion=occasion)
     yield from remarks(path)
 
 

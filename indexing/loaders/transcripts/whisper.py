@@ -24,19 +24,19 @@ _LONGEST = 1e7  # seconds; a time beyond is none
 _SPEAKER = 200  # characters of a name
 
 
-def is_whisper(found: object) -> TypeGuard[dict[str, Any]]:
+def is_whisper(values: object) -> TypeGuard[dict[str, Any]]:
     """Whether a JSON value has the form of a transcript by Whisper: some segment has words."""
-    return isinstance(found, dict) and any(
-        isinstance(one, dict) and not {"text", "words"}.isdisjoint(one) for one in _segments(found)
+    return isinstance(values, dict) and any(
+        isinstance(one, dict) and not {"text", "words"}.isdisjoint(one) for one in _segments(values)
     )
 
 
-def _segments(found: dict[str, Any]) -> list[object]:
-    either = (found.get("segments"), found.get("transcription"))
+def _segments(values: dict[str, Any]) -> list[object]:
+    either = (values.get("segments"), values.get("transcription"))
     return next((each for each in either if isinstance(each, list)), [])
 
 
-def extract(path: Path, found: dict[str, Any]) -> Extract:
+def extract(path: Path, values: dict[str, Any]) -> Extract:
     """A transcript: utterances of who speaks, or sentences of nobody.
 
     Segments come in the order of their times; those that overlap follow one another.
@@ -44,7 +44,7 @@ def extract(path: Path, found: dict[str, Any]) -> Extract:
     Raises:
         UnreadableFile: A segment is damaged.
     """
-    segments = _segments(found)
+    segments = _segments(values)
     cues: list[Cue] = []
     for number, segment in enumerate(segments):
         text = _text(path, number, segment)
@@ -66,8 +66,8 @@ def _text(path: Path, number: int, segment: object) -> str:
             return text
         words = segment.get("words")
         if text is None and isinstance(words, list):
-            said = [word.get("word") for word in words if isinstance(word, dict)]
-            return " ".join(word for word in said if isinstance(word, str))
+            parts = [word.get("word") for word in words if isinstance(word, dict)]
+            return " ".join(word for word in parts if isinstance(word, str))
     reason = f"has a segment (number {number} from 0) without a string `text`"
     raise UnreadableFile(path, reason, EXPECTED)
 
@@ -95,10 +95,10 @@ def _speaker(segment: object) -> str | None:
     name = segment.get("speaker")
     if not isinstance(name, str) or not name.strip():
         words = segment.get("words")
-        said = words if isinstance(words, list) else []
+        known = words if isinstance(words, list) else []
         names = Counter(
             each
-            for word in said
+            for word in known
             if isinstance(word, dict) and isinstance(each := word.get("speaker"), str)
         )
         name = next((each for each, _ in names.most_common(1)), "")

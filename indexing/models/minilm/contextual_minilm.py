@@ -51,16 +51,16 @@ def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     The mean of the first 256 rows of the table of positions is added to the token types, as in
     `rotary_minilm.renamed`. Gates and embeddings of positions are not among them.
     """
-    found = {}
+    tensors = {}
     for name, tensor in weights.items():
         if name.startswith("encoder.layer."):
             _, _, number, rest = name.split(".", 3)
             module, _, kind = rest.rpartition(".")
-            found[f"layers.{number}.{_NAMES[module]}.{kind}"] = tensor.detach().float().clone()
+            tensors[f"layers.{number}.{_NAMES[module]}.{kind}"] = tensor.detach().float().clone()
         elif name.startswith("embeddings.") and name not in {_TABLE, "embeddings.position_ids"}:
-            found[name] = tensor.detach().float().clone()
-    found[_TYPES] += weights[_TABLE][:WINDOW].float().mean(dim=0)
-    return found
+            tensors[name] = tensor.detach().float().clone()
+    tensors[_TYPES] += weights[_TABLE][:WINDOW].float().mean(dim=0)
+    return tensors
 
 
 def _configure(into: Path) -> None:

@@ -67,7 +67,7 @@ def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     The mean of the first 256 rows of the table of positions is added to the token types, which are
     added to every token: so embeddings keep the mean that the layers are used to.
     """
-    found = {}
+    tensors = {}
     for name, tensor in weights.items():
         new = name
         if name.startswith("encoder.layer."):
@@ -75,9 +75,9 @@ def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
             module, _, kind = rest.rpartition(".")
             new = f"layers.{number}.{_NAMES[module]}.{kind}"
         if new not in {_TABLE, "embeddings.position_ids"}:
-            found[new] = tensor.detach().float().clone()
-    found[_TYPES] += weights[_TABLE][:WINDOW].float().mean(dim=0)
-    return found
+            tensors[new] = tensor.detach().float().clone()
+    tensors[_TYPES] += weights[_TABLE][:WINDOW].float().mean(dim=0)
+    return tensors
 
 
 def _configure(into: Path) -> None:

@@ -82,14 +82,14 @@ class Variant:
 
 def changed(changes: Mapping[str, Tensor], packaged: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The packaged weights, under a variant's names, with what a file of changes holds."""
-    found = dict(packaged)
+    tensors = dict(packaged)
     for name, tensor in changes.items():
         if name.endswith(".steps"):
             owner = name.removesuffix(".steps")
-            found[owner] = packaged[owner] + tensor.float() * changes[f"{owner}.scale"][:, None]
+            tensors[owner] = packaged[owner] + tensor.float() * changes[f"{owner}.scale"][:, None]
         elif not name.endswith(".scale"):
-            found[name] = tensor.float()
-    return found
+            tensors[name] = tensor.float()
+    return tensors
 
 
 def write_model(weights: Mapping[str, Tensor], packaged: Path, into: Path) -> None:

@@ -41,10 +41,14 @@ def messages_of(code: str, *suffixes: str) -> dict[str, str | list[str]]:
     """Translations of the messages in files whose names end so, plural forms as a list."""
     if code == ENGLISH:
         return {}
-    found: dict[str, str | list[str]] = {}
+    messages: dict[str, str | list[str]] = {}
     for message in catalogue(code):
         if any(file.endswith(suffixes) for file, _ in message.locations):
-            said = message.string
+            translation = message.string
             one = message.id if isinstance(message.id, str) else message.id[0]
-            found[one] = said if isinstance(said, str) else [str(form) for form in said or ()]
-    return found
+            messages[one] = (
+                translation
+                if isinstance(translation, str)
+                else [str(form) for form in translation or ()]
+            )
+    return messages

@@ -73,14 +73,14 @@ def speaking(language: Language) -> Iterator[None]:
 
 def language_of(headers: Mapping[str, str]) -> Language:
     """The language that was chosen on the page, else the first of the browser's that is here."""
-    wanted = _wanted(headers.get("accept-language", "")[:LONGEST_HEADER])
-    chosen = _cookie(headers.get("cookie", ""))
-    if chosen:
-        wanted = [one for one in wanted if one.language == chosen] or [Locale.parse(chosen)]
-    for locale in wanted:
+    accepted = _wanted(headers.get("accept-language", "")[:LONGEST_HEADER])
+    choice = _cookie(headers.get("cookie", ""))
+    if choice:
+        accepted = [one for one in accepted if one.language == choice] or [Locale.parse(choice)]
+    for locale in accepted:
         if locale.language in LANGUAGES:
             name = str(locale) if locale.territory else _USUAL.get(locale.language, str(locale))
-            return Language(locale.language, name, bool(chosen))
+            return Language(locale.language, name, bool(choice))
     return Language()
 
 
@@ -95,15 +95,15 @@ def _cookie(header: str) -> str:
 
 def _wanted(header: str) -> list[Locale]:
     """The locales that a browser names, the most wanted first (RFC 9110, 12.5.4)."""
-    found: list[tuple[float, Locale]] = []
+    locales: list[tuple[float, Locale]] = []
     for part in header.split(","):
         tag, _, weight = part.partition(";")
         try:
             share = float(weight.strip().removeprefix("q=") or 1)
-            found.append((-share, Locale.parse(tag.strip(), sep="-")))
+            locales.append((-share, Locale.parse(tag.strip(), sep="-")))
         except (ValueError, UnknownLocaleError):  # of a language that nobody knows
             continue
-    return [locale for _, locale in sorted(found, key=lambda pair: pair[0])]
+    return [locale for _, locale in sorted(locales, key=lambda pair: pair[0])]
 
 
 def gettext(message: str, **values: object) -> str:

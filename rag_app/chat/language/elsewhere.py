@@ -210,8 +210,8 @@ def _translated(text: str) -> str:
     if text in _PLAIN:
         return gettext(text)
     for message, pattern in _patterns():
-        if found := pattern.fullmatch(text):
-            values = found.groupdict()
+        if match := pattern.fullmatch(text):
+            values = match.groupdict()
             for name in _MESSAGES_WITHIN & values.keys():
                 if not (inner := _translated(values[name])):
                     break

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 def wanted_length(browser: Browser) -> Length:
     """How long a person wants answers to be, as their browser has it."""
-    wanted = browser.get("length")
-    return next((one for one in LENGTHS if one == wanted), "usual")
+    length = browser.get("length")
+    return next((one for one in LENGTHS if one == length), "usual")
 
 
 def wanted_form(browser: Browser) -> Form:
     """In what form a person wants answers, as their browser has it."""
-    wanted = browser.get("form")
-    return next((one for one in FORMS if one == wanted), "usual")
+    form = browser.get("form")
+    return next((one for one in FORMS if one == form), "usual")
 
 
 class AnsweringHandlers:
@@ -51,7 +51,7 @@ class AnsweringHandlers:
             value = value_of(event)
             values = value if isinstance(value, list) else []
             known = LENGTHS if name == "length" else FORMS
-            wanted = next((one for one in known if one in values), "usual")
-            return {**own(self.app, browser, request), name: wanted}
+            choice = next((one for one in known if one in values), "usual")
+            return {**own(self.app, browser, request), name: choice}
 
         return handle

@@ -88,7 +88,7 @@ def part(source: Document, number: int, *, quote: Span | None = None) -> str:
 def rows(source: Document, span: Span, quote: Span | None) -> list[Row]:
     """The blocks of a part with their words, a quote marked in them."""
     marks = [quote] if quote else []
-    found = []
+    rows = []
     for block in structure.blocks(source, *span):
         first, last = block.text_start, block.end
         parted = (
@@ -96,8 +96,8 @@ def rows(source: Document, span: Span, quote: Span | None) -> list[Row]:
         )
         rule = block.kind == "row" and structure.is_rule(source.text[first:last])
         pieces = [structure.pieces(source.text, *each, marks) for each in parted]
-        found.append(Row(block, pieces, clock(block.time), rule))
-    return found
+        rows.append(Row(block, pieces, clock(block.time), rule))
+    return rows
 
 
 def _shortened(text: str) -> str:

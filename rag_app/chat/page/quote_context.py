@@ -148,9 +148,9 @@ def span_context(
     """
     utterance = document.utterance_at(start)
     if speaker:
-        wanted = speaker.strip().casefold()
+        name = speaker.strip().casefold()
         within = document.utterances_within(start, end)
-        theirs = (each for each in within if wanted in (each.speaker or "").casefold())
+        theirs = (each for each in within if name in (each.speaker or "").casefold())
         utterance = next(theirs, utterance)
     before, span, after = _pieces(document, start, end, margin)
     return QuoteContext(

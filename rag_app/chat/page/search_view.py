@@ -61,16 +61,16 @@ def search(app: Application, browser: gr.BrowserState) -> None:
                 values[until],
                 tuple(values[people].split(",")),
             )
-            found = app.corpus.partial_search(
+            results = app.corpus.partial_search(
                 values[query],
                 k=whole_number(values[k], DOCUMENTS),
                 passages=whole_number(values[passages], PASSAGES),
                 where=where,
             )
-            if not found.hits and (nothing := app.corpus.nothing_matches(where)):
+            if not results.hits and (nothing := app.corpus.nothing_matches(where)):
                 return view.notice(translated(nothing))
-            lost = "".join(view.notice(translated(line.title)) for line in found.missing)
-            return lost + view.hits(app.corpus, found.hits, where)
+            lost = "".join(view.notice(translated(line.title)) for line in results.missing)
+            return lost + view.hits(app.corpus, results.hits, where)
         except RagAppError as error:
             return view.failure(error)
 

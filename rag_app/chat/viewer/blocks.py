@@ -80,9 +80,9 @@ def _end(text: str, starts: Sequence[int], at: int) -> int:
     if next_ < len(starts) and starts[next_] <= at + 2 * PART:
         return starts[next_]
     for mark in ("\n\n", "\n", " "):
-        found = text.find(mark, at + PART, at + 2 * PART)
-        if found >= 0:
-            return found + len(mark)
+        position = text.find(mark, at + PART, at + 2 * PART)
+        if position >= 0:
+            return position + len(mark)
     return min(at + PART, len(text))
 
 
@@ -196,26 +196,26 @@ def _is_heading(document: Document, start: int, end: int) -> bool:
 
 def pieces(text: str, start: int, end: int, marks: Sequence[Span]) -> list[Piece]:
     """A span of a text, cut where marks begin and end; marks ascend and do not overlap."""
-    found, at = [], start
+    pieces, at = [], start
     for first, last in marks:
         a, b = max(first, at), min(last, end)
         if a >= b:
             continue
-        found += [Piece(text[at:a]), Piece(text[a:b], marked=True)]
+        pieces += [Piece(text[at:a]), Piece(text[a:b], marked=True)]
         at = b
-    found.append(Piece(text[at:end]))
-    return [piece for piece in found if piece.text]
+    pieces.append(Piece(text[at:end]))
+    return [piece for piece in pieces if piece.text]
 
 
 def cells(text: str, start: int, end: int) -> list[Span]:
     """The cells of a row, without the bars between them."""
-    found, at = [], start
+    spans, at = [], start
     for cell in text[start:end].split("|"):
         stripped = cell.strip()
         first = at + (cell.index(stripped) if stripped else 0)
-        found.append((first, first + len(stripped)))
+        spans.append((first, first + len(stripped)))
         at += len(cell) + 1
-    inner = found[1:] if found and found[0][0] == found[0][1] else found
+    inner = spans[1:] if spans and spans[0][0] == spans[0][1] else spans
     return inner[:-1] if len(inner) > 1 and inner[-1][0] == inner[-1][1] else inner
 
 

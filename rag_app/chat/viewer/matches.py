@@ -17,9 +17,9 @@ def matches(text: str, query: str) -> list[tuple[int, int]]:
     if not words:
         return []
     pattern = re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE)
-    found = []
+    spans = []
     for match in pattern.finditer(text):
-        found.append(match.span())
-        if len(found) == MOST:
+        spans.append(match.span())
+        if len(spans) == MOST:
             break
-    return found
+    return spans

@@ -88,13 +88,13 @@ class Originals:
         with self._lock:
             if key not in self._same:
                 with self._corpus.reading() as now:  # what it knows of pictures is not read again
-                    found = self._reader.read(
+                    entries = self._reader.read(
                         path, readings=ChainMap({}, now.store.pictures.readings())
                     )
                 self._same[key] = any(
                     isinstance(one, Document)
                     and (one.part, one.digest) == (document.part, document.digest)
-                    for one in found
+                    for one in entries
                 )
             return self._same[key]
 

@@ -53,8 +53,8 @@ class PagePictures:
         nearest = next((each for each in WIDTHS if each >= width), WIDTHS[-1])
 
         def draw() -> bytes:
-            found = self._ask(original, {"of": "picture", "page": page, "width": nearest})
-            return base64.b64decode(found["picture"])
+            reply = self._ask(original, {"of": "picture", "page": page, "width": nearest})
+            return base64.b64decode(reply["picture"])
 
         return self._kept(self._pictures, (original, page, nearest), draw)
 
@@ -63,21 +63,21 @@ class PagePictures:
         if len(text) > MIB // 8:  # no page that people read
             return []
         span: dict[str, str | int] = {"text": text, "start": start, "end": end}
-        found = self._ask(original, {"of": "boxes", "page": page, **span})
-        return cast("list[Box]", [tuple(each) for each in found["boxes"]])
+        reply = self._ask(original, {"of": "boxes", "page": page, **span})
+        return cast("list[Box]", [tuple(each) for each in reply["boxes"]])
 
     def _ask(self, original: Original, request: Mapping[str, str | int]) -> dict[str, Any]:
         assert original.path is not None
-        found = self._process.pages(original.path, request)
+        reply = self._process.pages(original.path, request)
         if not original.is_unchanged:
             raise UnreadableFile(original.path, "has changed", "open the document again")
-        return found
+        return reply
 
     def _kept(self, cache: LRUCache[object, T], key: object, make: Callable[[], T]) -> T:
         with self._lock:
             if key in cache:
                 return cache[key]
-        made = make()
+        value = make()
         with self._lock, suppress(ValueError):  # larger than all that is kept
-            cache[key] = made
-        return made
+            cache[key] = value
+        return value

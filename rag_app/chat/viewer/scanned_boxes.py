@@ -24,7 +24,7 @@ def boxes(reading: Reading, text: str, start: int, end: int) -> list[Box]:
     span = locate("\n".join(line.text for line in lines), text, start, end)
     if span is None:
         return []
-    found: list[Box] = []
+    boxes: list[Box] = []
     at = 0
     for line in lines:
         first, last = max(span[0] - at, 0), min(span[1] - at, len(line.text))
@@ -32,6 +32,6 @@ def boxes(reading: Reading, text: str, start: int, end: int) -> list[Box]:
             letter = (line.right - line.left) / len(line.text)
             left, width = line.left + first * letter, (last - first) * letter
             place = (left, line.top, width, line.height)
-            found.append(tuple(round(min(max(each, 0.0), 1.0), 5) for each in place))  # type: ignore[arg-type]
+            boxes.append(tuple(round(min(max(each, 0.0), 1.0), 5) for each in place))  # type: ignore[arg-type]
         at += len(line.text) + 1
-    return found
+    return boxes

@@ -143,7 +143,7 @@ class Viewer:
             text = document.text[page.start : page.end]
             span = (first - page.start, last - page.start)
             if page.number in readings:
-                found = boxes(readings[page.number], text, *span)
+                places = boxes(readings[page.number], text, *span)
             else:
-                found = self._pictures.boxes(original, page.number, text, *span)
-            yield PageBoxes(page.number, tuple(found), document.text[first:last])
+                places = self._pictures.boxes(original, page.number, text, *span)
+            yield PageBoxes(page.number, tuple(places), document.text[first:last])

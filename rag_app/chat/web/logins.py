@@ -59,8 +59,8 @@ class Logins:
 
         Takes equally long wherever they differ.
         """
-        found = None
+        login = None
         for line in self.lines:
             if hmac.compare_digest(credentials, line.encode()):
-                found = line.partition(":")[0]
-        return found
+                login = line.partition(":")[0]
+        return login

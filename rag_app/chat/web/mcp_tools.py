@@ -350,7 +350,7 @@ def tool_errors(corpus: Corpus) -> Iterator[None]:
 
 
 def _search(corpus: Corpus, query: str, k: int, where: Filter) -> SearchResult:
-    found = corpus.partial_search(query, k=k, where=where)
+    results = corpus.partial_search(query, k=k, where=where)
     hits = [
         DocumentHit(
             document=hit.document,
@@ -372,9 +372,9 @@ def _search(corpus: Corpus, query: str, k: int, where: Filter) -> SearchResult:
                 for each in hit.passages
             ],
         )
-        for hit in found.hits
+        for hit in results.hits
     ]
-    return SearchResult(documents=hits, not_searched=[line.title for line in found.missing])
+    return SearchResult(documents=hits, not_searched=[line.title for line in results.missing])
 
 
 def _answer_result(answer: Answer) -> AnswerResult:

@@ -108,15 +108,15 @@ class Startup:
     def _begin(self) -> asyncio.Future[ASGIApp]:
         """Make the application in a thread, for which nobody waits when the server is stopped."""
         loop = asyncio.get_running_loop()
-        made: asyncio.Future[ASGIApp] = loop.create_future()
+        future: asyncio.Future[ASGIApp] = loop.create_future()
 
         def finish(app: ASGIApp | None, error: BaseException | None) -> None:
-            if made.cancelled():
+            if future.cancelled():
                 return
             if app is not None:
-                made.set_result(app)
+                future.set_result(app)
             elif error is not None:
-                made.set_exception(error)
+                future.set_exception(error)
 
         def work() -> None:
             app, failure = None, None
@@ -128,7 +128,7 @@ class Startup:
                 loop.call_soon_threadsafe(finish, app, failure)
 
         threading.Thread(target=work, name="start", daemon=True).start()
-        return made
+        return future
 
 
 def _page(headers: Headers) -> str:
@@ -141,5 +141,5 @@ def _page(headers: Headers) -> str:
 
 def _is_navigation(scope: Scope) -> bool:
     """Whether a browser asks for the page, to show it."""
-    asked = scope["method"] == "GET" and scope["path"] == "/"
-    return asked and "text/html" in Headers(scope=scope).get("accept", "")
+    is_page = scope["method"] == "GET" and scope["path"] == "/"
+    return is_page and "text/html" in Headers(scope=scope).get("accept", "")

@@ -55,10 +55,10 @@ def candidates(document: Document, about: Overview) -> list[Candidate]:
     if templates is None:
         return []
     ranked = sorted(_from_sentences(document, about, templates), key=lambda pair: pair[0])
-    found: dict[str, Candidate] = {}
+    by_question: dict[str, Candidate] = {}
     for candidate in (*(one for _, one in ranked), *_from_topics(document, about, templates)):
-        found.setdefault(candidate.question, candidate)
-    return list(found.values())[:MOST]
+        by_question.setdefault(candidate.question, candidate)
+    return list(by_question.values())[:MOST]
 
 
 def _from_sentences(

@@ -34,8 +34,8 @@ _LEANS = re.compile(
 
 def _was(match: re.Match[str]) -> str:
     thing, be, verb = lower(match["thing"]), match["be"], match["verb"]
-    asked = "Von wem" if match["who"] else "Wann"
-    return f"{asked} {be} {thing} {verb}?"
+    opening = "Von wem" if match["who"] else "Wann"
+    return f"{opening} {be} {thing} {verb}?"
 
 
 def _high(match: re.Match[str]) -> str:

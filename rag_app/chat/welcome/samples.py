@@ -27,9 +27,9 @@ def samples() -> list[Path]:
     """The samples: in the installed package, or in the folder of the project; none elsewhere."""
     package = Path(rag_app.__file__).parent
     for folder in (package / "samples", package.parent / "data" / "samples"):
-        found = [folder / name for name in FILES if (folder / name).is_file()]
-        if found:
-            return found
+        files = [folder / name for name in FILES if (folder / name).is_file()]
+        if files:
+            return files
     return []
 
 

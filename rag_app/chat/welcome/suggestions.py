@@ -141,15 +141,15 @@ class Suggestions:
 
         Those that ask for one fact first.
         """
-        made = (self._made(about, where) for about in overviews)
-        in_turn = [one for turn in zip_longest(*made) for one in turn if one is not None]
+        candidates = (self._made(about, where) for about in overviews)
+        in_turn = [one for turn in zip_longest(*candidates) for one in turn if one is not None]
         in_turn.sort(key=lambda pair: pair[1].general)
-        found: set[str] = set()
+        questions: set[str] = set()
         for document, candidate in in_turn[:MOST_TRIES]:
-            if len(found) == SUGGESTIONS or self._is_over(revision):
+            if len(questions) == SUGGESTIONS or self._is_over(revision):
                 return
-            if candidate.question not in found and self._answers(document, candidate, where):
-                found.add(candidate.question)
+            if candidate.question not in questions and self._answers(document, candidate, where):
+                questions.add(candidate.question)
                 yield candidate.question
 
     def _made(self, about: Overview, where: Filter) -> list[tuple[Document, Candidate]]:

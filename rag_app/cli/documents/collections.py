@@ -50,8 +50,8 @@ def create(name: str, owner: str | None, shared: bool, folder: Path, as_json: bo
     from rag_app.corpus.corpus import Corpus
 
     with Corpus(folder) as corpus:
-        made = corpus.collections.create(name, owner=owner, shared=shared)
-    print_result(as_json, asdict(made), lambda: _list([made]))
+        collection = corpus.collections.create(name, owner=owner, shared=shared)
+    print_result(as_json, asdict(collection), lambda: _list([collection]))
 
 
 @collections.command()

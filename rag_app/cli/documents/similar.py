@@ -30,15 +30,17 @@ def similar(name: str, k: int, folder: Path, as_json: bool) -> None:
     from rag_app.corpus.corpus import Corpus
 
     with Corpus(folder) as corpus:
-        found = corpus.similar(name, k=k)
-    values = [{**asdict(each.document), "similarity": round(each.similarity, 4)} for each in found]
-    print_result(as_json, values, lambda: _show(found))
+        documents = corpus.similar(name, k=k)
+    values = [
+        {**asdict(each.document), "similarity": round(each.similarity, 4)} for each in documents
+    ]
+    print_result(as_json, values, lambda: _show(documents))
 
 
-def _show(found: Sequence[SimilarDocument]) -> None:
-    for number, each in enumerate(found, 1):
+def _show(documents: Sequence[SimilarDocument]) -> None:
+    for number, each in enumerate(documents, 1):
         document = each.document
         say(f"{number}. {field(document.title)}  [{document.id}]  {each.similarity:.2f}")
         say(f"   {field(document.path)}")
-    if not found:
+    if not documents:
         say("no other document")

@@ -82,8 +82,8 @@ def watch(
         notify=lambda line: terminal.say(line, error=True),
         synchronous=synchronous,
     ) as corpus:
-        kept = FolderWatch(corpus, folders, collection=collection, settle=settle, poll=poll)
-        for event in kept.events():
+        folder_watch = FolderWatch(corpus, folders, collection=collection, settle=settle, poll=poll)
+        for event in folder_watch.events():
             show(event, as_json=as_json)
 
 

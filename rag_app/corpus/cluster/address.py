@@ -79,8 +79,8 @@ class CorpusAddress:
 def known_corpora(ray: Any) -> dict[str, Path]:  # noqa: ANN401 - Ray has types of its own
     """The folders of the corpora on a cluster, by name."""
     actors = ray.util.list_named_actors(all_namespaces=True)
-    found = (one["name"].split("|") for one in actors if one["namespace"] == NAMESPACE)
-    return {name: Path(unquote(folder)) for name, folder, *_ in found}
+    names = (one["name"].split("|") for one in actors if one["namespace"] == NAMESPACE)
+    return {name: Path(unquote(folder)) for name, folder, *_ in names}
 
 
 def actor_name(name: str, corpus: Path, shard: str, replica: int) -> str:
@@ -88,14 +88,14 @@ def actor_name(name: str, corpus: Path, shard: str, replica: int) -> str:
     return f"{name}|{quote(str(corpus))}|{shard}|{replica}"
 
 
-def corpus_name(wanted: str, folder: Path) -> str:
-    """The name of a corpus on a cluster: the one wanted, or that of its folder.
+def corpus_name(requested: str, folder: Path) -> str:
+    """The name of a corpus on a cluster: the one requested, or that of its folder.
 
     Raises:
         InvalidRequest: It cannot be part of an address.
     """
     own = folder.parent.name if folder.name == ".rag-app" else folder.name
-    name = wanted or re.sub(r"[^\w.-]+", "-", own).strip("-") or "corpus"
+    name = requested or re.sub(r"[^\w.-]+", "-", own).strip("-") or "corpus"
     if not _is_name(name):
         raise InvalidRequest(
             f"{name!r}: no name for a corpus on a cluster; use letters, digits, '-', '_' and '.'"

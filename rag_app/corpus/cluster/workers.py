@@ -121,9 +121,9 @@ class WorkerPool:
 
     def _room(self, node: dict[str, Any]) -> int:
         """How many workers a machine has room for."""
-        wanted = {"CPU": self.workers.cpus, "GPU": self.workers.gpus}
+        required = {"CPU": self.workers.cpus, "GPU": self.workers.gpus}
         has = node["Resources"]
-        return min(int(has.get(name, 0) / each) for name, each in wanted.items() if each)
+        return min(int(has.get(name, 0) / each) for name, each in required.items() if each)
 
 
 def lasting(name: str) -> str:

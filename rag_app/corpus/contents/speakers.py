@@ -140,9 +140,9 @@ class CorpusSpeakers:
         """Set the names of documents in which somebody speaks, in one transaction."""
         with self.stores.writing() as store:
             limited = store.limited(where)
-            found = [limited.document(id_) for id_ in _ids(documents, limited)]
-            labels = {one.id: _labels(one, speaker) for one in found}
-            having = [one for one in found if labels[one.id]]
+            transcripts = [limited.document(id_) for id_ in _ids(documents, limited)]
+            labels = {one.id: _labels(one, speaker) for one in transcripts}
+            having = [one for one in transcripts if labels[one.id]]
             if not having:
                 raise SpeakerNotFound(
                     f"{speaker}: nobody of this name speaks there; see: rag-app speakers"
@@ -166,13 +166,13 @@ def _ids(documents: Iterable[str], store: StoreView) -> list[str]:
     """Ids of the transcripts that are named, or of all, in the order they were added."""
     entries, spoken = store.entries(), store.transcripts()
     names = list(documents)
-    wanted = {id_ for name in names for id_ in documents_named(str(name), entries)}
-    return [one.id for one in entries if one.id in spoken and (not names or one.id in wanted)]
+    named = {id_ for name in names for id_ in documents_named(str(name), entries)}
+    return [one.id for one in entries if one.id in spoken and (not names or one.id in named)]
 
 
 def _labels(document: Document, speaker: str) -> set[str]:
     """The labels of somebody who is called so, or whom the file calls so."""
-    wanted = speaker.strip().casefold()
+    folded = speaker.strip().casefold()
     pairs = {(one.label, one.speaker) for one in document.utterances if one.label and one.speaker}
     exact = {label for label, name in pairs if label and speaker.strip() in {label, name}}
     if exact:
@@ -180,7 +180,7 @@ def _labels(document: Document, speaker: str) -> set[str]:
     return {
         label
         for label, name in pairs
-        if label and wanted in {label.casefold(), (name or "").casefold()}
+        if label and folded in {label.casefold(), (name or "").casefold()}
     }
 
 
@@ -192,5 +192,5 @@ def _speakers(store: StoreView, id_: str) -> Iterator[Speaker]:
             count = words.setdefault((one.label, one.speaker), [0, 0])
             count[0] += len(document.text[one.text_start : one.end].split())
             count[1] += 1
-    for (label, name), (said, often) in sorted(words.items(), key=lambda each: -each[1][0]):
-        yield Speaker(id_, document.title, label, name, said, often)
+    for (label, name), (spoken, often) in sorted(words.items(), key=lambda each: -each[1][0]):
+        yield Speaker(id_, document.title, label, name, spoken, often)

@@ -171,8 +171,8 @@ def stored_documents(archive: Archive, dimension: int) -> Iterator[StoredDocumen
                 encoded = EncodedDocument(vector[0], own, tokens, tokens)
                 added = str(datetime.fromisoformat(_text(values["added"])).isoformat())
             except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
-                said = " ".join(str(error).split())[:200]
-                raise archive.unreadable(f"is damaged: document {number}: {said}") from error
+                reason = " ".join(str(error).split())[:200]
+                raise archive.unreadable(f"is damaged: document {number}: {reason}") from error
             yield StoredDocument(document, passages, encoded, added, places)
         if (number, parts.read(1)) != (facts.get("documents"), b""):
             raise archive.unreadable("is damaged: documents are not as many as it says")

@@ -363,7 +363,7 @@ class RemoteShards:
             _Unanswered: None came back in time; the shards of which none did.
         """
         turns = _Turns.of(self.names, self.manifest.replicas, self.away.current())
-        begun = time.monotonic()
+        start = time.monotonic()
         while True:
             try:
                 return ask(turns)
@@ -374,7 +374,7 @@ class RemoteShards:
                     turns.tries[shard] += 1
                 lost = {s: why for s, why in unanswered.reasons.items() if turns.were_all_lost(s)}
                 if lost:
-                    if time.monotonic() - begun >= self._wait:
+                    if time.monotonic() - start >= self._wait:
                         raise _Unanswered(lost) from unanswered
                     time.sleep(PAUSE)
 

@@ -229,11 +229,11 @@ class Shards:
         names = [one.name for one in before.shards]
         with store.reading():
             revision = store.revision
-            wanted: dict[str, dict[int, int]] = {name: {} for name in names}
+            contents: dict[str, dict[int, int]] = {name: {} for name in names}
             for row, id_, version in versions(store):
-                wanted[shard_of(id_, names)][row] = version
+                contents[shard_of(id_, names)][row] = version
             states = tuple(
-                self._prepare(store, one, wanted[one.name], generation) for one in before.shards
+                self._prepare(store, one, contents[one.name], generation) for one in before.shards
             )
         manifest = replace(before, generation=generation, revision=revision, shards=states)
         manifest.write(self.folder)
@@ -241,14 +241,14 @@ class Shards:
         return manifest
 
     def _prepare(
-        self, store: Store, before: ShardState, wanted: Mapping[int, int], generation: int
+        self, store: Store, before: ShardState, contents: Mapping[int, int], generation: int
     ) -> ShardState:
         """The next state of a shard; the one before where nothing in it changes."""
-        held = self._versions(before)
-        if before.generation and held == wanted:
+        previous = self._versions(before)
+        if before.generation and previous == contents:
             return before
         if self._notify:
-            self._notify(f"shard {before.name}: {len(wanted)} documents")
+            self._notify(f"shard {before.name}: {len(contents)} documents")
         draft = self.folder / before.name / "draft"
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
@@ -256,12 +256,12 @@ class Shards:
             with closing(Store(self.folder / folder_of(before))) as old:
                 old.database.copy(draft / FILE_NAME)
         with closing(Store(draft, create=True)) as shard:
-            changed = [row for row, version in wanted.items() if held.get(row) != version]
-            transfer(store, shard, changed, removed=held.keys() - wanted.keys())
+            changed = [row for row, version in contents.items() if previous.get(row) != version]
+            transfer(store, shard, changed, removed=previous.keys() - contents.keys())
             snapshot = Snapshot.build(shard, shard=True)
             snapshot.save(draft / _INDEX)
             stamp = shard.stamp
-        np.save(draft / _VERSIONS, np.array(list(wanted.items()), np.int64).reshape(-1, 2))
+        np.save(draft / _VERSIONS, np.array(list(contents.items()), np.int64).reshape(-1, 2))
         sizes = len(snapshot.document_rows), len(snapshot.owner)
         state = ShardState(before.name, generation, stamp, *sizes)
         target = self.folder / folder_of(state)

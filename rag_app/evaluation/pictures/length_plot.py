@@ -30,11 +30,11 @@ def draw(rows: Sequence[Row], title: str, path: Path) -> None:
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    found = {task: curves(rows, task) for task in GENERATED}
-    found = {task: lines for task, lines in found.items() if lines}
-    figure = Figure(figsize=(1.5 + 3.6 * len(found), 3.6), dpi=130, layout="constrained")
-    panels = figure.subplots(1, max(1, len(found)), squeeze=False, sharey=True)[0]
-    for panel, (task, lines) in zip(panels, found.items(), strict=False):
+    tasks = {task: curves(rows, task) for task in GENERATED}
+    tasks = {task: lines for task, lines in tasks.items() if lines}
+    figure = Figure(figsize=(1.5 + 3.6 * len(tasks), 3.6), dpi=130, layout="constrained")
+    panels = figure.subplots(1, max(1, len(tasks)), squeeze=False, sharey=True)[0]
+    for panel, (task, lines) in zip(panels, tasks.items(), strict=False):
         for number, (method, values) in enumerate(lines.items()):
             style = ("-", "--", ":")[number // 7 % 3]
             panel.plot(list(values), list(values.values()), style, marker="o", ms=3, label=method)

@@ -49,8 +49,8 @@ class TextTiling:
         tokens = [words(unit) for unit in units]
         flat = [token for unit in tokens for token in unit]
         starts = np.cumsum([0, *map(len, tokens)])[:-1]
-        found = self.gaps(depths(smooth(self.scores(flat), self.smoothing)))
-        nearest = {int(np.argmin(np.abs(starts - (gap + 1) * self.w))) for gap in found}
+        gaps = self.gaps(depths(smooth(self.scores(flat), self.smoothing)))
+        nearest = {int(np.argmin(np.abs(starts - (gap + 1) * self.w))) for gap in gaps}
         return sorted(nearest - {0})
 
     def scores(self, tokens: Sequence[str]) -> Array:

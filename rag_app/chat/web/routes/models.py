@@ -91,15 +91,15 @@ def _test(models: ModelChoice, form: ModelForm, person: str | None) -> str:
     trial = models.test(form.model, form.key, person)
     label = view.model_label(form.model)
     if not trial.text:
-        said = gettext("%(model)s answers with nothing; choose another model", model=label)
-        return view.notice(said, kind="error")
-    said = gettext(
+        message = gettext("%(model)s answers with nothing; choose another model", model=label)
+        return view.notice(message, kind="error")
+    message = gettext(
         "%(model)s works: it answered “%(text)s” in %(seconds)s s.",
         model=label,
         text=trial.text,
         seconds=decimal(trial.seconds, 1),
     )
-    return view.notice(said)
+    return view.notice(message)
 
 
 def _use(models: ModelChoice, form: ModelForm, person: str | None) -> str:
