@@ -1,7 +1,7 @@
-"""What changed on disk, encode it, commit it: one document, one transaction.
+"""Find what changed on disk, encode it, commit it: one document, one transaction.
 
-A run that is killed has committed every document before the one in hand; the next run skips what is
-there and goes on. A file that cannot be read is reported and leaves what was known of it in place.
+A run that is killed has committed every document before the current one; the next run skips these
+and resumes. A file that cannot be read is reported, and what was known of it stays in place.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ class Indexer:
 
     Attributes:
         store: Where documents go; its fingerprint is the encoder's.
-        encoder: Gives what makes the vectors; called for each document that is encoded, so that a
-            run that finds nothing new loads no model.
+        encoder: Returns the encoder; called for each document that is encoded, so that a run that
+            finds nothing new loads no model.
         progress: Called as the work goes on.
         reader: Reads the files.
         recheck: Read files again whose size and time are those of the last run: an edit may have
             kept both. What they hold decides.
         collection: Where documents go; it is made with the first.
-        ahead: As `encoder`, where files are to be read ahead because several workers encode; None
-            where each document is encoded when its turn comes.
+        ahead: As `encoder`, if several workers encode and are told of documents ahead; None if
+            documents are encoded one after another.
     """
 
     store: Store
@@ -240,7 +240,7 @@ class Indexer:
                 self._lookahead.forget(document)
 
     def _skip_other_kind(self, file: SourceFile) -> None:
-        """Count a file that a walk came upon and that is of another kind, in spite of its name."""
+        """Count a file in a folder that is of another kind than its name says."""
         self._pending.discard(file.path)
         self._other_kinds.add(file.real)
         self._draft.skipped[file.real.suffix.lower()] += 1

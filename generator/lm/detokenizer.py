@@ -27,7 +27,7 @@ class TextStream:
         self._tokens: list[int] = []
         self._context = 0  # tokens before this one no longer influence how later ones decode
         self._read = 0  # tokens before this one are decoded
-        self._held = ""
+        self._pending = ""
         self.stopped = False
 
     def push(self, token: int) -> str:
@@ -44,20 +44,20 @@ class TextStream:
         """What was held back, without a last half character."""
         before = self._decode(self._tokens[self._context : self._read])
         rest = self._decode(self._tokens[self._context :])[len(before) :].rstrip(_HALF)
-        text = self._release(rest) + self._held
-        self._held = ""
+        text = self._release(rest) + self._pending
+        self._pending = ""
         return text
 
     def _release(self, text: str) -> str:
         if self.stopped:
             return ""
-        text = self._held + text
+        text = self._pending + text
         ends = [at for stop in self._stops if (at := text.find(stop)) >= 0]
         if ends:
-            self.stopped, self._held = True, ""
+            self.stopped, self._pending = True, ""
             return text[: min(ends)]
         keep = max((_beginning(text, stop) for stop in self._stops), default=0)
-        self._held = text[len(text) - keep :]
+        self._pending = text[len(text) - keep :]
         return text[: len(text) - keep]
 
 

@@ -150,12 +150,12 @@ class _Clock:
 
     def __init__(self, seconds: int) -> None:
         self._seconds = seconds
-        self._left = 0.0
+        self._remaining = 0.0
         self._since = 0.0
 
     def limit_file(self) -> None:
         """Begin a file."""
-        self._left = self._seconds
+        self._remaining = self._seconds
         self._resume()
 
     def limit_page(self, seconds: int | None) -> None:
@@ -163,12 +163,12 @@ class _Clock:
         if seconds is None:
             self._resume()
         else:
-            self._left -= time.process_time() - self._since
+            self._remaining -= time.process_time() - self._since
             _limit_time(seconds)
 
     def _resume(self) -> None:
         self._since = time.process_time()
-        _limit_time(max(math.ceil(self._left), 1))
+        _limit_time(max(math.ceil(self._remaining), 1))
 
 
 def _limit_time(seconds: int) -> None:

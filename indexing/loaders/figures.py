@@ -1,4 +1,4 @@
-"""The figures of a document: charts, photographs and drawings, made anew so that they may be shown.
+"""The figures of a document: charts, photographs, drawings, re-encoded to be safe to show.
 
 A picture is decoded and encoded again: what is served is Pillow's PNG or JPEG, and nothing of what
 a file may have hidden in its own. Small ones, strips, and what stands on many pages of a document,
@@ -59,7 +59,7 @@ class Gallery:
         """
         if len(self._figures) == MOST_FIGURES or self._bytes > MOST_BYTES_TOGETHER:
             return
-        image = _made(picture)
+        image = _image_file(picture)
         if image is None:
             return
         data, media_type, (width, height) = image
@@ -92,7 +92,7 @@ def is_caption(line: str) -> bool:
     return bool(_CAPTION.match(line.strip()))
 
 
-def _made(picture: bytes | Image) -> tuple[bytes, str, tuple[int, int]] | None:
+def _image_file(picture: bytes | Image) -> tuple[bytes, str, tuple[int, int]] | None:
     """A file made of a picture, its media type and size; None where it is no figure."""
     from PIL import Image, UnidentifiedImageError
 

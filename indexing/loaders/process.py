@@ -107,7 +107,7 @@ class LoaderProcess:
             try:
                 while True:
                     extracts = self._exchange(
-                        path, {}, lambda message: self._found(message, path), pictures
+                        path, {}, lambda message: self._extract(message, path), pictures
                     )
                     if not pictures.give_up_page(extracts[-1:], self.ocr.seconds):
                         return extracts
@@ -122,15 +122,15 @@ class LoaderProcess:
             ReaderFailed: No process can be started.
         """
 
-        def found(message: dict[str, Any]) -> dict[str, Any] | UnreadableFile:
+        def read(message: dict[str, Any]) -> dict[str, Any] | UnreadableFile:
             if "error" not in message and "exceeds" not in message:
                 return message
-            failure = self._found(message, path)
+            failure = self._extract(message, path)
             assert isinstance(failure, UnreadableFile)
             return failure
 
         with self._lock:
-            first = self._exchange(path, {"pages": dict(request)}, found)[0]
+            first = self._exchange(path, {"pages": dict(request)}, read)[0]
         if isinstance(first, UnreadableFile):
             raise first
         return first
@@ -183,7 +183,7 @@ class LoaderProcess:
         if int(message["over"]) > KEPT:
             self._end()
 
-    def _found(self, message: dict[str, Any], path: Path) -> Extract | UnreadableFile:
+    def _extract(self, message: dict[str, Any], path: Path) -> Extract | UnreadableFile:
         exceeded = message.get("exceeds")
         if exceeded == "characters":
             reason = f"holds more than {self.limits.characters:,} characters of text"

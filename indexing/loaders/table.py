@@ -176,10 +176,10 @@ def _line(number: int, row: Row, names: Sequence[str]) -> Line:
     """A row, or the title that stands in it: over several columns, or before there are names."""
     if _is_one_title(row) and (_filled(row) > 1 or not names):
         return Line(number, next(filter(None, row)), heading=_filled(row) > 1)
-    return Line(number, _said(row, names))
+    return Line(number, _row_text(row, names))
 
 
-def _said(row: Row, names: Sequence[str]) -> str:
+def _row_text(row: Row, names: Sequence[str]) -> str:
     """The cells of a row that are filled, each with its column's name."""
     cells = []
     for at, cell in enumerate(row):

@@ -12,7 +12,7 @@ from pathlib import Path
 from indexing.errors import MissingDependency, UnsupportedModel
 from indexing.models import quantization
 from indexing.models.cache_dir import cache_dir
-from indexing.models.kept_folder import kept_folder
+from indexing.models.cached_folder import cached_folder
 from indexing.models.loading import loading
 from indexing.notify import Notify
 
@@ -37,7 +37,7 @@ def converted(source: Path, *, revision: str, notify: Notify | None = None) -> P
     if not target.is_dir():
         _require_readers(source)
     convert = partial(_convert_whole, source)
-    return kept_folder(target, convert, doing=f"converting {source.name}", notify=notify)
+    return cached_folder(target, convert, doing=f"converting {source.name}", notify=notify)
 
 
 def _require_readers(source: Path) -> None:

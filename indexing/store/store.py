@@ -1,8 +1,8 @@
 """The truth: one SQLite file (WAL) with documents, passages, vectors, and how they were made.
 
-A document and everything about it commit in one transaction. Row numbers are never used twice, so
-a passage row means the same passage for ever or nothing at all. Every commit raises `generation`,
-and draws a new `stamp`, by which derived indexes know whether they are current.
+A document and everything about it are committed in one transaction. Row numbers are never reused,
+so a passage row always means the same passage, or none. Every commit raises `generation` and draws
+a new `stamp`, by which derived indexes know whether they are current.
 """
 
 from __future__ import annotations

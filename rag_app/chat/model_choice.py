@@ -69,7 +69,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _Choice:
     """What the file holds: the model chosen, "" for none, and the keys by base URL."""
 
     model: str = ""
@@ -180,7 +180,7 @@ class ModelChoice:
             if is_remote(name) and key:
                 keys[parse_server_name(name)[0]] = key
             self._apply(name, keys)
-            self._write(_Kept(name, keys))
+            self._write(_Choice(name, keys))
 
     def keys_kept(self) -> int:
         """How many servers' keys are kept."""
@@ -196,7 +196,7 @@ class ModelChoice:
         self._check(person)
         with self._lock:
             choice = self._read()
-            self._write(_Kept(choice.model, {}))
+            self._write(_Choice(choice.model, {}))
             if not self._fixed and is_remote(self.current):
                 self._apply(self.current, {})
         return len(choice.keys)
@@ -237,17 +237,17 @@ class ModelChoice:
         key = keys.get(parse_server_name(name)[0], "") if is_remote(name) else None
         self._corpus.use_generator(settings, key=key)
 
-    def _read(self) -> _Kept:
+    def _read(self) -> _Choice:
         try:
             values: Any = json.loads(self._file.read_text("utf-8"))
             model, keys = values["model"], values["keys"]
         except (OSError, ValueError, TypeError, KeyError):
-            return _Kept()
+            return _Choice()
         if not isinstance(model, str) or not isinstance(keys, dict):
-            return _Kept()
-        return _Kept(model, {str(url): str(key) for url, key in keys.items()})
+            return _Choice()
+        return _Choice(model, {str(url): str(key) for url, key in keys.items()})
 
-    def _write(self, choice: _Kept) -> None:
+    def _write(self, choice: _Choice) -> None:
         """Keep a choice, in a file that only this user can read from its first byte on."""
         partial = self._file.with_suffix(f".{secrets.token_hex(4)}")
         try:

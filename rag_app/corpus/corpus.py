@@ -1,4 +1,4 @@
-"""Corpus: a folder of indexed documents, to be searched and asked. The only wiring of all parts."""
+"""Corpus: a folder of indexed documents that can be searched and asked. The facade of all parts."""
 
 from __future__ import annotations
 
@@ -60,36 +60,36 @@ DEFAULT_FOLDER = ".rag-app"
 class Corpus:
     """A corpus on disk.
 
-    Nothing is read or made before it is needed: a corpus comes into being with the first `add`,
-    the encoder is loaded with the first `add` or `search`, the language model only for
-    generated answers.
+    Everything is lazy: the corpus is created by the first `add`, the encoder is loaded by the
+    first `add` or `search`, and the language model only for generated answers.
 
-    Threads may share one: each gets a connection of its own, so a search goes on beside an `add`
+    Threads may share a corpus. Each gets its own connection, so a search can run during an `add`,
     and sees the corpus at one moment.
 
     Args:
-        folder: Where the corpus lies, or ray://HOST:PORT/NAME of one on a Ray cluster, whose
-            workers then encode and answer; None takes $RAG_APP_CORPUS, else `.rag-app` here.
-        encoder: How to encode, or an encoder that is loaded already. None takes what the corpus was
-            made with, or the packaged default.
+        folder: The corpus's folder, or ray://HOST:PORT/NAME of one on a Ray cluster, whose workers
+            then encode and answer. None takes $RAG_APP_CORPUS, or else `.rag-app` in the current
+            folder.
+        encoder: How to encode, or an encoder that is already loaded. None takes the one that the
+            corpus was made with, or the packaged default.
         generator: How to answer.
-        limits: What one file may take to be read.
-        ocr: How pages that are pictures are read; None for any engine that is installed.
-        notify: Told in a sentence about anything that takes long.
-        synchronous: What a power cut may take: "normal", the latest documents, which the next `add`
-            reads again; "full", nothing, at the price of waiting for the disk at each.
-        quick_start: Whether searches and quotes go through exported models, which are ready at
-            once; for a program that ends after a few. They are exported at first use, once on a
-            machine. Else torch is loaded, which takes seconds and then less for each question.
+        limits: Limits on reading one file.
+        ocr: How to read pages that are pictures; None for any engine that is installed.
+        notify: Called with a message about anything that takes long.
+        synchronous: What may be lost in a power cut. "normal": the latest documents, which the next
+            `add` reads again. "full": nothing, but every commit waits for the disk.
+        quick_start: Whether searches and quotes use exported models, which load at once; for
+            programs that end after a few questions. Models are exported at first use, once per
+            machine. Otherwise torch is loaded, which takes seconds but then less time per question.
         workers: A Ray cluster whose workers encode what is added, and make the answers of `ask` and
-            `answer`; None for this process. Streams are made here in any case.
-        missing_shards: What becomes of a question when a shard on a cluster is lost with all its
-            replicas: "fail", or "answer" from the others, with a line for the lost one and its
-            documents in the answer's `context`. `search`, which has no room for such a line, fails
-            in any case; `partial_search` has.
+            `answer`; None for this process. Streams always run in this process.
+        missing_shards: What happens to a question when a shard on a cluster is lost with all its
+            replicas: "fail", or "answer" from the other shards, with a line in the answer's
+            `context` for each lost shard and its documents. `search` cannot return such lines, so
+            it always fails; `partial_search` can.
 
     Raises:
-        EncoderMismatch: By whatever needs vectors, when the corpus was encoded in another way.
+        EncoderMismatch: Raised by whatever needs vectors, if the corpus was encoded in another way.
         CorpusNotFound: No corpus of that name is on the cluster.
         InvalidRequest: No cluster answers at the address.
     """
@@ -155,7 +155,7 @@ class Corpus:
         self.close()
 
     def close(self) -> None:
-        """Let go of files and models; using the corpus again opens them again."""
+        """Close files and drop models; both are opened again when the corpus is used again."""
         for part in (self._stores, self._indexes, self._models, self._ingestion):
             part.close()
 
@@ -171,25 +171,25 @@ class Corpus:
         owner: str | None = None,
         among: Collection[Path] | None = None,
     ) -> IndexReport:
-        """Add or update files and folders; what has not changed is skipped.
+        """Add or update files and folders; unchanged files are skipped.
 
-        A file that cannot be read is in the report's `failures`, and what a file holds beside its
-        text, such as scanned pages, in `unread`; all the rest goes on. Where there is no corpus and
-        no file to read, none is made.
+        A file that cannot be read is listed in the report's `failures`, and unread parts of a file,
+        such as scanned pages, in `unread`; all other files are still added. If there is no corpus
+        and no readable file, no corpus is created.
 
         Args:
             paths: Files and folders.
-            progress: Called as the work goes on.
-            recheck: Read every file again, also those whose size and time have not changed.
-            collection: Where documents go; made where there is none. What others hold is not
-                encoded again, and what changes here stays as it is there.
-            owner: The login that the collection is to belong to; None for whoever has it.
-            among: Of all files under the paths, look at these only; None for all.
+            progress: Called as the work proceeds.
+            recheck: Read every file again, even if its size and time have not changed.
+            collection: Where documents go; created if it does not exist. Documents that another
+                collection holds are not encoded again, and that collection keeps them unchanged.
+            owner: The login that is to own the collection; None leaves its owner as it is.
+            among: Consider only these of the files under the paths; None for all.
 
         Raises:
             CorpusLocked: Another process is writing.
             EncoderMismatch: The corpus was encoded in another way.
-            InvalidRequest: The collection's name is none, or it is another owner's.
+            InvalidRequest: The collection's name is not valid, or somebody else owns it.
         """
         if isinstance(paths, str | Path):
             paths = [paths]
@@ -205,7 +205,7 @@ class Corpus:
     def add_text(
         self, text: str, *, name: str, title: str | None = None, collection: str = DEFAULT
     ) -> IndexReport:
-        """Add or update a text that is no file, under a name.
+        """Add or update a text that is not a file, under a name.
 
         Raises:
             InvalidRequest: The text is empty.
@@ -218,21 +218,25 @@ class Corpus:
     def add_documents(
         self, documents: Iterable[Document], *, collection: str = DEFAULT
     ) -> IndexReport:
-        """Add or update documents that somebody else has read or made; those known are skipped.
+        """Add or update documents that were read or made elsewhere; unchanged ones are skipped.
 
         Args:
-            documents: Taken one by one, a little ahead of the encoding, so that a generator of them
-                can count how far it has come.
-            collection: Where they go; made where there is none.
+            documents: Consumed one by one, a little ahead of the encoding, so that a generator can
+                report progress.
+            collection: Where they go; created if it does not exist.
         """
         return self._ingestion.add_documents(documents, collection)
 
     def remove(self, names: Iterable[str | Path], *, collection: str | None = None) -> int:
-        """Remove documents by id or title, or all documents of a file or folder; how many.
+        """Remove documents by id or title, or all documents of a file or folder.
 
         Args:
-            names: What they are called.
-            collection: From which; what others hold too stays there. None removes from all.
+            names: Ids, titles, files or folders.
+            collection: Remove from this collection only; other collections keep the document. None
+                removes it from all.
+
+        Returns:
+            How many documents were removed.
 
         Raises:
             DocumentNotFound: A name fits no document; nothing is removed then.
@@ -244,7 +248,7 @@ class Corpus:
         return self._documents.remove(names, collection)
 
     def missing(self, *, where: Filter | None = None) -> list[DocumentEntry]:
-        """Documents whose file is no longer where it was, in any collection that has them.
+        """Documents whose file no longer exists, in any collection that holds them.
 
         Args:
             where: Limits by collection.
@@ -253,30 +257,30 @@ class Corpus:
 
     @property
     def collections(self) -> CorpusCollections:
-        """The collections, to be listed, made, changed and deleted."""
+        """The collections: list, create, change and delete them."""
         return CorpusCollections(self._stores, self._indexes)
 
     @property
     def speakers(self) -> CorpusSpeakers:
-        """Who speaks in the documents, to be listed, renamed and merged."""
+        """The speakers in the documents: list, rename and merge them."""
         return CorpusSpeakers(self._stores, self._indexes)
 
     @property
     def revision(self) -> str:
-        """Another one after every change of documents or collections; "" where there is no corpus.
+        """Changes with every change of documents or collections; "" if there is no corpus.
 
-        To be compared only. It takes no time, so it can be asked for every second.
+        Compare it only with other revisions. It is cheap enough to be read every second.
         """
         return self._stores.connection().revision if self.exists else ""
 
     def reencode(self, *, progress: Callable[[Progress], None] | None = None) -> int:
-        """Encode every document again with the settings of this object; how many in this run."""
+        """Encode every document again with this object's settings; how many in this run."""
         return self._ingestion.reencode(progress)
 
     def prepare(self) -> None:
-        """Export what a quick start needs, if it is not there yet: some seconds, once on a machine.
+        """Export the models of a quick start if necessary: some seconds, once per machine.
 
-        Else the first search or question under `quick_start` does it.
+        Otherwise the first search or question with `quick_start` does it.
         """
         if (stored := self._stores.connection().fingerprint()) is not None:
             self._models.prepare(stored)
@@ -285,7 +289,7 @@ class Corpus:
 
     @property
     def shards(self) -> ShardManifest | None:
-        """The shards that the search is divided among; None in one piece.
+        """The shards that the corpus is divided into; None if it is in one piece.
 
         Raises:
             CorpusNotFound: There is no corpus in the folder.
@@ -302,44 +306,44 @@ class Corpus:
         name: str = "",
         gpus: float = 0.0,
     ) -> ShardManifest:
-        """Divide the search among so many shards, or another number of them; what was published.
+        """Divide the corpus into shards, or into another number of them; what was published.
 
-        Documents go by hash of their ids, and none is encoded again. From then on whatever changes
-        the corpus publishes the shards in which something has changed, and searches read what is
-        published. They find what they would find in one piece.
+        Documents are assigned by a hash of their ids, and none is encoded again. From then on,
+        every change of the corpus publishes the shards that it affects, and searches read what is
+        published. Their results are those of an undivided corpus.
 
         Args:
             shards: How many, 1 to 4096.
-            ray: The address of a Ray cluster whose machines are to search them, each with this
-                folder under this path; "" to search them in the process that asks.
-            replicas: How many machines are to have each shard there.
-            name: What the corpus is to be called there, as in ray://HOST:PORT/NAME; "" for the name
-                of its folder.
-            gpus: GPUs of each process there, which compare the vectors of its shard; 0.25 lets
-                four share one. Scores differ from those of CPUs in their last bits.
+            ray: The address of a Ray cluster whose machines search the shards, each with this
+                folder under the same path; "" to search them in the process that asks.
+            replicas: On how many machines of the cluster each shard is loaded.
+            name: The corpus's name on the cluster, as in ray://HOST:PORT/NAME; "" for the name of
+                its folder.
+            gpus: GPUs for each process on the cluster, which compare the vectors of its shard;
+                0.25 lets four share one. Scores differ from those of CPUs in their last bits.
 
         Raises:
             CorpusNotFound: There is no corpus in the folder.
             CorpusLocked: Another process is writing.
-            InvalidRequest: There cannot be so many, no cluster answers at the address, or its
+            InvalidRequest: The number is out of range, no cluster answers at the address, or its
                 machines have too few GPUs.
-            ShardLost: A shard does not begin on the cluster.
+            ShardLost: A shard does not start on the cluster.
         """
         return self._indexes.divide(Division(shards, ray, replicas, name, gpus))
 
     def unite(self) -> None:
-        """Search in one piece again. Errors as in `divide`."""
+        """Return to one piece. Errors as in `divide`."""
         self._indexes.unite()
 
-    # Soundness
+    # Maintenance
 
     def verify(self, *, progress: Callable[[int, int], None] | None = None) -> Verification:
-        """Compare everything stored with its checksums; the damaged documents by name.
+        """Compare everything stored with its checksums; damaged documents are listed by name.
 
-        Others may search and write meanwhile.
+        Other processes may search and write at the same time.
 
         Args:
-            progress: Called with documents verified, and their number.
+            progress: Called with the number of documents verified, and their total.
 
         Raises:
             CorpusNotFound: There is no corpus in the folder.
@@ -349,10 +353,11 @@ class Corpus:
     def repair(self, *, progress: Callable[[int, int], None] | None = None) -> RepairReport:
         """Encode damaged documents again from their stored text, or read their files again.
 
-        What is sound stays as it is. A database whose pages are damaged is kept under another name.
+        Sound documents stay as they are. A database with damaged pages is kept under another name.
 
         Args:
-            progress: Called with documents done, and their number, for each of three steps.
+            progress: Called with the number of documents done, and their total, in each of three
+                steps.
 
         Raises:
             CorpusDamaged: Nothing in the file can be read.
@@ -361,12 +366,12 @@ class Corpus:
         return self._maintenance.repair(progress)
 
     def backup(self, path: str | Path) -> Backup:
-        """Write the corpus as it is now to one file, while others search and write.
+        """Write the corpus as it is now to one file; others may search and write meanwhile.
 
-        With conversations and uploaded files, if a server keeps any; without derived indexes.
+        Includes a server's conversations and uploaded files, but no derived indexes.
 
         Args:
-            path: The file; an earlier backup of that name is replaced when the new one is whole.
+            path: The file; an earlier backup of that name is replaced once the new one is complete.
 
         Raises:
             CorpusNotFound: There is no corpus in the folder.
@@ -377,15 +382,15 @@ class Corpus:
         return write_backup(self._stores.connection(), Path(path).absolute(), version=_version())
 
     def restore(self, path: str | Path, *, replace: bool = False) -> Backup:
-        """Bring a backup back; programs that have the corpus open go on with what it held.
+        """Restore a backup; programs that have the corpus open then use what it contains.
 
         Args:
             path: A file that `backup` wrote.
-            replace: Whether a corpus in the folder, sound or damaged, gives way to it.
+            replace: Whether to replace a corpus in the folder, sound or damaged.
 
         Raises:
-            InvalidRequest: There is a corpus in the folder, and it is not to be replaced.
-            UnreadableFile: The file is no backup, or damaged; nothing is changed then.
+            InvalidRequest: There is a corpus in the folder, and `replace` is false.
+            UnreadableFile: The file is not a backup, or is damaged; then nothing is changed.
             CorpusLocked: Another process is writing.
         """
         return self._maintenance.restore(Path(path), replace=replace)
@@ -396,8 +401,8 @@ class Corpus:
         """Write documents and vectors as JSON and NumPy arrays, for other versions; how many.
 
         Args:
-            path: The file; an earlier export of that name is replaced when the new one is whole.
-            progress: Called with documents written, and their number.
+            path: The file; an earlier export of that name is replaced once the new one is complete.
+            progress: Called with the number of documents written, and their total.
 
         Raises:
             CorpusNotFound: There is no corpus in the folder.
@@ -411,18 +416,18 @@ class Corpus:
     def import_archive(
         self, path: str | Path, *, progress: Callable[[int, int], None] | None = None
     ) -> ImportReport:
-        """Add the documents of an export; those whose content is here already are left out.
+        """Add the documents of an export, except those whose content is already here.
 
-        They go into the collections that they were in, which are made where there are none. They
-        are encoded again where the vectors here are made in another way.
+        They go into the collections that they were in, which are created if necessary. They are
+        encoded again if this corpus's vectors are made in another way.
 
         Args:
             path: A file that `export_archive` wrote, on any machine.
-            progress: Called with documents done, and their number.
+            progress: Called with the number of documents done, and their total.
 
         Raises:
-            UnreadableFile: The file is no export, or damaged; documents before the damage are
-                added.
+            UnreadableFile: The file is not an export, or is damaged; documents before the damage
+                are added.
             CorpusLocked: Another process is writing.
         """
         return self._ingestion.import_archive(Path(path), progress)
@@ -448,7 +453,8 @@ class Corpus:
             ranking: A name from `retriever.fusion.RANKINGS`.
 
         Raises:
-            InvalidRequest: An empty query or an impossible number or name.
+            InvalidRequest: The query is empty, a number is out of range, or there is no such
+                ranking.
             CorpusNotFound: There is no corpus in the folder.
         """
         return self._search.hits(SearchRequest(query, k, passages, where, ranking))
@@ -462,16 +468,16 @@ class Corpus:
         where: Filter | None = None,
         ranking: str = "default",
     ) -> PartialHits:
-        """As `search`; under `missing_shards="answer"` without the shards that are lost.
+        """As `search`; with `missing_shards="answer"`, without the shards that are lost.
 
-        Which those were is said beside the hits.
+        The result lists them beside the hits.
         """
         return self._search.partial(SearchRequest(query, k, passages, where, ranking))
 
     def retriever(self, ranking: str = "default") -> AbstractContextManager[Retriever]:
-        """What `search` asks: scores of everything, over the corpus as it is at one moment.
+        """The retriever behind `search`, for scores of everything in the corpus at one moment.
 
-        A corpus in shards is scored in one piece here, from a snapshot that is built for it.
+        A corpus in shards is scored undivided here, with a snapshot that is built for it.
 
         Raises:
             InvalidRequest: There is no ranking by that name.
@@ -529,25 +535,25 @@ class Corpus:
 
         Args:
             question: What to answer.
-            answer: "quote" for verbatim sentences only, "free" for a generated answer; None takes
+            answer: "quote" for verbatim sentences only, "free" for a generated answer; None for
                 the settings' choice.
             k: Documents to take evidence from, at most.
             where: Limits by collection, document, path, speaker, date and participants.
-            history: The conversation so far, oldest turn first. A question that leans on it ("And
-                who disagreed?") is completed from it before evidence is retrieved.
+            history: The conversation so far, oldest turn first. A follow-up ("And who disagreed?")
+                is completed from it before evidence is retrieved.
             read_as: "auto" to answer requests such as "Who attended meeting-2?" from the store,
                 and to limit a question to the documents that it names; "question" to look it up as
-                it is. How it was read is in the answer's `kind` and `read_as`.
+                it is. The answer's `kind` and `read_as` say how it was read.
             evidence: "documents" to let a language model read the best documents whole, as many as
-                its window holds, "passages" for their best passages, "auto" for what suits the
-                model; None takes the settings' choice. What was read of each is in `context`.
+                fit into its window, "passages" for their best passages, "auto" for what suits the
+                model; None for the settings' choice. `context` says what was read of each.
             length: "short", "usual" or "long".
-            form: "usual"; "words" for only the words that answer, where some stand out; "list" for
-                points. Quotes stand a line each; a language model is told so, and may not keep to
-                it. What became of it is in the answer's `made`.
+            form: "usual"; "words" for only the words that answer, if some stand out; "list" for
+                points. Each quote is on a line of its own; a language model is told the form, but
+                may not follow it. The answer's `made` says which form it took.
 
         Raises:
-            InvalidRequest: An empty question, or an impossible number.
+            InvalidRequest: The question is empty, or a number is out of range.
             CorpusNotFound: There is no corpus in the folder.
         """
         limits = where or Filter()
@@ -569,7 +575,7 @@ class Corpus:
         """Answer a request; errors as in `stream`.
 
         Raises:
-            WorkersLost: Every worker of the cluster that tried has died.
+            WorkersLost: Every worker of the cluster that tried to answer has died.
             ClusterLost: The cluster does not answer.
         """
         return self._answering.answer(request)
@@ -582,7 +588,7 @@ class Corpus:
 
     @property
     def questions_at_once(self) -> int:
-        """How many questions `answer` is best asked at once: on a cluster, two for each worker."""
+        """How many questions to ask `answer` in parallel: on a cluster, two for each worker."""
         return self._answering.concurrency
 
     def check_position(
@@ -594,28 +600,28 @@ class Corpus:
     ) -> PositionCheck:
         """Whether an answer stays the same with its evidence in other orders, Ms-PoE on and off.
 
-        Nothing else may be asked of this corpus meanwhile.
+        Do not ask this corpus anything else meanwhile.
 
         Args:
             request: What to answer.
-            usual: The answer, if there is one already; else it is made first.
-            progress: Called with how many variants are done, of how many.
+            usual: The answer, if you have it already; otherwise it is made first.
+            progress: Called with the number of variants done, and their total.
         """
         return self._answering.check_position(request, usual=usual, progress=progress)
 
     def documents(self, *, where: Filter | None = None) -> list[DocumentEntry]:
-        """All documents, in the order they were added.
+        """All documents, in the order in which they were added.
 
         Args:
             where: Limits by collection, document, path, date and participants.
 
         Raises:
-            CollectionNotFound: The filter names one that is not there.
+            CollectionNotFound: The filter names a collection that does not exist.
         """
         return self._documents.all(where or Filter())
 
     def nothing_matches(self, where: Filter) -> str:
-        """What to say where no document is of the dates and people of a filter; "" where one is."""
+        """A message if no document has the dates and people of a filter; "" if one has."""
         return self._documents.nothing_matches(where)
 
     def document(self, name: str, *, where: Filter | None = None) -> Document:
@@ -631,7 +637,7 @@ class Corpus:
         return self._documents.named(name, where)
 
     def overview(self, name: str, *, where: Filter | None = None) -> Overview:
-        """A document's length, speakers, topics, decisions and actions, all of it in its own words.
+        """A document's length, speakers, topics, decisions and actions, all quoted from it.
 
         Loads no model. Names and limits as in `document`.
 
@@ -668,7 +674,7 @@ class Corpus:
 
     @property
     def limits(self) -> FileLimits:
-        """What one file may take to be read."""
+        """Limits on reading one file."""
         return self._limits
 
     @property
@@ -682,7 +688,7 @@ class Corpus:
         Args:
             document: The document's id.
             key: The figure's.
-            where: Limits of what may be shown.
+            where: Limits by collection.
 
         Raises:
             DocumentNotFound: There is no such document, or it has no such figure.
@@ -691,7 +697,7 @@ class Corpus:
 
     @property
     def generator_settings(self) -> GeneratorSettings:
-        """How it answers."""
+        """How questions are answered."""
         return self._models.generator_settings
 
     def use_generator(self, settings: GeneratorSettings, *, key: str | None = None) -> None:
@@ -699,15 +705,15 @@ class Corpus:
 
         Args:
             settings: How to answer.
-            key: For the model's server; "" for none, None for the environment's.
+            key: The API key for the model's server; "" for none, None for the environment's.
         """
         self._models.use_generator(settings, key=key)
 
-    # For whoever brings vectors of their own
+    # Direct access to the store
 
     @contextmanager
     def reading(self) -> Iterator[CorpusView]:
-        """The corpus as it is now, whatever is written meanwhile.
+        """The corpus as it is now, unaffected by what is written meanwhile.
 
         Raises:
             CorpusNotFound: There is no corpus in the folder.

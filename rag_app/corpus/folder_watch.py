@@ -83,7 +83,7 @@ class FolderWatch:
     poll: float | None = None
     _mounts: dict[Path, Path] = field(default_factory=dict)
     _changes: dict[Path, tuple[object, float]] = field(default_factory=dict)  # state, since when
-    _told: dict[Failure, object] = field(default_factory=dict)  # the state of files that failed
+    _reported: dict[Failure, object] = field(default_factory=dict)  # the state of files that failed
     _waits: bool = False
     _next_try: float = 0
 
@@ -201,7 +201,7 @@ class FolderWatch:
         among = None if gone or all_of_it else [*ready, *_real(ready)]
         report = self.corpus.add(here, collection=self.collection, among=among)
         self._waits = False
-        yield from self._told_of(report, here)
+        yield from self._problems(report, here)
         if gone or all_of_it:
             yield from self._remove_missing(here)
         for path in ready:
@@ -221,7 +221,7 @@ class FolderWatch:
             self._waits = True
             yield FolderEvent("waiting", shown(self.corpus.folder), reason="another process writes")
 
-    def _told_of(self, report: IndexReport, here: Sequence[Path]) -> Iterator[FolderEvent]:
+    def _problems(self, report: IndexReport, here: Sequence[Path]) -> Iterator[FolderEvent]:
         """What a run did; a failure again only when its file has changed."""
         if report.added or report.updated or report.moved or report.removed:
             known = {each.id: each for each in self._entries()}
@@ -238,8 +238,8 @@ class FolderWatch:
         for what, failures in told.items():
             for each in failures:
                 state = _state(Path(each.path))
-                if each.path not in roots and self._told.get(each) != state:
-                    self._told[each] = state
+                if each.path not in roots and self._reported.get(each) != state:
+                    self._reported[each] = state
                     yield FolderEvent(what, each.path, reason=each.reason, remedy=each.remedy)
 
     def _remove_missing(self, here: Sequence[Path]) -> Iterator[FolderEvent]:

@@ -104,11 +104,11 @@ def _passages(record: dict[str, Any]) -> Iterator[_Passage]:
         return
     for paragraph in record["paragraphs"]:
         yield _checked(
-            str(record["title"]), str(paragraph["context"]), map(_asked, paragraph["qas"])
+            str(record["title"]), str(paragraph["context"]), map(_question, paragraph["qas"])
         )
 
 
-def _asked(values: dict[str, Any]) -> SpanQuestion:
+def _question(values: dict[str, Any]) -> SpanQuestion:
     """A question of SQuAD's form."""
     answers = [] if values.get("is_impossible") else values["answers"]
     starts = [(int(each["answer_start"]), len(str(each["text"]))) for each in answers]

@@ -70,7 +70,7 @@ def occasion_mentions(
     """
     mentions: list[OccasionMention] = []
     for words in OCCASION_WORDS:
-        context = _Asked(question, words, meetings, today or date.today())
+        context = _QuestionContext(question, words, meetings, today or date.today())
         for form, pattern in words.forms.items():
             for match in pattern.finditer(question):
                 if not any(match.start() < one.end and one.start < match.end() for one in mentions):
@@ -79,7 +79,7 @@ def occasion_mentions(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _QuestionContext:
     """A question read in one language, the documents that there are, and the day of asking."""
 
     question: str

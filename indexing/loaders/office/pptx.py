@@ -94,7 +94,7 @@ def _blocks(slide: Slide) -> Iterator[_Block]:
         yield first
     for shape in _in_order(slide.shapes):
         if title is None or shape.shape_id != title.shape_id:
-            yield from _said(shape)
+            yield from _shape_blocks(shape)
     if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) is not None:
         notes = _paragraphs(frame)
         if notes:
@@ -106,12 +106,12 @@ def _in_order(shapes: Any) -> list[Shape]:  # noqa: ANN401 - shapes of a slide o
     return sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0))
 
 
-def _said(shape: Shape, depth: int = 0) -> Iterator[_Block]:
+def _shape_blocks(shape: Shape, depth: int = 0) -> Iterator[_Block]:
     """What a shape says; a group says what its shapes do."""
     if hasattr(shape, "shapes"):
         if depth < DEEPEST:
             for each in _in_order(shape.shapes):
-                yield from _said(each, depth + 1)
+                yield from _shape_blocks(each, depth + 1)
         return
     if getattr(shape, "has_table", False):
         rows = [[_cell(cell) for cell in row.cells] for row in shape.table.rows]

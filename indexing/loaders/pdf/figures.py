@@ -54,18 +54,18 @@ def _caption(rows: Sequence[Row], place: tuple[float, float, float, float]) -> t
     distances = {
         at: min(abs(rows[at][0].top - bottom), abs(top - rows[at][0].bottom)) for at in beside
     }
-    captions = [at for at in beside if distances[at] <= NEAR and is_caption(_said(rows[at]))]
+    captions = [at for at in beside if distances[at] <= NEAR and is_caption(_text(rows[at]))]
     if not captions:
         return min(distances, key=distances.__getitem__, default=0), ""
     first = min(captions, key=distances.__getitem__)
-    lines = [_said(rows[first])]
+    lines = [_text(rows[first])]
     for at in range(first + 1, min(first + CAPTION_LINES, len(rows))):
         above, here = rows[at - 1][0], rows[at][0]
-        if not 0 <= here.top - above.bottom < above.height / 2 or _said(rows[at - 1])[-1] == ".":
+        if not 0 <= here.top - above.bottom < above.height / 2 or _text(rows[at - 1])[-1] == ".":
             break
-        lines.append(_said(rows[at]))
+        lines.append(_text(rows[at]))
     return first, " ".join(lines)
 
 
-def _said(row: Row) -> str:
+def _text(row: Row) -> str:
     return " ".join(box.text for box in row)

@@ -65,20 +65,20 @@ class Scans:
     def unread(self, path: Path) -> Iterator[PartUnread]:
         """What a reader sees in the pictures and the text does not hold."""
         if self.untried:
-            reason = f"pictures without text on {self._said(self.untried)}"
+            reason = f"pictures without text on {self._page_spans(self.untried)}"
             yield PartUnread(path, reason, self.remedy)
         if self.failed:
             yield PartUnread(path, self._why(), ELSEWHERE)
         if self.blank:
-            reason = f"no text was recognised in the pictures on {self._said(self.blank)}"
+            reason = f"no text was recognised in the pictures on {self._page_spans(self.blank)}"
             remedy = "if there is some, scan it again with more dots an inch"
             yield PartUnread(path, reason, remedy)
 
     def _why(self) -> str:
         reason = next(iter(self.failed.values()))
-        return f"{self._said(list(self.failed))} could not be read ({reason})"
+        return f"{self._page_spans(list(self.failed))} could not be read ({reason})"
 
-    def _said(self, pages: Sequence[int]) -> str:
+    def _page_spans(self, pages: Sequence[int]) -> str:
         noun = "page" if len(pages) == 1 else "pages"
         return f"{noun} {spans([at + 1 for at in pages])} of {self.count}"
 

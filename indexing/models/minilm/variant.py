@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import MissingDependency
 from indexing.models.cache_dir import cache_dir
-from indexing.models.kept_folder import kept_folder
+from indexing.models.cached_folder import cached_folder
 from indexing.notify import Notify
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Variant:
             )
         target = cache_dir() / "models" / f"{self.name}-{revision}"
         write = partial(self._write, packaged)
-        return kept_folder(target, write, doing=f"writing {self.name}", notify=notify)
+        return cached_folder(target, write, doing=f"writing {self.name}", notify=notify)
 
     def _write(self, packaged: Path, into: Path) -> None:
         from safetensors.torch import load_file

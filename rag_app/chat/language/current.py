@@ -73,7 +73,7 @@ def speaking(language: Language) -> Iterator[None]:
 
 def language_of(headers: Mapping[str, str]) -> Language:
     """The language that was chosen on the page, else the first of the browser's that is here."""
-    accepted = _wanted(headers.get("accept-language", "")[:LONGEST_HEADER])
+    accepted = _accepted(headers.get("accept-language", "")[:LONGEST_HEADER])
     choice = _cookie(headers.get("cookie", ""))
     if choice:
         accepted = [one for one in accepted if one.language == choice] or [Locale.parse(choice)]
@@ -93,7 +93,7 @@ def _cookie(header: str) -> str:
     return morsel.value if morsel is not None and morsel.value in LANGUAGES else ""
 
 
-def _wanted(header: str) -> list[Locale]:
+def _accepted(header: str) -> list[Locale]:
     """The locales that a browser names, the most wanted first (RFC 9110, 12.5.4)."""
     locales: list[tuple[float, Locale]] = []
     for part in header.split(","):

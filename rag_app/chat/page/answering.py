@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from rag_app.chat.application import Application
 
 
-def wanted_length(browser: Browser) -> Length:
+def requested_length(browser: Browser) -> Length:
     """How long a person wants answers to be, as their browser has it."""
     length = browser.get("length")
     return next((one for one in LENGTHS if one == length), "usual")
 
 
-def wanted_form(browser: Browser) -> Form:
+def requested_form(browser: Browser) -> Form:
     """In what form a person wants answers, as their browser has it."""
     form = browser.get("form")
     return next((one for one in FORMS if one == form), "usual")
@@ -41,7 +41,7 @@ class AnsweringHandlers:
     def open(self, browser: Browser, request: gr.Request) -> str:
         """The dialog, as it is for this person."""
         browser = own(self.app, browser, request)
-        shape = {"length": wanted_length(browser), "form": wanted_form(browser)}
+        shape = {"length": requested_length(browser), "form": requested_form(browser)}
         return view.answering(self.app.models, browser["person"], shape)
 
     def keep(self, name: str) -> Callable[..., Browser]:

@@ -20,7 +20,7 @@ from rag_app.chat.language.current import count, gettext, ngettext
 from rag_app.chat.language.elsewhere import N_
 from rag_app.chat.page import export, layout
 from rag_app.chat.page import html as view
-from rag_app.chat.page.answering import AnsweringHandlers, wanted_form, wanted_length
+from rag_app.chat.page.answering import AnsweringHandlers, requested_form, requested_length
 from rag_app.chat.page.browser_state import Browser, Updates, own, value_of
 from rag_app.chat.page.components import PRIVATE
 from rag_app.chat.page.conversation_handlers import ConversationHandlers
@@ -277,8 +277,8 @@ class _Handlers:
             "free" if mode == "free" else "quote",
             self.documents.selection(browser),
             collections=self.documents.collections(browser),
-            length=wanted_length(browser),
-            form=wanted_form(browser),
+            length=requested_length(browser),
+            form=requested_form(browser),
         )
         try:
             self.app.jobs.start(browser["key"], before, exchange, person=browser["person"])

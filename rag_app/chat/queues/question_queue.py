@@ -13,7 +13,7 @@ from generator.answer import AnswerReady
 from indexing.models.cores import Cores
 from indexing.models.runtime import release_memory
 from rag_app.chat.queues.fair_queue import FairQueue
-from rag_app.chat.queues.rest import Rest
+from rag_app.chat.queues.idle_timer import IdleTimer
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Event
@@ -58,7 +58,7 @@ class QuestionQueue:
         self._cores = cores or Cores()
         self._quotes = FairQueue(min(self._cores.count, MOST_AT_ONCE))
         self._model = FairQueue()
-        self._rest = Rest(release_memory, after=PAUSE)
+        self._idle = IdleTimer(release_memory, after=PAUSE)
 
     @property
     def is_idle(self) -> bool:
@@ -95,7 +95,7 @@ class QuestionQueue:
                     return
                 yield Waiting(ticket.ahead)
             with (
-                self._rest.disturbed(),
+                self._idle.busy(),
                 self._cores.share(),
                 closing(self.corpus.events(request, stop=stop)) as events,
             ):

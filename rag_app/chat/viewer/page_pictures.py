@@ -46,7 +46,7 @@ class PagePictures:
             sizes = self._ask(original, {"of": "sizes"})["sizes"]
             return [(float(width), float(height)) for width, height in sizes]
 
-        return self._kept(self._sizes, original, read)
+        return self._cached(self._sizes, original, read)
 
     def picture(self, original: Original, page: int, width: int) -> bytes:
         """A page as JPEG, at the next of `WIDTHS`. Errors as in `sizes`."""
@@ -56,7 +56,7 @@ class PagePictures:
             reply = self._ask(original, {"of": "picture", "page": page, "width": nearest})
             return base64.b64decode(reply["picture"])
 
-        return self._kept(self._pictures, (original, page, nearest), draw)
+        return self._cached(self._pictures, (original, page, nearest), draw)
 
     def boxes(self, original: Original, page: int, text: str, start: int, end: int) -> list[Box]:
         """Where a span of a page's text stands on it, a box a line; none unless that is certain."""
@@ -73,7 +73,7 @@ class PagePictures:
             raise UnreadableFile(original.path, "has changed", "open the document again")
         return reply
 
-    def _kept(self, cache: LRUCache[object, T], key: object, make: Callable[[], T]) -> T:
+    def _cached(self, cache: LRUCache[object, T], key: object, make: Callable[[], T]) -> T:
         with self._lock:
             if key in cache:
                 return cache[key]

@@ -65,7 +65,7 @@ class Suggestions:
     def __init__(self, corpus: Corpus, questions: QuestionQueue, ingest_queue: IngestQueue) -> None:
         self._corpus, self._questions, self._ingest_queue = corpus, questions, ingest_queue
         self._looks: LRUCache[str | None, tuple[str, FirstLook]] = LRUCache(256)
-        self._tried: LRUCache[tuple[str | None, str, str], bool] = LRUCache(1024)
+        self._verdicts: LRUCache[tuple[str | None, str, str], bool] = LRUCache(1024)
         self._pending: dict[str | None, None] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -127,7 +127,7 @@ class Suggestions:
             ]
             look = FirstLook(overviews[0] if overviews else None)
             self._keep(person, revision, look)
-            for question in self._answered(overviews, where, revision):
+            for question in self._answerable(overviews, where, revision):
                 look = replace(look, questions=(*look.questions, question))
                 self._keep(person, revision, look)
             self._keep(person, revision, replace(look, revision=revision))
@@ -136,23 +136,23 @@ class Suggestions:
         with self._lock:
             self._looks[person] = (revision, look)
 
-    def _answered(self, overviews: list[Overview], where: Filter, revision: str) -> Iterator[str]:
+    def _answerable(self, overviews: list[Overview], where: Filter, revision: str) -> Iterator[str]:
         """Questions that are answered from where they were made: of each document in turn.
 
         Those that ask for one fact first.
         """
-        candidates = (self._made(about, where) for about in overviews)
-        in_turn = [one for turn in zip_longest(*candidates) for one in turn if one is not None]
-        in_turn.sort(key=lambda pair: pair[1].general)
+        candidates = (self._candidates(about, where) for about in overviews)
+        in_order = [one for round_ in zip_longest(*candidates) for one in round_ if one is not None]
+        in_order.sort(key=lambda pair: pair[1].general)
         questions: set[str] = set()
-        for document, candidate in in_turn[:MOST_TRIES]:
+        for document, candidate in in_order[:MOST_TRIES]:
             if len(questions) == SUGGESTIONS or self._is_over(revision):
                 return
             if candidate.question not in questions and self._answers(document, candidate, where):
                 questions.add(candidate.question)
                 yield candidate.question
 
-    def _made(self, about: Overview, where: Filter) -> list[tuple[Document, Candidate]]:
+    def _candidates(self, about: Overview, where: Filter) -> list[tuple[Document, Candidate]]:
         document = self._corpus.document(about.document, where=where)
         return [(document, each) for each in candidates(document, about)]
 
@@ -166,10 +166,10 @@ class Suggestions:
     def _answers(self, document: Document, candidate: Candidate, where: Filter) -> bool:
         """Whether the documents probably answer a question, and from where it was made."""
         key = (where.person, document.digest, candidate.question)
-        if key not in self._tried:  # so that one more document does not have all asked again
+        if key not in self._verdicts:  # so that one more document does not have all asked again
             answer = self._answer(AskRequest(candidate.question, "quote", where=where))
-            self._tried[key] = answer is not None and _answers(answer, document, candidate)
-        return self._tried[key]
+            self._verdicts[key] = answer is not None and _answers(answer, document, candidate)
+        return self._verdicts[key]
 
     def _answer(self, request: AskRequest) -> Answer | None:
         """An answer without a place in the queue, in which nobody is to wait for it."""

@@ -277,7 +277,7 @@ class Shards:
         return {int(row): int(version) for row, version in array}
 
     def _drop_others(self, manifest: ShardManifest) -> None:
-        """Delete states that no reader can come upon any more."""
+        """Delete states that no reader can open any more."""
         keep = {*manifest.folders, *manifest.previous}
         for one in self.folder.glob("*/*"):
             if one.relative_to(self.folder).as_posix() not in keep:

@@ -1,4 +1,4 @@
-"""What is done once nothing has been going on for a while."""
+"""Work that is done once a program has been idle for a while."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
-class Rest:
-    """Waits for a pause in what several threads do.
+class IdleTimer:
+    """Calls a function whenever several threads have all been idle for a while.
 
     Args:
-        work: Called in a thread of its own, once in each pause.
-        after: Seconds of a pause before it.
+        work: Called in a thread of its own, once in each idle period.
+        after: Seconds of idleness before it is called.
     """
 
     def __init__(self, work: Callable[[], object], *, after: float) -> None:
         self._work, self._after = work, after
-        self._busy = 0
+        self._count = 0  # threads that are busy
         self._timer: threading.Timer | None = None
         self._lock = threading.Lock()
 
     @contextmanager
-    def disturbed(self) -> Iterator[None]:
-        """Something is going on inside the block."""
+    def busy(self) -> Iterator[None]:
+        """The program is not idle inside the block."""
         with self._lock:
-            self._busy += 1
+            self._count += 1
             if self._timer is not None:
                 self._timer.cancel()
         try:
             yield
         finally:
             with self._lock:
-                self._busy -= 1
-                if not self._busy:
+                self._count -= 1
+                if not self._count:
                     self._timer = threading.Timer(self._after, self._work)
                     self._timer.daemon = True
                     self._timer.start()

@@ -1,4 +1,4 @@
-"""A folder that is made once, whole or not at all, and kept.
+"""A folder that is made once, whole or not at all, and reused.
 
 Many processes may ask for the same folder at once: one makes it while the others wait. A run killed
 half-way leaves a `.part` folder that the next one throws away; a finished folder appears by one
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def kept_folder(
+def cached_folder(
     target: Path, make: Callable[[Path], None], *, doing: str, notify: Notify | None = None
 ) -> Path:
     """The folder, made now if it is not there.
@@ -39,7 +39,7 @@ def kept_folder(
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(f"{target}.lock")
-    if _held_elsewhere(lock):
+    if _is_held_elsewhere(lock):
         _tell(f"waiting for another process to make {target}", notify)
     with lock:
         if not target.is_dir():
@@ -48,7 +48,7 @@ def kept_folder(
     return target
 
 
-def _held_elsewhere(lock: BaseFileLock) -> bool:
+def _is_held_elsewhere(lock: BaseFileLock) -> bool:
     from filelock import Timeout
 
     try:
