@@ -33,7 +33,7 @@ from rag_app.corpus.cluster.address import actor_name
 from rag_app.corpus.cluster.connection import NAMESPACE, connect
 from rag_app.corpus.cluster.workers import RayWorkers
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.shards.manifest import ShardManifest
+from rag_app.corpus.shards.manifest import Division, ShardManifest
 from rag_app.corpus.shards.ray_cluster import RemoteShards, release, start
 from rag_app.corpus.shards.shards import Shards
 from rag_app.progress import track
@@ -130,7 +130,7 @@ def searches(passages: int, *, queries: int, counts: Sequence[int]) -> list[Sear
         reports = list[SearchReport]()
         for count in counts:
             with closing(Shards(folder)) as shards:
-                manifest = shards.divide(store, count, ray=address, name="benchmark")
+                manifest = shards.divide(store, Division(count, ray=address, name="benchmark"))
                 start(folder, manifest)
                 with shards.reading() as pinned:
                     ways: list[Search] = [

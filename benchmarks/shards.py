@@ -27,6 +27,7 @@ from indexing.files import document
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from rag_app.cli.options import print_result
+from rag_app.corpus.shards.manifest import Division
 from rag_app.corpus.shards.shards import PinnedShards, Shards
 from rag_app.progress import track
 from retriever.features import Embed
@@ -78,7 +79,7 @@ def evaluate(passages: int, counts: Sequence[int], *, queries: int) -> list[Shar
         reports, build = list[ShardReport](), sum(seconds.values())
         for count in counts:
             shards = Shards(Path(name))
-            timed(seconds, "publish", lambda: shards.divide(store, count))  # noqa: B023
+            timed(seconds, "publish", lambda: shards.divide(store, Division(count)))  # noqa: B023
             with shards.reading() as pinned:
                 times = [_both(whole, pinned, embed, query.text) for query in sample]
             one, many = zip(*((first, second) for first, second, _ in times), strict=True)

@@ -23,13 +23,13 @@ from rag_app.corpus.contents.collections import CorpusCollections
 from rag_app.corpus.contents.documents import CorpusDocuments
 from rag_app.corpus.contents.info import CorpusInfo, corpus_info
 from rag_app.corpus.contents.speakers import CorpusSpeakers
-from rag_app.corpus.indexes import Division, Indexes
+from rag_app.corpus.indexes import Indexes
 from rag_app.corpus.ingestion import Ingestion
 from rag_app.corpus.maintenance import Maintenance
 from rag_app.corpus.models import Models
 from rag_app.corpus.question_answering import QuestionAnswering
 from rag_app.corpus.search import Search, SearchRequest
-from rag_app.corpus.shards.manifest import MissingShards
+from rag_app.corpus.shards.manifest import Division, MissingShards
 from rag_app.corpus.snapshots import CorpusView
 from rag_app.corpus.stores import Stores
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,32 +18,13 @@ from indexing.index.snapshot import Snapshot
 from indexing.store.database import Synchronous
 from indexing.store.store import Store
 from rag_app.corpus.shards.lost_replicas import LostReplicas
-from rag_app.corpus.shards.manifest import MissingShards, ShardManifest
+from rag_app.corpus.shards.manifest import Division, MissingShards, ShardManifest
 from rag_app.corpus.shards.shards import PinnedShards, Shards
 from rag_app.corpus.snapshots import Snapshots
 from rag_app.corpus.stores import Stores
 
 if TYPE_CHECKING:
     from rag_app.corpus.shards.ray_cluster import RemoteShards
-
-
-@dataclass(frozen=True, slots=True)
-class Division:
-    """How a corpus is to be divided.
-
-    Attributes:
-        shards: Into how many.
-        ray: The address of the Ray cluster that is to search them; "" for whoever asks.
-        replicas: Actors of each shard there.
-        name: What the corpus is to be called there.
-        gpus: Of each actor.
-    """
-
-    shards: int
-    ray: str = ""
-    replicas: int = 1
-    name: str = ""
-    gpus: float = 0.0
 
 
 class Indexes:
@@ -170,14 +151,7 @@ class Indexes:
         name = self._name_on_cluster(division)
         with self._stores.writing() as store:
             self._release_actors()
-            manifest = self._shards.divide(
-                store,
-                division.shards,
-                ray=division.ray,
-                replicas=division.replicas,
-                name=name,
-                gpus=division.gpus,
-            )
+            manifest = self._shards.divide(store, replace(division, name=name))
         if division.ray:
             from rag_app.corpus.shards.ray_cluster import start
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,30 +27,25 @@ if TYPE_CHECKING:
     from rag_app.corpus.copies.exchange import ImportReport
 
 
+@dataclass(frozen=True)
 class Ingestion:
     """What brings files and documents into a corpus.
 
-    Args:
+    Attributes:
         stores: Where they go.
         indexes: What is derived from them.
         models: What encodes them.
         workers: The Ray cluster that encodes instead, if there is one.
-        limits: What one file may take to be read.
-        ocr: How pages that are pictures are read; None for any engine that is installed.
+        limits: Limits on reading one file.
+        ocr: How to read pages that are pictures; None for any engine that is installed.
     """
 
-    def __init__(  # noqa: PLR0913 - the parts it joins, by keyword
-        self,
-        stores: Stores,
-        indexes: Indexes,
-        models: Models,
-        *,
-        workers: RayWorkers | None,
-        limits: FileLimits,
-        ocr: OcrSettings | None,
-    ) -> None:
-        self._stores, self._indexes, self._models = stores, indexes, models
-        self._workers, self._limits, self._ocr = workers, limits, ocr
+    stores: Stores
+    indexes: Indexes
+    models: Models
+    workers: RayWorkers | None
+    limits: FileLimits
+    ocr: OcrSettings | None
 
     def close(self) -> None:
         """End the process that reads files."""
@@ -61,7 +57,7 @@ class Ingestion:
         """What reads files."""
         from indexing.files import FileReader
 
-        return FileReader(self._limits, self._ocr)
+        return FileReader(self.limits, self.ocr)
 
     def add(  # noqa: PLR0913 - as in `Corpus.add`
         self,
@@ -77,25 +73,25 @@ class Ingestion:
         from indexing.indexer import nothing_to_read
 
         collection = collection_name(collection)
-        if not self._stores.exists:
+        if not self.stores.exists:
             nothing = nothing_to_read(files, pictures=self.reader.ocr.is_named)
             if nothing is not None:
                 return nothing
-        with self._stores.writing() as store:
+        with self.stores.writing() as store:
             if owner is not None:
                 store.collections.claim(collection, owner)
             indexer = self._indexer(store, progress, recheck=recheck, collection=collection)
             report = indexer.add(files, among=among)
-            self._indexes.refresh(store)
+            self.indexes.refresh(store)
         return report
 
     def add_documents(self, documents: Iterable[Document], collection: str) -> IndexReport:
         """Add or update documents, taken one by one."""
         collection = collection_name(collection)
-        with self._stores.writing() as store:
+        with self.stores.writing() as store:
             indexer = self._indexer(store, collection=collection)
             report = indexer.add_documents(documents)
-            self._indexes.refresh(store)
+            self.indexes.refresh(store)
         return report
 
     def import_archive(
@@ -107,26 +103,26 @@ class Ingestion:
 
         with (
             archive.reading(path, kind="export", format_=FORMAT) as export,
-            self._stores.writing() as store,
+            self.stores.writing() as store,
         ):
-            encoder = self._models.encoder(store.fingerprint())
+            encoder = self.models.encoder(store.fingerprint())
             report = import_documents(store, export, encoder, progress=progress)
-            self._indexes.refresh(store)
+            self.indexes.refresh(store)
         return report
 
     def reencode(self, progress: Callable[[Progress], None] | None) -> int:
         """Encode every document again with the encoder asked for; how many in this run."""
         from indexing.reencoding import reencode
 
-        self._stores.connection()
-        with self._stores.writing() as store:
-            local = self._models.new_encoder() if self._workers is None else None
-            encoder = local or self._models.new_encoder_on(self._required_workers)
+        self.stores.connection()
+        with self.stores.writing() as store:
+            local = self.models.new_encoder() if self.workers is None else None
+            encoder = local or self.models.new_encoder_on(self._required_workers)
             if store.fingerprint() == encoder.fingerprint:
                 return 0
             count = reencode(store, encoder, progress=progress)
-            self._models.use_encoder(local)
-            self._indexes.refresh(store)
+            self.models.use_encoder(local)
+            self.indexes.refresh(store)
         return count
 
     def _indexer(
@@ -139,28 +135,28 @@ class Ingestion:
     ) -> Indexer:
         from indexing.indexer import Indexer
 
-        if self._workers is not None:
+        if self.workers is not None:
             lookahead = cache(lambda: self._lookahead(store))
             return Indexer(
                 store, lookahead, progress, self.reader, recheck, collection, ahead=lookahead
             )
-        self._models.check(store.fingerprint())
+        self.models.check(store.fingerprint())
         encoder = cache(lambda: self._encoder(store))
         return Indexer(store, encoder, progress, self.reader, recheck, collection)
 
     def _encoder(self, store: Store) -> Encoder:
         """The encoder of this process, whose vectors the store holds from now on."""
-        encoder = self._models.encoder(store.fingerprint())
+        encoder = self.models.encoder(store.fingerprint())
         store.set_fingerprint(encoder.fingerprint)
         return encoder
 
     def _lookahead(self, store: Store) -> Lookahead:
         """As `_encoder`, by the workers of the cluster."""
-        lookahead = self._models.encoder_on(self._required_workers, store.fingerprint())
+        lookahead = self.models.encoder_on(self._required_workers, store.fingerprint())
         store.set_fingerprint(lookahead.fingerprint)
         return lookahead
 
     @property
     def _required_workers(self) -> RayWorkers:
-        assert self._workers is not None, "there are some wherever they are used"
-        return self._workers
+        assert self.workers is not None, "there are some wherever they are used"
+        return self.workers

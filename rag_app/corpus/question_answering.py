@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Generator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,39 +24,34 @@ if TYPE_CHECKING:
     from rag_app.requests.router import Route, Router
 
 
+@dataclass(frozen=True)
 class QuestionAnswering:
     """What answers requests over a corpus.
 
-    Args:
+    Attributes:
         stores: Its documents.
         search: What retrieves evidence.
         models: What generates.
         workers: The Ray cluster that makes answers instead, if there is one.
-        notify: Called with a sentence about anything that takes long.
+        notify: Called with a message about anything that takes long.
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        search: Search,
-        models: Models,
-        *,
-        workers: RayWorkers | None,
-        notify: Callable[[str], None] | None,
-    ) -> None:
-        self._stores, self._search, self._models = stores, search, models
-        self._workers, self._notify = workers, notify
+    stores: Stores
+    search: Search
+    models: Models
+    workers: RayWorkers | None
+    notify: Callable[[str], None] | None
 
     @property
     def concurrency(self) -> int:
         """How many requests are best made at once: on a cluster, two for each worker."""
-        return 1 if self._workers is None else max(1, 2 * self._pool.count)
+        return 1 if self.workers is None else max(1, 2 * self._pool.count)
 
     def answer(self, request: AskRequest) -> Answer:
         """The answer, from the cluster where there is one."""
         from generator.answer import AnswerReady
 
-        for event in self._events(request, None, on_workers=self._workers is not None):
+        for event in self._events(request, None, on_workers=self.workers is not None):
             if isinstance(event, AnswerReady):
                 return event.answer
         raise AssertionError("a stream ends with its answer")
@@ -82,7 +77,7 @@ class QuestionAnswering:
                 "passages; check the position with a question"
             )
         request = route.request
-        (retrieval, _), generator = self._search.evidence(request), self._generator
+        (retrieval, _), generator = self.search.evidence(request), self._generator
         usual = usual or generator.answer(request, retrieval)
         return check(generator, request, retrieval, usual, progress=progress)
 
@@ -96,7 +91,7 @@ class QuestionAnswering:
         if route.lines is not None:
             yield from route.events(time.perf_counter() - started)
             return
-        evidence, lost = self._search.evidence(route.request)
+        evidence, lost = self.search.evidence(route.request)
         retrieval = replace(evidence, seconds=time.perf_counter() - started)
         if on_workers:
             answer = self._generate(route.request, retrieval)
@@ -108,7 +103,7 @@ class QuestionAnswering:
 
     def _route(self, request: AskRequest) -> Route:
         """How a request is answered: from the store, or by a search of the documents it names."""
-        with self._stores.reading() as store:
+        with self.stores.reading() as store:
             return self._router.route(request, store.limited(request.where))
 
     @cached_property
@@ -119,19 +114,19 @@ class QuestionAnswering:
 
     @property
     def _generator(self) -> AnswerGenerator:
-        return self._models.generator(self._stores.connection().fingerprint())
+        return self.models.generator(self.stores.connection().fingerprint())
 
     @property
     def _generate(self) -> Generate:
         """What answers on the cluster."""
         from rag_app.corpus.cluster.answers import generate_on
 
-        stored = self._stores.connection().fingerprint()
-        return generate_on(self._pool, self._models.generator_settings, stored)
+        stored = self.stores.connection().fingerprint()
+        return generate_on(self._pool, self.models.generator_settings, stored)
 
     @cached_property
     def _pool(self) -> WorkerPool:
         from rag_app.corpus.cluster.workers import WorkerPool
 
-        assert self._workers is not None, "asked for only where there are some"
-        return WorkerPool(self._workers, self._notify)
+        assert self.workers is not None, "asked for only where there are some"
+        return WorkerPool(self.workers, self.notify)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -105,6 +105,35 @@ class ShardManifest:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(folder / FILE_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How a corpus is to be divided.
+
+    Attributes:
+        shards: Into how many.
+        ray: The address of the Ray cluster that is to search them; "" for whoever asks.
+        replicas: Actors of each shard there.
+        name: What the corpus is to be called there.
+        gpus: Of each actor.
+    """
+
+    shards: int
+    ray: str = ""
+    replicas: int = 1
+    name: str = ""
+    gpus: float = 0.0
+
+    def placed(self, manifest: ShardManifest) -> ShardManifest:
+        """A manifest with the place where its shards are to be searched."""
+        return replace(
+            manifest,
+            ray=self.ray,
+            replicas=self.replicas,
+            name=self.name,
+            gpus=self.gpus,
+        )
 
 
 def folder_of(state: ShardState) -> str:

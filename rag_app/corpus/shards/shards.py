@@ -32,7 +32,7 @@ from indexing.index.snapshot import Snapshot
 from indexing.store.database import Synchronous
 from indexing.store.store import FILE_NAME, Store
 from indexing.store.transfer import transfer, versions
-from rag_app.corpus.shards.manifest import ShardManifest, ShardState, folder_of, shard_of
+from rag_app.corpus.shards.manifest import Division, ShardManifest, ShardState, folder_of, shard_of
 from rag_app.corpus.stores import Stores
 from retriever.features import Embed
 from retriever.fusion import Ranking
@@ -157,29 +157,17 @@ class Shards:
 
     # Publishing, while the write lock of the corpus is held
 
-    def divide(  # noqa: PLR0913 - four of them optional, by keyword
-        self,
-        store: Store,
-        count: int,
-        *,
-        ray: str = "",
-        replicas: int = 1,
-        name: str = "",
-        gpus: float = 0.0,
-    ) -> ShardManifest:
-        """Divide a store into so many shards, or into another number of them, and publish.
+    def divide(self, store: Store, division: Division) -> ShardManifest:
+        """Divide a store, or divide it in another way, and publish.
 
         Args:
             store: The corpus's own.
-            count: How many.
-            ray: The address of the Ray cluster that is to search them; "" for whoever asks.
-            replicas: Actors of each shard there.
-            name: What the corpus is called there.
-            gpus: Of each actor.
+            division: How.
 
         Raises:
-            InvalidRequest: There cannot be so many.
+            InvalidRequest: The number of shards is out of range.
         """
+        count = division.shards
         if not 1 <= count <= MOST:
             raise InvalidRequest(f"{count} shards cannot be; give 1 to {MOST}")
         before = self.manifest or ShardManifest(0, "", ())
@@ -187,8 +175,7 @@ class Shards:
         empty = (ShardState(str(n), 0, "", 0, 0) for n in range(count))
         shards = tuple(known.get(one.name, one) for one in empty)
         draft = replace(before, shards=shards, previous=before.folders)
-        place = replace(draft, ray=ray, replicas=replicas, name=name, gpus=gpus)
-        return self._publish(store, place)
+        return self._publish(store, division.placed(draft))
 
     def publish(self, store: Store) -> None:
         """Bring the shards up to the store; those of which nothing has changed stay as they are."""

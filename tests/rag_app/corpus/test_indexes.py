@@ -11,7 +11,7 @@ import pytest
 from indexing.encoder.encoder import Encoder
 from indexing.errors import InvalidRequest
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.indexes import Division
+from rag_app.corpus.shards.manifest import Division
 
 
 def test_a_lock_on_the_index_stops_nobody(corpus: Corpus, encoder: Encoder) -> None:

@@ -241,11 +241,12 @@ from itertools import count
 from pathlib import Path
 from indexing.store.store import Store
 from indexing.store.transfer import transfer
+from rag_app.corpus.shards.manifest import Division
 from rag_app.corpus.shards.shards import Shards
 store, shards = Store(Path(sys.argv[1])), Shards(Path(sys.argv[1]))
 print("begins", flush=True)
 for number in count():
-    shards.divide(store, 2 + number % 5)
+    shards.divide(store, Division(2 + number % 5))
 """
 
 
