@@ -1,4 +1,4 @@
-"""The form of an answer: as usual, points of a list, or only the words that answer.
+"""The form of an answer: as usual, a list of points, or only the words that answer.
 
 Quotes stay verbatim: each stands on its line, and can be cut to the words that answer, where such
 words stand out. A language model is told the form in its prompt, and may not keep to it. The

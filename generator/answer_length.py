@@ -1,4 +1,4 @@
-"""How long an answer may be, in a person's words: short, usual, long."""
+"""How long an answer may be: short, usual or long."""
 
 from __future__ import annotations
 

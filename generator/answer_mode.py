@@ -1,4 +1,4 @@
-"""Quotes or a generated answer, when nobody says which: what was measured decides."""
+"""Whether to quote or to generate when a request does not say: decided by measurement."""
 
 from __future__ import annotations
 

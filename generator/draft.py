@@ -1,4 +1,4 @@
-"""An answer in the making: pieces, citations, what was on, and where the time went."""
+"""An answer in progress: pieces, citations, active methods, and timings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a language model is shown of the documents: whole documents or passages, and how much."""
+"""How much of the documents a language model reads: whole documents or passages."""
 
 from __future__ import annotations
 

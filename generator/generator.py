@@ -1,4 +1,4 @@
-"""A request and what was retrieved for it in, a streamed answer out."""
+"""A request and its retrieved evidence in, a streamed answer out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What travels from the surface that takes a question to the decoder that answers it."""
+"""A question and its options, as they travel from the user interface to the decoder."""
 
 from __future__ import annotations
 

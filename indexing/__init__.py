@@ -1,1 +1,1 @@
-"""Files to documents to vectors: the floor that everything else stands on."""
+"""Files to documents to vectors: the layer beneath everything else."""

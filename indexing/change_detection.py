@@ -1,4 +1,4 @@
-"""Which documents a corpus holds, by content and by place, and what a file's documents mean to it.
+"""The documents of a corpus by content and place, and what a file's documents change.
 
 Whether a document is new, changed, moved or a copy is decided here, apart from reading, encoding
 and committing. The catalogue follows a run step by step, so that what the run did to one file

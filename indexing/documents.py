@@ -1,4 +1,4 @@
-"""The shared words: what a document, an utterance, a passage and a hit are. All frozen.
+"""The shared types: documents, utterances, passages and hits. All frozen.
 
 Every `start` and `end` in this project counts characters of `Document.text` (Python string
 indexes, end exclusive), so that `document.text[start:end]` is the thing itself.

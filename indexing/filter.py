@@ -1,4 +1,4 @@
-"""What a search is limited to: collections, documents, a path pattern, a speaker, dates, people."""
+"""The limits of a search: collections, documents, a path pattern, a speaker, dates, people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a run of indexing has come, and what it did."""
+"""The progress of an indexing run, and its result."""
 
 from __future__ import annotations
 

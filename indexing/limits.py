@@ -1,4 +1,4 @@
-"""How much one file may take to be read."""
+"""Limits on reading one file."""
 
 from __future__ import annotations
 

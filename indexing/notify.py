@@ -1,4 +1,4 @@
-"""How a person is told that something takes long."""
+"""The callback for messages about anything that takes long."""
 
 from __future__ import annotations
 

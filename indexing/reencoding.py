@@ -1,4 +1,4 @@
-"""Every document of a store is encoded again; the vectors are replaced when the last is there."""
+"""Encodes every document of a store again; all vectors are replaced at once at the end."""
 
 from __future__ import annotations
 

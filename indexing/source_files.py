@@ -1,4 +1,4 @@
-"""Files of a run, and what they hold: documents, failures, and what is beside the text."""
+"""The files of a run and their contents: documents, failures, and unread parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files lie under the paths that a person names. Nothing is opened but folders."""
+"""The files under the paths that a person names. Only folders are opened."""
 
 from __future__ import annotations
 

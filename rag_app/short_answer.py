@@ -1,4 +1,4 @@
-"""Where the words that answer stand in a quote, however the quote is shown."""
+"""Where the words that answer are in a quote, however the quote is displayed."""
 
 from __future__ import annotations
 

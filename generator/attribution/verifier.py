@@ -1,4 +1,4 @@
-"""The verifier: the probability that evidence supports a sentence, in whatever words.
+"""The verifier: the probability that evidence supports a sentence, however it is worded.
 
 A cross-encoder: the packaged encoder reads sentence and excerpt together (`[CLS] sentence [SEP]
 excerpt [SEP]`), and one logit says whether the excerpt supports the sentence. It was tuned on

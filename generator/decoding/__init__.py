@@ -1,4 +1,4 @@
-"""A model, a request and evidence in, an answer out: one way of decoding over documents a file."""
+"""A model, a request and evidence in, an answer out: one file for each way of decoding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every way of decoding over documents takes, and what it gives."""
+"""The interface of every way of decoding over documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One answer from many documents: k prompts in one batch, their next tokens weighed and summed.
+"""One answer from many documents: k prompts in one batch, a weighted sum of their next tokens.
 
 RAG-Sequence and RAG-Token (Lewis et al. 2020, arXiv 2005.11401, sections 2.1 to 2.5) with a model
 that only decodes:

@@ -1,4 +1,4 @@
-"""Each piece of evidence in a prompt of its own, and one answer from all of them together.
+"""Each piece of evidence in a prompt of its own, combined into one answer.
 
 RAG-Token and RAG-Sequence (Lewis et al. 2020, arXiv 2005.11401); `mixture` has the arithmetic. A
 "document" of that paper is a passage here. No passage stands before another, so none can be

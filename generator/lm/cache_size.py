@@ -1,4 +1,4 @@
-"""What the keys and values of a model take, and what memory there is for them."""
+"""The memory that a model's keys and values need, and the memory available for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a calibration found for a model: whether Ms-PoE or LPES helps it, and how it answers.
+"""The result of a model's calibration: whether Ms-PoE or LPES helps it, and how it answers best.
 
 A verdict belongs to a model's name and revision. A person's own verdicts lie in the user's data
 folder and come first; that of the packaged model ships with this program.

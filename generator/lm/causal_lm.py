@@ -1,4 +1,4 @@
-"""A causal language model, its tokenizer, and where they run."""
+"""A causal language model, its tokenizer, and its device."""
 
 from __future__ import annotations
 

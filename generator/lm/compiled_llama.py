@@ -1,4 +1,4 @@
-"""A model of the Llama kind as `c/step.c` takes it: pointers to its weights, quantized or dense.
+"""A Llama model in the form that `c/step.c` takes: pointers to its weights, quantized or dense.
 
 Matrices whose codes and scales were kept when a GGUF file was converted (`models.quantization`) are
 read in their 4 or 8 bits, where they still are the model's weights. Weights in float32 that come

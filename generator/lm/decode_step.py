@@ -1,4 +1,4 @@
-"""Token ids and a cache in, logits out: single tokens on a cpu in compiled code.
+"""Token ids and a cache in, logits out: single tokens on a CPU in compiled code.
 
 Prefill is bound by arithmetic, and PyTorch is good at that. A single token is bound by the reading
 of all weights and by some thousand small calls. Models of the Llama kind take it in one call of

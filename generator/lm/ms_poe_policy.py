@@ -1,4 +1,4 @@
-"""How a model reads positions while it answers: as it was made, or rescaled where that helps it."""
+"""How a model reads positions while it answers: unchanged, or rescaled where that helps."""
 
 from __future__ import annotations
 

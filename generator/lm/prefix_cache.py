@@ -1,4 +1,4 @@
-"""Keys and values of prompts that were read before, so that what two share is read once.
+"""Keys and values of earlier prompts, so that a shared prefix is read only once.
 
 The least recently used are forgotten first, when all together take more than a number of bytes.
 What is kept is found by its token ids, so by its content; a model that computes in another way

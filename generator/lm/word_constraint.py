@@ -1,4 +1,4 @@
-"""Words that a language model may write: those it was shown, and those that only join them.
+"""The words that a language model may write: those in its prompt, and function words.
 
 Constrained decoding, as in `extractive.constrained_decoding`, by words instead of sentences: after
 each token, what is written of a word must begin an allowed word. So no name, number or other word

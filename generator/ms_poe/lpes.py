@@ -1,4 +1,4 @@
-"""LPES: each layer reads the positions on a scale of its own.
+"""LPES: each layer reads the positions on its own scale.
 
 "Mitigating Position Bias in Transformers via Layer-Specific Positional Embedding Scaling", arXiv
 2606.27705. In layer l, position m becomes m / scales[l]: linear position interpolation, layer by

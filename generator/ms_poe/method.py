@@ -1,4 +1,4 @@
-"""Ms-PoE: each head reads the positions on a scale of its own, so that fewer are far away.
+"""Ms-PoE: each head reads the positions on its own scale, so that fewer are far away.
 
 Zhang et al., "Found in the Middle: How Language Models Use Long Contexts Better via Plug-and-Play
 Positional Encoding", arXiv 2403.04797, section 3. Position m becomes m / r, with r from `r_min` for

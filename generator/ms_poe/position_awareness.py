@@ -1,4 +1,4 @@
-"""How much of what a head sees it singles out: which heads keep their positions, which give way.
+"""Position awareness: how selectively a head attends; decides which heads keep their positions.
 
 Ms-PoE (Zhang et al., "Found in the Middle", arXiv 2403.04797), section 3.3: the share of keys that
 get more than three times the mean attention of the last query. One row of scores a head, O(n).

@@ -1,4 +1,4 @@
-"""What Ms-PoE and LPES have in common: settings by which a model reads positions, until undone."""
+"""What Ms-PoE and LPES have in common: settings that change how a model reads positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries and keys in, rotated as Ms-PoE wants out: of a prompt, and of one token."""
+"""Queries and keys in, rotated by Ms-PoE's positions out: of a prompt, and of one token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Before a method is used on an architecture for the first time, it is proved there."""
+"""Tests a method on an architecture before it is used there for the first time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks: utterances, or paragraphs outside of any; topics begin where one begins."""
+"""Blocks: utterances, or paragraphs outside utterances; topics begin at blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How likely a topic begins with a unit of text: features of what stands before and after it.
+"""How likely a topic begins at a block: features of the text before and after it.
 
 Lexical cohesion (Hearst, "TextTiling", Computational Linguistics 1997) and the similarity of the
 stored vectors compare windows on either side; as in Galley et al. ("Discourse segmentation of

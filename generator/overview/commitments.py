@@ -1,4 +1,4 @@
-"""Decisions and actions, by what people say when they commit themselves.
+"""Decisions and actions, recognised by the phrases with which people commit themselves.
 
 Patterns of English, made for few false finds rather than for all: a decision or promise in other
 words is not found. A question, a condition, a negation or a report of what somebody hoped commits

@@ -1,4 +1,4 @@
-"""Key words of a part of a document: those it has far more often than the rest.
+"""Keywords of a part of a document: words that it has far more often than the rest.
 
 The weight of a stem is its log-likelihood ratio between the part and the rest (Dunning, "Accurate
 methods for the statistics of surprise and coincidence", Computational Linguistics 1993), which

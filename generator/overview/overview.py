@@ -1,4 +1,4 @@
-"""The overview of a document: who speaks, topics, decisions, actions; nothing that it does not say.
+"""The overview of a document: speakers, topics, decisions and actions, all quoted from it.
 
 Every sentence is a quote with its place: `document.text[quote.start:quote.end] == quote.text`.
 """

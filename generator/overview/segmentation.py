@@ -1,4 +1,4 @@
-"""Topics along a document: the most likely borders, between parts that are each of one piece.
+"""Topics along a document: the most likely borders between coherent parts.
 
 Dynamic programming finds the exact maximum of three terms: the log odds of each border
 (`border_features`), how alike the vectors within each topic are (kernel change-point detection:

@@ -1,4 +1,4 @@
-"""The most telling sentence of a part of a document: the one that has most of its key words."""
+"""The key sentence of a part of a document: the one with most of its keywords."""
 
 from __future__ import annotations
 

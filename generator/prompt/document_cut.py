@@ -1,4 +1,4 @@
-"""A document that is longer than the room for it, cut at sentences; what was shown of which."""
+"""A document that is longer than its budget, cut at sentences, with what was shown of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question and its history in, a standalone question out; what a model has read so far.
+"""A question and its history in, a standalone question out.
 
 "And who disagreed?" names nothing that can be looked for. Such a question is completed with the
 words of the question that it follows. Words and forms are English or German; in another language

@@ -1,4 +1,4 @@
-"""What the encoder makes of a document."""
+"""The vectors of a document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents in, vectors out, where several are encoded elsewhere at the same time.
+"""Documents in, vectors out, when several workers encode in parallel.
 
 Whoever needs the vectors of documents takes them one by one, in order. Of those that it will need
 it tells a little ahead, so that all workers are busy while it waits for the first.

@@ -1,4 +1,4 @@
-"""A BERT whose token states are averaged, by transformers alone: what the packaged encoder is.
+"""A BERT model with mean pooling, loaded by transformers alone: the packaged encoder.
 
 sentence-transformers loads the same, and computes the same to the last bit; but it is imported with
 its trainers, scikit-learn and SciPy, which takes 1.5 s and 80 MB that encoding has no use for.

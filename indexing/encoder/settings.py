@@ -1,4 +1,4 @@
-"""What a person may choose about encoding."""
+"""The user's settings for encoding."""
 
 from __future__ import annotations
 

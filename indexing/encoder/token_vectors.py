@@ -1,4 +1,4 @@
-"""Vectors of texts of one token, kept on disk from process to process.
+"""Vectors of texts of one token, cached on disk.
 
 The words of evidence are embedded one by one, and most of them are one token of the vocabulary. A
 file has a row for each token; one that nobody has needed yet is a hole. A row that is not of length

@@ -1,4 +1,4 @@
-"""A text's tokens and where they stand, and what goes around them in a window."""
+"""The tokens of a text with their offsets, and the special tokens of a window."""
 
 from __future__ import annotations
 

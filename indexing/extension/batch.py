@@ -1,4 +1,4 @@
-"""What a method must know of the batch that is being encoded: real tokens, lengths, positions.
+"""What a method needs to know of the current batch: real tokens, lengths, positions.
 
 Everything is counted for each sequence by itself, so that no method can depend on the padded
 length of the batch. A hook on the model notes the batch as it comes in; the hooks of the methods

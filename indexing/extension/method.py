@@ -1,4 +1,4 @@
-"""What every method is: a frozen dataclass that changes a model inside a `with`, and undoes it.
+"""The interface of every method: a frozen dataclass that changes a model inside a `with`.
 
 To add one: a file with a subclass of `Extension` that names the positions it works on and yields
 its changes, and a line in `METHODS` and in `WORKS_ON`. The tests go through that table.

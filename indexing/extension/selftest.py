@@ -1,4 +1,4 @@
-"""Proves a method on an architecture before its first use there.
+"""Tests a method on an architecture before its first use there.
 
 Methods reach into models by hooks, and an architecture that nobody has tried may call its parts
 in another way. So, once for each method, class of model and attention implementation, a probe of

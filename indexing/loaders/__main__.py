@@ -1,4 +1,4 @@
-"""The process that reads files: paths come in, what the loaders find in them goes out.
+"""The process that reads files: paths in, what the loaders find in them out.
 
 `process.py` starts it, and again after it has ended: by a crash, or because a file exceeded its
 limits. It imports the loaders and what they need, and nothing else of this program.

@@ -1,4 +1,4 @@
-"""HTML: what a reader sees of a page, in blocks, without scripts, menus and hidden parts."""
+"""HTML: the visible text of a page, in blocks, without scripts, menus and hidden parts."""
 
 from __future__ import annotations
 

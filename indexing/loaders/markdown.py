@@ -1,4 +1,4 @@
-"""Markdown: the text as it stands, its headings as the places where passages begin."""
+"""Markdown: the text unchanged, with its headings as borders of passages."""
 
 from __future__ import annotations
 

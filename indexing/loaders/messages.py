@@ -1,4 +1,4 @@
-"""What the process that reads files says, as JSON: nothing that a file holds is ever executed.
+"""The messages of the process that reads files, as JSON: nothing in a file is ever executed.
 
 A message is eight bytes that say how long it is, then that many bytes of JSON.
 """

@@ -1,4 +1,4 @@
-"""In: a picture of pages, as scanners and telephones save them. Out: what OCR reads on it.
+"""In: a picture of pages, from a scanner or a phone. Out: what OCR reads on it.
 
 Each picture of a TIFF is a page; PNG and JPEG have one.
 """

@@ -1,4 +1,4 @@
-"""Rows of a table as lines that can be understood alone: each cell with the name of its column.
+"""Rows of a table as lines that make sense alone: each cell with the name of its column.
 
 "Item: Laptops | Q1: 1200 | Q2: 900" can be found, quoted and cited without the first row of the
 table, which may stand thousands of rows above.

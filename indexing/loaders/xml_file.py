@@ -1,4 +1,4 @@
-"""XML of which nothing is expanded and nothing is fetched."""
+"""XML, parsed without expanding entities or fetching anything."""
 
 from __future__ import annotations
 

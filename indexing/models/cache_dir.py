@@ -1,4 +1,4 @@
-"""Where files that were derived from others are kept."""
+"""The folder of files that are derived from others."""
 
 from __future__ import annotations
 

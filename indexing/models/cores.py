@@ -1,4 +1,4 @@
-"""Cores: who computes at once in this process, and how many threads each may use.
+"""Cores: how many computations run at once in this process, and how many threads each may use.
 
 Two questions with a thread each on two cores are done sooner than one after the other with two:
 threads of one computation wait for each other after each operation, and for the Python between.

@@ -1,4 +1,4 @@
-"""What this machine computes with: the device, and the fastest dtype on it."""
+"""The device that this machine computes on, and its fastest dtype."""
 
 from __future__ import annotations
 

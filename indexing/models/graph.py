@@ -1,4 +1,4 @@
-"""Graphs: models that ONNX Runtime runs, ready in a twentieth of a second and without torch.
+"""Graphs: models that ONNX Runtime runs, ready in 50 ms and without torch.
 
 A graph is exported from the model itself, once (`indexing.models.graph_export`), into a folder of
 the user's cache, whose name changes with the content of the model's files and with the version of

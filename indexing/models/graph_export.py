@@ -1,4 +1,4 @@
-"""A torch model in, its graph in the cache out: once for each model, on each machine.
+"""A torch model in, its graph in the cache out: once per model and machine.
 
 The model is traced as it is, changes merged, in float32; ONNX Runtime lays the graph out, and what
 it wrote is read back and compared with the model before it gets its name, by one rename. A run that

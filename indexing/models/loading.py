@@ -1,4 +1,4 @@
-"""Models are loaded one at a time, and in silence."""
+"""Models are loaded one at a time, and without their libraries' output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Language models that are on this machine already: what can be chosen without a network."""
+"""Language models that are already on this machine, and can be used without a network."""
 
 from __future__ import annotations
 

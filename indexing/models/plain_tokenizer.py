@@ -1,4 +1,4 @@
-"""The tokenizer of a model's folder, from the library that computes it, without transformers."""
+"""The tokenizer of a model's folder, by the tokenizers library, without transformers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A GGUF file's quantized matrices in, their codes and scales out: kept beside unpacked weights.
+"""A GGUF file's quantized matrices in, their codes and scales out, beside the dense weights.
 
 GGUF stores a matrix in blocks of 32 columns, each weight as code * step + offset of its block. The
 types of 4 and 8 bits are kept (Q4_0, Q4_1, Q4_K, Q8_0); the others are only unpacked.

@@ -1,4 +1,4 @@
-"""What the libraries of this process are told: to sleep when they are done, and to keep memory."""
+"""Settings of the libraries in this process: threads that sleep when idle, and memory."""
 
 from __future__ import annotations
 

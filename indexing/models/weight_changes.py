@@ -1,4 +1,4 @@
-"""What tuning added to a packaged encoder, in a file of a quarter of its size.
+"""The changes that tuning made to a packaged encoder, in a quarter of its size.
 
 Of each matrix the difference in eight bits with a scale a row (as in LLM.int8: Dettmers et al.
 2022, arXiv 2208.07339), `encoder.NAME.rows` (out, in) int8 and `encoder.NAME.scale` (out,); of

@@ -1,4 +1,4 @@
-"""Recognises what an embedding model is made of, from its modules and config, never its name."""
+"""Recognises the architecture of an embedding model from its modules and config, not its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention over bands of distances, in memory that grows with n and not with n squared.
+"""Attention over bands of distances, in memory that is linear in n.
 
 Each band says which queries and keys (already rotated to their positions) meet at which distances
 i - j. One softmax runs over all bands together. Attention is computed for one tile of queries and

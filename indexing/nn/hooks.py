@@ -1,4 +1,4 @@
-"""Changes to a model that undo themselves: the only ways in which this package touches one."""
+"""Changes to a model that undo themselves: the only way in which this package modifies one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: the picture of a page. Out: its lines of text, where each stands, and how surely it was read.
+"""In: the picture of a page. Out: its lines of text, their places, and their confidence.
 
 An engine is a file, and a line of `ENGINES`. They run in the process that reads files, within its
 limits, a page at a time; what they have read is kept by the corpus, so that no page is read twice.

@@ -1,4 +1,4 @@
-"""What an engine gives, what it is told, and what one is."""
+"""What an OCR engine is, what it is given, and what it returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of pages into text, while a file is read: what is kept of them is not read again."""
+"""Pictures of pages into text while a file is read; stored results are reused."""
 
 from __future__ import annotations
 

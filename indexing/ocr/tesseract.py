@@ -1,4 +1,4 @@
-"""Tesseract, by tesserocr; it needs data for each language, which Debian's packages hold."""
+"""Tesseract, by tesserocr; it needs data for each language, as in Debian's packages."""
 
 from __future__ import annotations
 

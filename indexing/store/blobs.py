@@ -1,4 +1,4 @@
-"""Blobs: what is large, or is there before its document, by key: readings of pictures, figures.
+"""Blobs: large values by key, which may precede their document: readings of pictures, figures.
 
 Documents name the keys they need among their facts. What none names goes when a document goes; a
 reading of a file whose reading was broken off waits under its key until then.

@@ -1,4 +1,4 @@
-"""Facts: what is kept of a document beside its text, by name, as JSON.
+"""Facts: what is stored about a document beside its text, by name, as JSON.
 
 Its occasion, the names that people gave to its speakers, its figures. They belong to the document,
 in whatever collections it is. One table holds them all, so that a further one needs no migration;

@@ -1,4 +1,4 @@
-"""What files looked like when they were last read whole, so that unchanged ones are skipped."""
+"""The sizes and times of files when they were last read whole, to skip unchanged ones."""
 
 from __future__ import annotations
 

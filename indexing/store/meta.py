@@ -1,4 +1,4 @@
-"""What a store says of its own state: how often it changed, and how its vectors were made."""
+"""The state of a store: its generation and stamp, and the fingerprint of its vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the database came to look as it does: one numbered step after another, never edited.
+"""The history of the database's schema: numbered steps, never edited.
 
 Step n brings a database of format n to format n + 1. A new step goes at the end.
 """

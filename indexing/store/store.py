@@ -1,4 +1,4 @@
-"""The truth: one SQLite file (WAL) with documents, passages, vectors, and how they were made.
+"""The source of truth: one SQLite file (WAL) with documents, passages, vectors, and fingerprint.
 
 A document and everything about it are committed in one transaction. Row numbers are never reused,
 so a passage row always means the same passage, or none. Every commit raises `generation` and draws

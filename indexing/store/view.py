@@ -1,4 +1,4 @@
-"""What a store holds, read: documents, passages and vectors, as far as a scope allows."""
+"""A read-only view of a store: documents, passages and vectors, limited by a scope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Speech as it is written down, without what only speech has: for a reader, or a language model.
+"""Transcribed speech without its disfluencies, for people and language models to read.
 
 Annotations of sounds and gaps, hesitation ("uh"), words that are said twice or broken off, and the
 blanks before punctuation of tokenized transcripts. No word that carries meaning is changed, added

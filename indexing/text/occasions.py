@@ -1,4 +1,4 @@
-"""When a meeting took place and who took part, by what stands above its first words.
+"""When a meeting took place and who took part, from the lines above its first words.
 
 Such as "Date: 14 March 2026", "Attendees: Ada Park, Bob Stone", or a line that is only a date.
 """

@@ -1,4 +1,4 @@
-"""The order in which a person reads the pieces of text on a page: rows, and columns side by side.
+"""The reading order of the pieces of text on a page: rows, and columns side by side.
 
 Pieces are put into rows. Consecutive rows that leave the same strip of the page blank, with prose
 on both sides of it, are columns: all of the left one is read before the right one, and each may be

@@ -1,4 +1,4 @@
-"""How a batch is asked."""
+"""The options of a batch."""
 
 from __future__ import annotations
 

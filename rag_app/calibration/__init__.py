@@ -1,1 +1,1 @@
-"""A language model in, what suits it out: Ms-PoE or not, quotes or generated answers."""
+"""A language model in, its best settings out: Ms-PoE or not, quotes or generated answers."""

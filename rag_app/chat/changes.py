@@ -1,4 +1,4 @@
-"""Whether anything has changed of what a page shows, also by other windows and other processes."""
+"""Whether anything that a page shows has changed, also in other windows and processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The address of a model's server that somebody typed: where this server may connect to for them.
+"""The address of a model server that somebody typed: whether this server may connect to it.
 
 Only whoever may choose the model types one, and nothing is followed to another address. This
 machine and its network are where such servers run, so they are allowed; addresses at which no

@@ -1,4 +1,4 @@
-"""Which language model writes: looked for, tested and chosen on the page, kept beside the corpus.
+"""The language model that writes: looked for, tested and chosen on the page, stored on disk.
 
 One model answers everybody, as one machine holds one. Without logins, whoever opens the page may
 choose it; with logins, whoever is named first among them. A model that was named when the server

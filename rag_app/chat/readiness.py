@@ -1,4 +1,4 @@
-"""Whether the models that the first question needs are loaded yet; behind the page, they are."""
+"""Whether the models for the first question are loaded yet; loads them in the background."""
 
 from __future__ import annotations
 

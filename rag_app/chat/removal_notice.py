@@ -1,4 +1,4 @@
-"""Whom it concerns that a document is removed: who loses it, and whose conversations quote it."""
+"""Who is affected when a document is removed: who loses it, and whose conversations quote it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much one request to the server may hold, on the page, in the API and of the tools."""
+"""Limits of one request to the server: by the page, the API and the tools."""
 
 from __future__ import annotations
 

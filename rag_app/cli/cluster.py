@@ -1,4 +1,4 @@
-"""`rag-app cluster`: the search of a corpus divided among shards."""
+"""`rag-app cluster`: divide a corpus into shards."""
 
 from __future__ import annotations
 

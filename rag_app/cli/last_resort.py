@@ -1,4 +1,4 @@
-"""What nobody expected: one line, an exit status, and a log file with the rest."""
+"""Unexpected errors: one line, an exit status, and a log file with the details."""
 
 from __future__ import annotations
 

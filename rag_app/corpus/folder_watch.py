@@ -1,4 +1,4 @@
-"""Folders that change: their documents are added, replaced and removed while they are asked.
+"""Watched folders: documents are added, replaced and removed as files change.
 
 The system says that something has changed (by watchfiles), and a walk over the folder says what.
 So nothing is lost when messages are: at the start, and whenever a folder comes back, all of it is

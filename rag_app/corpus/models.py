@@ -1,4 +1,4 @@
-"""The two models of a corpus, each loaded once and when it is needed."""
+"""The encoder and the generator of a corpus, each loaded once, when it is first needed."""
 
 from __future__ import annotations
 

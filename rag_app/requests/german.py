@@ -1,4 +1,4 @@
-"""Requests in German, in the English words that the kinds of requests are recognised by."""
+"""German requests, translated to the English patterns by which requests are recognised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words by which a question limits itself to a time or to people, language by language."""
+"""The words by which a question names a time or people, for each language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When and among whom what a question asks about was said: "in March", "the meeting with Bob".
+"""The meetings that a question is limited to: "in March", "the meeting with Bob".
 
 A time in a question is often that of a thing ("Why did sales fall in March?"). It is taken for that
 of a meeting only where the question says so ("the meeting of 12 May"), or asks what people said,

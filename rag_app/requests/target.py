@@ -1,4 +1,4 @@
-"""What a request asks for, as its kind reads it out of the words."""
+"""What a request asks for, as recognised from its words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of answers that are computed, in the language in which they are asked for."""
+"""The wording of computed answers, in the language of the question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rich Text: its words by striprtf, which knows the encodings of its fonts."""
+"""Rich Text, read by striprtf, which knows the encodings of its fonts."""
 
 from __future__ import annotations
 

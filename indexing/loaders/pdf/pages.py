@@ -1,4 +1,4 @@
-"""The pages of a PDF as pictures, and where on one a quote stands. Runs in the loader process.
+"""The pages of a PDF as pictures, and the place of a quote on one. Runs in the loader process.
 
 The text that is quoted is the loader's, and another library's than the one that draws. So a quote
 is looked for among the letters that the page is drawn with, and where it is not certain that they

@@ -1,4 +1,4 @@
-"""The pages of a PDF that are pictures: which they are, what OCR reads on them, what it cannot."""
+"""The pages of a PDF that are pictures: what OCR reads on them, and what it cannot read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of a PDF's page that are surely tables: those whose cells are ruled."""
+"""Tables on a PDF's page, recognised only where their cells are ruled."""
 
 from __future__ import annotations
 

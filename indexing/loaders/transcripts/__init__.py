@@ -1,1 +1,1 @@
-"""Transcripts as the programs write them: a file in, utterances with speakers and times out."""
+"""Transcripts in each program's format: a file in, utterances with speakers and times out."""

@@ -1,4 +1,4 @@
-"""Caption cues into a transcript: who says what from when, nothing said twice.
+"""Caption cues into a transcript: who says what and when, without repetitions.
 
 A cue is what a screen shows for a moment. Live captions scroll, so a line comes back in the next
 cue; one utterance spans many cues. The text of the document is one line an utterance, "Speaker:

@@ -1,4 +1,4 @@
-"""A transcript as JSON: a meeting of QMSum, or what Whisper and its relatives write."""
+"""A transcript as JSON: a meeting of QMSum, or the output of Whisper and similar programs."""
 
 from __future__ import annotations
 

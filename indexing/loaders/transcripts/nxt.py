@@ -1,4 +1,4 @@
-"""Words of one speaker in the NITE XML Toolkit's form, as the AMI and ICSI meetings have them.
+"""One speaker's words in the NITE XML Toolkit's format, as in the AMI and ICSI corpora.
 
 Carletta et al., "The NITE XML Toolkit", 2003. A file `ES2002a.A.words.xml` holds what speaker A
 says: `w` with start and end, punctuation as `w punc="true"`, and sounds, gaps and slips of the

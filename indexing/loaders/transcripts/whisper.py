@@ -1,4 +1,4 @@
-"""What Whisper and its relatives write as JSON: segments with times, and speakers where there are.
+"""JSON as Whisper and similar programs write it: segments with times, and speakers if any.
 
 OpenAI's whisper (`transcribe` with `--output_format json`), faster-whisper and WhisperX have a list
 `segments` of objects with `start`, `end` (seconds) and `text`; WhisperX adds `speaker` to segments

@@ -1,1 +1,1 @@
-"""The packaged encoder with other positions: by rotation, or by context. Weights of our own."""
+"""The packaged encoder with other positions, rotary or contextual. Weights of our own."""

@@ -1,4 +1,4 @@
-"""The language that is spoken to whoever made a request: messages, numbers, days.
+"""The language of a request: messages, numbers and dates.
 
 A handler says whom it speaks to with `speak_to`; what it calls then finds the language here.
 """

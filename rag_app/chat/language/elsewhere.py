@@ -1,4 +1,4 @@
-"""Messages that are written where no page is thought of: errors, notes, names of places and times.
+"""Messages from outside the page: errors, notes, names of places and times.
 
 Other packages speak English, to commands and programs too, and what they say is kept in files and
 shown to several people. So a message is translated where it is shown: it is compared with the ones

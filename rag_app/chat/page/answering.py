@@ -1,4 +1,4 @@
-"""The dialog on how answers are made: how long, in what form, and which model writes."""
+"""The dialog about answers: their length, their form, and the model that writes."""
 
 from __future__ import annotations
 

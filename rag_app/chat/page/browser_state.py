@@ -1,4 +1,4 @@
-"""What a browser stores and sends, and whose it is."""
+"""What a browser stores and sends, and whose browser it is."""
 
 from __future__ import annotations
 

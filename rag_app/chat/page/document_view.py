@@ -1,4 +1,4 @@
-"""A document as people read it: pages as pictures, utterances, paragraphs, with a quote marked."""
+"""A document as people read it: pictures of pages, utterances, paragraphs, with a quote marked."""
 
 from __future__ import annotations
 

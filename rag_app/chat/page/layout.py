@@ -1,4 +1,4 @@
-"""The layout of the page: its components, without what they do."""
+"""The layout of the page: its components, without their behaviour."""
 
 from __future__ import annotations
 

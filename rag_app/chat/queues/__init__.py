@@ -1,1 +1,1 @@
-"""What waits for the models: questions and uploads in, one after another out."""
+"""Questions and uploads in, the same one after another out: queues for the models."""

@@ -1,4 +1,4 @@
-"""Search inside one document: where words stand in it, in order."""
+"""Search inside one document: the places of words in it, in order."""
 
 from __future__ import annotations
 

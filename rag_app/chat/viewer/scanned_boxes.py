@@ -1,4 +1,4 @@
-"""Where a quote stands on a page that OCR has read: on the lines that it found."""
+"""The place of a quote on a page that OCR has read: on the lines that it recognised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people look at of a document, limited to what they may see."""
+"""What people can open of a document, limited to what they may see."""
 
 from __future__ import annotations
 

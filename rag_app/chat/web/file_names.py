@@ -1,4 +1,4 @@
-"""What programs elsewhere are told of files: their names, and not where they lie."""
+"""File names for other programs: without the folders that the files are in."""
 
 from __future__ import annotations
 

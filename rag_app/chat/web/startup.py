@@ -1,4 +1,4 @@
-"""What a server answers while its application is being made, so that it listens at once.
+"""What a server answers while its application is being built, so that it listens at once.
 
 Gradio alone takes seconds to import. A browser is shown a page that says so and reloads itself;
 every other request simply waits.

@@ -1,4 +1,4 @@
-"""Templates of English questions: what a sentence says, asked for."""
+"""Templates of English questions: from a statement to the question that it answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Templates of German questions: what a sentence says, asked for."""
+"""Templates of German questions: from a statement to the question that it answers."""
 
 from __future__ import annotations
 

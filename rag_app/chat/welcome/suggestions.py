@@ -1,4 +1,4 @@
-"""What is known of somebody's latest documents before their first question: an overview, questions.
+"""The overview and the suggested questions for somebody's latest documents.
 
 A question is suggested only after it was asked: if the extractive answer is probable and quotes the
 sentence that the question was made from. That is done behind the page, while nobody waits for an

@@ -1,4 +1,4 @@
-"""What questions of a language are made with: patterns of sentences, and what each is asked for."""
+"""Templates of questions in one language: sentence patterns and their questions."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Commands about documents, beside those in `main`: words in, a corpus and what it says out."""
+"""Commands about documents: words in, a corpus and its answers out."""

@@ -1,4 +1,4 @@
-"""Documents encoded by the workers of a Ray cluster: each by one worker, all of them alike."""
+"""Documents encoded by the workers of a Ray cluster, one worker per document."""
 
 from __future__ import annotations
 

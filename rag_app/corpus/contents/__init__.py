@@ -1,1 +1,1 @@
-"""A store in, what it holds out: documents, collections, speakers, to be listed and changed."""
+"""A store in, its contents out: documents, collections and speakers, to list and to change."""

@@ -1,4 +1,4 @@
-"""The speakers of a corpus: listed, named, merged, and called as in the file again.
+"""The speakers of a corpus: list, rename, merge and restore them.
 
 A name stands beside the label of the file. Text, spans and vectors stay, so that quotes do, and
 nothing is encoded.

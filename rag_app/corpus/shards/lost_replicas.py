@@ -1,4 +1,4 @@
-"""Replicas of shards that did not answer in; which of them are still away out.
+"""Replicas of shards that failed to respond, and which of them are still away.
 
 Whoever asks a process that hangs, or that is being started on another machine, waits for it. So it
 is remembered, and called once more without anybody waiting: only when it answers that call is it

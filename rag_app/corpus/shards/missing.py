@@ -1,4 +1,4 @@
-"""Lost shards in, the lines of the context ledger that say what was not looked at out."""
+"""Lost shards in, lines of the context ledger about the documents not searched out."""
 
 from __future__ import annotations
 
