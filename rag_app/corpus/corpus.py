@@ -489,7 +489,7 @@ class Corpus:
         """As `retriever`, but a corpus in shards is scored by its shards, in this process."""
         return self._search.divided_retriever(ranking)
 
-    def ask(  # noqa: PLR0913 - six of them optional, by keyword
+    def ask(  # noqa: PLR0913 - spelled out for `help` and editors
         self,
         question: str,
         *,
@@ -518,7 +518,7 @@ class Corpus:
             )
         )
 
-    def stream(  # noqa: PLR0913 - six of them optional, by keyword
+    def stream(  # noqa: PLR0913 - spelled out for `help` and editors
         self,
         question: str,
         *,
