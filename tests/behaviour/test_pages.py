@@ -89,7 +89,7 @@ def test_every_page_is_in_the_navigation_of_the_site() -> None:
 
 def test_drawings_are_whole() -> None:
     drawings = MERMAID.findall((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
-    assert len(drawings) == 2
+    assert len(drawings) == 3
     for drawing in drawings:
         first, *lines = drawing.splitlines()
         assert re.fullmatch(r"flowchart (TB|LR)", first) and len(lines) > 4
