@@ -9,6 +9,7 @@ wrote ...?" and "How many ...?".
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from generator.evidence import Sentence, Vectors
 from generator.extractive.answer_type import classify_question
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.table_rows import is_header
-from indexing.text.references import in_references
+from indexing.text.references import reference_lists
 from indexing.text.tables import is_row
 
 _HEADING = 10  # words
@@ -78,11 +79,17 @@ def non_prose(features: SentenceFeatures) -> Vectors:
     """
     asks_for_works = _WORKS.search(features.question) is not None
     asks_for_number = classify_question(features.question) == "quantity"
+    documents = {sentence.document.id: sentence.document for sentence in features.sentences}
+    lists = {id_: reference_lists(document.text) for id_, document in documents.items()}
     return np.array(
         [
-            (not asks_for_works and in_references(sentence.document.text, sentence.start))
+            (not asks_for_works and _is_within(lists[sentence.document.id], sentence.start))
             or (not asks_for_number and is_row_of_numbers(sentence.text))
             for sentence in features.sentences
         ],
         np.float32,
     )
+
+
+def _is_within(spans: Iterable[tuple[int, int]], at: int) -> bool:
+    return any(start <= at < end for start, end in spans)

@@ -18,28 +18,24 @@ _HEADING = re.compile(
     r"|bibliographie|références|referencias|bibliografía)[^\S\n]*:?[^\S\n]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_LINE = re.compile(r"[^\n]+")
 _MARK = re.compile(
-    r"\b[A-Z][\w'\u2019-]+,[^\S\n]?(?:[A-Z]\.[^\S\n-]?)+"  # Radford, A.
+    r"\b[A-Z][\w'\u2019-]+,[^\S\n]?[A-Z]\."  # Radford, A.
     r"|\b[A-Z][\w'\u2019-]+[^\S\n][A-Z]{1,3}(?=[,.;]|[^\S\n]\()"  # Radford A,
-    r"|\b(?:[A-Z]\.[^\S\n-]?)+[A-Z][a-z\u00c0-\u024f'\u2019-]+"  # A. Radford
+    r"|\b(?:[A-Z]\.[^\S\n-]?){1,4}[A-Z][a-z\u00c0-\u024f'\u2019-]+"  # A. Radford
     r"|(?i:https?://|\bdoi\b|\barxiv\b|\bisbn\b|\bavailable at\b)"
     r"|\b\d+[^\S\n]?(?:\(\d+(?:[-\u2013]\d+)?\))?[:,][^\S\n]?e?\d+[-\u2013]\d+"  # 33(3):331-357
     r"|\bpp?\.[^\S\n]?\d|\bpages?[^\S\n]\d|\beds?\.|\bIn[^\S\n](?:Proceedings|Advances)\b"
 )
 _AHEAD = 8  # lines that are looked at together
+_LONGEST = 1_000  # characters of a line that are looked at
 _LEAST = 2  # of them that look like entries
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=16)
 def reference_lists(text: str) -> tuple[tuple[int, int], ...]:
     """Spans of the lists of references of a document, headings left out, in order."""
     return tuple(_lists(text))
-
-
-def in_references(text: str, start: int) -> bool:
-    """Whether a character of a document stands in a list of references."""
-    return any(first <= start < last for first, last in reference_lists(text))
 
 
 def _lists(text: str) -> Iterator[tuple[int, int]]:
@@ -54,7 +50,7 @@ def _lists(text: str) -> Iterator[tuple[int, int]]:
 
 def _end(text: str, start: int) -> int:
     """One past the last entry of the list that begins here, if one does."""
-    lines = _LINE.finditer(text, start)
+    lines = (line for line in _LINE.finditer(text, start) if not line[0].isspace())
     ahead = [line for line, _ in zip(lines, range(_AHEAD), strict=False)]
     marked = [_is_entry(line[0]) for line in ahead]
     end = start
@@ -70,4 +66,4 @@ def _end(text: str, start: int) -> int:
 
 
 def _is_entry(line: str) -> bool:
-    return _MARK.search(line) is not None
+    return _MARK.search(line, 0, _LONGEST) is not None

@@ -164,7 +164,7 @@ def _widths(text: str, lines: list[tuple[int, int]]) -> list[int]:
     return [longest[bisect_right(bounds, number) - 1] for number in range(len(lines))]
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def wrap_width(text: str) -> int:
     """How wide the lines of a text are that another line follows: three of four are no wider.
 
