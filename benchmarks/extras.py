@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -63,9 +63,8 @@ def requirements(project: Mapping[str, Any], extra: str) -> list[str]:
 
 def measure(
     project: Mapping[str, Any], extras: Sequence[str], installers: Sequence[str], folder: Path
-) -> list[Cost]:
+) -> Iterator[Cost]:
     """Install what every installation has, then each extra, by each installer in turn."""
-    costs = []
     with track([BASE, *extras], doing="Installing") as each:
         for extra in each:
             seconds, sizes = dict[str, float](), list[float]()
@@ -82,8 +81,7 @@ def measure(
                 sizes.append(megabytes(made) - before)
                 if extra != BASE:
                     shutil.rmtree(made)
-            costs.append(Cost(extra, round(max(sizes), 1), seconds))
-    return costs
+            yield Cost(extra, round(max(sizes), 1), seconds)
 
 
 def command_of(installer: str, python: Path, what: Sequence[str]) -> list[str]:
@@ -148,6 +146,9 @@ def command(extras: tuple[str, ...], installers: tuple[str, ...], as_json: bool)
         raise click.BadParameter(f"there is no extra {min(unknown)}; there are {', '.join(known)}")
     there = [name for name in INSTALLERS if name == "pip" or shutil.which(name)]
     with TemporaryDirectory() as folder:
-        costs = measure(project, extras or known, installers or there, Path(folder))
+        costs = []
+        for one in measure(project, extras or known, installers or there, Path(folder)):
+            costs.append(one)  # told at once: what was measured is not lost with what fails later
+            click.echo(f"{one.extra}: {one.megabytes:,.0f} MB, {one.seconds} s", err=True)
     report = {"task": "extras", "extras": [asdict(one) for one in costs]}
     print_result(as_json, report, lambda: click.echo(text(costs)))

@@ -55,4 +55,4 @@ def test_each_is_installed_beside_what_all_have(
     assert shown[0].split() == ["|", "extra", "|", "MB", "|", "pip,", "s", "|"] and len(shown) == 5
     shutil.rmtree(tmp_path / "pip")
     with pytest.raises(click.ClickException, match="tiny-lost"):
-        extras.measure({**PROJECT, "dependencies": ["tiny-lost"]}, [], ["pip"], tmp_path)
+        list(extras.measure({**PROJECT, "dependencies": ["tiny-lost"]}, [], ["pip"], tmp_path))
