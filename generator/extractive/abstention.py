@@ -5,8 +5,8 @@ ranks first; how many names and numbers of the question occur neither around it 
 and over all stretches that the reader read, the best words' score and the best logit that a stretch
 answers (no answer is a decision over all of them). Without a reader it is one of how well the
 sentence fits that fits best: its cosine with the question, plus half of how much of what the
-question is about occurs in it or right beside it, in these words or in similar ones. Either way it
-falls to nothing where no sentence fits.
+question is about occurs in it or right beside it, in these words or in similar ones, or is the name
+of who says it. Either way it falls to nothing where no sentence fits.
 
 It is fitted on documents that the reader was not trained on, with near misses written by people and
 with answers left out (`training/reader`); docs/benchmarks.md shows how reliable it is.
@@ -17,10 +17,14 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
+
+from generator.evidence import Vectors
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
 from generator.extractive.ranking import Weights, sentence_scores
 from indexing.text.language import LANGUAGES
+from indexing.text.terms import topic_words, words
 
 _COVERAGE = 0.5
 _UNRELATED, _SOFT = 0.54, 0.02  # fitted on the first sample questions (docs/experiments.md)
@@ -50,7 +54,22 @@ def relatedness(features: SentenceFeatures) -> float:
 
 def _fit(features: SentenceFeatures) -> float:
     """How well the sentence fits the question that fits best, -1 to 1.5."""
-    return float((features.similarity + _COVERAGE * features.neighbourhood_coverage).max())
+    covered = np.minimum(features.neighbourhood_coverage + _speaker_coverage(features), 1)
+    return float((features.similarity + _COVERAGE * covered).max())
+
+
+def _speaker_coverage(features: SentenceFeatures) -> Vectors:
+    """(n,) weighted share of the question's words that are the sentence's speaker's name.
+
+    Nobody says it of himself.
+    """
+    asked = topic_words(features.query, features.language)
+    weights = dict(zip(asked, map(float, features.word_weights), strict=True))
+    labels = {each.speaker for each in features.sentences if each.speaker}
+    shares = {name: sum(weights.get(word, 0.0) for word in {*words(name)}) for name in labels}
+    return np.array(
+        [shares.get(each.speaker or "", 0.0) for each in features.sentences], np.float32
+    )
 
 
 def answer_features(features: SentenceFeatures, weights: Weights | None = None) -> dict[str, float]:

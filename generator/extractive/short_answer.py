@@ -24,6 +24,7 @@ from generator.extractive.ranking import Weights, sentence_scores
 from generator.extractive.table_rows import Asked, cell_of, is_said_of
 from generator.reader.reading import Words
 from indexing.text.tables import is_row
+from indexing.text.terms import annotation_spans
 
 _WORDS = 0.2  # weight of words' score beside their sentence's, where they are chosen
 
@@ -81,10 +82,26 @@ def candidates(features: SentenceFeatures, weights: Weights | None = None) -> li
 def _in_cell(sentence: Sentence, words: Words, asked: Asked) -> tuple[int, int] | None:
     """Where words stand; of a row of a table, as far as they lie in one cell, or None."""
     if not is_row(sentence.text):
-        return words.start, words.end
+        return _without_annotations(sentence, words)
     at = sentence.start
     place = cell_of(sentence.text, words.start - at, words.end - at, asked, sentence.columns)
     return None if place is None else (at + place[0], at + place[1])
+
+
+def _without_annotations(sentence: Sentence, words: Words) -> tuple[int, int] | None:
+    """Where words stand, without the part of an annotation at their ends; None if nothing is left.
+
+    "{disfmarker}" is nobody's word.
+    """
+    start, end = words.start - sentence.start, words.end - sentence.start
+    for first, last in annotation_spans(sentence.text):
+        start = last if first <= start < last else start
+        end = first if first < end <= last else end
+    bare = sentence.text[start:end].strip()
+    if start >= end or not bare:
+        return None
+    start += sentence.text[start:end].index(bare)
+    return sentence.start + start, sentence.start + start + len(bare)
 
 
 def short_answer(features: SentenceFeatures, citations: Sequence[Citation]) -> ShortAnswer | None:

@@ -25,6 +25,11 @@ def strip_annotations(text: str) -> str:
     return _ANNOTATION.sub(" ", text)
 
 
+def annotation_spans(text: str) -> list[tuple[int, int]]:
+    """Where annotations of sounds and gaps stand."""
+    return [found.span() for found in _ANNOTATION.finditer(text)]
+
+
 def content_words(text: str, language: str = ENGLISH) -> list[str]:
     """The words that carry meaning in a language, in order, with repetitions."""
     empty = LANGUAGES[language].stop_words

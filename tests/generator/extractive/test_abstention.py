@@ -62,3 +62,9 @@ def test_names_that_are_nowhere_near_are_counted(embed: Embed) -> None:
 def test_nothing_is_likely_where_no_sentence_fits(embed: Embed) -> None:
     assert relatedness(features("When does the ferry sail?", embed, read=False)) > 0.9
     assert relatedness(features("Why is grass green?", embed, read=False)) < 0.1
+
+
+def test_what_the_named_speaker_says_is_related(embed: Embed) -> None:
+    said = relatedness(features("What did Ada Park think about euros?", embed, read=False))
+    other = relatedness(features("What did Zoe Hill think about euros?", embed, read=False))
+    assert said > 0.9 and other < 0.1

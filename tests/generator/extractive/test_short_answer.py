@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 
 from generator.answer import Citation
@@ -12,7 +14,7 @@ from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import build_citation, format_quote, select_quotes
 from generator.extractive.short_answer import candidates, short_answer
-from generator.reader.reading import Reader
+from generator.reader.reading import Reader, Reading, Words
 from tests.generator.conftest import span, transcript
 
 MEETING = transcript(
@@ -84,3 +86,24 @@ def test_a_number_in_another_unit_does_not_stand_out(embed: Embed) -> None:
         read = asked.with_reading(reader().read)
         short = short_answer(read, citations(read))
         assert (short is not None and "30" in short.text) == (unit == "seconds")
+
+
+@pytest.mark.parametrize(
+    ("said", "found", "answer"),
+    [
+        ("We met at {disfmarker} once.", "disfmarker", None),
+        ("At {gap} the pier {vocalsound} .", "{gap} the pier {vocal", "the pier"),
+        ("We met at the {gap} pier.", "the {gap} pier", "the {gap} pier"),
+    ],
+)
+def test_an_annotation_is_no_part_of_what_stands_out(
+    said: str, found: str, answer: str | None, embed: Embed
+) -> None:
+    document = transcript([("Ben", said)])
+    place = document.text.index(found)
+    sentences, one = evidence_sentences([span(document)]), np.zeros(1, np.float32)
+    features = SentenceFeatures.of("Where did they meet?", sentences, WordVectors(embed))
+    words = Words(place, place + len(found), 5.0)
+    read = replace(features, reading=Reading(one, (words,), one))
+    best = [document.text[each.start : each.end] for each in candidates(read)]
+    assert best == ([answer] if answer else [])
