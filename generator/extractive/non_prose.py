@@ -27,7 +27,7 @@ _LABEL = re.compile(
     r"\s*[A-Z]?\d{1,3}(?:\.\d{1,3})?[a-z]?\s*[.:]?",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"[-\u2212+\u00b1<>=~]?[\d.,:/]*\d[\d.,:/]*[%\u2020*a-z]?")
+_NUMBER = re.compile(r"[-\u2212+\u00b1<>=~]?[.,]?\d[\d.,:/]*[%\u2020*a-z]?")
 _WORKS = re.compile(
     r"\b(?:cit(?:e[sd]?|ing|ations?)|references?|bibliograph\w+|publi(?:shed|cations?)"
     r"|zitier\w+|zitate?|literatur\w*|veröffentlich\w+)\b",
