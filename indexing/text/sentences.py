@@ -13,6 +13,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 WINDOW = 8_000  # characters shown to sentencex at once
 WRAP_WIDEST = 160  # a hard-wrapped line is not longer than this many characters
@@ -27,7 +28,6 @@ UNSPACED = (
 )
 
 _LINE = re.compile(r"[^\n]+")
-_FOLLOWED = re.compile(r"^([^\n]*\S[^\n]*)$(?=\n[^\n]*\S)", re.MULTILINE)
 _ODD = re.compile("[^\\S \n\t]|[\ud800-\udfff]")
 _STOP = re.compile(r"[.?!]|[^\x00-\x7f]")
 _STARTS_ALONE = re.compile(
@@ -171,7 +171,9 @@ def wrap_width(text: str) -> int:
     Of those that may be hard-wrapped; 0 where there is none.
     """
     lengths = sorted(
-        len(line[1]) for line in _FOLLOWED.finditer(text) if len(line[1]) <= WRAP_WIDEST
+        len(line)
+        for line, following in pairwise(text.split("\n"))
+        if len(line) <= WRAP_WIDEST and line.strip() and following.strip()
     )
     return lengths[3 * len(lengths) // 4] if lengths else 0
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexing.text.sentences import WINDOW, sentences
+from indexing.text.sentences import WINDOW, sentences, wrap_width
 
 
 def split(text: str, language: str = "en") -> list[str]:
@@ -136,3 +136,8 @@ def test_a_line_goes_on_after_a_comma() -> None:
         "2017) and every model of this paper was wide",
     ]
     assert split("\n".join([*lines, "enough for it."])) == ["\n".join([*lines, "enough for it."])]
+
+
+def test_a_line_without_end_takes_no_time_that_grows_with_its_square() -> None:
+    for line in ("1" * 300_000, " " * 300_000, "|-" * 100_000, "A." * 200_000):
+        assert wrap_width(f"One line\nand two.\n\n{line}\n\nThe end.") == len("One line")
