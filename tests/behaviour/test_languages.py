@@ -26,7 +26,7 @@ ANSWERED = {
     "Wann ist die Bibliothek geschlossen?": "August",
     "Wie hoch sind die Kosten für die Sanierung der Brücken?": "450.000 Euro",
     "Warum wurde der Antrag auf einen Spielplatz abgelehnt?": "zu klein",
-    "Wo kann man während des Umbaus Bücher abgeben?": "Rathaus",
+    "Wo kann man Bücher abgeben?": "Rathaus",
     "Wer wurde zur Leiterin des Bauamts gewählt?": "Frau Müller",
     "When does the ferry sail?": "Mondays",
 }
@@ -57,7 +57,7 @@ def test_what_is_not_said_is_not_answered(question: str, corpus: Corpus) -> None
 
 
 def test_abbreviations_end_no_sentence(corpus: Corpus) -> None:
-    answer = corpus.ask("Wo kann man während des Umbaus Bücher abgeben?")
+    answer = corpus.ask("Wo kann man Bücher abgeben?")
     assert answer.citations[0].quote.endswith("z. B. am Empfang.")
     document = next(each for each in corpus.documents() if each.title.startswith("Protokoll"))
     assert len(split(corpus.document(document.id))) >= 1
