@@ -38,12 +38,15 @@ _SHARE = 0.6  # of its words that are numbers
 
 
 def names_only(sentence: Sentence) -> bool:
-    """Whether a sentence is a heading, the title, or the label of a figure without its text."""
+    """Whether a sentence is a heading, a label of a figure without its text, or the title.
+
+    A document that has no other words than its title says them.
+    """
     text = " ".join(sentence.text.split())
-    title = " ".join(sentence.document.title.split())
-    return (
-        is_heading(sentence) or bool(_LABEL.fullmatch(text)) or text.casefold() == title.casefold()
-    )
+    document = sentence.document
+    is_title = text.casefold() == " ".join(document.title.split()).casefold()
+    is_all = sentence.end - sentence.start == len(document.text.strip())
+    return is_heading(sentence) or bool(_LABEL.fullmatch(text)) or (is_title and not is_all)
 
 
 def is_heading(sentence: Sentence) -> bool:

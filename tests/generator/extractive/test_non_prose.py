@@ -51,6 +51,8 @@ def test_titles_and_labels_of_figures_only_name() -> None:
     every = evidence_sentences([span(prose(text, name="lake"))])
     named = [one.text for one in every if names_only(one)]
     assert named == ["Lake", "Figure 8.", "Tabelle 2.1", "Figure 8."]
+    (alone,) = evidence_sentences([span(prose("The lake is deep", name="the lake is deep"))])
+    assert not names_only(alone)
 
 
 @pytest.mark.parametrize(
