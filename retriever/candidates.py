@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from indexing.cached_property import cached_property
 from indexing.index.faiss_index import search_in_one_thread
 from indexing.index.sample import Sample
 from indexing.index.selection import Selection

@@ -9,11 +9,11 @@ Values themselves are looked up only for the passages that somebody asks for.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from indexing.cached_property import cached_property
 from indexing.index.padding import Chunk
 from indexing.index.selection import Selection
 from retriever.features import (

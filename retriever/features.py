@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from indexing.cached_property import cached_property
 from indexing.index.snapshot import Snapshot
 from retriever.dense import similarities
 from retriever.late_interaction import moving_average, sum_of_best

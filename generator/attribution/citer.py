@@ -26,7 +26,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from generator.answer import NOT_SAID, Citation, SentenceSupport, Support
 from generator.attribution.entailment_rules import (
@@ -39,6 +38,7 @@ from generator.attribution.entailment_rules import (
 from generator.attribution.excerpt_support import ExcerptSupport
 from generator.attribution.verifier import Verifier
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
+from indexing.cached_property import cached_property
 from indexing.text.sentences import sentences
 from indexing.text.terms import Rarity, content_stems, stem, topic_words, words
 

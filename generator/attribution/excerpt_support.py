@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import islice
 
 from generator.answer import Citation
@@ -23,6 +22,7 @@ from generator.attribution.entailment_rules import (
 from generator.attribution.excerpt import Excerpt, excerpts
 from generator.attribution.verifier import Verifier
 from generator.evidence import Sentence
+from indexing.cached_property import cached_property
 from indexing.text.terms import Rarity, stem, words
 
 MOST = 3

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from generator.evidence import Embed, Sentence, Vectors
 from generator.reader.reading import Reading
+from indexing.cached_property import cached_property
 from indexing.text.language import ENGLISH, language_of, language_of_question
 from indexing.text.terms import Rarity, content_stems, content_words, stem, topic_words
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from generator.evidence import Vectors
 from generator.overview.blocks import Block
+from indexing.cached_property import cached_property
 from indexing.documents import Passage
 from indexing.text.terms import words
 

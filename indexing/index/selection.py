@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from indexing.cached_property import cached_property
 from indexing.index.padding import Padding
 
 FloatArray = npt.NDArray[np.float32]
