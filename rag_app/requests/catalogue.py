@@ -11,6 +11,7 @@ from indexing.cached_property import cached_property
 from indexing.filter import Filter
 from indexing.store.view import DocumentEntry
 from indexing.text.english import DOCUMENT_WORDS, MEETING_WORDS, MONTHS, ORDINALS
+from indexing.text.terms import content_stems
 from rag_app.requests.occasions import Meetings
 
 _LONGEST = 16  # words of a name
@@ -149,6 +150,17 @@ class Catalogue:
             ids += matches
         return tuple(dict.fromkeys(ids))
 
+    def titled(self, phrase: str) -> tuple[str, ...]:
+        """The one document whose title has all content words of a phrase, at least two.
+
+        In any order and form: "the heat pump study" is "Heat pumps in houses: a field study".
+        """
+        sought = set(content_stems(phrase))
+        if len(sought) < 2:
+            return ()
+        matches = [id_ for id_, stems in self._title_stems.items() if sought <= stems]
+        return tuple(matches) if len(matches) == 1 else ()
+
     def _resolve_one(self, text: str, scope: Collection[str]) -> tuple[str, ...]:
         every = tuple(scope) or tuple(self.entries)
         if _THIS.fullmatch(text):
@@ -227,6 +239,10 @@ class Catalogue:
             return cited or (joined and place)
         called = words[-1] in DOCUMENT_WORDS and len(words) > 1
         return called and (words[0] == "the" or _DETERMINED.search(before) is not None)
+
+    @cached_property
+    def _title_stems(self) -> dict[str, frozenset[str]]:
+        return {id_: frozenset(content_stems(one.title)) for id_, one in self.entries.items()}
 
     @cached_property
     def _longest(self) -> int:

@@ -45,6 +45,8 @@ _SHORT = r"(?:kurze |knappe )?"
 _DECIDED = r"(?:beschlossen|entschieden|vereinbart|festgelegt)"
 _ACTIONS = r"(?:aufgaben|nächsten schritte|to-?dos|maßnahmen)"
 _DECISIONS = r"(?:beschlüsse|entscheidungen|ergebnisse)"
+_CONCLUSION = r"(?:fazit|schlussfolgerung(?:en)?|schluss)"
+_READS = r"(?:ist|sind|lautet|lauten) (?:das|die|der)"
 _MENTIONED = r"(?:erwähnt|genannt)"
 _MENTION = r"(?:erwähnen|erwähnt|nennen|nennt|enthalten|enthält)"
 
@@ -94,6 +96,10 @@ _FORMS: dict[str, tuple[str, ...]] = {
     "what are the main topics of {name}": (
         rf"was {_WERE} die (?:themen|wichtigsten (?:punkte|themen)) (?:von|in|im|aus) {_NAME}",
     ),
+    "what is the conclusion of {name}": (
+        rf"(?:was|wie) {_READS} {_CONCLUSION} (?:von|vom|aus|in|der|des) {_NAME}",
+    ),
+    "what is the conclusion": (rf"(?:was|wie) {_READS} {_CONCLUSION}",),
     "what was decided in {name}": (
         rf"was wurde {_IN} {_NAME} {_DECIDED}",
         rf"was (?:haben|hat) (?:sie|wir|alle|das team|die gruppe) {_IN} {_NAME} {_DECIDED}",

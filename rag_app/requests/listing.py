@@ -65,7 +65,8 @@ def _write(draft: Draft, line: Line) -> str:
     if line.quote is None:
         return line.text
     marker = len(draft.citations) + 1
-    text = f"{line.text} {' '.join(line.quote.text.split())} [{marker}]"
+    quoted = " ".join(line.quote.text.split())
+    text = f"{line.text} {quoted} [{marker}]".lstrip()
     draft.citations.append(build_citation(line.quote, marker, text))
     return text
 

@@ -12,7 +12,7 @@ from generator.prompt.follow_up import Turn
 from generator.request import AskRequest
 from indexing.store.view import StoreView
 from indexing.text.language import ENGLISH
-from rag_app.requests import decisions, documents, mentions, speakers, summary
+from rag_app.requests import decisions, documents, mentions, section, speakers, summary
 from rag_app.requests.catalogue import Catalogue, Mention
 from rag_app.requests.german import in_english
 from rag_app.requests.listing import Line, events
@@ -44,6 +44,7 @@ KINDS: dict[str, RequestKind] = {
     "documents": RequestKind(documents.match, documents.lines),
     "mentions": RequestKind(mentions.match, mentions.lines),
     "speakers": RequestKind(speakers.match, speakers.lines),
+    "section": RequestKind(section.match, section.lines),
     "decisions": RequestKind(decisions.match, decisions.lines),
     "summary": RequestKind(summary.match, summary.lines),
 }

@@ -86,6 +86,8 @@ _GERMAN = Wording(
         "{title}, in sentences that say so in so many words:": "{title}, in Sätzen, die es "
         "ausdrücklich sagen:",
         "Decided:": "Beschlossen:",
+        "{title}, “{heading}”:": "{title}, „{heading}“:",
+        "The section goes on for {words}.": "Der Abschnitt hat noch {words}.",
         "To do:": "Zu tun:",
         "To do, {details}:": "Zu tun, {details}:",
         "{time} long": "{time} lang",
