@@ -21,12 +21,14 @@ from indexing.text.references import reference_lists
 from indexing.text.tables import is_row
 
 _HEADING = 10  # words
+_LINE = 3  # words of a title's line, at least
 _NUMBERING = re.compile(r"\W*(?:(?:\d{1,2}|[A-Z])(?:\.\d{1,2})*\.?|[IVX]{1,5}\.)\s+(?=[^\W\d_])")
 _LABEL = re.compile(
     r"(?:figure|fig\.?|table|tab\.?|chart|box|exhibit|algorithm|equation|abbildung|abb\.|tabelle)"
     r"\s*[A-Z]?\d{1,3}(?:\.\d{1,3})?[a-z]?\s*[.:]?",
     re.IGNORECASE,
 )
+_PAGE_NUMBER = re.compile(r"^\d{1,4}\s+(?=\D)|(?<=\D)\s+\d{1,4}$")
 _NUMBER = re.compile(r"[-\u2212+\u00b1<>=~]?[.,]?\d[\d.,:/]*[%\u2020*a-z]?")
 _WORKS = re.compile(
     r"\b(?:cit(?:e[sd]?|ing|ations?)|references?|bibliograph\w+|publi(?:shed|cations?)"
@@ -43,10 +45,20 @@ def names_only(sentence: Sentence) -> bool:
     A document that has no other words than its title says them.
     """
     text = " ".join(sentence.text.split())
-    document = sentence.document
-    is_title = text.casefold() == " ".join(document.title.split()).casefold()
-    is_all = sentence.end - sentence.start == len(document.text.strip())
-    return is_heading(sentence) or bool(_LABEL.fullmatch(text)) or (is_title and not is_all)
+    is_all = sentence.end - sentence.start == len(sentence.document.text.strip())
+    is_title = _is_title(text, sentence) and not is_all
+    return is_title or is_heading(sentence) or bool(_LABEL.fullmatch(text))
+
+
+def _is_title(text: str, sentence: Sentence) -> bool:
+    """Whether a sentence is the document's title, with a page's number or without.
+
+    At the beginning of the document a line of it will do.
+    """
+    title = " ".join(sentence.document.title.split()).casefold()
+    words = _PAGE_NUMBER.sub("", text).casefold()
+    is_line = sentence.start <= 2 * len(title) and len(words.split()) >= _LINE and words in title
+    return is_line or words == title
 
 
 def is_heading(sentence: Sentence) -> bool:

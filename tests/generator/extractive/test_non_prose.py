@@ -55,6 +55,21 @@ def test_titles_and_labels_of_figures_only_name() -> None:
     assert not names_only(alone)
 
 
+def test_lines_of_a_title_and_running_heads_only_name() -> None:
+    title = "A Scores Test for the Depth of Lakes in Summer when the Year of the Flood is Unknown"
+    first = "A Scores Test for the Depth of Lakes in Summer when the"
+    text = (
+        f"{first}\nYear of the Flood is Unknown\n\nAda Park\n\n"
+        "The depth of lakes in summer is known.\n\n" + "It varies. " * 20 + f"\n\n20 {title}\n\n"
+        "It is in the depth of lakes that we find the year of the flood, and none other.\n"
+    )
+    every = evidence_sentences([span(prose(text, name=title))])
+    named = [one.text for one in every if names_only(one)]
+    assert f"20 {title}" in named
+    assert first in " ".join(named).replace("\n", " ")
+    assert not any("known." in one or "none other" in one for one in named)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
