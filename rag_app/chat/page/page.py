@@ -39,6 +39,7 @@ STYLE = "".join(f'<link rel="stylesheet" href="static/{name}.css">' for name in 
 
 NO_DOCUMENTS = N_("There are no documents yet: add some files, or the samples, then ask again.")
 POLL_SECONDS = 0.06  # between looks at an answer in progress
+EACH: dict[str, Any] = {"trigger_mode": "multiple"}  # what is chosen before the last is answered
 
 
 def build(app: Application) -> tuple[gr.Blocks, str]:
@@ -115,7 +116,7 @@ def _connect(blocks: gr.Blocks, page: Layout, handlers: _Handlers) -> Mapping[st
     answering = handlers.answering
     _on(talk.writer.open_answering, answering.open, [browser], [talk.answering])
     for act, name in ((talk.answering.set_length, "length"), (talk.answering.set_form, "form")):
-        _on(act, answering.keep(name), [browser], [browser], cancels=[refreshed])
+        _on(act, answering.keep(name), [browser], [browser], cancels=[refreshed], **EACH)
     for suffix, button in talk.save.items():
         saved = _on(button.click, handlers.save(suffix), [browser], talk.download)
         saved.then(None, [talk.download], None, js="(file) => ragApp.save(file)", **PRIVATE)
@@ -148,7 +149,8 @@ def _connect_documents(page: Layout, handlers: _Handlers, *, loaded: Any, refres
         (side.documents.choose, "chosen"),
         (side.collections.choose_collections, "collections"),
     ):
-        _on(act, documents.select(name), [browser], [browser, *lists], cancels=[refreshed])
+        shown = [browser, *lists]
+        _on(act, documents.select(name), [browser], shown, cancels=[refreshed], **EACH)
     for act, shared in (
         (side.collections.share_collection, True),
         (side.collections.unshare_collection, False),

@@ -8,9 +8,14 @@ const ragApp = (() => {
   // ---- elements that trigger events on the server ----
 
   function acts(element, trigger, names) {
+    const choices = new Choices(element, trigger);
     element.addEventListener("click", (event) => {
       const button = event.target.closest("[data-act]");
       if (!button || !names.includes(button.dataset.act)) return;
+      if (choices.are(button.dataset.act)) {
+        choices.make(button.dataset.act, []);
+        return;
+      }
       if ("sure" in button.dataset && !sure(button)) {
         const { sure: first, value } = button.dataset; // an event that tells whom it concerns
         if (first) trigger(first, { value });
@@ -24,9 +29,7 @@ const ragApp = (() => {
     });
     element.addEventListener("change", (event) => {
       if (!event.target.matches("[data-choose]")) return;
-      const { choose } = event.target.dataset;
-      const chosen = all(`[data-choose=${choose}]:checked`, element).map((box) => box.value);
-      trigger(choose, { value: chosen });
+      choices.turn(event.target);
     });
     element.addEventListener("input", (event) => {
       if (event.target.matches("[data-filter]")) filter(element, event.target.value);
@@ -38,12 +41,53 @@ const ragApp = (() => {
     let failures = 0;
     new MutationObserver(() => { // a new reason for a failure comes into view; a list that was rendered again is as before
       showAsked();
+      choices.check();
       const input = element.querySelector("[data-filter]");
       if (input?.value) filter(element, input.value);
       const failed = all(".uploads :is(.failed, .exists)", element).length;
       if (failed > failures) element.querySelector(".uploads")?.scrollIntoView({ block: "nearest" });
       failures = failed;
     }).observe(element, { childList: true, characterData: true, subtree: true });
+  }
+
+  // What was ticked last. A list that was read before that, but comes later, shows an older choice:
+  // then it is made again.
+  class Choices {
+    #made = new Map(); // by event: values, and how often they are made again at most
+    #element;
+    #trigger;
+
+    constructor(element, trigger) {
+      this.#element = element;
+      this.#trigger = trigger;
+    }
+
+    boxes = (choose) => all(`[data-choose="${choose}"]`, this.#element);
+
+    are = (choose) => this.boxes(choose).length > 0;
+
+    // A box was ticked, or no longer; the others are as they were made, whatever is shown.
+    turn(box) {
+      const { choose } = box.dataset;
+      const shown = this.boxes(choose).filter((one) => one.checked).map((one) => one.value);
+      const others = (this.#made.get(choose)?.values ?? shown).filter((value) => value !== box.value);
+      const values = box.type === "radio" ? [] : others;
+      this.make(choose, box.checked ? [...values, box.value] : values);
+    }
+
+    make(choose, values, tries = 8) {
+      this.#made.set(choose, { values, tries });
+      this.#trigger(choose, { value: values });
+    }
+
+    check() {
+      for (const [choose, { values, tries }] of this.#made) {
+        const boxes = this.boxes(choose);
+        for (const box of boxes) box.checked = values.includes(box.value);
+        const isOld = boxes.some((box) => box.defaultChecked !== box.checked); // as it was rendered
+        if (isOld && tries) this.make(choose, values, tries - 1);
+      }
+    }
   }
 
   // Do something as soon as an element has its place in the page; Gradio may load it before that.

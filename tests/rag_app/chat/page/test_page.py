@@ -343,6 +343,64 @@ def test_only_the_selected_documents_are_asked(visit: Visit) -> None:
     expect(page.locator("#documents li:visible")).to_have_count(1)
 
 
+REFRESHED = """gradio_config.dependencies.find(
+  (one) => one.targets.some(([, name]) => name === "refresh")).id"""
+
+
+def test_a_late_refresh_does_not_bring_an_old_selection_back(visit: Visit) -> None:
+    """What was read before "Use all" was pressed arrives after the answer to that."""
+    page = visit()
+    chosen = page.locator("[data-chosen]")
+    box = page.locator("#documents li", has_text="heron-6").get_by_role("checkbox")
+    box.check()
+    expect(chosen).to_have_text("1 selected")
+    refreshed = page.evaluate(REFRESHED)
+    held: list[Route] = []
+    sent: list[object] = []
+
+    def hold(route: Route) -> None:
+        asked = route.request.post_data_json
+        if asked["fn_index"] == refreshed and not held:
+            held.append(route)
+            return
+        sent.append((asked.get("event_data") or {}).get("value"))
+        route.continue_()
+
+    page.route("**/queue/join*", hold)
+    ask(page)
+    answered(page)
+    while not held:
+        page.wait_for_timeout(100)
+    page.get_by_role("button", name="Use all").click()
+    expect(chosen).to_have_text("All documents")
+    before = len(sent)
+    held[0].continue_()
+    while [] not in sent[before:]:  # the page asks for it again, as the old list is shown
+        page.wait_for_timeout(100)
+    expect(chosen).to_have_text("All documents")
+    expect(box).not_to_be_checked()
+
+
+def test_boxes_ticked_faster_than_the_server_answers_are_all_ticked(visit: Visit) -> None:
+    page = visit()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route("**/queue/join*", hold)
+    for name in ("heron-5", "heron-6"):
+        page.locator("#documents li", has_text=name).get_by_role("checkbox").check()
+    while not held:
+        page.wait_for_timeout(100)
+    held[0].continue_()
+    expect(page.locator("[data-chosen]")).to_have_text("2 selected")
+    expect(page.locator("#documents input:checked")).to_have_count(2)
+
+
 def test_two_people_at_once_have_their_own_conversations(visit: Visit) -> None:
     ann, bob = visit(), visit()
     ask(ann, QUESTION)
