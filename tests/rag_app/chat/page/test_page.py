@@ -359,7 +359,7 @@ def test_a_late_refresh_does_not_bring_an_old_selection_back(visit: Visit) -> No
     sent: list[object] = []
 
     def hold(route: Route) -> None:
-        asked = route.request.post_data_json
+        asked = json.loads(route.request.post_data or "{}")
         if asked["fn_index"] == refreshed and not held:
             held.append(route)
             return
