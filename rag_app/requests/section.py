@@ -26,7 +26,6 @@ MOST_WORDS = 150
 """Words of a section that are quoted; the rest are counted."""
 
 _MOST_TRIED = 4  # headings of the same name
-_EMPTY = 4  # headings in a row with nothing below them
 
 _NAMES = {
     "abstract": r"abstract|summary|executive summary|kurzfassung|zusammenfassung",
@@ -64,6 +63,7 @@ _PATTERN = pattern(
 _SIGNS = r"^[^\S\n]{,8}(?:\#{1,6}[^\S\n]{1,8})?(?:\*\*|__)?"
 _NUMBER = r"(?:(?:section[^\S\n]+)?(?:\d{1,2}(?:\.\d{1,2})?|[IVX]{1,4}|[A-H])[.:)]?[^\S\n]{1,8})?"
 _AFTER = r"[^\S\n]{,8}[:.]?(?:\*\*|__)?[^\S\n]{,8}\#{,8}[^\S\n]{,8}$"
+_LEVEL = re.compile(r"[^\S\n]{,8}(?P<signs>\#{,6})[^\S\n]{,8}(?P<number>\d{1,2}(?:\.\d{1,2})*)?")
 _UNDERLINE = re.compile(r"\n[=-]{3,}[^\S\n]*(?=\n|$)")
 _TITLE = r"(?-i:[A-Z\u00c0-\u00de])[^\n.?!]{1,70}"
 _NUMBERED = re.compile(
@@ -141,11 +141,12 @@ def find_section(document: Document, name: str) -> Section | None:
 
     Of several, such as a line of the table of contents, the longest.
     """
-    text, ends, found = document.text, _ends(document), []
+    text, found, ends = document.text, [], _ends(document)
     for heading in filter(_is_written_as_one, _heading(name).finditer(text)):
         underline = _UNDERLINE.match(text, heading.end())
         start = underline.end() if underline else heading.end()
-        end = next((at for at in _following(ends, start) if _ends_at(text, start, at)), len(text))
+        following = (ends[at] for at in range(bisect_left(ends, start), len(ends)))
+        end = next((at for at in following if _ends_at(text, heading, start, at)), len(text))
         found.append((start - end, start, end, heading["heading"]))
     for _, start, end, words in sorted(found)[:_MOST_TRIED]:
         prose = tuple(filter(_is_prose, evidence_sentences([Span(document, start, end, 0.0)])))
@@ -163,14 +164,25 @@ def _ends(document: Document) -> list[int]:
     return sorted(ends)
 
 
-def _following(ends: list[int], start: int) -> list[int]:
-    first = bisect_left(ends, start)
-    return ends[first : first + _EMPTY]
+def _ends_at(text: str, heading: re.Match[str], start: int, at: int) -> bool:
+    """Whether a section ends at the heading there, and that is not one of its own.
 
-
-def _ends_at(text: str, start: int, at: int) -> bool:
-    """Whether a section ends at a heading, and does not just begin with one of its own."""
+    A heading of its own has more number signs, or a longer number ("4.1" below "4"). Where neither
+    is written, it is one if nothing stands before it.
+    """
+    signs, number = _level(text, heading.start())
+    its_signs, its_number = _level(text, at)
+    if signs and its_signs:
+        return len(its_signs) <= len(signs)
+    if number and its_number:
+        return not its_number.startswith(f"{number}.")
     return bool(text[start:at].strip()) or _NAMED.match(text, at) is not None
+
+
+def _level(text: str, at: int) -> tuple[str, str]:
+    """The number signs and the number of the heading there, "" for none."""
+    found = _LEVEL.match(text, at)
+    return (found["signs"] or "", found["number"] or "") if found else ("", "")
 
 
 def _is_written_as_one(heading: re.Match[str]) -> bool:

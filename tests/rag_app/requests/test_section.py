@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from time import process_time
 
@@ -219,10 +221,29 @@ def test_a_section_ends_at_the_next_heading_of_a_page() -> None:
         "2 Discussion\n\nHerons eat fish.\n\n2.1 What they leave\n\nBones.\n\n"
         "Figure 3: A heron.\n\n3 Conclusion\n\nThey thrive.\n\nAcknowledgements\n\nThanks.\n"
     )
-    for name, said in [("discussion", "Herons eat fish."), ("conclusion", "They thrive.")]:
+    for name, said in [
+        ("discussion", ["Herons eat fish.", "Bones."]),
+        ("conclusion", ["They thrive."]),
+    ]:
         section = find_section(document(text), name)
         assert section is not None
-        assert [each.text for each in section.sentences] == [said]
+        assert [each.text for each in section.sentences] == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Reeds\n\n## Limitations\n\nTwo.\n\n### Data\n\nFew.\n\n## Thanks\n\nTo all.\n",
+        "4 Limitations\n\nTwo.\n\n4.1 Data\n\nFew.\n\n5 Thanks\n\nTo all.\n",
+        "## 4 Limitations\n\nTwo.\n\n### 4.1 Results\n\nFew.\n\n## 5 Results\n\nTo all.\n",
+    ],
+    ids=["signs", "numbers", "both"],
+)
+def test_a_section_has_the_sections_below_its_own(text: str) -> None:
+    breaks = tuple(match.start() for match in re.finditer(r"^#", text, re.MULTILINE))
+    section = find_section(replace(document(text), breaks=breaks), "limitations")
+    assert section is not None
+    assert [each.text for each in section.sentences] == ["Two.", "Few."]
 
 
 def test_a_long_section_is_cut_at_a_sentence_and_says_so(tmp_path: Path, encoder: Encoder) -> None:
@@ -249,10 +270,23 @@ def test_a_long_section_is_cut_at_a_sentence_and_says_so(tmp_path: Path, encoder
         "# " * 100_000,
         "1. " * 100_000,
         "1. Heron\n\n" * 40_000,
+        "# Conclusion\n## Conclusion\n### Conclusion\n" * 15_000,
+        "1 Conclusion\n\n1.1 Conclusion\n\n1.1.1 Heron\n\n" * 15_000,
         "\n" * 400_000,
         " " * 400_000,
     ],
-    ids=["headings", "sections", "spaces", "signs", "numbers", "list", "lines", "blanks"],
+    ids=[
+        "headings",
+        "sections",
+        "spaces",
+        "signs",
+        "numbers",
+        "list",
+        "levels",
+        "sub-numbers",
+        "lines",
+        "blanks",
+    ],
 )
 def test_a_hostile_text_takes_linear_time(text: str) -> None:
     started = process_time()
