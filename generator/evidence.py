@@ -118,14 +118,33 @@ class Evidence:
     Attributes:
         passages: Best first.
         whole: Each document from end to end, in the order of the hits.
+        speaker: Part of the name of the only person whose words count; None for everybody's.
     """
 
     passages: tuple[Span, ...]
     whole: tuple[Span, ...]
+    speaker: str | None = None
+
+    def best(self, most: int | None = None) -> tuple[Span, ...]:
+        """The best passages; of a speaker, only what they say in them."""
+        passages = self.passages[:most]
+        if self.speaker is None:
+            return passages
+        return tuple(
+            replace(span, start=said.start, end=said.end)
+            for span in passages
+            for said in span.document.spoken_by(self.speaker, span.start, span.end)
+        )
 
 
-def gather_evidence(hits: Sequence[Hit], lookup: Lookup) -> Evidence:
-    """The hits' passages and documents; of equal scores the better document's passage first."""
+def gather_evidence(hits: Sequence[Hit], lookup: Lookup, *, speaker: str | None = None) -> Evidence:
+    """The hits' passages and documents; of equal scores the better document's passage first.
+
+    Args:
+        hits: Documents with their passages.
+        lookup: Gives a hit's document.
+        speaker: Part of the name of the only person whose words count.
+    """
     first: dict[str, Hit] = {}
     for hit in hits:
         first.setdefault(hit.document, hit)
@@ -142,7 +161,7 @@ def gather_evidence(hits: Sequence[Hit], lookup: Lookup) -> Evidence:
         Span(document, 0, len(document.text), first[name].score)
         for name, document in documents.items()
     ]
-    return Evidence(tuple(passages), tuple(whole))
+    return Evidence(tuple(passages), tuple(whole), speaker)
 
 
 def evidence_sentences(spans: Iterable[Span]) -> list[Sentence]:

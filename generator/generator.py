@@ -215,8 +215,9 @@ class Generator:
             InvalidRequest: The question is too long for the model.
         """
         draft = Draft(request, self._mode(request), retrieval.seconds)
-        evidence = gather_evidence(retrieval.hits, retrieval.document)
-        sentences = evidence_sentences(evidence.passages[: self.settings.passages])
+        speaker = request.where.speaker
+        evidence = gather_evidence(retrieval.hits, retrieval.document, speaker=speaker)
+        sentences = evidence_sentences(evidence.best(self.settings.passages))
         features = self._features(draft, sentences)
         draft.probability = answer_probability(features)
         if not sentences or draft.probability < self._abstain_below(request):
@@ -238,6 +239,8 @@ class Generator:
         return usual(self.settings.model)
 
     def _unit(self, request: AskRequest) -> EvidenceUnit:
+        if request.where.speaker:
+            return "passages"  # whole documents hold what others say
         return request.evidence or self.settings.evidence
 
     def _length(self, request: AskRequest) -> QuoteLength:
@@ -291,7 +294,7 @@ class Generator:
         features: SentenceFeatures,
         stop: threading.Event | None,
     ) -> Iterator[Event]:
-        passages = evidence.passages[: self.settings.passages]
+        passages = evidence.best(self.settings.passages)
         draft.made["quotes"] = self.settings.quotes
         draft.made["Ms-PoE"] = "off (no language model is asked)"
         if self._unit(draft.request) == "documents":
@@ -381,6 +384,10 @@ class Generator:
         decoding = self.settings.decoding_of(unit)
         if decoding == "quotes":
             evidence = self._only_quotes(evidence, features)
+        else:
+            evidence = Evidence(evidence.best(), evidence.whole)
+        if speaker := draft.request.where.speaker:
+            draft.made["shown"] = f"of the passages, what {speaker} says"
         model = self.model
         self._note_model(draft, model)
         draft.made["temperature"] = str(self.settings.sampling)

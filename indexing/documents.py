@@ -40,6 +40,10 @@ class Utterance:
         """Who speaks, as the file spells it."""
         return self.speaker if self.renamed_from is None else self.renamed_from
 
+    def is_of(self, name: str) -> bool:
+        """Whether the speaker's name holds these words, in any case."""
+        return is_named(self.speaker or "", name)
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -256,6 +260,19 @@ class Document:
         last = bisect_left(self.utterances, end, key=lambda utterance: utterance.start)
         return self.utterances[first:last]
 
+    def spoken_by(self, name: str, start: int, end: int) -> tuple[Utterance, ...]:
+        """The utterances within a span by those whose names hold these words, cut to the span."""
+        return tuple(
+            replace(
+                one,
+                start=max(one.start, start),
+                end=min(one.end, end),
+                text_start=min(max(one.text_start, start), end),
+            )
+            for one in self.utterances_within(start, end)
+            if one.is_of(name) and max(one.text_start, start) < min(one.end, end)
+        )
+
     def page_at(self, offset: int) -> int | None:
         """The page number of a character, or None where the format has no pages."""
         page = self._page_of(offset)
@@ -269,6 +286,11 @@ class Document:
     def _page_of(self, offset: int) -> Page | None:
         at = bisect_right(self.pages, offset, key=lambda page: page.start) - 1
         return self.pages[at] if at >= 0 else None
+
+
+def is_named(speaker: str, name: str) -> bool:
+    """Whether a speaker's name holds these words, in any case."""
+    return name.casefold() in speaker.casefold()
 
 
 def renamed(utterances: Iterable[Utterance], names: Mapping[str, str]) -> tuple[Utterance, ...]:
@@ -312,7 +334,9 @@ class PassageHit:
     """A passage that answers a query, best first within its document.
 
     `parts` says what each feature of the ranking gave to `score`, `place` what its page is called,
-    `figures` the captions of the figures beside it.
+    `figures` the captions of the figures beside it. Of a search for what somebody says, `said` is
+    that, cut to the passage, `time` is that of the first, and `speakers` begins with them; the rest
+    of `text` is said by others.
     """
 
     start: int
@@ -325,11 +349,16 @@ class PassageHit:
     place: str | None = None
     figures: tuple[str, ...] = ()
     parts: dict[str, float] = field(default_factory=dict)
+    said: tuple[Utterance, ...] = ()
 
     @property
     def speaker(self) -> str | None:
-        """Whoever says most of the passage."""
+        """Whoever says most of the passage, or whose words were asked for."""
         return self.speakers[0] if self.speakers else None
+
+    def words(self, said: Utterance) -> str:
+        """What one of `said` says."""
+        return self.text[said.text_start - self.start : said.end - self.start]
 
 
 @dataclass(frozen=True, slots=True)

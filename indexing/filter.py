@@ -20,7 +20,8 @@ class Filter:
     Attributes:
         documents: Ids or titles of documents.
         path: A pattern such as "*/minutes/*.vtt" for the whole path, or for the end of it.
-        speaker: Part of a speaker's name, in any case: passages in which they speak.
+        speaker: Part of a speaker's name, in any case: passages in which they speak, and of these
+            what they say.
         collections: Names of collections; what is in none of them is not there.
         person: A login name: only collections that this person may read; None limits nothing.
         since: A day, month or year ("2026-03-14", "2026-03", "2026"): documents of that time and
@@ -45,6 +46,7 @@ class Filter:
     def __post_init__(self) -> None:
         object.__setattr__(self, "since", _period(self.since))
         object.__setattr__(self, "until", _period(self.until))
+        object.__setattr__(self, "speaker", (self.speaker or "").strip() or None)
         names = tuple(" ".join(name.split()) for name in self.participants)
         object.__setattr__(self, "participants", tuple(filter(None, names)))
         if self.since and self.until and self.since[: len(self.until)] > self.until:

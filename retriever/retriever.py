@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from indexing.documents import Hit, PassageHit, near
+from indexing.documents import Document, Hit, PassageHit, is_named, near
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
@@ -99,7 +99,8 @@ class Retriever:
         found = yield from exchange(BestDocuments(k, scores.documents[own], rows[own]))
         rank = {int(row): at for at, row in enumerate(found.rows)}
         chosen = [int(position) for position in own if int(rows[position]) in rank]
-        hits = self._hits(scores, chosen, passages, self.store.limited(where))
+        speaker = where.speaker if where else None
+        hits = self._hits(scores, chosen, passages, self.store.limited(where), speaker)
         return {rank[int(rows[at])]: hit for at, hit in zip(chosen, hits, strict=True)}
 
     def _score(self, query: Query, where: Filter | None, least: int) -> Rounds[Scores]:
@@ -115,7 +116,12 @@ class Retriever:
         return (yield from _score_all(features, self.ranking))
 
     def _hits(
-        self, scores: Scores, found: Sequence[int], passages: int, store: StoreView
+        self,
+        scores: Scores,
+        found: Sequence[int],
+        passages: int,
+        store: StoreView,
+        speaker: str | None,
     ) -> list[Hit]:
         snapshot = self.snapshot
         entries = store.documents_at([int(snapshot.document_rows[d]) for d in found])
@@ -131,7 +137,7 @@ class Retriever:
                     path=entry.path,
                     part=entry.part,
                     score=float(scores.documents[position]),
-                    passages=self._passages(entry.id, scores, selection),
+                    passages=self._passages(entry.id, scores, selection, speaker),
                     parts=scores.document_parts.at(position),
                     day=entry.day,
                 )
@@ -139,13 +145,13 @@ class Retriever:
         return hits
 
     def _passages(
-        self, document: str, scores: Scores, positions: Sequence[int]
+        self, document: str, scores: Scores, positions: Sequence[int], speaker: str | None
     ) -> tuple[PassageHit, ...]:
         stored = self.store.passages_at([int(self.snapshot.passage_rows[p]) for p in positions])
         numbers = {passage.page for passage, _ in stored if passage.page is not None}
         places = self.store.places_of_pages(document, numbers)
         figures = self.store.figures_of(document)
-        return tuple(
+        hits = (
             PassageHit(
                 start=passage.start,
                 end=passage.end,
@@ -162,6 +168,22 @@ class Retriever:
             )
             for position, (passage, text) in zip(positions, stored, strict=True)
         )
+        if speaker is None:
+            return tuple(hits)
+        whole = self.store.document(document)
+        return tuple(_of_speaker(one, whole, speaker) for one in hits)
+
+
+def _of_speaker(passage: PassageHit, document: Document, name: str) -> PassageHit:
+    """A passage as one of a person's words: theirs marked, their time, their name first."""
+    said = document.spoken_by(name, passage.start, passage.end)
+    timed = (one.time for one in said if one.time is not None)
+    return replace(
+        passage,
+        said=said,
+        time=next(timed, None),
+        speakers=tuple(sorted(passage.speakers, key=lambda one: not is_named(one, name))),
+    )
 
 
 @dataclass(frozen=True)

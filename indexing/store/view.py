@@ -22,6 +22,7 @@ from indexing.documents import (
     Page,
     Passage,
     Utterance,
+    is_named,
     renamed,
 )
 from indexing.encoder.fingerprint import Fingerprint
@@ -331,9 +332,8 @@ class StoreView:
 
     def passages_spoken_by(self, speaker: str) -> npt.NDArray[np.int64]:
         """Rows of the passages in which someone speaks whose name holds these words."""
-        words = speaker.casefold()
         rows = self.database.rows("SELECT row, speakers FROM passages WHERE speakers != '[]'")
-        hits = [r for r, who in rows if any(words in w.casefold() for w in json.loads(who))]
+        hits = [r for r, who in rows if any(is_named(each, speaker) for each in json.loads(who))]
         return np.array(hits, np.int64)
 
     def passage_rows(self) -> list[PassageRow]:

@@ -60,7 +60,16 @@ def _passage(passage: PassageHit, explain: bool) -> Json:
         "start": passage.start,
         "end": passage.end,
         "text": passage.text,
-        "shown": without_noise(passage.text),
+        "shown": shown(passage),
+        "said": [
+            {
+                "start": one.text_start,
+                "end": one.end,
+                "speaker": one.speaker,
+                "time": clock(one.time),
+            }
+            for one in passage.said
+        ],
         "score": passage.score,
         "speaker": passage.speaker,
         "speakers": list(passage.speakers),
@@ -70,6 +79,12 @@ def _passage(passage: PassageHit, explain: bool) -> Json:
         "figures": list(passage.figures),
         **({"parts": passage.parts} if explain else {}),
     }
+
+
+def shown(passage: PassageHit) -> str:
+    """What people are shown of a passage: of a search for what somebody says, their words."""
+    texts = map(passage.words, passage.said) if passage.said else [passage.text]
+    return " … ".join(map(without_noise, texts))
 
 
 def report(done: IndexReport) -> Json:

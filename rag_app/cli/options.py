@@ -460,7 +460,7 @@ with_filters = together(
         help="Only this document, by id or title; may be repeated.",
     ),
     click.option("--path", "pattern", help='Only files that match, for example "minutes/*.vtt".'),
-    click.option("--speaker", help="Only passages in which this person speaks."),
+    click.option("--speaker", help="Only what this person says."),
     with_occasions,
 )
 

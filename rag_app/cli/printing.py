@@ -15,6 +15,7 @@ from indexing.documents import Hit, Occasion, PassageHit, clock
 from indexing.store.collections import DEFAULT
 from indexing.text.disfluency import without_noise
 from rag_app.cli.bold import filled, in_bold
+from rag_app.cli.json_output import shown
 from rag_app.cli.terminal import answer_piece, answer_text, document_text, escape, field, flow, say
 from rag_app.progress import bar
 from rag_app.short_answer import Emphasis, answer_lines, quote_emphasis
@@ -120,7 +121,7 @@ def hits(ranking: Sequence[Hit], explain: bool) -> None:
             )
             if explain:
                 say(f"     {_parts(passage.parts)}")
-            say(_filled(without_noise(passage.text), indent=5))
+            say(_filled(shown(passage), indent=5))
             for figure in passage.figures:
                 say(_filled(f"beside it: {figure}", indent=5))
 

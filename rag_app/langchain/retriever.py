@@ -29,6 +29,8 @@ class RagAppRetriever(BaseRetriever):
     - `page`: of its first character; None where the format has no pages,
     - `place`: what that page is called, such as "page 4" or "slide 4",
     - `speaker`, `speakers`: who says most of it, or None, and everyone who speaks in it,
+    - `said`: with a limit to a speaker, the spans of the source's text that are theirs; what else
+      is in the page is said by others, and `speaker` and `time` are those of the first span,
     - `time`: the second of the recording at which it begins, or None,
     - `score`: comparable within one result only.
 
@@ -103,6 +105,7 @@ def _document(passage: PassageHit, hit: Hit) -> Document:
             "place": passage.place,
             "speaker": passage.speaker,
             "speakers": list(passage.speakers),
+            "said": [(one.text_start, one.end) for one in passage.said],
             "time": passage.time,
             "score": passage.score,
         },

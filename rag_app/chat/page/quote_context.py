@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from indexing.documents import clock
@@ -13,7 +15,7 @@ from rag_app.short_answer import quote_emphasis
 
 if TYPE_CHECKING:
     from generator.answer import Citation, ShortAnswer
-    from indexing.documents import Document, Figure
+    from indexing.documents import Document, Figure, Utterance
     from indexing.filter import Filter
     from rag_app.corpus.corpus import Corpus
 
@@ -29,11 +31,13 @@ class Piece:
         text: The text.
         label: Whether it is the label of an utterance: its speaker and time.
         short: Whether it is of the short answer.
+        other: Whether somebody else says it than whose words are shown.
     """
 
     text: str
     label: bool = False
     short: bool = False
+    other: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,12 @@ class QuoteContext:
     problem: str = ""
     document: str = ""
     figures: tuple[Figure, ...] = ()
+
+    @property
+    def runs(self) -> Iterator[tuple[bool, tuple[Piece, ...]]]:
+        """The span's pieces, with whether they are marked: not what others say in it."""
+        for other, pieces in groupby(self.span, key=lambda piece: piece.other):
+            yield not other, tuple(pieces)
 
 
 def citation_context(
@@ -143,16 +153,16 @@ def span_context(
         start: Offset of the span's first character.
         end: Offset after its last.
         margin: Characters of context on each side.
-        speaker: Part of a name, in any case: the location is that of what they say first in the
-            span.
+        speaker: Part of a name, in any case: the span is from their first word in it to their last,
+            the location that of the first, and what others say between is theirs.
     """
+    said = document.spoken_by(speaker, start, end) if speaker else ()
+    if said:
+        start, end = said[0].text_start, said[-1].end
     utterance = document.utterance_at(start)
-    if speaker:
-        name = speaker.strip().casefold()
-        within = document.utterances_within(start, end)
-        theirs = (each for each in within if name in (each.speaker or "").casefold())
-        utterance = next(theirs, utterance)
     before, span, after = _pieces(document, start, end, margin)
+    if said:
+        span = _apart(document, start, end, said)
     return QuoteContext(
         title=document.title,
         location=location(
@@ -214,6 +224,19 @@ def _split_labels(document: Document, start: int, end: int) -> tuple[Piece, ...]
         at = max(at, label[1])
     pieces.append(Piece(flowing(document, at, end)))
     return tuple(piece for piece in pieces if piece.text)
+
+
+def _apart(
+    document: Document, start: int, end: int, said: Sequence[Utterance]
+) -> tuple[Piece, ...]:
+    """A stretch of a document, in which all but some utterances is said by others."""
+    pieces, at = [], start
+    for one in said:
+        others = _split_labels(document, at, one.text_start)
+        pieces += [replace(piece, other=True) for piece in others]
+        pieces += _split_labels(document, one.text_start, one.end)
+        at = one.end
+    return (*pieces, *_split_labels(document, at, end))
 
 
 def _first_gap(text: str) -> int:

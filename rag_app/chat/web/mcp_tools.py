@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from generator.answer import Support
 from generator.request import AskRequest, ReadAs
-from indexing.documents import clock
+from indexing.documents import Hit, PassageHit, clock
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
 from rag_app import __version__
@@ -51,7 +51,7 @@ Path = Annotated[
     str, Field(max_length=1000, description='Limit to files that match, for example "*.vtt".')
 ]
 Speaker = Annotated[
-    str, Field(max_length=1000, description="Limit to passages in which this person speaks.")
+    str, Field(max_length=1000, description="Limit to what this person says.")
 ]
 Since = Annotated[
     str,
@@ -357,24 +357,31 @@ def _search(corpus: Corpus, query: str, k: int, where: Filter) -> SearchResult:
             title=hit.title,
             path=file_name(hit.path),
             score=hit.score,
-            passages=[
-                Span(
-                    document=hit.document,
-                    title=hit.title,
-                    start=each.start,
-                    end=each.end,
-                    text=each.text,
-                    speaker=each.speaker,
-                    time=clock(each.time),
-                    page=each.page,
-                    place=each.place,
-                )
-                for each in hit.passages
-            ],
+            passages=[span for each in hit.passages for span in _passage_spans(hit, each)],
         )
         for hit in results.hits
     ]
     return SearchResult(documents=hits, not_searched=[line.title for line in results.missing])
+
+
+def _passage_spans(hit: Hit, passage: PassageHit) -> Iterator[Span]:
+    """A passage; of a search for what somebody says, each thing that they say in it."""
+    whole = Span(
+        document=hit.document,
+        title=hit.title,
+        start=passage.start,
+        end=passage.end,
+        text=passage.text,
+        speaker=passage.speaker,
+        time=clock(passage.time),
+        page=passage.page,
+        place=passage.place,
+    )
+    if not passage.said:
+        yield whole
+    for one in passage.said:
+        place = {"start": one.text_start, "end": one.end, "text": passage.words(one)}
+        yield whole.model_copy(update={**place, "speaker": one.speaker, "time": clock(one.time)})
 
 
 def _answer_result(answer: Answer) -> AnswerResult:
