@@ -79,6 +79,11 @@ class Citation:
     figures: tuple[str, ...] = ()
 
     @property
+    def support(self) -> Support:
+        """What it gives to the answer: "quoted", "supported" or "unsupported", as a sentence's."""
+        return "quoted" if self.verified else "supported" if self.supported else "unsupported"
+
+    @property
     def doubt(self) -> str:
         """What a reader should know of a citation that is not a verified quote, else ""."""
         if self.verified:
@@ -294,7 +299,7 @@ def as_json(answer: Answer) -> dict[str, JsonValue]:
         "answer": answer.text,
         "short": asdict(answer.short) if answer.short else None,
         "citations": [_citation_as_json(citation) for citation in answer.citations],
-        "closest": [_citation_as_json(citation) for citation in answer.closest],
+        "closest": [_place_as_json(citation) for citation in answer.closest],
         "probability": answer.probability,
         "markers": [asdict(each) for each in marker_spans(answer.text, answer.mode)],
         "sentences": [asdict(sentence) for sentence in answer.sentences],
@@ -312,13 +317,30 @@ def as_json(answer: Answer) -> dict[str, JsonValue]:
     }
 
 
-def _citation_as_json(citation: Citation) -> dict[str, JsonValue]:
-    shown = without_noise(citation.quote)
+_OF_SUPPORT = ("verified", "overlap", "similarity", "share", "supported", "probability")
+
+
+def _place_as_json(citation: Citation) -> dict[str, JsonValue]:
+    """A quote and its place, without what it gives to an answer."""
+    values = {name: value for name, value in asdict(citation).items() if name not in _OF_SUPPORT}
     return {
-        **asdict(citation),
+        **values,
         "time": clock(citation.time),
         "figures": list(citation.figures),
-        "shown": shown,
+        "shown": without_noise(citation.quote),
+    }
+
+
+def _citation_as_json(citation: Citation) -> dict[str, JsonValue]:
+    """A quote that an answer rests on; what was not computed for it is not there."""
+    asked = {"share": citation.share, "verifier_probability": citation.probability}
+    return {
+        **_place_as_json(citation),
+        "support": citation.support,
+        "verified": citation.verified,
+        "overlap": citation.overlap,
+        "similarity": citation.similarity,
+        **{name: value for name, value in asked.items() if value is not None},
     }
 
 

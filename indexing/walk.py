@@ -18,6 +18,14 @@ SUPPORTED = ", ".join(LOADERS)
 IN_FOLDERS = ", ".join(suffix for suffix in LOADERS if suffix not in PICTURES)
 SHOWN = 1000  # characters of a path in a message
 
+CORPUS_FILE = "corpus.sqlite"
+"""The file by which the folder of a corpus is known."""
+
+OF_A_CORPUS = frozenset(
+    {CORPUS_FILE, f"{CORPUS_FILE}-shm", f"{CORPUS_FILE}-wal", "write.lock", "index.lock", "uploads"}
+)
+"""What the folder of a corpus shows beside hidden names; its uploads are in the corpus already."""
+
 _GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP))
 
 
@@ -49,8 +57,8 @@ def walk(
 ) -> Iterator[Path | Failure]:
     """Every readable file under the paths once, resolved, in the order of names in each folder.
 
-    What a person names is always yielded or reported. Inside of folders, hidden files and folders
-    (so a corpus, too) and other kinds of files are skipped, and links that lead out of all
+    What a person names is always yielded or reported. Inside of folders, hidden files and folders,
+    what a corpus is made of, and other kinds of files are skipped, and links that lead out of all
     the paths are reported instead of followed, as is what may not be entered.
 
     Args:
@@ -148,6 +156,7 @@ def _children(folder: Path) -> list[tuple[Path, bool]] | Failure:
     """What a folder lists, without hidden names, sorted; a failure when it may not be entered.
 
     Each with whether it is surely a regular file, which the list says and nobody needs to look.
+    What makes a folder a corpus is left out.
     """
     try:
         with os.scandir(folder) as entries:
@@ -156,6 +165,8 @@ def _children(folder: Path) -> list[tuple[Path, bool]] | Failure:
                 for each in entries
                 if not each.name.startswith(".")
             ]
+        if any(name == CORPUS_FILE for name, _ in listed):
+            listed = [each for each in listed if each[0] not in OF_A_CORPUS]
         children = [(folder / name, regular) for name, regular in sorted(listed)]
         if children:
             children[0][0].lstat()

@@ -27,8 +27,9 @@ from indexing.store.reencoding import Reencoding
 from indexing.store.verification import require_sound_start
 from indexing.store.view import DOCUMENT, StoreView, to_document
 from indexing.text.chunking import speakers_of
+from indexing.walk import CORPUS_FILE
 
-FILE_NAME = "corpus.sqlite"
+FILE_NAME = CORPUS_FILE
 
 
 class Store(StoreView):

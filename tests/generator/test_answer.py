@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -45,3 +46,28 @@ def test_json_has_the_short_answer_and_the_closest_passages(said: bool) -> None:
         assert values["short"] is None and values["probability"] is None
         assert values["citations"] == [] and values["closest"][0]["quote"] == CITATION.quote
         assert values["closest"][0]["time"] == "00:01:05"
+
+
+@pytest.mark.parametrize(
+    ("citation", "support"),
+    [
+        (replace(CITATION, verified=True, overlap=1.0), "quoted"),
+        (replace(CITATION, supported=True, probability=0.97), "supported"),
+        (CITATION, "unsupported"),
+    ],
+)
+def test_json_says_what_each_citation_gives_to_the_answer(citation: Citation, support: str) -> None:
+    values = json.loads(json.dumps(as_json(Answer("When?", "…", citations=(citation,)))))
+    (quote,) = values["citations"]
+    assert quote["support"] == support and quote["verified"] == (support == "quoted")
+    assert ("verifier_probability" in quote) == (support == "supported")
+    assert "supported" not in quote and "probability" not in quote
+    assert None not in [quote[name] for name in ("support", "verified", "overlap", "similarity")]
+    assert "share" not in quote
+
+
+def test_json_of_a_closest_passage_claims_no_support() -> None:
+    values = as_json(Answer("When?", "…", closest=(CITATION,), abstained=True))
+    (quote,) = json.loads(json.dumps(values))["closest"]
+    assert not {"support", "verified", "supported", "probability", "overlap"} & quote.keys()
+    assert quote["quote"] == CITATION.quote

@@ -7,9 +7,13 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+from indexing.encoder.encoder import Encoder
 from indexing.errors import UnreadableFile
 from indexing.loaders.__main__ import extracts
 from indexing.walk import Failure, is_gone, walk
+from rag_app.corpus.corpus import Corpus
 from tests.permissions import unprivileged
 
 
@@ -175,3 +179,28 @@ def test_pictures_in_folders_are_passed_over_unless_they_are_wanted(tmp_path: Pa
     assert skipped == {".png": 1, ".tiff": 1}
     assert list(walk([tmp_path], pictures=True)) == [text, photo, scan]
     assert list(walk([photo, tmp_path])) == [photo, text]
+
+
+@pytest.mark.parametrize("inside", ["corpus", "a/b/corpus", "."])
+def test_what_a_corpus_is_made_of_is_no_file_to_read(
+    tmp_path: Path, encoder: Encoder, inside: str
+) -> None:
+    file = touch(tmp_path / "notes.txt")
+    file.write_text("The ferry sails at nine.")
+    with Corpus(tmp_path / inside, encoder=encoder) as corpus:
+        for _ in range(2):
+            report = corpus.add([tmp_path])
+            assert report.skipped == {} and not report.failures
+        touch(corpus.folder / "uploads" / "other.txt")  # as a person puts it there on the page
+        beside = touch(corpus.folder / "minutes.txt")
+        skipped: Counter[str] = Counter()
+        assert set(walk([tmp_path], skipped=skipped)) == {file, beside}
+        assert not skipped
+
+
+def test_other_locks_and_databases_are_told_of(tmp_path: Path) -> None:
+    for name in ("x.txt", "write.lock", "uploads/y.txt", "other.sqlite"):
+        touch(tmp_path / name)
+    skipped: Counter[str] = Counter()
+    assert len(list(walk([tmp_path], skipped=skipped))) == 2
+    assert skipped == {".lock": 1, ".sqlite": 1}

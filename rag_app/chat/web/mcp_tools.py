@@ -50,9 +50,7 @@ Collections = Annotated[
 Path = Annotated[
     str, Field(max_length=1000, description='Limit to files that match, for example "*.vtt".')
 ]
-Speaker = Annotated[
-    str, Field(max_length=1000, description="Limit to what this person says.")
-]
+Speaker = Annotated[str, Field(max_length=1000, description="Limit to what this person says.")]
 Since = Annotated[
     str,
     Field(
@@ -106,7 +104,10 @@ class Quote(Span):
 
     marker: int = Field(description='The number in the answer, as in "[1]".')
     verified: bool = Field(description="Whether the quote supports what the answer says with it.")
-    supported: bool = Field(description="Whether it says so in other words, by the verifier.")
+    support: Support = Field(
+        description="quoted: verified; supported: it says so in other words, by the verifier; or "
+        "unsupported."
+    )
 
 
 class SupportedSentence(BaseModel):
@@ -393,7 +394,7 @@ def _answer_result(answer: Answer) -> AnswerResult:
                 **_span(each),
                 marker=each.marker,
                 verified=each.verified,
-                supported=each.supported,
+                support=each.support,
             )
             for each in answer.citations
         ],
