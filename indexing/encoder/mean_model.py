@@ -62,7 +62,7 @@ class MeanModel(nn.Sequential):
     Attributes:
         tokenizer: Of transformers.
         max_seq_length: Tokens of one pass, special ones included.
-        prompts: None.
+        prompts: By what they are for; none where the model has none.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -72,7 +72,10 @@ class MeanModel(nn.Sequential):
         super().__init__(TokenStates(folder), MeanPooling())
         self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         self.max_seq_length = int(_read(folder / "sentence_bert_config.json")["max_seq_length"])
-        self.prompts: dict[str, str] = {}
+        settings = folder / "config_sentence_transformers.json"
+        self.prompts: dict[str, str] = (
+            _read(settings).get("prompts", {}) if settings.exists() else {}
+        )
 
     @property
     def device(self) -> torch.device:

@@ -61,7 +61,12 @@ class Tokens:
 
         def prefix(*names: str) -> tuple[int, ...]:
             text = next((model.prompts[name] for name in names if model.prompts.get(name)), "")
-            return tuple(tokenizer(text, add_special_tokens=False)["input_ids"]) if text else ()
+            if not text:
+                return ()
+            ids = tokenizer(f"{text}a", add_special_tokens=False)["input_ids"]
+            if ids[-len(bare) :] == bare:  # the blank at a prompt's end belongs to what follows
+                return tuple(ids[: -len(bare)])
+            return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
 
         return cls(
             tokenize=_tokenize(tokenizer),

