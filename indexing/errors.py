@@ -4,7 +4,8 @@ RagAppError
 ├── InputError                something given cannot be used
 │   ├── UnreadableFile        a file or folder: which, what is wrong, what to do
 │   │   ├── OtherKind         sound, but of a kind that its ending only may stand for
-│   │   └── PartUnread        what a file holds beside the text that was read
+│   │   ├── PartUnread        what a file holds beside the text that was read
+│   │   └── ProgramFault      this program failed over it; the file may be sound
 │   ├── InvalidRequest        an empty question, an impossible filter or option
 │   └── WorkersLost           every worker of a cluster that tried it has died
 ├── CorpusError               something about a corpus on disk
@@ -91,6 +92,10 @@ class PartUnread(UnreadableFile):
     The rest of the file is read. A loader yields it after the text, so that nothing is left out in
     silence.
     """
+
+
+class ProgramFault(UnreadableFile):
+    """This program, or its installation, failed over a file, which may be sound."""
 
 
 class InvalidRequest(InputError):

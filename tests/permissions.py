@@ -11,7 +11,10 @@ NOBODY = 65534
 
 @contextmanager
 def unprivileged() -> Iterator[None]:
-    """Inside, this process may do what is permitted to somebody without rights of their own."""
+    """Inside, this process may do what is permitted to somebody without rights of their own.
+
+    The program itself may lie where they may not read: what is used inside is imported before.
+    """
     user = os.geteuid()
     try:
         os.seteuid(NOBODY if user == 0 else user)

@@ -23,6 +23,7 @@ from indexing.documents import Extract
 from indexing.errors import UnreadableFile
 from indexing.limits import MIB, FileLimits
 from indexing.loaders import LOADERS
+from indexing.loaders.faults import unreadable
 from indexing.loaders.messages import pack, receive, send
 from indexing.ocr.reading import OcrSettings
 from indexing.ocr.recognition import Recognition, recognising
@@ -48,7 +49,7 @@ def extracts(path: Path) -> Iterator[Extract | UnreadableFile]:
     """What the loader gives, with every way in which it can break turned into a reason.
 
     The libraries below it meet damaged files with any exception there is, so all are caught here
-    and nowhere else.
+    and nowhere else; `faults` tells those of the program from those of the file.
     """
     loader = LOADERS[path.suffix.lower()]
     try:
@@ -63,7 +64,7 @@ def extracts(path: Path) -> Iterator[Extract | UnreadableFile]:
         if isinstance(error, OSError) and error.errno not in _DAMAGE:
             yield UnreadableFile.by_system(path, error)
             return
-        yield _damaged(path, f"read as {loader.format}", error)
+        yield unreadable(path, error, verb=f"read as {loader.format}")
 
 
 def drawn(path: Path, request: dict[str, Any]) -> dict[str, Any]:
@@ -77,13 +78,7 @@ def drawn(path: Path, request: dict[str, Any]) -> dict[str, Any]:
     except MemoryError:
         return {"exceeds": "memory"}
     except Exception as error:
-        return pack(_damaged(path, "drawn", error))
-
-
-def _damaged(path: Path, verb: str, error: Exception) -> UnreadableFile:
-    details = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-    reason = f"is damaged: it cannot be {verb} ({details})"
-    return UnreadableFile(path, reason, "open it in its own program and save it again")
+        return pack(unreadable(path, error, verb="drawn"))
 
 
 def serve(source: BinaryIO, target: BinaryIO) -> None:

@@ -13,9 +13,9 @@ from hashlib import sha256
 from typing import IO, Any
 
 from indexing.documents import Extract, Figure, Occasion, Page, Utterance
-from indexing.errors import OtherKind, PartUnread, UnreadableFile
+from indexing.errors import OtherKind, PartUnread, ProgramFault, UnreadableFile
 
-ERRORS = {each.__name__: each for each in (UnreadableFile, OtherKind, PartUnread)}
+ERRORS = {each.__name__: each for each in (UnreadableFile, OtherKind, PartUnread, ProgramFault)}
 HEADER = 8  # bytes
 MEDIA_TYPES = ("image/png", "image/jpeg")
 

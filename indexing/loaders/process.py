@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, TypeVar
 
 from indexing.documents import Extract
+from indexing.error_log import write_log
 from indexing.errors import ReaderFailed, UnreadableFile
 from indexing.limits import MIB, FileLimits
 from indexing.loaders.__main__ import MEMORY_STATUS, resource
@@ -240,10 +241,13 @@ class LoaderProcess:
             receive(source, longest=MIB)
         except (EOFError, ValueError, OSError) as error:
             _, output = process.communicate()
-            last = output.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            whole = output.decode("utf-8", "replace").strip()
+            error.add_note(whole)
+            last = whole.rpartition("\n")[2]
             raise ReaderFailed(
-                f"the process that reads files has ended at its start ({last or error}); install "
-                "rag-app again, or allow it more memory with --max-file-memory-mb"
+                f"the process that reads files has ended at its start ({last or error}); details: "
+                f"{write_log(error)}; install rag-app again where this user may read it, or allow "
+                "more memory with --max-file-memory-mb"
             ) from error
         return process
 

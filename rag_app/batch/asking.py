@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from generator.request import AskRequest
+from indexing.error_log import logged
 from indexing.errors import (
     DocumentNotFound,
     InputError,
@@ -124,6 +125,6 @@ def ask_one(
     except RagAppError:
         raise
     except Exception as error:
-        message = " ".join(f"{error}".split())[:300] or "no message"
+        message = f"failed unexpectedly {logged(error)}"
         return QuestionResult(question, scope, error=QuestionError(type(error).__name__, message))
     return QuestionResult(question, scope, current.fingerprint(scope), answer=response)

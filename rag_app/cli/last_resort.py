@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
-import platform
 import sys
-import tempfile
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
 import click
 
+from indexing.error_log import write_log
 from indexing.errors import InvalidRequest, RagAppError
 from rag_app.cli.terminal import field, say
 
 FAILED = 1
 STOPPED = 130  # as shells call the end by Ctrl-C
 UNEXPECTED = 70  # EX_SOFTWARE of sysexits.h
-LOG_NAME = "errors.log"
-MAX_LOG = 1 << 20  # bytes, after which a log begins again
 SHOWN = 2000  # characters of a message
 
 
@@ -65,53 +60,6 @@ def check_working_folder() -> None:
     except OSError:
         message = "the working folder no longer exists; change to another folder, and try again"
         raise InvalidRequest(message) from None
-
-
-def write_log(error: BaseException) -> str:
-    """Append the error with its traceback to a log that only its owner reads.
-
-    Returns:
-        Where it is, or why there is none.
-    """
-    from rag_app import __version__
-
-    lines = [
-        f"{datetime.now(UTC).isoformat(timespec='seconds')} rag-app {__version__}, "
-        f"Python {platform.python_version()}, {platform.platform()}",
-        f"command: {' '.join(sys.argv[1:])}",
-        *traceback.format_exception(error),
-    ]
-    text = "\n".join(lines) + "\n"
-    for folder in _log_folders():
-        file = folder / LOG_NAME
-        with suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            _append(file, text.encode("utf-8", "backslashreplace"))
-            return str(file)
-    return "no folder for a log can be written to; set RAG_APP_LOG to one"
-
-
-def _log_folders() -> Iterator[Path]:
-    """Where a log may lie, best first."""
-    if named := os.environ.get("RAG_APP_LOG"):
-        yield Path(named)
-    from platformdirs import user_log_dir
-
-    with suppress(OSError, RuntimeError):
-        yield Path(user_log_dir("rag-app"))
-    with suppress(OSError):
-        yield Path(tempfile.gettempdir()) / "rag-app"
-
-
-def _append(file: Path, text: bytes) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-    if file.is_file() and file.stat().st_size > MAX_LOG:
-        flags |= os.O_TRUNC
-    descriptor = os.open(file, flags, 0o600)
-    try:
-        os.write(descriptor, text)
-    finally:
-        os.close(descriptor)
 
 
 def _system_error(error: OSError) -> str:

@@ -103,7 +103,8 @@ def test_a_closed_folder_and_file_are_reported() -> None:
         folder = Path(name)
         folder.chmod(0o755)
         touch(folder / "closed" / "x.txt")
-        touch(folder / "y.txt").chmod(0)
+        assert list(extracts(touch(folder / "y.txt")))  # imports what reads it
+        (folder / "y.txt").chmod(0)
         (folder / "closed").chmod(0)
         with unprivileged():
             (failure,) = failures([folder])

@@ -17,6 +17,7 @@ from indexing.documents import Extract, Figure, Occasion
 from indexing.errors import OtherKind, PartUnread, UnreadableFile
 from indexing.loaders.charset import clean, one_line
 from indexing.loaders.draft import Draft
+from indexing.loaders.faults import unreadable
 from indexing.loaders.figures import Gallery
 from indexing.ocr.recognition import current
 
@@ -224,8 +225,8 @@ def _loaded(
         except UnreadableFile as error:
             yield error
         except Exception as error:  # as of a file, in `__main__`
-            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            yield UnreadableFile(path, f"is damaged ({reason})", "ask for it again")
+            verb = f"read as {LOADERS[suffix].format}"
+            yield unreadable(path, error, verb=verb, remedy="ask for it again")
 
 
 def _named(

@@ -134,7 +134,7 @@ MESSAGES = (
     N_("is a damaged %(format)s"),
     N_("open it in its own program and save it again"),
     N_("%(file)s: cannot be saved (%(error)s); make room"),
-    N_("failed unexpectedly (%(error)s)"),
+    N_("failed unexpectedly (%(error)s); details: %(log)s"),
     # Documents and collections.
     N_("This document is no longer in the corpus."),
     N_("This document is no longer in the corpus, or no longer shared with you."),
@@ -169,8 +169,8 @@ MESSAGES = (
     N_("this conversation was deleted; choose another"),
     N_("not a valid browser key; reload the page"),
     N_("no such conversation; choose one from the list"),
-    N_("the answer failed unexpectedly (%(error)s); try again"),
-    N_("the check failed unexpectedly (%(error)s); try again"),
+    N_("the answer failed unexpectedly (%(error)s); details: %(log)s; try again"),
+    N_("the check failed unexpectedly (%(error)s); details: %(log)s; try again"),
     # The model that writes.
     N_("a model is being tested; wait until that is over"),
     N_("you may not choose the model. %(reason)s"),

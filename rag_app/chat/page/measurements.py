@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import gradio as gr
 
+from indexing.error_log import logged
 from indexing.errors import InvalidRequest, RagAppError, UnsupportedModel
 from rag_app.chat.language.current import gettext, speak_to
 from rag_app.chat.language.elsewhere import translated
@@ -92,7 +93,7 @@ class Measurement:
         except RagAppError as error:
             self._report = partial(view.failure, error)
         except Exception as error:
-            message = RagAppError(f"failed unexpectedly ({type(error).__name__}: {error})")
+            message = RagAppError(f"failed unexpectedly {logged(error)}")
             self._report = partial(view.failure, message)
         finally:
             self._running.release()

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from generator.answer import ContextReady, TextDelta
 from generator.request import AskRequest
+from indexing.error_log import logged
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
 from rag_app.chat.conversation import Conversation, Exchange, PositionCheckRecord
@@ -182,7 +183,7 @@ class AnswerJobs:
         except RagAppError as error:
             exchange = replace(job.exchange, state="failed", note=str(error))
         except Exception as error:
-            note = f"the answer failed unexpectedly ({type(error).__name__}: {error}); try again"
+            note = f"the answer failed unexpectedly {logged(error)}; try again"
             exchange = replace(job.exchange, state="failed", note=note)
         self._end(job, exchange)
 
@@ -193,7 +194,7 @@ class AnswerJobs:
         except RagAppError as error:
             exchange = replace(exchange, note=str(error))
         except Exception as error:
-            note = f"the check failed unexpectedly ({type(error).__name__}: {error}); try again"
+            note = f"the check failed unexpectedly {logged(error)}; try again"
             exchange = replace(exchange, note=note)
         self._end(job, exchange)
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from indexing.error_log import logged
 from indexing.errors import (
     CollectionNotFound,
     CorpusError,
@@ -244,7 +245,7 @@ class IngestQueue:
             except RagAppError as error:
                 self._fail(batch, str(error))
             except Exception as error:
-                self._fail(batch, f"failed unexpectedly ({type(error).__name__}: {error})")
+                self._fail(batch, f"failed unexpectedly {logged(error)}")
 
     def _next(self) -> dict[Path, str]:
         """The ids of the next files, by path; if there are none, the thread ends and says so."""

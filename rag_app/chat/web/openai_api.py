@@ -25,6 +25,7 @@ from generator.answer import Answer, AnswerReady, TextDelta, as_json
 from generator.prompt.builder import count_words
 from generator.prompt.follow_up import Turn
 from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs
+from indexing.error_log import logged
 from indexing.errors import Busy, CollectionNotFound, DocumentNotFound, InputError, RagAppError
 from indexing.filter import Filter
 from rag_app.chat.queues.question_queue import QuestionQueue
@@ -127,8 +128,8 @@ def add(web: FastAPI, app: Application) -> None:
             return await (reply.stream() if body.stream else reply.complete())
         except RagAppError as error:
             return _error_of(error, app.corpus)
-        except Exception:
-            logging.getLogger("rag_app").exception("a completion failed")
+        except Exception as error:
+            _log(error)
             return error_response(FAILED, 500)
 
     async def unknown(request: Request) -> JSONResponse:
@@ -223,6 +224,11 @@ def _turns(messages: Sequence[Message]) -> Iterator[Turn]:
             yield Turn(message.text, following.text if has_answer else "")
 
 
+def _log(error: Exception) -> None:
+    """Say on the server, and in the log of errors, what failed; programs far away get no path."""
+    logging.getLogger("rag_app").error("a completion failed %s", logged(error), exc_info=error)
+
+
 class _Reply:
     """The answer to one request, in the formats of the API."""
 
@@ -263,8 +269,8 @@ class _Reply:
             except RagAppError as error:
                 message = without_folder(str(error), self._questions.corpus)
                 yield _event(error_values(message, 500))
-            except Exception:
-                logging.getLogger("rag_app").exception("a completion failed")
+            except Exception as error:
+                _log(error)
                 yield _event(error_values(FAILED, 500))
             finally:
                 await events.aclose()

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from generator.answer import Answer, ContextEntry
 from generator.request import AskRequest
 from indexing.encoder.encoder import Encoder
+from indexing.error_log import LOG_NAME
 from indexing.errors import CorpusNotFound, InputError, InvalidRequest, RagAppError, UnreadableFile
 from indexing.files import document
 from rag_app.batch.answer_file import AnswerFile, read_answers
@@ -257,7 +258,13 @@ def test_a_failure_of_any_kind_is_kept(
         return answer(request)
 
     monkeypatch.setattr(corpus, "answer", fail_sometimes)
+    monkeypatch.setenv("RAG_APP_LOG", str(tmp_path))
     assert run(corpus, ASKED, tmp_path / "a.jsonl").failed == 2
+    errors = [each["error"] for each in lines(tmp_path / "a.jsonl") if each["error"]]
+    for error in errors:
+        assert error["kind"] == "ZeroDivisionError"
+        assert error["message"].endswith(f"a bug); details: {tmp_path / LOG_NAME}")
+    assert (tmp_path / LOG_NAME).read_text().count("in fail_sometimes") == len(errors) == 2
     monkeypatch.undo()
     retry = run(corpus, ASKED, tmp_path / "a.jsonl", options=BatchOptions(retry_failed=True))
     assert (retry.asked, retry.failed) == (2, 0)

@@ -12,8 +12,9 @@ from pathlib import Path
 import click
 import pytest
 
+from indexing.error_log import LOG_NAME, MAX_LOG
 from indexing.errors import InvalidRequest
-from rag_app.cli.last_resort import FAILED, LOG_NAME, MAX_LOG, STOPPED, UNEXPECTED, last_resort
+from rag_app.cli.last_resort import FAILED, STOPPED, UNEXPECTED, last_resort
 from rag_app.corpus.corpus import Corpus
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -12,6 +12,7 @@ import pytest
 from generator.answer import Answer, AnswerReady, Event, TextDelta
 from generator.position_check import PositionCheck, Variant
 from generator.request import AskRequest
+from indexing.error_log import LOG_NAME
 from indexing.errors import InvalidRequest
 from rag_app.chat.conversation import (
     Conversation,
@@ -21,6 +22,8 @@ from rag_app.chat.conversation import (
     to_json,
 )
 from rag_app.chat.conversation_store import ConversationStore, new_key
+from rag_app.chat.language.current import Language, speaking
+from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page import html as view
 from rag_app.chat.queues.answer_jobs import AnswerJob, AnswerJobs
 from rag_app.chat.queues.question_queue import QuestionQueue
@@ -212,3 +215,26 @@ def test_a_rating_given_while_an_answer_is_checked_is_kept(tmp_path: Path) -> No
     assert [each.rating for each in stored.exchanges] == ["up", "down"]
     with pytest.raises(InvalidRequest, match="was deleted"):
         jobs.update(key, "0" * 16, lambda one: one)
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_an_unexpected_error_is_logged_with_its_traceback(
+    check: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setenv("RAG_APP_LOG", str(tmp_path))
+    corpus, store, jobs = make_jobs(tmp_path)
+    monkeypatch.setattr(corpus, "check_position" if check else "events", fail)
+    key = new_key()
+    store.save(key, CONVERSATION)
+    if check:
+        job = jobs.check(key, CONVERSATION, 1)
+    else:
+        job = jobs.start(key, CONVERSATION, Exchange("What?"))
+    wait(jobs, CONVERSATION)
+    assert f"(ZeroDivisionError: a bug); details: {tmp_path / LOG_NAME}" in job.exchange.note
+    assert "in fail" in (tmp_path / LOG_NAME).read_text()
+    with speaking(Language("de", "de")):
+        assert "unerwartet gescheitert (ZeroDivisionError: a bug)" in translated(job.exchange.note)

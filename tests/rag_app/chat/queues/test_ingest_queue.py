@@ -17,6 +17,7 @@ import pytest
 from fpdf import FPDF
 
 from indexing.encoder.encoder import Encoder
+from indexing.error_log import LOG_NAME
 from indexing.ocr.reading import OcrSettings
 from rag_app.chat.document_list import DocumentList
 from rag_app.chat.page import html as view
@@ -250,7 +251,11 @@ def test_the_queue_waits_for_another_writer(corpus: Corpus) -> None:
     assert wait(queue)["b.txt"].stage == "added"
 
 
-def test_whatever_goes_wrong_is_said(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whatever_goes_wrong_is_said(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_APP_LOG", str(tmp_path))
+
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("surprise")
 
@@ -258,7 +263,9 @@ def test_whatever_goes_wrong_is_said(corpus: Corpus, monkeypatch: pytest.MonkeyP
     with monkeypatch.context() as patched:
         patched.setattr(corpus, "add", fail)
         first = send(queue, "a.txt", "A heron stands.")
-        assert "surprise" in wait(queue)["a.txt"].note
+        note = wait(queue)["a.txt"].note
+        assert "surprise" in note and note.endswith(f"details: {tmp_path / LOG_NAME}")
+        assert "in fail" in (tmp_path / LOG_NAME).read_text()  # the traceback
     queue.retry(first.id)
     assert wait(queue)["a.txt"].stage == "added"
     wait_until(lambda: not any(each.name == "ingest" for each in threading.enumerate()))
