@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from generator.answer import Mode
 from generator.lm.calibration_record import find_records
 from generator.lm.model_name import is_remote
-from indexing.models.files import generator_weights
+from indexing.models.files import generator_revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def usual(model: str) -> AnswerMode:
     if not measured:
         return AnswerMode("quote", "generated answers of this model were never measured")
     if any(each.answer == "free" for each in measured):
-        revision = "" if is_remote(model) else generator_weights(model).revision
+        revision = "" if is_remote(model) else generator_revision(model)
         measured = [each for each in measured if each.revision == revision]
         if not measured:
             reason = "generated answers were measured of another revision of this model"

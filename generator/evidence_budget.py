@@ -9,8 +9,7 @@ from generator.evidence import EvidenceUnit
 from indexing.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from generator.lm.causal_lm import CausalModel
-    from generator.lm.openai_server import RemoteModel
+    from generator.lm.any_model import AnyModel
 
 LONG_WINDOW = 32_000
 """Tokens of a window in which several whole documents fit."""
@@ -43,7 +42,7 @@ class EvidenceBudget:
 
 def choose_budget(
     unit: EvidenceUnit,
-    model: CausalModel | RemoteModel,
+    model: AnyModel,
     *,
     answer: int,
     most: int | None = None,
@@ -76,16 +75,17 @@ def choose_budget(
     return EvidenceBudget(True, min(limits), "as asked" if unit == "documents" else stated)
 
 
-def _against_documents(model: CausalModel | RemoteModel, window: int | None) -> str:
+def _against_documents(model: AnyModel, window: int | None) -> str:
     """Why whole documents do not suit a model; "" where they do."""
+    from generator.lm.openai_server import RemoteModel
+
     if window is None:
         return "the server does not say how much its model reads"
     if window < LONG_WINDOW:
         return f"its window has {window:,} tokens, and whole documents need {LONG_WINDOW:,}"
-    device = getattr(model, "device", None)
-    if device is None:
-        return ""  # a server's: it carries what it says
-    if device.type == "cpu":
+    if isinstance(model, RemoteModel):
+        return ""  # it carries what it says
+    if getattr(getattr(model, "device", None), "type", "cpu") == "cpu":
         return "on a CPU so long a prompt takes minutes; --evidence documents takes them"
     room = _memory_room(model)
     if room is not None and room < LONG_WINDOW:
@@ -93,7 +93,7 @@ def _against_documents(model: CausalModel | RemoteModel, window: int | None) -> 
     return ""
 
 
-def _memory_room(model: CausalModel | RemoteModel) -> int | None:
+def _memory_room(model: AnyModel) -> int | None:
     """How many tokens of keys and values fit into memory; None where that is not known."""
     from generator.lm.cache_size import bytes_per_token, free_memory
     from generator.lm.causal_lm import CausalModel

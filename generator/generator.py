@@ -25,8 +25,10 @@ from generator.attribution.markers import insert_markers
 from generator.attribution.verifier import shipped_verifier
 from generator.decoding import DECODINGS
 from generator.decoding.base import DecodingRun
+from generator.decoding.concat import concat
 from generator.decoding.server import ask_server
 from generator.draft import Draft
+from generator.engine import describe_engine, load_model
 from generator.evidence import (
     Embed,
     Evidence,
@@ -51,11 +53,12 @@ from generator.extractive.selector import (
     select_quotes,
 )
 from generator.extractive.short_answer import short_answer
+from generator.lm.any_model import AnyModel
 from generator.lm.causal_lm import CausalModel
-from generator.lm.model_name import is_remote, needs_internals
+from generator.lm.llama_cpp import LlamaCppModel
+from generator.lm.model_name import needs_internals
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.lm.openai_server import RemoteModel
-from generator.lm.writer import ADAPTERS
 from generator.prompt.builder import count_words, ledger
 from generator.prompt.document_cut import describe_parts
 from generator.prompt.follow_up import Turn
@@ -63,36 +66,11 @@ from generator.reader.reading import Reader
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency
-from indexing.models.files import DEFAULT_GENERATOR
 from indexing.notify import Notify
 
 _ROOM_FOR_QUOTES = 400  # tokens
 
 R = TypeVar("R")
-
-AnyModel = CausalModel | RemoteModel
-
-
-def load_model(
-    name: str,
-    *,
-    decoding: str = "concat",
-    notify: Notify | None = None,
-    key: str | None = None,
-) -> AnyModel:
-    """The model by a name: on this machine, or behind the server that the name gives.
-
-    Under the decoding "quotes", the packaged model has the writer's adapters. The key is for a
-    server, as of `RemoteModel`.
-
-    Raises:
-        ModelError: There is none by that name, or it cannot be loaded.
-        InvalidRequest: The name of a server's model is not of the form `openai:BASE_URL#MODEL`.
-    """
-    if is_remote(name):
-        return RemoteModel(name, key=key)
-    writer = decoding == "quotes" and name == DEFAULT_GENERATOR
-    return CausalModel.load(name, notify=notify, adapters=ADAPTERS if writer else None)
 
 
 class Generator:
@@ -122,7 +100,7 @@ class Generator:
         self._context = ContextualEncoder(quick_start=quick_start, notify=notify)
         self._verifier = shipped_verifier()
         self._reader = Reader(quick_start=quick_start, notify=notify)
-        self._load = load or (lambda: load_model(settings.model, decoding=settings.usual_decoding))
+        self._load = load or (lambda: load_model(settings))
         self._model: AnyModel | None = None
         self._positions: MsPoEPolicy | None = None
         self._changes = ExitStack()  # what is done to the model for as long as this one answers
@@ -167,6 +145,8 @@ class Generator:
         with ExitStack() as stack:
             if ms_poe is not None and isinstance(self.model, CausalModel):
                 stack.enter_context(self._untouched(self.model))
+            elif ms_poe == "on":
+                raise needs_internals("Ms-PoE", self.model.name, "--ms-poe off")
             stack.callback(other.close)
             if ms_poe is not None:
                 _ = other.model
@@ -356,7 +336,7 @@ class Generator:
     ) -> Iterator[Sentence]:
         """Quotes that the model chooses among the best-ranked ones."""
         model = self.model
-        if isinstance(model, RemoteModel):  # a loader of somebody else's
+        if not isinstance(model, CausalModel):  # a loader of somebody else's
             raise needs_internals("decoding quotes", model.name, "--quotes ranked")
         self._note_model(draft, model)
         draft.made["evidence"] = self.settings.arrangement
@@ -429,6 +409,8 @@ class Generator:
         limits = settings.limits(budget)
         if isinstance(model, RemoteModel):
             run = ask_server(model, request, evidence, limits, stop)
+        elif isinstance(model, LlamaCppModel):
+            run = concat(model, request, evidence, limits, stop)
         else:
             run = DECODINGS[decoding](model, request, evidence, limits, stop)
         if decoding == "concat":
@@ -439,9 +421,12 @@ class Generator:
 
     def _note_model(self, draft: Draft, model: AnyModel) -> None:
         draft.model = draft.made["model"] = model.name
+        draft.made["engine"] = describe_engine(model, self.settings)
         draft.made["Ms-PoE"] = str(self._positions)
         if isinstance(model, RemoteModel):
             draft.made["Ms-PoE"] = "off (behind a server; it needs the inside of a model)"
+        elif isinstance(model, LlamaCppModel):
+            draft.made["Ms-PoE"] = "off (in llama.cpp; --ms-poe on runs the file in transformers)"
 
 
 def _with_share(citation: Citation, responsibility: Responsibility | None) -> Citation:

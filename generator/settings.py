@@ -109,6 +109,15 @@ class GeneratorSettings:
             raise needs_internals("decoding quotes", self.model, "--quotes ranked")
 
     @property
+    def needs_inside(self) -> str:
+        """What of these settings needs the inside of a model; "" for nothing."""
+        if self.ms_poe == "on":
+            return "Ms-PoE"
+        if self.usual_decoding != "concat":
+            return self.usual_decoding
+        return "choosing quotes by decoding" if self.quotes == "decoded" else ""
+
+    @property
     def usual_decoding(self) -> str:
         """The decoding asked for, else what suits the model and the evidence."""
         return self.decoding_of(self.evidence)

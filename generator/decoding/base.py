@@ -16,6 +16,7 @@ from indexing.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from generator.lm.causal_lm import CausalModel
+    from generator.lm.language_model import LanguageModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,6 @@ class Decoding(Protocol):
         ...
 
 
-def prompt_room(model: CausalModel, limits: DecodingLimits) -> int:
+def prompt_room(model: LanguageModel, limits: DecodingLimits) -> int:
     """Most tokens of one prompt."""
     return min(limits.prompt, model.window - min(limits.answer, model.window // 2))

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
-from contextlib import closing
 from dataclasses import replace
 
 from generator.answer import CONVERSATION, ContextEntry
 from generator.decoding.base import DecodingLimits, DecodingRun, prompt_room
 from generator.evidence import Evidence, Span
-from generator.lm.causal_lm import CausalModel
+from generator.lm.language_model import LanguageModel
 from generator.prompt.builder import Prompt, build_prompt, continue_prompt, ledger, quote_history
 from generator.prompt.follow_up import PromptState, Turn
 from generator.request import AskRequest
 
 
 def concat(
-    model: CausalModel,
+    model: LanguageModel,
     request: AskRequest,
     evidence: Evidence,
     limits: DecodingLimits,
@@ -34,14 +32,13 @@ def concat(
         InvalidRequest: The question alone does not fit.
     """
     prompt, entries = _prompt(model, request, evidence, limits)
-    written: list[int] = []
-    limit = min(limits.answer, model.window - len(prompt.ids))
-    tokens = model.tokens(prompt.ids, sampling=limits.sampling, limit=limit, stop=stop)
-    tokens = _record(tokens, written)
-    pieces = model.detokenize(tokens, stop=stop, stops=prompt.stops)
+    writing = model.write(
+        prompt.ids, max_new_tokens=limits.answer, sampling=limits.sampling, stop=stop,
+        stops=prompt.stops,
+    )  # fmt: skip
 
     def remember(turn: Turn) -> None:
-        state = PromptState((*prompt.ids, *written), prompt.spans)
+        state = PromptState((*prompt.ids, *writing.ids()), prompt.spans)
         model.conversations.put((*request.history, turn), state)
 
     whole = {span.document.id: span for span in evidence.whole}
@@ -49,11 +46,11 @@ def concat(
         document = span.document
         whole.setdefault(document.id, Span(document, 0, len(document.text), span.score))
     context = ledger([*whole.values()], prompt.spans, model.count)
-    return DecodingRun(prompt.spans, (*context, *entries), pieces, remember=remember)
+    return DecodingRun(prompt.spans, (*context, *entries), writing.pieces, remember=remember)
 
 
 def _prompt(
-    model: CausalModel, request: AskRequest, evidence: Evidence, limits: DecodingLimits
+    model: LanguageModel, request: AskRequest, evidence: Evidence, limits: DecodingLimits
 ) -> tuple[Prompt, tuple[ContextEntry, ...]]:
     """What the model reads, and the conversation's line of the ledger, if there is one."""
     question, history = request.instructed, request.history
@@ -78,11 +75,3 @@ def _prompt(
         question, evidence, chat=model.chat, room=longest, earlier=earlier,
         arrangement=limits.arrangement, documents=limits.documents,
     ), (entry,)  # fmt: skip
-
-
-def _record(tokens: Generator[int], written: list[int]) -> Generator[int]:
-    """The same tokens, recorded."""
-    with closing(tokens):
-        for token in tokens:
-            written.append(token)
-            yield token

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from generator.lm.decode_step import compiled_steps, forward
 from generator.lm.detokenizer import TextStream
+from generator.lm.language_model import Writing, room_after
 from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.prefix_cache import PrefixCache, RowCache
 from generator.lm.sampling import Sampler, Sampling
 from generator.ms_poe.position_method import active_settings
 from generator.prompt.chat_template import Chat
 from generator.prompt.follow_up import ConversationCache
-from indexing.errors import InvalidRequest, UnsupportedModel
+from indexing.errors import UnsupportedModel
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import DEFAULT_GENERATOR, Weights, generator_weights
 from indexing.models.loading import loading
@@ -148,15 +149,26 @@ class CausalModel:
         Raises:
             InvalidRequest: The prompt leaves no room in the window.
         """
-        room = self.window - len(prompt)
-        if room < 1 or not prompt:
-            raise InvalidRequest(
-                f"a prompt of {len(prompt)} tokens does not fit {self.name} ({self.window} tokens)"
-            )
-        tokens = self.tokens(
-            prompt, sampling=sampling or Sampling(), limit=min(max_new_tokens, room), stop=stop
+        writing = self.write(
+            prompt, max_new_tokens=max_new_tokens, sampling=sampling, stop=stop, stops=stops
         )
-        yield from self.detokenize(tokens, stop=stop, stops=stops)
+        yield from writing.pieces
+
+    def write(
+        self,
+        prompt: Sequence[int],
+        *,
+        max_new_tokens: int,
+        sampling: Sampling | None = None,
+        stop: threading.Event | None = None,
+        stops: Sequence[str] = (),
+    ) -> Writing:
+        """As of `LanguageModel`."""
+        limit = min(max_new_tokens, room_after(prompt, self))
+        written: list[int] = []
+        tokens = self.tokens(prompt, sampling=sampling or Sampling(), limit=limit, stop=stop)
+        pieces = self.detokenize(_record(tokens, written), stop=stop, stops=stops)
+        return Writing(pieces, lambda: tuple(written))
 
     def detokenize(
         self,
@@ -223,6 +235,14 @@ class CausalModel:
                 list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False
             )
         )
+
+
+def _record(tokens: Generator[int], written: list[int]) -> Generator[int]:
+    """The same tokens, recorded."""
+    with closing(tokens):
+        for token in tokens:
+            written.append(token)
+            yield token
 
 
 def prefill_chunks(ids: Sequence[int], *, whole: bool) -> list[list[int]]:

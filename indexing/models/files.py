@@ -78,6 +78,17 @@ def generator_weights(name: str = DEFAULT_GENERATOR, *, notify: Notify | None = 
     return _resolve(name, packaged=PACKAGED_GENERATORS, notify=notify)
 
 
+def generator_revision(name: str, *, notify: Notify | None = None) -> str:
+    """What pins the files of a language model; of a GGUF file without converting it.
+
+    Arguments and errors as in `encoder_weights`.
+    """
+    path = Path(name).expanduser()
+    if path.is_file() and path.suffix == ".gguf":
+        return content_hash([path])
+    return generator_weights(name, notify=notify).revision
+
+
 def _resolve(name: str, *, packaged: dict[str, Packaged], notify: Notify | None) -> Weights:
     if name in packaged:
         return packaged[name](name, notify)

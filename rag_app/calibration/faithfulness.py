@@ -17,7 +17,7 @@ from generator.lm.calibration_record import CalibrationRecord, find_record
 from generator.lm.model_name import is_remote
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
-from indexing.models.files import generator_weights
+from indexing.models.files import generator_revision
 from rag_app.calibration.score_file import ScoreFile, key, score_file
 from rag_app.corpus.corpus import Corpus
 from rag_app.evaluation.answers import LabelledQuestion, load_questions, measure_answer
@@ -76,7 +76,7 @@ def measure(  # noqa: PLR0913 - four keyword options
         UnreadableFile: The data cannot be read.
     """
     model = settings.model
-    revision = "" if is_remote(model) else generator_weights(model, notify=notify).revision
+    revision = "" if is_remote(model) else generator_revision(model, notify=notify)
     with (
         score_file(cache) as scores,
         Corpus(folder, generator=settings, notify=notify) as corpus,

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from generator.lm.model_name import PREFIX, is_remote, parse_server_name
 from indexing.errors import CorpusError, InvalidRequest, RagAppError, ServerFailed
-from indexing.models.files import PACKAGED_GENERATORS, generator_weights
+from indexing.models.files import PACKAGED_GENERATORS, generator_revision
 from indexing.models.local import LocalModel, local_generators
 from rag_app.chat.model_address import USUAL, check_address, is_elsewhere
 
@@ -224,7 +224,8 @@ class ModelChoice:
                 f"{name!r} is no model on this machine; choose one of the list, or write the whole "
                 "path of its folder or .gguf file"
             )
-        return generator_weights(name).name, ""
+        generator_revision(name)  # says what is wrong with it
+        return name, ""
 
     def _list(self, url: str, key: str) -> tuple[str, ...]:
         from generator.lm.openai_server import Patience, RemoteModel
@@ -271,10 +272,10 @@ def _write(name: str, key: str) -> str:
 
         model = RemoteModel(name, patience=Patience(connect=QUICK, read=LONGEST), key=key)
         return "".join(model.stream(PROBE, max_new_tokens=PROBE_TOKENS))
-    from generator.lm.causal_lm import CausalModel
+    from generator.lm.any_model import load_alone
     from generator.prompt.builder import SYSTEM
 
-    loaded = CausalModel.load(name)
+    loaded = load_alone(name)
     frame = loaded.chat.frame(SYSTEM)
     ids = (*frame.head, *loaded.chat.content(PROBE), *frame.tail)
     return "".join(loaded.stream(ids, max_new_tokens=PROBE_TOKENS, stops=frame.stops))

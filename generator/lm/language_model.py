@@ -1,0 +1,85 @@
+"""The interface of the language models in this process: token ids in, text out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from generator.lm.sampling import Sampling
+from generator.prompt.chat_template import Chat
+from generator.prompt.follow_up import ConversationCache
+from indexing.errors import InvalidRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A text in the making.
+
+    Attributes:
+        pieces: What is written, never taken back; closing it ends the work.
+        ids: The token ids of what was written so far.
+    """
+
+    pieces: Generator[str]
+    ids: Callable[[], tuple[int, ...]]
+
+
+class LanguageModel(Protocol):
+    """A model that reads and writes here.
+
+    Attributes:
+        name: The name it was asked for by.
+        revision: What pins its files.
+        chat: Its template and tokenizer.
+        window: Most tokens of prompt and text together.
+        conversations: What it was shown in conversations.
+    """
+
+    name: str
+    revision: str
+    chat: Chat
+    window: int
+    conversations: ConversationCache
+
+    def count(self, text: str) -> int:
+        """How many tokens a text takes in a prompt."""
+        ...
+
+    def write(
+        self,
+        prompt: Sequence[int],
+        *,
+        max_new_tokens: int,
+        sampling: Sampling | None = None,
+        stop: threading.Event | None = None,
+        stops: Sequence[str] = (),
+    ) -> Writing:
+        """Begin to write what follows a prompt.
+
+        Args:
+            prompt: Token ids.
+            max_new_tokens: Most tokens to write.
+            sampling: How tokens are chosen; the likeliest by default.
+            stop: Set by another thread to end the text early.
+            stops: Texts that end it and are not part of it.
+
+        Raises:
+            InvalidRequest: The prompt leaves no room in the window.
+        """
+        ...
+
+
+def room_after(prompt: Sequence[int], model: LanguageModel) -> int:
+    """The tokens that may follow a prompt.
+
+    Raises:
+        InvalidRequest: There are none.
+    """
+    room = model.window - len(prompt)
+    if room < 1 or not prompt:
+        raise InvalidRequest(
+            f"a prompt of {len(prompt)} tokens does not fit {model.name} ({model.window} tokens)"
+        )
+    return room
