@@ -20,6 +20,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from generator.lm.model_name import parse_server_name
 from generator.lm.sampling import Sampling
@@ -28,6 +30,7 @@ from generator.prompt.server_chat import ServerChat, break_control_tokens
 from indexing.errors import InvalidRequest, MissingDependency, RagAppError, ServerFailed
 
 if TYPE_CHECKING:
+    from httpx2 import HTTPTransport
     from openai import APIError, OpenAI
 
 MOST_NAMES = 200  # of a server's list of models
@@ -58,7 +61,9 @@ class RemoteModel:
     Args:
         name: `openai:BASE_URL#MODEL`.
         patience: How long the server may take.
-        key: Sent to the server and nobody else; "" for none, None for the environment's.
+        key: Sent to the server and nobody else; "" for none, None for the environment's. One that
+            is given goes with an address that somebody typed on a page, so each connection is to an
+            address that was checked (`server_address`).
 
     Raises:
         InvalidRequest: The name is not of that form, or holds a password.
@@ -147,7 +152,9 @@ class RemoteModel:
 
         try:
             http = openai.DefaultHttpxClient(
-                follow_redirects=False, event_hooks={"request": [send_only_ours]}
+                follow_redirects=False,
+                event_hooks={"request": [send_only_ours]},
+                transport=self._transport(bool(key)),
             )
             return openai.OpenAI(
                 base_url=self.url,
@@ -160,6 +167,20 @@ class RemoteModel:
             raise InvalidRequest(
                 f"{self.url} cannot be used ({error}); correct the address after openai:"
             ) from error
+
+    def _transport(self, has_key: bool) -> HTTPTransport | None:
+        """What connects to a server that somebody typed on a page; None for the library's own.
+
+        Where a proxy is between, it is the proxy that resolves the name and connects.
+        """
+        parts = urlsplit(self.url)
+        if self._given_key is None or (
+            parts.scheme in getproxies() and not proxy_bypass(parts.hostname or "")
+        ):
+            return None
+        from generator.lm.checked_transport import CheckedTransport
+
+        return CheckedTransport(self.url, has_key=has_key)
 
     def _request(self, message: str, limit: int, sampling: Sampling) -> Generator[str]:
         """One chat completion as pieces of text."""
@@ -203,6 +224,8 @@ class RemoteModel:
         except RagAppError:
             raise
         except APIError as error:
+            if isinstance(error.__cause__, RagAppError):  # of the check of an address
+                raise error.__cause__ from None
             raise ServerFailed(self._explain(error)) from error
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
             raise ServerFailed(
@@ -248,8 +271,6 @@ def _stated_window(model: Any) -> int | None:  # noqa: ANN401 - a line of the se
 
 
 def _key(url: str) -> str | None:
-    from urllib.parse import urlsplit
-
     host = urlsplit(url).hostname or ""
     is_openai = host == "openai.com" or host.endswith(".openai.com")
     any_server = os.environ.get("RAG_APP_API_KEY")

@@ -1,17 +1,15 @@
 """The address of a model server that somebody typed: whether this server may connect to it.
 
-Only whoever may choose the model types one, and nothing is followed to another address. This
-machine and its network are where such servers run, so they are allowed; addresses at which no
-server of models can be are not, among them those where clouds keep the secrets of a machine.
+Only whoever may choose the model types one, and nothing is followed to another address.
 """
 
 from __future__ import annotations
 
 import ipaddress
-import socket
 from urllib.parse import urlsplit
 
 from generator.lm.model_name import PREFIX, parse_server_name
+from generator.lm.server_address import server_addresses
 from indexing.errors import InvalidRequest
 
 USUAL = {
@@ -23,8 +21,6 @@ USUAL = {
 """Where servers of models listen unless somebody says otherwise."""
 
 MAX_ADDRESS = 500  # characters
-
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def check_address(address: str, *, key: str) -> str:
@@ -42,11 +38,7 @@ def check_address(address: str, *, key: str) -> str:
     if len(text) > MAX_ADDRESS or "#" in text or not text.isprintable() or " " in text:
         raise InvalidRequest(f"{text[:80]!r} is no address; write http://localhost:11434/v1")
     url, _ = parse_server_name(f"{PREFIX}{text if '://' in text else f'http://{text}'}#any")
-    places = _resolve(url)
-    if any(_is_no_server(one) for one in places):
-        raise InvalidRequest(f"{url}: no server of models is at such an address; name its machine")
-    if key and url.startswith("http:") and any(one.is_global for one in places):
-        raise InvalidRequest(f"{url}: http would send the key for all to read; write https://")
+    server_addresses(url, has_key=bool(key))
     return url
 
 
@@ -59,28 +51,3 @@ def is_elsewhere(url: str) -> bool:
         return not ipaddress.ip_address(host).is_loopback
     except ValueError:
         return True
-
-
-def _resolve(url: str) -> list[Address]:
-    parts = urlsplit(url)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    try:
-        addresses = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise InvalidRequest(f"{url}: no such machine is known; correct the address") from error
-    return [_plain(ipaddress.ip_address(str(one[4][0]).partition("%")[0])) for one in addresses]
-
-
-def _plain(address: Address) -> Address:
-    """An IPv4 address that is written as IPv6, as itself."""
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return mapped or address
-
-
-def _is_no_server(address: Address) -> bool:
-    return (
-        address.is_link_local
-        or address.is_multicast
-        or address.is_unspecified
-        or (address.is_reserved and not address.is_loopback)
-    )

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from statistics import fmean, median
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -36,6 +36,7 @@ from generator.evidence import Span, evidence_sentences, gather_evidence
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency, UnreadableFile
 from indexing.filter import Filter
+from indexing.store.view import DocumentEntry
 from indexing.text.sentences import sentences
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.search import EVIDENCE_PASSAGES
@@ -371,8 +372,8 @@ def load_questions(data: Path, corpus: Corpus) -> list[LabelledQuestion]:
         corpus.add([data.parent])
     records = [each for each in records if each.get("rated") != "down" or each.get("answer")]
     texts = {entry.id: corpus.document(entry.id).text for entry in corpus.documents()}
-    paths = {entry.id: entry.path for entry in corpus.documents()}
-    return [_own_question(each, texts, paths) for each in records]
+    entries = {entry.id: entry for entry in corpus.documents()}
+    return [_own_question(each, texts, entries) for each in records]
 
 
 def _question_records(data: Path) -> list[dict[str, Any]] | None:
@@ -389,13 +390,14 @@ def _question_records(data: Path) -> list[dict[str, Any]] | None:
 
 
 def _own_question(
-    values: dict[str, Any], texts: Mapping[str, str], paths: Mapping[str, str]
+    values: dict[str, Any], texts: Mapping[str, str], entries: Mapping[str, DocumentEntry]
 ) -> LabelledQuestion:
     golds = []
     for evidence in values.get("evidence", ()):
+        path, part = str(evidence.get("path", "")), str(evidence.get("part", ""))
         quote = r"\s+".join(map(re.escape, str(evidence.get("quote", "")).split()))
         for name, text in texts.items():
-            if paths[name].endswith(str(evidence.get("path", ""))):
+            if quote and _is_at(entries[name], path, part):
                 golds += [Gold(name, *each.span()) for each in re.finditer(quote, text)][:1]
     return LabelledQuestion(
         values["question"],
@@ -404,6 +406,19 @@ def _own_question(
         answerable=bool(values.get("answerable", True)),
         short=tuple(filter(None, [str(values.get("short") or "")])),
     )
+
+
+def _is_at(entry: DocumentEntry, path: str, part: str) -> bool:
+    """Whether a document is the one that gold evidence names; what it does not name is any.
+
+    Args:
+        entry: The document.
+        path: The end of its path, in whole names: "budget.txt" is not "old-budget.txt".
+        part: Which document of its file.
+    """
+    names = PurePosixPath(path).parts
+    ends_so = not names or PurePosixPath(entry.path).parts[-len(names) :] == names
+    return ends_so and part in ("", entry.part)
 
 
 def _article_questions(labelled: Sequence[Article]) -> list[LabelledQuestion]:

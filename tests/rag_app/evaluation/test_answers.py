@@ -11,6 +11,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from indexing.errors import InvalidRequest
 from rag_app.cli.main import main
+from rag_app.corpus.corpus import Corpus
 from rag_app.datasets.qmsum import meetings
 from rag_app.evaluation import answers
 from rag_app.evaluation.answers import KINDS, Gold, evaluate
@@ -136,3 +137,38 @@ def test_what_cannot_be_measured_is_refused(questions: Path) -> None:
         evaluate(questions, kinds=["guess"])
     with pytest.raises(InvalidRequest, match="no question"):
         evaluate(questions, kinds=list(KINDS[:1]), skip=2)
+
+
+@pytest.mark.parametrize(
+    ("named", "found"),
+    [
+        ("budget.txt", {"budget.txt"}),
+        ("notes/budget.txt", {"budget.txt"}),
+        ("old-budget.txt", {"old-budget.txt"}),
+        ("es/budget.txt", set()),
+        ("", {"budget.txt", "old-budget.txt"}),
+    ],
+)
+def test_gold_evidence_is_in_the_file_that_it_names(
+    tmp_path: Path, named: str, found: set[str]
+) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name in ("budget.txt", "old-budget.txt"):
+        (folder / name).write_text(f"{name}: {FERRY}")
+    asked = {"question": "When?", "evidence": [{"path": named, "quote": "The ferry sails"}]}
+    file = folder / "questions.jsonl"
+    file.write_text(json.dumps(asked))
+    with Corpus(tmp_path / "corpus") as corpus:
+        (question,) = answers.load_questions(file, corpus)
+        paths = {Path(corpus.document(gold.document).path).name for gold in question.gold}
+    assert paths == found
+
+
+def test_gold_evidence_without_a_quote_or_in_another_part_is_none(questions: Path) -> None:
+    for evidence in ({"path": "ferry.txt"}, {"part": "2", "quote": "The ferry sails"}):
+        asked = {"question": "When?", "evidence": [evidence]}
+        questions.write_text(json.dumps(asked))
+        with Corpus(questions.parent / ".corpus") as corpus:
+            (question,) = answers.load_questions(questions, corpus)
+        assert question.gold == ()
