@@ -1,41 +1,66 @@
-"""Ends a read from a socket that waits, as soon as somebody asks for it."""
+"""Pieces that somebody waits for in a thread of their own, so that nobody has to wait for them."""
 
 from __future__ import annotations
 
+import queue
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing, suppress
+from typing import TypeVar
 
 _PAUSE = 0.1  # seconds between two looks at whether to stop
 
+T = TypeVar("T")
 
-@contextmanager
+
+class _End:
+    """After the last piece."""
+
+
 def interruptible(
-    stop: threading.Event | None, connection: Callable[[], socket.socket | None]
-) -> Iterator[None]:
-    """Shuts the connection down when `stop` is set, so that whoever reads from it reads its end.
+    pieces: Generator[T], *, stop: threading.Event | None, cancel: Callable[[], None]
+) -> Generator[T]:
+    """The same pieces, until `stop` is set by another thread or nobody wants more.
+
+    It ends at once then, however long the next piece takes to come.
 
     Args:
-        stop: Set by another thread; None for never.
-        connection: The socket in use; None as long as there is none.
+        pieces: Consumed and closed in a thread of its own.
+        stop: Ends it; None for never.
+        cancel: Called at the end, to break off what the thread waits for.
     """
-    if stop is None:
-        yield
-        return
+    items: queue.SimpleQueue[T | _End | Exception] = queue.SimpleQueue()
     over = threading.Event()
 
-    def watch() -> None:
-        while not over.wait(_PAUSE):
-            if stop.is_set() and (open_socket := connection()) is not None:
-                with suppress(OSError):  # of one that is closed already
-                    open_socket.shutdown(socket.SHUT_RDWR)
-                return
+    def work() -> None:
+        try:
+            with closing(pieces):
+                for piece in pieces:
+                    items.put(piece)
+                    if over.is_set():
+                        return
+            items.put(_End())
+        except Exception as error:  # raised in the other thread
+            items.put(error)
 
-    watcher = threading.Thread(target=watch, name="stop", daemon=True)
-    watcher.start()
+    threading.Thread(target=work, name="pieces", daemon=True).start()
     try:
-        yield
+        while stop is None or not stop.is_set():
+            with suppress(queue.Empty):
+                item = items.get(timeout=_PAUSE)
+                if isinstance(item, _End):
+                    return
+                if isinstance(item, Exception):
+                    raise item
+                yield item
     finally:
         over.set()
-        watcher.join()
+        cancel()
+
+
+def break_off(connections: Iterable[socket.socket]) -> None:
+    """End connections, so that whoever reads from one reads its end."""
+    for one in connections:
+        with suppress(OSError):  # of one that is closed already
+            one.shutdown(socket.SHUT_RDWR)

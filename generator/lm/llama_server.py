@@ -16,13 +16,13 @@ import threading
 import weakref
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPConnection
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from generator.lm.interruption import interruptible
+from generator.lm.interruption import break_off, interruptible
 from indexing.errors import MissingDependency, ServerFailed, UnsupportedModel
 from indexing.models.cores import available_cores
 
@@ -88,12 +88,12 @@ class LlamaServer:
         Raises:
             ServerFailed: It refuses.
         """
-        with self._request("POST", path, values) as (_, response):
+        with self._request("POST", path, values) as response:
             return json.loads(response.read())
 
     def properties(self) -> Any:  # noqa: ANN401
         """What llama.cpp says of the model."""
-        with self._request("GET", "/props", None) as (_, response):
+        with self._request("GET", "/props", None) as response:
             return json.loads(response.read())
 
     def stream(
@@ -104,23 +104,27 @@ class LlamaServer:
         Raises:
             ServerFailed: It refuses, or breaks off.
         """
-        with (
-            self._request("POST", path, {**values, "stream": True}) as (connection, response),
-            interruptible(stop, lambda: connection),
-        ):
-            try:
-                for line in response:
-                    if line.startswith(b"data: {"):
-                        yield _checked(json.loads(line[6:]))
-            except (HTTPException, OSError):
-                if stop is None or not stop.is_set():
-                    raise
+        connections: list[socket.socket] = []
+        events = self._events(path, {**values, "stream": True}, connections)
+        yield from interruptible(events, stop=stop, cancel=lambda: break_off(connections))
+
+    def _events(
+        self, path: str, values: Values, connections: list[socket.socket]
+    ) -> Generator[Any]:
+        with self._request("POST", path, values, connections) as response:
+            for line in response:
+                if line.startswith(b"data: {"):
+                    yield _checked(json.loads(line[6:]))
 
     @contextmanager
     def _request(
-        self, method: str, path: str, values: Values | None
-    ) -> Iterator[tuple[socket.socket, Any]]:
-        """A request; its connection, to be ended by, and its response.
+        self,
+        method: str,
+        path: str,
+        values: Values | None,
+        connections: list[socket.socket] | None = None,
+    ) -> Iterator[Any]:
+        """The response to a request, whose connection is added to `connections`.
 
         Raises:
             ServerFailed: It is refused.
@@ -128,12 +132,14 @@ class LlamaServer:
         headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
         body = None if values is None else json.dumps(values)
         with closing(self._connection()) as http:
+            http.connect()
+            if connections is not None:
+                connections.append(http.sock)
             http.request(method, path, body, headers)
-            connection = http.sock
             response = http.getresponse()
             if response.status != 200:
                 _checked(json.loads(response.read()))
-            yield connection, response
+            yield response
 
     def _connection(self) -> HTTPConnection:
         if self._path is None:

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import socket
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
@@ -23,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from generator.lm.interruption import break_off, interruptible
 from generator.lm.model_name import parse_server_name
 from generator.lm.sampling import Sampling
 from generator.prompt.builder import SYSTEM
@@ -36,6 +39,9 @@ if TYPE_CHECKING:
 MOST_NAMES = 200  # of a server's list of models
 _RETRIES = 2
 _MOST_CHARACTERS = 40  # a token, before a server's answer is cut
+_CONTEXT = re.compile(
+    r"context (size|length|window)|maximum context|too many tokens", re.IGNORECASE
+)
 _HEADERS = {
     *("host", "connection", "accept", "accept-encoding", "user-agent"),
     *("content-type", "content-length"),
@@ -119,23 +125,27 @@ class RemoteModel:
     ) -> Generator[str]:
         """The answer to a message, in pieces that are never taken back.
 
-        A request that fails before the answer begins is tried again, a few times.
+        A request that fails before the answer begins is tried again, a few times. `stop` and
+        closing the iterator end it at once, whatever is waited for, and break the connection off.
 
         Raises:
             ServerFailed: The server cannot be reached, refuses, or speaks another protocol.
         """
         budget = _MOST_CHARACTERS * max_new_tokens
-        pieces = self._request(message, max_new_tokens, sampling or Sampling())
+        connections: list[socket.socket] = []
+        pieces = interruptible(
+            self._request(message, max_new_tokens, sampling or Sampling(), connections),
+            stop=stop,
+            cancel=lambda: break_off(connections),
+        )
         with self._explained(), closing(pieces):
             for piece in pieces:
-                if stop is not None and stop.is_set():
-                    return
                 yield piece[:budget]
                 budget -= len(piece)
                 if budget <= 0:
                     return
 
-    def _client(self) -> OpenAI:
+    def _client(self, connections: list[socket.socket] | None = None) -> OpenAI:
         try:
             import openai
         except ImportError as error:
@@ -144,7 +154,13 @@ class RemoteModel:
             ) from error
         key = _key(self.url) if self._given_key is None else self._given_key
 
+        def note(event: str, about: dict[str, Any]) -> None:
+            stream = about.get("return_value") if event.startswith("connection.connect_") else None
+            if connections is not None and stream is not None:
+                connections.append(stream.get_extra_info("socket"))
+
         def send_only_ours(request: Any) -> None:  # noqa: ANN401 - of the library's HTTP client
+            request.extensions["trace"] = note
             for name in set(request.headers) - _HEADERS:
                 del request.headers[name]
             if key:
@@ -182,10 +198,12 @@ class RemoteModel:
 
         return CheckedTransport(self.url, has_key=has_key)
 
-    def _request(self, message: str, limit: int, sampling: Sampling) -> Generator[str]:
-        """One chat completion as pieces of text."""
+    def _request(
+        self, message: str, limit: int, sampling: Sampling, connections: list[socket.socket]
+    ) -> Generator[str]:
+        """One chat completion as pieces of text; its connections are added to `connections`."""
         with (
-            self._client() as client,
+            self._client(connections) as client,
             client.chat.completions.create(
                 model=self.model,
                 messages=[
@@ -233,7 +251,7 @@ class RemoteModel:
                 f"({_printable(str(error))}); correct the address after openai:"
             ) from error
 
-    def _explain(self, error: APIError) -> str:
+    def _explain(self, error: APIError) -> str:  # noqa: PLR0911 - a table of errors
         import openai
 
         reason = _reason(error)
@@ -255,6 +273,11 @@ class RemoteModel:
                 )
             case openai.NotFoundError():
                 return f"{self.url} knows no {self.model!r} ({reason}); look at {self.url}/models"
+            case openai.BadRequestError() if _CONTEXT.search(reason):
+                return (
+                    f"{self.model} at {self.url} reads no more than its context ({reason}); give "
+                    "it less with --prompt-tokens, or start the server with a longer one"
+                )
             case openai.APIStatusError():
                 return (
                     f"{self.url} answered {error.status_code} ({reason}); look at the server's log"

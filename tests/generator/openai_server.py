@@ -74,6 +74,19 @@ class Handler(BaseHTTPRequestHandler):
         time.sleep(3)
         self.as_good()
 
+    def as_silent(self) -> None:
+        """Says nothing until nobody waits any more."""
+        self.connection.settimeout(120)
+        self.seen.append({"given up": self.rfile.read(1) == b""})
+
+    def as_pausing(self) -> None:
+        self.stream(["The ferry"], end=False)
+        self.as_silent()
+
+    def as_overflow(self) -> None:
+        message = "request (9000 tokens) exceeds the available context size (8192 tokens)"
+        self.send(400, {"error": {"message": message, "type": "exceed_context_size_error"}})
+
     def as_cut(self) -> None:
         self.stream(["The ferry", " sails"], end=False)
         self.wfile.write(b'data: {"choices": [{"del\n\n')

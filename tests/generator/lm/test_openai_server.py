@@ -23,6 +23,7 @@ from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency, ServerFailed
 from tests.generator.conftest import hit, prose
 from tests.generator.openai_server import ANSWER, KEY
+from tests.waiting import wait_until
 
 QUICK = Patience(connect=2, read=1)
 QUESTION = "When does the ferry sail?"
@@ -128,6 +129,24 @@ def test_an_answer_that_breaks_off_is_an_error(url: str, name: str, shown: str) 
             pieces.append(piece)
     assert "".join(pieces) == shown
     assert last(url)["tries"][name] == 1  # what was shown is not said again
+
+
+@pytest.mark.parametrize(("name", "shown"), [("silent", 0), ("pausing", 1)])
+def test_a_stop_does_not_wait_for_the_server(url: str, name: str, shown: int) -> None:
+    model, stop = RemoteModel(f"openai:{url}#{name}"), threading.Event()
+    if not shown:
+        threading.Timer(0.2, stop.set).start()
+    pieces = []
+    for piece in model.stream("Hello", max_new_tokens=50, stop=stop):
+        pieces.append(piece)
+        stop.set()
+    assert len(pieces) == shown
+    wait_until(lambda: last(url)["seen"] == {"given up": True})
+
+
+def test_more_than_it_reads(url: str) -> None:
+    with pytest.raises(ServerFailed, match=r"reads no more.*9000 tokens.*--prompt-tokens"):
+        said(url, "overflow")
 
 
 def test_nobody_there() -> None:
