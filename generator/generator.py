@@ -22,7 +22,9 @@ from generator.answer_length import LENGTHS
 from generator.answer_mode import AnswerMode, usual
 from generator.attribution.citer import Citer
 from generator.attribution.markers import insert_markers
-from generator.attribution.verifier import shipped_verifier
+from generator.attribution.named_verifier import NamedVerifier
+from generator.attribution.verifier import AnyVerifier, shipped_verifier
+from generator.cosine_scale import PACKAGED, CosineScale
 from generator.decoding import DECODINGS
 from generator.decoding.base import DecodingRun
 from generator.decoding.concat import concat
@@ -59,13 +61,17 @@ from generator.lm.llama_cpp import LlamaCppModel
 from generator.lm.model_name import needs_internals
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.lm.openai_server import RemoteModel
+from generator.parts import NO_RERANKER
 from generator.prompt.builder import count_words, ledger
 from generator.prompt.document_cut import describe_parts
 from generator.prompt.follow_up import Turn
 from generator.reader.reading import Reader
+from generator.reader.span_reader import SpanReader
 from generator.request import AskRequest, Retrieval
+from generator.reranker import load_reranker, reranked
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency
+from indexing.models.files import PACKAGED_PART
 from indexing.notify import Notify
 
 _ROOM_FOR_QUOTES = 400  # tokens
@@ -79,27 +85,31 @@ class Generator:
     Args:
         settings: How answers are made.
         embed: Texts to normalised vectors, (n, d) float32.
+        scale: Of their cosines.
         load: Loads the language model; called once, at the first free answer.
         quick_start: Whether graphs read the evidence, where there can be any; for few questions.
         notify: Told before they are exported.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one keyword option each
         self,
         settings: GeneratorSettings,
         *,
         embed: Embed,
+        scale: CosineScale = PACKAGED,
         load: Callable[[], AnyModel] | None = None,
         quick_start: bool = False,
         notify: Notify | None = None,
     ) -> None:
         self.settings = settings
-        self._embed = embed
-        self._words = WordVectors(embed)
+        self._embed, self._scale = embed, scale
+        self._words = WordVectors(embed, scale)
         self._quick_start = quick_start
         self._context = ContextualEncoder(quick_start=quick_start, notify=notify)
-        self._verifier = shipped_verifier()
-        self._reader = Reader(quick_start=quick_start, notify=notify)
+        self._verifier = _verifier(settings.parts.verifier, notify)
+        self._reader = _reader(settings.parts.reader, quick_start, notify)
+        named = settings.parts.reranker
+        self._reranker = None if named == NO_RERANKER else load_reranker(named, notify=notify)
         self._load = load or (lambda: load_model(settings))
         self._model: AnyModel | None = None
         self._positions: MsPoEPolicy | None = None
@@ -139,6 +149,7 @@ class Generator:
         other = Generator(
             settings,
             embed=self._embed,
+            scale=self._scale,
             load=lambda: self.model,
             quick_start=self._quick_start,
         )
@@ -197,6 +208,10 @@ class Generator:
         draft = Draft(request, self._mode(request), retrieval.seconds)
         speaker = request.where.speaker
         evidence = gather_evidence(retrieval.hits, retrieval.document, speaker=speaker)
+        if self._reranker is not None:
+            evidence = reranked(evidence, request.query, self._reranker.scores)
+            draft.made["reranker"] = self._reranker.described
+            draft.lap("rerank")
         sentences = evidence_sentences(evidence.best(self.settings.passages))
         features = self._features(draft, sentences)
         draft.probability = answer_probability(features)
@@ -258,6 +273,8 @@ class Generator:
             try:
                 features = replace(features, contextual=contextual(), reading=reading())
                 draft.made["sentences"] = "read with the question, and in context"
+                if isinstance(self._reader, SpanReader):
+                    draft.made["reader"] = self._reader.described
             except MissingDependency as missing:
                 draft.made["sentences"] = f"compared one by one ({missing})"
         draft.lap("read")
@@ -378,11 +395,19 @@ class Generator:
             draft.made["evidence"] = self.settings.arrangement
         draft.lap("load")
         run = self._decode(draft, decoding, evidence, stop)
-        citer = Citer(run.spans, self._embed, question=draft.request.query, verifier=self._verifier)
+        citer = Citer(
+            run.spans,
+            self._embed,
+            question=draft.request.query,
+            verifier=self._verifier,
+            scale=self._scale,
+        )
         yield draft.context(run.context)
         with closing(run.pieces) as pieces:
             for text in insert_markers(pieces, citer):
                 yield draft.text(text)
+        if isinstance(self._verifier, NamedVerifier):
+            draft.made["verifier"] = self._verifier.described
         run.remember(Turn(draft.request.question, draft.written))
         if isinstance(model, CausalModel):
             draft.made["single tokens"] = model.decode_step.engine()
@@ -427,6 +452,18 @@ class Generator:
             draft.made["Ms-PoE"] = "off (behind a server; it needs the inside of a model)"
         elif isinstance(model, LlamaCppModel):
             draft.made["Ms-PoE"] = "off (in llama.cpp; --ms-poe on runs the file in transformers)"
+
+
+def _reader(name: str, quick_start: bool, notify: Notify | None) -> Reader | SpanReader:
+    """What reads evidence; loaded at the first question."""
+    if name == PACKAGED_PART:
+        return Reader(quick_start=quick_start, notify=notify)
+    return SpanReader(name, notify=notify)
+
+
+def _verifier(name: str, notify: Notify | None) -> AnyVerifier | None:
+    """What says whether evidence supports a sentence; loaded at the first one."""
+    return shipped_verifier() if name == PACKAGED_PART else NamedVerifier(name, notify=notify)
 
 
 def _with_share(citation: Citation, responsibility: Responsibility | None) -> Citation:

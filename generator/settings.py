@@ -12,6 +12,7 @@ from generator.extractive.quote_length import QuoteLength
 from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.ms_poe_policy import MS_POE
 from generator.lm.sampling import Sampling
+from generator.parts import Parts
 from generator.prompt.builder import ARRANGEMENTS
 from indexing.errors import InvalidRequest
 from indexing.models.files import DEFAULT_GENERATOR
@@ -48,6 +49,7 @@ class GeneratorSettings:
         marginal: How several passages make one answer, for the decodings that read them apart.
         ms_poe: One of `MS_POE`: when Ms-PoE is on.
         arrangement: The order of the evidence in one prompt, a key of `ARRANGEMENTS`.
+        parts: The names of what reads, checks and orders evidence.
     """
 
     model: str = DEFAULT_GENERATOR
@@ -65,6 +67,7 @@ class GeneratorSettings:
     marginal: MarginalSettings = field(default_factory=MarginalSettings)
     ms_poe: str = "calibrated"
     arrangement: str = "ends"
+    parts: Parts = field(default_factory=Parts)
 
     def __post_init__(self) -> None:
         if self.answer not in {"quote", "free", None}:

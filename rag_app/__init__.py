@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from generator.overview.overview import Action, Overview, Quote, Topic
     from generator.overview.speakers import SpeakerShare
+    from generator.parts import Parts
     from generator.prompt.follow_up import Turn
     from generator.request import AskRequest
     from generator.settings import GeneratorSettings
@@ -75,6 +76,7 @@ __all__ = [
     "Occasion",
     "OcrSettings",
     "Overview",
+    "Parts",
     "PassageHit",
     "Progress",
     "Quote",
@@ -115,6 +117,7 @@ _HOMES = {
     "Occasion": "indexing.documents",
     "OcrSettings": "indexing.ocr.reading",
     "Overview": "generator.overview.overview",
+    "Parts": "generator.parts",
     "PassageHit": "indexing.documents",
     "Progress": "indexing.index_report",
     "RagAppError": "indexing.errors",

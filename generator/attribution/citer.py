@@ -36,7 +36,8 @@ from generator.attribution.entailment_rules import (
     parse_sentence,
 )
 from generator.attribution.excerpt_support import ExcerptSupport
-from generator.attribution.verifier import Verifier
+from generator.attribution.verifier import AnyVerifier
+from generator.cosine_scale import PACKAGED, CosineScale
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
 from indexing.cached_property import cached_property
 from indexing.text.sentences import sentences
@@ -115,6 +116,7 @@ class Citer:
         embed: Texts to normalised vectors.
         question: What is answered; without it, answers of a few words are compared alone.
         verifier: Finds what is said in other words; None for quotes only.
+        scale: Of the embeddings' cosines.
 
     Attributes:
         citations: By marker, ascending.
@@ -127,10 +129,11 @@ class Citer:
         embed: Embed,
         *,
         question: str = "",
-        verifier: Verifier | None = None,
+        verifier: AnyVerifier | None = None,
+        scale: CosineScale = PACKAGED,
     ) -> None:
         self._spans, self._embed, self._question = spans, embed, question
-        self._verifier = verifier
+        self._verifier, self._scale = verifier, scale
         self.citations: list[Citation] = []
         self.sentences: list[SentenceSupport] = []
 
@@ -224,10 +227,11 @@ class Citer:
     def _nearest(self, matches: Sequence[_Match], texts: list[str], threshold: float) -> Citation:
         """The quote that is verified, has most overlap and is closest, by the texts' embeddings."""
         vectors = self._embed(texts)
+        cosines = self._scale.of_sentences(vectors[1:] @ vectors[0])
         return max(
             (
-                _citation(each, float(vector @ vectors[0]), threshold=threshold)
-                for each, vector in zip(matches, vectors[1:], strict=True)
+                _citation(each, float(cosine), threshold=threshold)
+                for each, cosine in zip(matches, cosines, strict=True)
             ),
             key=lambda citation: (citation.verified, citation.overlap, citation.similarity),
         )
@@ -250,13 +254,14 @@ def _entails(claim: ParsedSentence, share: float, quote: Quote) -> bool:
     )
 
 
-def attribute(
+def attribute(  # noqa: PLR0913 - one keyword option each
     answer: str,
     spans: Sequence[Span],
     embed: Embed,
     *,
     question: str = "",
-    verifier: Verifier | None = None,
+    verifier: AnyVerifier | None = None,
+    scale: CosineScale = PACKAGED,
 ) -> Citer:
     """The citations of a finished answer, and what each of its sentences rests on.
 
@@ -266,8 +271,9 @@ def attribute(
         embed: Texts to normalised vectors.
         question: What is answered.
         verifier: Finds what is said in other words; None for quotes only.
+        scale: Of the embeddings' cosines.
     """
-    citer = Citer(spans, embed, question=question, verifier=verifier)
+    citer = Citer(spans, embed, question=question, verifier=verifier, scale=scale)
     for start, end in sentences(answer, 0, len(answer)):
         if answer[start:end] != NOT_SAID:
             citer.cite(answer[start:end])

@@ -20,7 +20,7 @@ from generator.attribution.entailment_rules import (
     parse_sentence,
 )
 from generator.attribution.excerpt import Excerpt, excerpts
-from generator.attribution.verifier import Verifier
+from generator.attribution.verifier import AnyVerifier
 from generator.evidence import Sentence
 from indexing.cached_property import cached_property
 from indexing.text.terms import Rarity, stem, words
@@ -64,7 +64,7 @@ class ExcerptSupport:
     def __init__(
         self,
         sentences: Sequence[Sentence],
-        verifier: Verifier,
+        verifier: AnyVerifier,
         rarity: Rarity,
         ordinary: Container[str],
     ) -> None:

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,13 @@ LONGEST = 224
 """Most tokens of a sentence and its excerpt; of a longer pair the excerpt's end is left out."""
 
 _HEAD = "supported"  # name of the logit's layer in the file
+
+
+class AnyVerifier(Protocol):
+    """What says whether evidence supports a sentence: the packaged one, or one by name."""
+
+    def probabilities(self, sentence: str, excerpts: Sequence[str]) -> NDArray[np.float32]:
+        """(n,) the probability that each excerpt supports the sentence, 0 to 1."""
 
 
 def shipped_verifier() -> Verifier | None:

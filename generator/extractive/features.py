@@ -15,6 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from generator.cosine_scale import PACKAGED, CosineScale
 from generator.evidence import Embed, Sentence, Vectors
 from generator.reader.reading import Reading
 from indexing.cached_property import cached_property
@@ -34,10 +35,14 @@ class WordVectors:
 
     Args:
         embed: Texts to normalised vectors, (n, d) float32.
+        scale: Of their cosines.
+
+    Attributes:
+        scale: Of their cosines.
     """
 
-    def __init__(self, embed: Embed) -> None:
-        self._embed = embed
+    def __init__(self, embed: Embed, scale: CosineScale = PACKAGED) -> None:
+        self._embed, self.scale = embed, scale
         self._cache: dict[str, Vectors] = {}
 
     def embed(self, texts: Sequence[str], words: Sequence[str]) -> tuple[Vectors, Vectors]:
@@ -64,7 +69,7 @@ class SentenceFeatures:
         sentences: The sentences.
         stems: Of each sentence, the stems of its content words.
         language: Of the question, by its words and by the languages of the sentences.
-        similarity: (n,) cosine of query and sentence.
+        similarity: (n,) cosine of query and sentence, on the packaged encoder's scale.
         word_similarity: (n, m) of each sentence, its best match for each word of the query, 0 to 1.
         word_weights: (m,) of the words of the query, by rarity; they sum to 1.
         contextual: (n,) score of each sentence in its context, 0 for the best, the others below
@@ -110,14 +115,15 @@ class SentenceFeatures:
         stems = [content_stems(*each) for each in zip(texts, languages, strict=True)]
         rarity = Rarity(stems)
         weights = np.array([rarity.of(stem(word, asked)) for word in topic], np.float32)
-        pairwise_similarity = _similarity(topic, vocabulary, word_vectors, asked)
+        cosines = word_vectors[: len(topic)] @ word_vectors[len(topic) :].T
+        likeness = _similarity(topic, vocabulary, words.scale.of_words(cosines), asked)
         return cls(
             query,
             question or query,
             sentences,
             stems,
-            similarity=vectors[1:] @ vectors[0],
-            word_similarity=_max_similarity(pairwise_similarity, vocabulary, content),
+            similarity=words.scale.of_sentences(vectors[1:] @ vectors[0]),
+            word_similarity=_max_similarity(likeness, vocabulary, content),
             word_weights=weights / weights.sum() if len(weights) else weights,
             language=asked,
         )
@@ -155,11 +161,10 @@ class SentenceFeatures:
 
 
 def _similarity(
-    topic: Sequence[str], vocabulary: Sequence[str], vectors: Vectors, language: str
+    topic: Sequence[str], vocabulary: Sequence[str], cosines: Vectors, language: str
 ) -> Vectors:
     """(m, v) similarity of the query's words and the evidence's, 0 to 1; 1 for equal stems."""
-    cosine = vectors[: len(topic)] @ vectors[len(topic) :].T
-    similarity = np.clip((cosine - _UNRELATED) / (1 - _UNRELATED), 0, 1)
+    similarity = np.clip((cosines - _UNRELATED) / (1 - _UNRELATED), 0, 1)
     topic_stems = np.array([stem(word, language) for word in topic], dtype=object)
     stems = np.array([stem(word, language) for word in vocabulary], dtype=object)
     similarity[topic_stems[:, None] == stems[None, :]] = 1

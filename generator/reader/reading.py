@@ -37,7 +37,8 @@ Heads = Callable[[Sequence[Inputs]], Sequence[Outputs]]
 
 _LONGEST_ANSWER = 30  # tokens
 _TOKENS = 1_024  # of a batch, padding included: a few for each core
-_UNREAD = -30.0  # logit of a sentence that was not read
+UNREAD = -30.0
+"""Logit of a sentence that was not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Reading:
     @property
     def spans(self) -> Vectors:
         """(n,) scores of each sentence's best words."""
-        return np.array([each.score if each else _UNREAD for each in self.words], np.float32)
+        return np.array([each.score if each else UNREAD for each in self.words], np.float32)
 
 
 class Reader:
@@ -138,7 +139,7 @@ class Reader:
             return Reading(np.zeros(0, np.float32), (), np.zeros(0, np.float32))
         with self._loading:
             tokenizer, (heads, at_once) = self._tokenizer, self._heads
-        relevance = np.full(len(sentences), _UNREAD, np.float32)
+        relevance = np.full(len(sentences), UNREAD, np.float32)
         answerable = relevance.copy()
         words: list[Words | None] = [None] * len(sentences)
         every = stretches(tokenizer, question, sentences)

@@ -33,6 +33,7 @@ from indexing.notify import Notify
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 MULTILINGUAL_ENCODER = "multilingual-e5-small"
+PACKAGED_PART = "packaged"  # the reader and the verifier that ship, changes of the encoder
 DEFAULT_GENERATOR = "SmolLM2-135M-Instruct"
 
 _HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?(@[\w./-]+)?", re.ASCII)
@@ -87,6 +88,11 @@ def generator_revision(name: str, *, notify: Notify | None = None) -> str:
     if path.is_file() and path.suffix == ".gguf":
         return content_hash([path])
     return generator_weights(name, notify=notify).revision
+
+
+def part_weights(name: str, *, notify: Notify | None = None) -> Weights:
+    """The files of a reader, verifier or reranker; arguments and errors as in `encoder_weights`."""
+    return _resolve(name, packaged={PACKAGED_PART: _minilm}, notify=notify)
 
 
 def _resolve(name: str, *, packaged: dict[str, Packaged], notify: Notify | None) -> Weights:

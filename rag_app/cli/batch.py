@@ -21,12 +21,14 @@ from rag_app.cli.options import (
     with_k,
     with_missing_shards,
     with_occasions,
+    with_parts,
     with_read_as,
     with_workers,
 )
 from rag_app.cli.terminal import field, say
 
 if TYPE_CHECKING:
+    from generator.parts import Parts
     from generator.request import ReadAs
     from rag_app.batch.run import Step, Summary
     from rag_app.corpus.cluster.workers import RayWorkers
@@ -45,6 +47,7 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
     "--out", type=AnyFile, required=True, help="File of answers, one JSON object per line."
 )
 @with_generator
+@with_parts
 @with_k
 @click.option(
     "--workers",
@@ -90,6 +93,7 @@ def batch(
     ms_poe: str | None,
     max_tokens: int | None,
     abstain_below: float | None,
+    parts: Parts,
     k: int,
     at_once: int | None,
     limit: int | None,
@@ -117,8 +121,9 @@ def batch(
     from rag_app.corpus.corpus import Corpus
 
     settings = generator_settings(
-        generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens, abstain_below
-    )
+        generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens, abstain_below,
+        parts,
+    )  # fmt: skip
     where = filters(collections, (), None, None, since, until, participants)
     queries = read_questions(questions)
     with (

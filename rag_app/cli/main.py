@@ -37,6 +37,7 @@ from rag_app.cli.options import (
     with_missing_shards,
     with_occasions,
     with_ocr,
+    with_parts,
     with_read_as,
     with_retriever,
     with_shape,
@@ -48,6 +49,7 @@ from rag_app.cli.options import (
 if TYPE_CHECKING:
     from generator.answer_form import Form
     from generator.answer_length import Length
+    from generator.parts import Parts
     from generator.request import ReadAs
     from generator.settings import GeneratorSettings
     from indexing.limits import FileLimits
@@ -257,6 +259,7 @@ def search(
 @main.command()
 @click.argument("question")
 @with_generator
+@with_parts
 @with_k
 @click.option(
     "--explain", is_flag=True, help="Show the settings used, and the weight of each passage."
@@ -282,6 +285,7 @@ def ask(
     ms_poe: str | None,
     max_tokens: int | None,
     abstain_below: float | None,
+    parts: Parts,
     k: int,
     explain: bool,
     check_position: bool,
@@ -307,8 +311,9 @@ def ask(
     from rag_app.progress import steps
 
     generation = generator_settings(
-        generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens, abstain_below
-    )
+        generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens, abstain_below,
+        parts,
+    )  # fmt: skip
     mode: Any = answer
     where = filters(collections, documents, pattern, speaker, since, until, participants)
     request = AskRequest(question, mode, k, where, read_as=read_as, length=length, form=form)

@@ -18,6 +18,7 @@ from indexing.ocr.reading import OcrSettings
 from rag_app.cli import terminal
 
 if TYPE_CHECKING:
+    from generator.parts import Parts
     from generator.settings import GeneratorSettings
     from indexing.filter import Filter
     from rag_app.corpus.cluster.workers import RayWorkers
@@ -394,6 +395,39 @@ with_generator = together(
     with_abstain_below,
 )
 
+
+def _parts(reader: str | None, verifier: str | None, reranker: str | None) -> Any:  # noqa: ANN401
+    from generator.parts import Parts
+
+    default = Parts()
+    return Parts(
+        reader or default.reader, verifier or default.verifier, reranker or default.reranker
+    )
+
+
+with_parts = gathered(
+    "parts",
+    _parts,
+    click.option(
+        "--reader",
+        metavar="NAME",
+        help="Model that finds the sentences and words that answer: folder or hub name, for "
+        "extractive question answering.  [default: packaged]",
+    ),
+    click.option(
+        "--verifier",
+        metavar="NAME",
+        help="Model that says whether evidence supports a sentence: folder or hub name, for "
+        "inference (NLI) or unsupported tokens.  [default: packaged]",
+    ),
+    click.option(
+        "--reranker",
+        metavar="NAME",
+        help="Model that orders the passages found: folder or hub name of a cross-encoder, or "
+        "openai:BASE_URL#MODEL for a server with /rerank.  [default: none]",
+    ),
+)
+
 with_shape = together(
     click.option(
         "--length",
@@ -491,6 +525,7 @@ def generator_settings(
     ms_poe: str | None,
     max_tokens: int | None,
     abstain_below: float | None,
+    parts: Parts,
 ) -> GeneratorSettings:
     """Settings from flags; defaults where no flag was given."""
     from generator.settings import GeneratorSettings
@@ -507,6 +542,7 @@ def generator_settings(
         ms_poe=ms_poe or default.ms_poe,
         max_new_tokens=max_tokens or default.max_new_tokens,
         answerable=abstain_below,
+        parts=parts,
     )
 
 

@@ -17,12 +17,14 @@ from rag_app.cli.options import (
     with_file_limits,
     with_missing_shards,
     with_ocr,
+    with_parts,
     with_synchronous,
 )
 from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
     from generator.evidence import EvidenceUnit
+    from generator.parts import Parts
     from indexing.limits import FileLimits
     from indexing.ocr.reading import OcrSettings
     from indexing.store.database import Synchronous
@@ -58,6 +60,7 @@ LOGIN = "RAG_APP_AUTH"
 )
 @with_evidence
 @with_abstain_below
+@with_parts
 @with_encoder
 @with_ocr
 @with_file_limits
@@ -81,6 +84,7 @@ def serve(
     generator: str | None,
     evidence: EvidenceUnit | None,
     abstain_below: float | None,
+    parts: Parts,
     encoder: str | None,
     extension: str | None,
     max_length: int | None,
@@ -93,8 +97,8 @@ def serve(
 ) -> None:
     """Serve a chat page in the browser, and other programs with --api and --mcp. Ctrl-C stops it.
 
-    Nothing is loaded from or sent to another machine, unless --generator names a server, or
-    somebody chooses one on the page.
+    Nothing is loaded from or sent to another machine, unless --generator or --reranker names a
+    server, or somebody chooses one on the page.
     """
     from indexing.models.runtime import share_memory
 
@@ -116,6 +120,7 @@ def serve(
         model=generator or DEFAULT_GENERATOR,
         evidence=evidence or "auto",
         answerable=abstain_below,
+        parts=parts,
     )
     encoding = encoder_settings(encoder, extension, max_length, dtype)
     with Corpus(

@@ -220,7 +220,9 @@ def _leads_out(name: str, value: object) -> bool:
     """Whether a value sends text to a server, or lets others in."""
     if name == "host":
         return value not in LOCAL
-    return name == "generator" and str(value).strip().lower().startswith("openai:")
+    return name in {"generator", "reranker", "encoder"} and str(value).strip().lower().startswith(
+        "openai:"
+    )
 
 
 def _accepting(

@@ -166,6 +166,7 @@ class Models:
 
     def generator(self, stored: Fingerprint | None) -> Generator:
         """The generator, its sentences embedded by the corpus's own encoder; as in `encoder`."""
+        from generator.cosine_scale import scale_of
         from generator.engine import load_model
         from generator.generator import Generator
 
@@ -173,9 +174,11 @@ class Models:
         with self._loading:
             if self._generator is None:
                 settings, key = self.generator_settings, self._key
+                embed = EmbeddingCache(encoder.encode_queries)
                 self._generator = Generator(
                     settings,
-                    embed=EmbeddingCache(encoder.encode_queries),
+                    embed=embed,
+                    scale=scale_of(encoder.fingerprint, embed, notify=self._notify),
                     quick_start=self._quick_start,
                     notify=self._notify,
                     load=lambda: load_model(settings, notify=self._notify, key=key),

@@ -32,6 +32,7 @@ from typing import Any
 from generator.answer import Answer, Citation, SentenceSupport
 from generator.attribution.citer import attribute
 from generator.attribution.verifier import Verifier, shipped_verifier
+from generator.cosine_scale import PACKAGED, scale_of
 from generator.evidence import Span, evidence_sentences, gather_evidence
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency, UnreadableFile
@@ -255,6 +256,8 @@ def _reference(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
     """The reference answer, attributed to the passages as a generated answer is."""
     with corpus.retriever() as retriever:
         passages = _passages(corpus, retriever, question)
+        fingerprint = retriever.store.fingerprint()
+        scale = scale_of(fingerprint, retriever.embed) if fingerprint else PACKAGED
         start = time.perf_counter()
         citer = attribute(
             question.reference,
@@ -262,6 +265,7 @@ def _reference(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
             retriever.embed,
             question=question.question,
             verifier=_verifier(),
+            scale=scale,
         )
         seconds = time.perf_counter() - start
     quoted: float | None = None

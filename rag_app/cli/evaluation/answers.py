@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from rag_app.cli.options import DECODINGS, AnyPath, CorpusPlace, print_result, together, with_json
+from rag_app.cli.options import (
+    DECODINGS,
+    AnyPath,
+    CorpusPlace,
+    print_result,
+    together,
+    with_json,
+    with_parts,
+)
 from rag_app.cli.terminal import say
+
+if TYPE_CHECKING:
+    from generator.parts import Parts
 
 COLUMNS = {
     "ROUGE-1/2/L": ("rouge1", "rouge2", "rougeL"),
@@ -61,6 +72,7 @@ with_questions = together(
 )
 @click.option("--generator", help="Language model: packaged, folder or hub name.")
 @click.option("--decoding", type=click.Choice(DECODINGS))
+@with_parts
 @click.option("--skip", type=click.IntRange(min=0), default=0, help="Leave out the first.")
 @with_json
 def answers(
@@ -68,6 +80,7 @@ def answers(
     kinds: tuple[str, ...],
     generator: str | None,
     decoding: str | None,
+    parts: Parts,
     questions: int | None,
     skip: int,
     folder: Path | None,
@@ -82,7 +95,10 @@ def answers(
         data,
         kinds=kinds or measuring.KINDS,
         settings=replace(
-            default, model=generator or default.model, decoding=decoding or default.decoding
+            default,
+            model=generator or default.model,
+            decoding=decoding or default.decoding,
+            parts=parts,
         ),
         folder=folder,
         questions=questions,

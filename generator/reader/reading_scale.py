@@ -1,0 +1,112 @@
+"""What another reader says, brought to the scale of the packaged one, which weights are for.
+
+As of cosines (`generator.cosine_scale`): a reader is measured once, on questions beside short texts
+that ship. Each of the three numbers it gives has a mean where it is right and a mean where it is
+not; both are moved along a line to where the packaged reader has them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from generator.cosine_scale import Level
+from generator.evidence import Sentence, Vectors
+from generator.probe_texts import ANSWERS
+from generator.reader.reading import Reading
+from indexing.files import document
+from indexing.models.measured import measured
+
+Read = Callable[[str, Sequence[Sentence]], Reading]
+
+_BESIDE = 3  # sentences that answer other questions, beside the one that answers
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingScale:
+    """Means of what a reader says, where it does not answer and where it does.
+
+    Attributes:
+        relevance: Of sentences.
+        words: Of the best words of sentences.
+        answerable: Of texts.
+    """
+
+    relevance: Level
+    words: Level
+    answerable: Level
+
+    def moved(self, reading: Reading) -> Reading:
+        """A reading on the packaged reader's scale."""
+        words = tuple(
+            replace(each, score=float(_moved(np.float32(each.score), self.words, PACKAGED.words)))
+            if each
+            else None
+            for each in reading.words
+        )
+        return Reading(
+            _moved(reading.relevance, self.relevance, PACKAGED.relevance),
+            words,
+            _moved(reading.answerable, self.answerable, PACKAGED.answerable),
+        )
+
+
+PACKAGED = ReadingScale(Level(-1.818, 1.329), Level(-5.217, 0.776), Level(-0.921, 1.015))
+"""Of the packaged reader, as `measure` gives it."""
+
+
+def _moved(values: Vectors | np.float32, level: Level, to: Level) -> Vectors:
+    width = max(level.related - level.unrelated, 1e-3)
+    share = (np.asarray(values, np.float32) - level.unrelated) / width
+    return np.asarray(to.unrelated + share * (to.related - to.unrelated), np.float32)
+
+
+def measure(read: Read) -> ReadingScale:
+    """A reader's scale, from 64 short texts: each question beside its answer, and without it."""
+    right: list[tuple[float, float, float]] = []
+    wrong: list[tuple[float, float, float]] = []
+    for number, (question, answer) in enumerate(ANSWERS):
+        others = [ANSWERS[(number + 5 * step) % len(ANSWERS)][1] for step in range(1, _BESIDE + 2)]
+        reading = read(question, _sentences([*others[:2], answer, *others[2:_BESIDE]]))
+        right.append(_numbers(reading, 2))
+        without = read(question, _sentences(others))
+        wrong.append(_numbers(without, int(without.relevance.argmax())))
+    levels = [
+        Level(float(np.mean(low)), float(np.mean(high)))
+        for low, high in zip(zip(*wrong, strict=True), zip(*right, strict=True), strict=True)
+    ]
+    return ReadingScale(*levels)
+
+
+def _numbers(reading: Reading, at: int) -> tuple[float, float, float]:
+    return float(reading.relevance[at]), float(reading.spans[at]), float(reading.answerable[at])
+
+
+def _sentences(texts: Sequence[str]) -> list[Sentence]:
+    """Sentences of one text that nobody has written."""
+    whole, found = document(" ".join(texts), name="probe"), []
+    at = 0
+    for text in texts:
+        found.append(Sentence(whole, at, at + len(text), 0.0))
+        at += len(text) + 1
+    return found
+
+
+def scale_of_reader(digest: str, read: Read) -> ReadingScale:
+    """The scale of a reader, measured once and kept on this machine.
+
+    Args:
+        digest: Of its files.
+        read: What it says, as it says it.
+    """
+
+    def values() -> dict[str, dict[str, float]]:
+        return asdict(measure(read))
+
+    said = hashlib.sha256(json.dumps([digest, ANSWERS]).encode()).hexdigest()[:16]
+    found = measured(f"reader-{said}", values)
+    return ReadingScale(**{name: Level(**each) for name, each in found.items()})
