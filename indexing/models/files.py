@@ -283,6 +283,24 @@ def _snapshot(name: str, *, cached: bool) -> Path:
     )
 
 
+def fetch_file(repository: str, file: str) -> Path:
+    """One file of a repository of the hub, fetched with a progress bar if it is not here.
+
+    Raises:
+        ModelNotFound: There is none by that name, or the hub cannot be reached.
+    """
+    from huggingface_hub import hf_hub_download
+
+    name, _, revision = repository.partition("@")
+    try:
+        return Path(hf_hub_download(name, file, revision=revision or None))
+    except (OSError, ValueError) as error:
+        raise ModelNotFound(
+            f"no file {file!r} of {repository!r}: not on this machine, {_reason(error)}; see "
+            f"https://huggingface.co/{name} for its files"
+        ) from error
+
+
 def offline() -> bool:
     """Whether the environment forbids asking the hub."""
     return any(

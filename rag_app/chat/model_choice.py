@@ -13,7 +13,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -122,12 +122,7 @@ class ModelChoice:
             MissingDependency: The library that speaks to servers is not installed.
         """
         self._check(person)
-        servers = []
-        for name, address in USUAL.items():
-            with suppress(ServerFailed):
-                models = self._list(address, self._read().keys.get(address, ""))
-                servers.append(ServerModels(name, address, models, elsewhere=False))
-        return servers
+        return servers_here(self._read().keys)
 
     def at(self, address: str, key: str, person: str | None) -> ServerModels:
         """The models of a server whose address was typed.
@@ -143,7 +138,7 @@ class ModelChoice:
         """
         self._check(person)
         url, key = self._checked(address, key)
-        return ServerModels(url, url, self._list(url, key), elsewhere=is_elsewhere(url))
+        return ServerModels(url, url, _names(url, key), elsewhere=is_elsewhere(url))
 
     def test(self, name: str, key: str, person: str | None) -> Trial:
         """Let a model write a few words.
@@ -227,12 +222,6 @@ class ModelChoice:
         generator_revision(name)  # says what is wrong with it
         return name, ""
 
-    def _list(self, url: str, key: str) -> tuple[str, ...]:
-        from generator.lm.openai_server import Patience, RemoteModel
-
-        patience = Patience(connect=QUICK, read=QUICK)
-        return RemoteModel(f"{PREFIX}{url}#any", patience=patience, key=key).names()
-
     def _apply(self, name: str, keys: dict[str, str]) -> None:
         settings = replace(self._corpus.generator_settings, model=name)
         key = keys.get(parse_server_name(name)[0], "") if is_remote(name) else None
@@ -263,6 +252,31 @@ class ModelChoice:
                 f"{self._file}: the choice cannot be kept ({error.strerror or error}); check the "
                 "folder's permissions"
             ) from error
+
+
+def servers_here(keys: Mapping[str, str]) -> list[ServerModels]:
+    """The servers at their usual addresses on this machine that answer. Nothing else is asked.
+
+    Args:
+        keys: By base URL, for those that need one.
+
+    Raises:
+        MissingDependency: The library that speaks to servers is not installed.
+    """
+    servers = []
+    for name, address in USUAL.items():
+        with suppress(ServerFailed):
+            models = _names(address, keys.get(address, ""))
+            servers.append(ServerModels(name, address, models, elsewhere=False))
+    return servers
+
+
+def _names(url: str, key: str) -> tuple[str, ...]:
+    """A server's names of its models."""
+    from generator.lm.openai_server import Patience, RemoteModel
+
+    patience = Patience(connect=QUICK, read=QUICK)
+    return RemoteModel(f"{PREFIX}{url}#any", patience=patience, key=key).names()
 
 
 def _write(name: str, key: str) -> str:

@@ -75,6 +75,7 @@ ELSEWHERE = {
     "tune": "rag_app.cli.tune",
     "collections": "rag_app.cli.documents.collections",
     "ratings": "rag_app.cli.ratings",
+    "models": "rag_app.cli.models",
     "speakers": "rag_app.cli.documents.speakers",
     "cluster": "rag_app.cli.cluster",
     "verify": "rag_app.cli.maintenance.verify",
