@@ -11,7 +11,16 @@ from indexing.documents import clock
 from indexing.text.disfluency import without_noise
 
 Mode = Literal["quote", "free"]
-Kind = Literal["question", "documents", "speakers", "mentions", "section", "summary", "decisions"]
+Kind = Literal[
+    "question",
+    "documents",
+    "speakers",
+    "mentions",
+    "section",
+    "summary",
+    "decisions",
+    "introduction",
+]
 """What a request is: a question that is looked up, or one that is answered from the store."""
 Support = Literal["quoted", "supported", "unsupported"]
 """What a sentence rests on: a verified quote, an excerpt that says it in other words, nothing."""

@@ -53,7 +53,42 @@ _MENTION = r"(?:erwähnen|erwähnt|nennen|nennt|enthalten|enthält)"
 _SHOW = r"(?:nenne|zeige?|liste)(?: mir)?"
 _AT = r"(?:in|bei|im|beim|an)"
 
+_ALL = (
+    r"(?:alle[rsmn]?(?: (?P<noun{}>besprechungen|sitzungen|meetings|protokollen?|transkripten?"
+    r"|dokumenten?|dateien|texten?))?)"
+)
 _FORMS: dict[str, tuple[str, ...]] = {
+    "hello": (
+        r"(?:hallo|hi|hey|servus|moin|grüezi|grüß (?:gott|dich)|guten (?:morgen|tag|abend))"
+        r"(?: zusammen)?",
+        r"wie geht(?:'s| es (?:dir|ihnen))",
+    ),
+    "thanks": (
+        r"(?:vielen |besten |herzlichen |tausend )?(?:dank|danke)(?: (?:schön|sehr|dir|ihnen))?",
+        r"dankeschön|(?:auf wiedersehen|tschüss?)",
+    ),
+    "who are you": (
+        r"(?:wer|was) (?:bist du|sind sie)",
+        r"wie (?:heißt du|heißen sie)|was ist das(?: hier)? für ein programm",
+        r"(?:bist du|sind sie) (?:ein(?:e)? )?(?:mensch|roboter|maschine|programm|ki|bot)",
+    ),
+    "what can you do": (
+        r"was (?:kannst du|können sie)(?: alles| für (?:mich|uns))*(?: tun| machen)?",
+        r"wie (?:kannst du|können sie) (?:mir|uns) helfen",
+        r"(?:wobei|womit) (?:kannst du|können sie) (?:mir|uns) helfen|hilfe|hilf mir",
+        r"was kann ich hier (?:tun|machen)",
+    ),
+    "summarize all {noun}": (
+        rf"(?:fasse?|fassen sie)(?: mir| uns)? {_ALL}(?: kurz)? zusammen",
+        rf"(?:(?:gib|geben sie|schreibe?|mache?|erstelle?)(?: mir| uns)? )?(?:eine[n]? |die )?"
+        rf"{_SHORT}(?:zusammenfassung|übersicht|überblick) (?:von|über|zu)?\s*{_ALL}",
+        rf"{_ALL}(?: kurz)? zusammenfassen",
+    ),
+    "write a letter": (
+        r"(?:schreibe?|verfasse|entwirf|erstelle?)(?: mir| uns)? (?:eine?n? )?(?:\w+ )?(?:e-?mail"
+        r"|brief|gedicht|aufsatz|artikel|geschichte|präsentation|rede|bericht)(?: .+)?",
+        r"übersetze? .+",
+    ),
     "what {noun} do you have": (rf"welche {_NOUN} {_HAVE}",),
     "how many {noun} do you have": (rf"wie ?viele {_NOUN} {_HAVE}",),
     "list all {noun}": (
@@ -163,7 +198,7 @@ def in_english(question: str) -> str:
     Names of documents and the words whose mentions are asked for stay as they are.
     """
     line = " ".join(question.split())
-    bare = _CLOSING.sub("", _OPENING.sub("", line))
+    bare = _CLOSING.sub("", _OPENING.sub("", line)) or line.strip(" ?!.,")
     for expression, english in _PATTERNS:
         if groups := groups_of(expression, bare):
             return _filled_in(english, groups)

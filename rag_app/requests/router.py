@@ -12,7 +12,15 @@ from generator.prompt.follow_up import Turn
 from generator.request import AskRequest
 from indexing.store.view import StoreView
 from indexing.text.language import ENGLISH
-from rag_app.requests import decisions, documents, mentions, section, speakers, summary
+from rag_app.requests import (
+    decisions,
+    documents,
+    introduction,
+    mentions,
+    section,
+    speakers,
+    summary,
+)
 from rag_app.requests.catalogue import Catalogue, Mention
 from rag_app.requests.german import in_english
 from rag_app.requests.listing import Line, events
@@ -47,11 +55,13 @@ KINDS: dict[str, RequestKind] = {
     "section": RequestKind(section.match, section.lines),
     "decisions": RequestKind(decisions.match, decisions.lines),
     "summary": RequestKind(summary.match, summary.lines),
+    "introduction": RequestKind(introduction.match, introduction.lines),
 }
 """By `Answer.kind`, in the order in which they are tried."""
 
 WRITTEN = frozenset({"summary", "decisions"})
 """Kinds that a language model writes, from the documents named, where it is asked to."""
+
 
 _POLITE = pattern(
     r"(?:please|hi|hello|hey|ok|okay|so|now|well)",
@@ -237,15 +247,19 @@ def _target(text: str, request: AskRequest, catalogue: Catalogue) -> Target | No
         words = Words(reading, request.where, catalogue)
         for kind in KINDS.values() if reading else ():
             target = kind.match(words)
-            if target is not None and not (request.mode == "free" and target.kind in WRITTEN):
+            if target is not None and not (request.mode == "free" and _is_written(target)):
                 return replace(target, language=language)
     return None
+
+
+def _is_written(target: Target) -> bool:
+    return target.kind in WRITTEN or target.phrase == introduction.NEW_TEXT
 
 
 def _bare(question: str) -> str:
     """A question on one line without words of politeness and the mark at its end."""
     line = " ".join(question.split()).replace("’", "'")  # noqa: RUF001 - typographic apostrophe
-    return _CLOSING.sub("", _OPENING.sub("", line))
+    return _CLOSING.sub("", _OPENING.sub("", line)) or line.strip(" ?!.,")
 
 
 def _completed(question: str, history: Sequence[Turn], catalogue: Catalogue) -> str:

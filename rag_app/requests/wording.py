@@ -85,6 +85,29 @@ _GERMAN = Wording(
         "{name}, in {documents}": "{name}, in {documents}",
         "{title}, in sentences that say so in so many words:": "{title}, in Sätzen, die es "
         "ausdrücklich sagen:",
+        "Hello.": "Guten Tag.",
+        "You are welcome.": "Gern geschehen.",
+        "This is rag-app, a program that answers questions about documents.": "Dies ist rag-app, "
+        "ein Programm, das Fragen zu Dokumenten beantwortet.",
+        "An overview covers {most} documents at most, so that it has room for quotes of each; "
+        "{documents} are too many at once.": "Eine Übersicht umfasst höchstens {most} Dokumente, "
+        "damit sie Platz für Zitate aus jedem hat; {documents} auf einmal sind zu viele.",
+        "There is no such document here to sum up.": "Hier gibt es kein solches Dokument, das "
+        "zusammengefasst werden könnte.",
+        "Answers in quotes hold no new texts, such as letters and translations.": "Antworten in "
+        "Zitaten enthalten keine neuen Texte wie Briefe und Übersetzungen.",
+        "rag-app answers with sentences of the documents, word for word, each with its place, so "
+        "that you can check it; what no document says, it does not make up.": "rag-app antwortet "
+        "mit Sätzen der Dokumente, Wort für Wort und jeder mit seiner Fundstelle, damit Sie es "
+        "prüfen können; was in keinem Dokument steht, erfindet es nicht.",
+        "There are no documents yet: add some, then ask.": "Es gibt noch keine Dokumente: fügen "
+        "Sie welche hinzu, und fragen Sie dann.",
+        " and {number} more": " und {number} weitere",
+        "You can ask, for example:": "Sie können zum Beispiel fragen:",
+        "Summarize {title}": "Fasse {title} zusammen",
+        "Who spoke in {title}?": "Wer sprach in {title}?",
+        "Which documents mention costs?": "Welche Dokumente erwähnen Kosten?",
+        "What documents do you have?": "Welche Dokumente gibt es?",
         "Decided:": "Beschlossen:",
         "{title}, “{heading}”:": "{title}, „{heading}“:",
         "The section goes on for {words}.": "Der Abschnitt hat noch {words}.",

@@ -62,6 +62,12 @@ MESSAGES = (
     N_("transcripts"),
     N_("a request for an overview of %(titles)s"),
     N_("a request for the speakers of %(titles)s"),
+    N_("a greeting"),
+    N_("thanks"),
+    N_("a question about what the program is"),
+    N_("a question about what the program can do"),
+    N_("a request for a summary of many documents"),
+    N_("a request for a new text"),
     N_("a count of the mentions of “%(phrase)s”"),
     N_("a count of the mentions of “%(phrase)s” in %(titles)s"),
     # In what form an answer is given.
