@@ -85,7 +85,7 @@ def _moved(cosines: Vectors, level: Level, to: Level) -> Vectors:
         return cosines
     slope = (to.related - to.unrelated) / (level.related - level.unrelated)
     moved = to.unrelated + (cosines - level.unrelated) * slope
-    return np.clip(moved, -1, 1).astype(np.float32)
+    return np.asarray(np.clip(moved, -1, 1), np.float32)
 
 
 def measure(embed: Embed) -> CosineScale:

@@ -206,12 +206,7 @@ class Generator:
             InvalidRequest: The question is too long for the model.
         """
         draft = Draft(request, self._mode(request), retrieval.seconds)
-        speaker = request.where.speaker
-        evidence = gather_evidence(retrieval.hits, retrieval.document, speaker=speaker)
-        if self._reranker is not None:
-            evidence = reranked(evidence, request.query, self._reranker.scores)
-            draft.made["reranker"] = self._reranker.described
-            draft.lap("rerank")
+        evidence = self._evidence(draft, retrieval)
         sentences = evidence_sentences(evidence.best(self.settings.passages))
         features = self._features(draft, sentences)
         draft.probability = answer_probability(features)
@@ -224,6 +219,36 @@ class Generator:
         if draft.abstained:
             draft.closest = closest_quotes(features)
         yield AnswerReady(draft.finish())
+
+    def probability(
+        self,
+        request: AskRequest,
+        retrieval: Retrieval,
+        *,
+        without: Callable[[Sentence], bool] | None = None,
+    ) -> float:
+        """The probability that what was retrieved answers a question, 0 to 1.
+
+        Args:
+            request: The question.
+            retrieval: What was retrieved for its query.
+            without: Which sentences are left out, as if no document had them.
+        """
+        draft = Draft(request, AnswerMode("quote", "as asked"), retrieval.seconds)
+        evidence = self._evidence(draft, retrieval)
+        sentences = evidence_sentences(evidence.best(self.settings.passages))
+        kept = [each for each in sentences if without is None or not without(each)]
+        return answer_probability(self._features(draft, kept))
+
+    def _evidence(self, draft: Draft, retrieval: Retrieval) -> Evidence:
+        """The passages found, in the reranker's order if there is one."""
+        speaker = draft.request.where.speaker
+        evidence = gather_evidence(retrieval.hits, retrieval.document, speaker=speaker)
+        if self._reranker is not None:
+            evidence = reranked(evidence, draft.request.query, self._reranker.scores)
+            draft.made["reranker"] = self._reranker.described
+            draft.lap("rerank")
+        return evidence
 
     def _mode(self, request: AskRequest) -> AnswerMode:
         mode: Mode | None = request.mode or self.settings.answer

@@ -8,6 +8,7 @@ from generator.answer import Mode
 from generator.decoding.base import DecodingLimits, MarginalSettings
 from generator.evidence import UNITS, EvidenceUnit
 from generator.evidence_budget import PASSAGE_TOKENS, EvidenceBudget
+from generator.extractive.conformal import check_share
 from generator.extractive.quote_length import QuoteLength
 from generator.lm.model_name import is_remote, needs_internals
 from generator.lm.ms_poe_policy import MS_POE
@@ -45,6 +46,8 @@ class GeneratorSettings:
         length: How long a quote answer may be.
         answerable: Least probability that the documents answer, 0 to 1, below which the answer is
             that they do not say; 0 for always an answer, None for the calibrated threshold.
+        withhold: Share of the answerable questions that may be withheld, such as 0.05: a threshold
+            calibrated for the corpus and its models takes the place of `answerable` (`conformal`).
         sampling: How a free answer's tokens are chosen.
         marginal: How several passages make one answer, for the decodings that read them apart.
         ms_poe: One of `MS_POE`: when Ms-PoE is on.
@@ -63,6 +66,7 @@ class GeneratorSettings:
     passages: int = 16
     length: QuoteLength = field(default_factory=QuoteLength)
     answerable: float | None = None
+    withhold: float | None = None
     sampling: Sampling = field(default_factory=lambda: Sampling(no_repeat=NO_REPEAT))
     marginal: MarginalSettings = field(default_factory=MarginalSettings)
     ms_poe: str = "calibrated"
@@ -93,14 +97,22 @@ class GeneratorSettings:
             )
         if is_remote(self.model):
             self._refuse_internals()
-        if self.answerable is not None and not 0 <= self.answerable <= 1:
-            raise InvalidRequest(
-                f"{self.answerable} is no probability; abstain below a number from 0 to 1"
-            )
+        self._check_abstention()
         if self.history_tokens < 0:
             raise InvalidRequest("history_tokens must be at least 0")
         if min(self.max_new_tokens, self.passage_tokens, self.passages) < 1:
             raise InvalidRequest("max_new_tokens, budget_tokens and passages must be at least 1")
+
+    def _check_abstention(self) -> None:
+        """Raises InvalidRequest where a threshold is none, or there are two."""
+        if self.answerable is not None and not 0 <= self.answerable <= 1:
+            raise InvalidRequest(
+                f"{self.answerable} is no probability; abstain below a number from 0 to 1"
+            )
+        if self.withhold is not None:
+            check_share(self.withhold)
+            if self.answerable is not None:
+                raise InvalidRequest("abstain below a probability, or withhold a share; not both")
 
     def _refuse_internals(self) -> None:
         """Raises InvalidRequest where a server's model would have to show its inside."""

@@ -168,7 +168,8 @@ def _pieces(sentences: Sequence[Sentence]) -> Iterator[Piece]:
     order = sorted(
         range(len(sentences)), key=lambda i: (sentences[i].document.id, sentences[i].start)
     )
-    text, members, before = "", [], None
+    text, before = "", None
+    members: list[tuple[int, int]] = []
     for i in order:
         one = sentences[i]
         near = before is not None and _near(before, one)

@@ -93,6 +93,7 @@ def batch(
     ms_poe: str | None,
     max_tokens: int | None,
     abstain_below: float | None,
+    withhold: float | None,
     parts: Parts,
     k: int,
     at_once: int | None,
@@ -121,8 +122,8 @@ def batch(
     from rag_app.corpus.corpus import Corpus
 
     settings = generator_settings(
-        generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens, abstain_below,
-        parts,
+        generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens,
+        abstain_below, withhold, parts,
     )  # fmt: skip
     where = filters(collections, (), None, None, since, until, participants)
     queries = read_questions(questions)

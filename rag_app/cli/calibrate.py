@@ -18,12 +18,17 @@ from rag_app.cli.options import (
     numbers,
     print_result,
     with_json,
+    with_parts,
 )
 from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
     from generator.lm.calibration_record import CalibrationRecord
+    from generator.parts import Parts
     from rag_app.calibration.ms_poe import Calibration, CalibrationSettings
+
+
+_SHARES = (0.02, 0.05, 0.1)
 
 
 @click.command()
@@ -33,9 +38,10 @@ if TYPE_CHECKING:
     help="Language model: packaged name, folder or hub name.  [default: packaged]",
 )
 @click.option(
-    "--part", type=click.Choice(["positions", "answers", "both"]), default="both",
+    "--part", type=click.Choice(["positions", "answers", "both", "abstention"]), default="both",
     show_default=True,
-    help="What to calibrate: Ms-PoE and LPES (positions), generated answers, or both.",
+    help="What to calibrate: Ms-PoE and LPES (positions), generated answers, or both; or when a "
+    "corpus does not answer (abstention), for --withhold.",
 )  # fmt: skip
 @click.option(
     "--method", "methods", type=click.Choice(["ms-poe", "lpes"]), multiple=True,
@@ -43,7 +49,8 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--corpus", "folder", type=CorpusPlace(),
-    help="Build the position probes from this corpus.  [default: the sample documents]",
+    help="Build the position probes from this corpus, or calibrate its abstention.  "
+    "[default: the sample documents]",
 )  # fmt: skip
 @click.option(
     "--lengths", callback=numbers(), help="Tokens of evidence, separated by commas.  [default: 800]"
@@ -66,9 +73,11 @@ if TYPE_CHECKING:
 @click.option("--plot", type=AnyPath, help="Plot accuracy by position as a PNG.")
 @click.option(
     "--data", type=AnyPath,
-    help="Questions to answer, as for `evaluate answers`.  [default: the sample questions]",
+    help="Questions to answer, as for `evaluate answers`, or those rated on the page.  [default: "
+    "the sample questions; for abstention, questions made from the documents]",
 )  # fmt: skip
 @click.option("--questions", type=click.IntRange(min=1), help="Maximum number of these questions.")
+@with_parts
 @with_json
 def calibrate(
     name: str | None,
@@ -83,6 +92,7 @@ def calibrate(
     plot: Path | None,
     data: Path | None,
     questions: int | None,
+    parts: Parts,
     as_json: bool,
 ) -> None:
     """Measure which settings suit a language model; `ask` uses them from then on.
@@ -90,7 +100,14 @@ def calibrate(
     Two parts: does it help to rescale positions, by head (Ms-PoE) or by layer (LPES), to find
     evidence in the middle of a prompt, and are its generated answers faithful enough to be the
     default? When stopped, the same command resumes.
+
+    A third part is of a corpus: below which probability its questions are withheld (abstention), so
+    that `--withhold 0.05` withholds at most one answerable question in twenty. It takes a minute,
+    or as long as the questions of --data take.
     """
+    if part == "abstention":
+        _abstention(folder, data, parts, as_json)
+        return
     if plot:
         from rag_app.evaluation.pictures.heatmap import require_matplotlib
 
@@ -164,6 +181,32 @@ def _answers(name: str, data: Path | None, questions: int | None) -> tuple[Calib
         notify=_notify,
     )
     return record, save_record(record)
+
+
+def _abstention(folder: Path | None, data: Path | None, parts: Parts, as_json: bool) -> None:
+    from generator.extractive.conformal import save_abstention
+    from generator.settings import GeneratorSettings
+    from rag_app.calibration.abstention import calibrate as run
+    from rag_app.corpus.corpus import Corpus
+    from rag_app.progress import steps
+
+    if folder is None:
+        raise InvalidRequest("abstention is calibrated for a corpus; name it with --corpus")
+    with (
+        Corpus(folder, generator=GeneratorSettings(parts=parts), notify=_notify) as corpus,
+        steps("Asking") as progress,
+    ):
+        record = run(corpus, data, progress=progress)
+        path = save_abstention(record, corpus.folder)
+    shares = {str(share): record.threshold(share) for share in _SHARES}
+    values = {**asdict(record), "thresholds": shares, "kept": str(path)}
+
+    def print_text() -> None:
+        for share in _SHARES:
+            say(record.describe(share))
+        say(f"Saved in {path}")
+
+    print_result(as_json, values, print_text)
 
 
 def _score_file(name: str) -> Path:

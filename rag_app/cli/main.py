@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
@@ -286,6 +287,7 @@ def ask(
     ms_poe: str | None,
     max_tokens: int | None,
     abstain_below: float | None,
+    withhold: float | None,
     parts: Parts,
     k: int,
     explain: bool,
@@ -312,8 +314,8 @@ def ask(
     from rag_app.progress import steps
 
     generation = generator_settings(
-        generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens, abstain_below,
-        parts,
+        generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens,
+        abstain_below, withhold, parts,
     )  # fmt: skip
     mode: Any = answer
     where = filters(collections, documents, pattern, speaker, since, until, participants)
@@ -429,6 +431,7 @@ def remove(
 def info(context: click.Context, folder: Path, as_json: bool) -> None:
     """Show what a corpus holds, how it was encoded, and where each setting comes from."""
     from generator.answer_mode import usual
+    from generator.extractive.conformal import NOT_CALIBRATED, PROMISED
     from generator.lm.decode_step import engine_here
     from rag_app.cli import json_output as shapes
     from rag_app.cli import printing
@@ -441,15 +444,18 @@ def info(context: click.Context, folder: Path, as_json: bool) -> None:
         about = corpus.info()
         missing = corpus.missing()
         answers = str(usual(corpus.generator_settings.model))
+        record = corpus.abstention() if about.fingerprint else None
     tokens = engine_here()
+    known = record.describe(PROMISED) if record else NOT_CALIBRATED
     values = {
         **shapes.info(about),
         "answers": answers,
         "single_tokens": tokens,
+        "abstention": asdict(record) if record else None,
         "missing": [entry.path for entry in missing],
         "settings": shapes.settings(overview),
     }
-    print_result(as_json, values, lambda: printing.info(about, missing, answers, tokens))
+    print_result(as_json, values, lambda: printing.info(about, missing, answers, tokens, known))
 
 
 @contextmanager

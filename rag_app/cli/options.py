@@ -344,6 +344,14 @@ with_abstain_below = click.option(
     "0 always answers.  [default: as calibrated]",
 )
 
+with_withhold = click.option(
+    "--withhold",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="In place of --abstain-below: withhold at most this share of the answerable questions, "
+    "such as 0.05, by what `calibrate --part abstention` found for the corpus.",
+)
+
 with_evidence = click.option(
     "--evidence",
     type=click.Choice(["auto", "documents", "passages"]),
@@ -393,6 +401,7 @@ with_generator = together(
         help="Maximum length of a generated answer.  [default: 200]",
     ),
     with_abstain_below,
+    with_withhold,
 )
 
 
@@ -525,6 +534,7 @@ def generator_settings(
     ms_poe: str | None,
     max_tokens: int | None,
     abstain_below: float | None,
+    withhold: float | None,
     parts: Parts,
 ) -> GeneratorSettings:
     """Settings from flags; defaults where no flag was given."""
@@ -542,6 +552,7 @@ def generator_settings(
         ms_poe=ms_poe or default.ms_poe,
         max_new_tokens=max_tokens or default.max_new_tokens,
         answerable=abstain_below,
+        withhold=withhold,
         parts=parts,
     )
 

@@ -155,6 +155,8 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
         say("Closest passages (related, but not an answer):")
     for citation in answer.closest:
         _quote(citation, "  - ", Emphasis(citation.quote))
+    if answer.probability is not None:
+        say(f"probability that the documents answer: {answer.probability:.0%}")
     for sentence in answer.unsupported:
         say(f"No support found for: {flow(sentence)}")
     say("")
@@ -243,7 +245,11 @@ def occasion_lines(occasion: Occasion) -> Iterator[str]:
 
 
 def info(
-    about: CorpusInfo, missing: Sequence[DocumentEntry], answers: str, single_tokens: str
+    about: CorpusInfo,
+    missing: Sequence[DocumentEntry],
+    answers: str,
+    single_tokens: str,
+    abstention: str,
 ) -> None:
     """Name and value, a line each."""
     say(f"corpus      {about.folder}")
@@ -262,6 +268,7 @@ def info(
             say(f"{name:<11} {value}")
     say(f"answers     {answers}")
     say(f"decoding    {single_tokens}")
+    say(f"abstention  {abstention}")
     for entry in missing:
         say(f"file missing: {field(entry.path)} (rag-app remove --missing)")
 

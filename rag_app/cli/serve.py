@@ -19,6 +19,7 @@ from rag_app.cli.options import (
     with_ocr,
     with_parts,
     with_synchronous,
+    with_withhold,
 )
 from rag_app.cli.terminal import say
 
@@ -60,6 +61,7 @@ LOGIN = "RAG_APP_AUTH"
 )
 @with_evidence
 @with_abstain_below
+@with_withhold
 @with_parts
 @with_encoder
 @with_ocr
@@ -84,6 +86,7 @@ def serve(
     generator: str | None,
     evidence: EvidenceUnit | None,
     abstain_below: float | None,
+    withhold: float | None,
     parts: Parts,
     encoder: str | None,
     extension: str | None,
@@ -120,6 +123,7 @@ def serve(
         model=generator or DEFAULT_GENERATOR,
         evidence=evidence or "auto",
         answerable=abstain_below,
+        withhold=withhold,
         parts=parts,
     )
     encoding = encoder_settings(encoder, extension, max_length, dtype)

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from generator.answer import Answer, Event, Mode
     from generator.answer_form import Form
     from generator.answer_length import Length
-    from generator.evidence import EvidenceUnit
+    from generator.evidence import EvidenceUnit, Sentence
+    from generator.extractive.conformal import AbstentionRecord
     from generator.overview.overview import Overview
     from generator.position_check import PositionCheck
     from generator.prompt.follow_up import Turn
@@ -585,6 +586,21 @@ class Corpus:
     ) -> Generator[Event]:
         """The events of a request's answer; `stop`, set by another thread, ends it early."""
         return self._answering.events(request, stop)
+
+    def answer_probability(
+        self, request: AskRequest, *, without: Callable[[Sentence], bool] | None = None
+    ) -> float:
+        """The probability that the documents answer a question, 0 to 1, without answering it.
+
+        Args:
+            request: The question.
+            without: Which sentences of the evidence are left out, as if no document had them.
+        """
+        return self._answering.probability(request, without)
+
+    def abstention(self) -> AbstentionRecord | None:
+        """What `rag-app calibrate` found for it and the models in use; None for nothing."""
+        return self._models.abstention(self._stores.connection().fingerprint())
 
     @property
     def questions_at_once(self) -> int:

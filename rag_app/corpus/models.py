@@ -5,15 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from indexing.encoder.fingerprint import Fingerprint, check_fingerprint, refuse_foreign
 from indexing.encoder.settings import EncoderSettings
-from indexing.errors import MissingDependency
+from indexing.errors import InvalidRequest, MissingDependency
 from rag_app.corpus.embedding_cache import EmbeddingCache
 
 if TYPE_CHECKING:
+    from generator.extractive.conformal import AbstentionRecord
     from generator.generator import Generator
     from generator.settings import GeneratorSettings
     from indexing.encoder.encoder import Encoder
@@ -173,7 +176,8 @@ class Models:
         encoder = self.query_encoder(stored)
         with self._loading:
             if self._generator is None:
-                settings, key = self.generator_settings, self._key
+                settings = self._with_threshold(encoder.fingerprint)
+                key = self._key
                 embed = EmbeddingCache(encoder.encode_queries)
                 self._generator = Generator(
                     settings,
@@ -184,6 +188,34 @@ class Models:
                     load=lambda: load_model(settings, notify=self._notify, key=key),
                 )
             return self._generator
+
+    def abstention(self, fingerprint: Fingerprint | None) -> AbstentionRecord | None:
+        """What was calibrated for the corpus with the models in use; None for nothing."""
+        from generator.extractive.conformal import load_abstention
+        from generator.model_digest import models_digest
+
+        record = load_abstention(self._corpus)
+        if record is None or fingerprint is None:
+            return None
+        digest = models_digest(fingerprint, self.generator_settings.parts)
+        return record if record.models == digest else None
+
+    def _with_threshold(self, fingerprint: Fingerprint) -> GeneratorSettings:
+        """The settings, a share that may be withheld turned into a probability.
+
+        Raises:
+            InvalidRequest: Nothing was calibrated for this corpus with these models.
+        """
+        settings = self.generator_settings
+        if settings.withhold is None:
+            return settings
+        record = self.abstention(fingerprint)
+        if record is None:
+            raise InvalidRequest(
+                f"{self._corpus}: no threshold was calibrated for it with these models; run: "
+                f"rag-app calibrate --part abstention --corpus {quote(str(self._corpus))}"
+            )
+        return replace(settings, answerable=record.threshold(settings.withhold), withhold=None)
 
     def _reencoded(self, stored: Fingerprint | None) -> bool:
         """Whether the corpus was encoded again meanwhile, and this object follows it."""

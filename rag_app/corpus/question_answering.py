@@ -17,6 +17,7 @@ from rag_app.corpus.stores import Stores
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Event
+    from generator.evidence import Sentence
     from generator.generator import Generator as AnswerGenerator
     from generator.position_check import PositionCheck
     from rag_app.corpus.cluster.answers import Generate
@@ -59,6 +60,12 @@ class QuestionAnswering:
     def events(self, request: AskRequest, stop: threading.Event | None = None) -> Generator[Event]:
         """The events of the answer, made here; `stop`, set by another thread, ends it early."""
         return self._events(request, stop)
+
+    def probability(self, request: AskRequest, without: Callable[[Sentence], bool] | None) -> float:
+        """The probability that the documents answer a request, made here."""
+        route = self._route(request)
+        retrieval, _ = self.search.evidence(route.request)
+        return self._generator.probability(route.request, retrieval, without=without)
 
     def check_position(
         self,

@@ -94,7 +94,9 @@ def test_questions_are_related_or_not_whatever_the_cosines(
 ) -> None:
     other = change(plain)
     scale = measure(other)
-    usual, unscaled, scaled = [], [], []
+    usual: list[bool] = []
+    unscaled: list[bool] = []
+    scaled: list[bool] = []
     for question in (*ANSWERED, *UNRELATED):
         hits = samples_corpus.search(question, k=3, passages=4)
         sentences = evidence_sentences(gather_evidence(hits, samples_corpus.document).passages)

@@ -16,6 +16,7 @@ from rag_app.cli.options import (
     together,
     with_json,
     with_parts,
+    with_withhold,
 )
 from rag_app.cli.terminal import say
 
@@ -73,6 +74,7 @@ with_questions = together(
 @click.option("--generator", help="Language model: packaged, folder or hub name.")
 @click.option("--decoding", type=click.Choice(DECODINGS))
 @with_parts
+@with_withhold
 @click.option("--skip", type=click.IntRange(min=0), default=0, help="Leave out the first.")
 @with_json
 def answers(
@@ -81,6 +83,7 @@ def answers(
     generator: str | None,
     decoding: str | None,
     parts: Parts,
+    withhold: float | None,
     questions: int | None,
     skip: int,
     folder: Path | None,
@@ -99,6 +102,7 @@ def answers(
             model=generator or default.model,
             decoding=decoding or default.decoding,
             parts=parts,
+            withhold=withhold,
         ),
         folder=folder,
         questions=questions,

@@ -1,0 +1,96 @@
+"""The threshold of a corpus: made of its own questions, kept with it, for the models in use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from generator.extractive.conformal import AbstentionRecord, save_abstention
+from generator.model_digest import models_digest
+from generator.parts import Parts
+from generator.request import AskRequest
+from generator.settings import GeneratorSettings
+from indexing.errors import InvalidRequest, UnreadableFile
+from rag_app.calibration.abstention import calibrate, made_probes, measure, own_probes
+from rag_app.corpus.corpus import Corpus
+from tests.conftest import SAMPLES
+from tests.small_models import save_random
+
+QUESTION = AskRequest("How much did the rubber case cost?", "quote")
+
+
+def test_made_questions_are_of_sentences_of_the_documents(samples_corpus: Corpus) -> None:
+    probes = list(made_probes(samples_corpus))
+    texts = [samples_corpus.document(each.id).text for each in samples_corpus.documents()]
+    assert len(probes) >= 10
+    for probe in probes:
+        assert probe.answered
+        assert any(probe.evidence[0] in text for text in texts)
+
+
+def test_without_its_evidence_a_question_is_less_likely_answered(samples_corpus: Corpus) -> None:
+    record = measure(samples_corpus, iter(list(made_probes(samples_corpus))[:10]), "made")
+    assert len(record.answered) == len(record.unanswered) == 10
+    assert sum(record.unanswered) < sum(record.answered)
+    fingerprint = samples_corpus.info().fingerprint
+    assert fingerprint is not None
+    assert record.models == models_digest(fingerprint, Parts())
+
+
+def test_questions_of_a_file(tmp_path: Path, samples_corpus: Corpus) -> None:
+    rows = [
+        {"question": "Why was it cut?", "evidence": [{"quote": "It was cut."}]},
+        {"question": "Who?", "answerable": False},
+        {"question": "What?", "rated": "down", "answer": ""},
+    ]
+    file = tmp_path / "questions.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)) + "\n", "utf-8")
+    found = own_probes(file)
+    assert [(each.question, each.answered) for each in found] == [
+        ("Why was it cut?", True),
+        ("Who?", False),
+    ]
+    assert found[0].evidence == ("It was cut.",)
+    with pytest.raises(InvalidRequest, match="promise nothing"):
+        calibrate(samples_corpus, file)
+    file.write_text("[1]", "utf-8")
+    with pytest.raises(UnreadableFile, match="answerable"):
+        own_probes(file)
+
+
+def test_a_share_becomes_the_threshold_that_was_calibrated(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    with Corpus(folder) as corpus:
+        corpus.add([SAMPLES / "heron-2-interviews.txt"])
+        fingerprint = corpus.info().fingerprint
+        assert fingerprint is not None
+        likely = corpus.answer_probability(QUESTION)
+        digest = models_digest(fingerprint, Parts())
+    settings = GeneratorSettings(withhold=0.05)
+    with (
+        Corpus(folder, generator=settings) as corpus,
+        pytest.raises(InvalidRequest, match="calibrate --part abstention"),
+    ):
+        corpus.answer(QUESTION)
+    for below, abstains in ((likely - 0.01, False), (likely + 0.01, True)):
+        save_abstention(AbstentionRecord(digest, "made", (below,) * 99), folder)
+        with Corpus(folder, generator=settings) as corpus:
+            assert corpus.abstention() is not None
+            assert corpus.answer(QUESTION).abstained is abstains
+
+
+def test_it_is_not_of_other_models(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    reader = save_random(tmp_path / "reader", "BertForQuestionAnswering", ("start", "end"))
+    with Corpus(folder) as corpus:
+        corpus.add([SAMPLES / "heron-2-interviews.txt"])
+        fingerprint = corpus.info().fingerprint
+        assert fingerprint is not None
+        digest = models_digest(fingerprint, Parts())
+        save_abstention(AbstentionRecord(digest, "made", (0.1,) * 99), folder)
+        assert corpus.abstention() is not None
+    other = GeneratorSettings(parts=Parts(reader=str(reader)))
+    with Corpus(folder, generator=other) as corpus:
+        assert corpus.abstention() is None
