@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from generator.answer import Mode
 from generator.lm.calibration_record import find_records
-from generator.lm.model_name import is_remote
 from indexing.models.files import generator_revision
+from indexing.models.server_name import is_remote
 
 
 @dataclass(frozen=True, slots=True)

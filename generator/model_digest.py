@@ -6,11 +6,11 @@ import hashlib
 import json
 
 from generator.extractive.fitted import FITTED_FILE, LORA_WEIGHTS
-from generator.lm.model_name import is_remote
 from generator.parts import NO_RERANKER, Parts
 from generator.reader.weights import READER_WEIGHTS
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.models.files import PACKAGED_PART, content_hash, part_weights
+from indexing.models.server_name import is_remote
 
 
 def models_digest(fingerprint: Fingerprint, parts: Parts) -> str:

@@ -15,10 +15,10 @@ from threading import Lock
 import numpy as np
 
 from generator.evidence import Evidence, Span
-from generator.lm.model_name import is_remote
 from generator.reranking_server import RerankingServer
 from indexing.errors import UnsupportedModel
 from indexing.models.part import SEQUENCES, Part, load_part
+from indexing.models.server_name import is_remote
 from indexing.notify import Notify
 
 Score = Callable[[str, Sequence[str]], Sequence[float]]

@@ -10,13 +10,14 @@ from generator.evidence import UNITS, EvidenceUnit
 from generator.evidence_budget import PASSAGE_TOKENS, EvidenceBudget
 from generator.extractive.conformal import check_share
 from generator.extractive.quote_length import QuoteLength
-from generator.lm.model_name import is_remote, needs_internals
+from generator.lm.model_name import needs_internals
 from generator.lm.ms_poe_policy import MS_POE
 from generator.lm.sampling import Sampling
 from generator.parts import Parts
 from generator.prompt.builder import ARRANGEMENTS
 from indexing.errors import InvalidRequest
 from indexing.models.files import DEFAULT_GENERATOR
+from indexing.models.server_name import is_remote
 
 QUOTES = ("ranked", "decoded")
 """What chooses the quotes of an answer: their rank, or the language model, decoding them."""

@@ -26,11 +26,11 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from generator.lm.interruption import break_off, interruptible
-from generator.lm.model_name import parse_server_name
 from generator.lm.sampling import Sampling
 from generator.prompt.builder import SYSTEM
 from generator.prompt.server_chat import ServerChat, break_control_tokens
 from indexing.errors import InvalidRequest, MissingDependency, RagAppError, ServerFailed
+from indexing.models.server_name import parse_server_name
 
 if TYPE_CHECKING:
     from httpx2 import HTTPTransport

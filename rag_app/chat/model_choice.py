@@ -19,10 +19,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from generator.lm.model_name import PREFIX, is_remote, parse_server_name
 from indexing.errors import CorpusError, InvalidRequest, RagAppError, ServerFailed
 from indexing.models.files import PACKAGED_GENERATORS, generator_revision
 from indexing.models.local import LocalModel, local_generators
+from indexing.models.server_name import PREFIX, is_remote, parse_server_name
 from rag_app.chat.model_address import USUAL, check_address, is_elsewhere
 
 if TYPE_CHECKING:

@@ -215,7 +215,8 @@ with_retriever = click.option(
 with_encoder = together(
     click.option(
         "--encoder",
-        help="Encoder model: packaged name, folder or hub name.  [default: packaged]",
+        help="Encoder model: packaged name, folder, hub name, or openai:BASE_URL#MODEL.  "
+        "[default: packaged]",
     ),
     click.option(
         "--extension",

@@ -17,7 +17,6 @@ from rag_app.corpus.models import Models
 from rag_app.corpus.stores import Stores
 
 if TYPE_CHECKING:
-    from indexing.encoder.encoder import Encoder
     from indexing.encoder.lookahead import Lookahead
     from indexing.files import FileReader
     from indexing.index_report import IndexReport, Progress
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from indexing.ocr.reading import OcrSettings
     from rag_app.corpus.cluster.workers import RayWorkers
     from rag_app.corpus.copies.exchange import ImportReport
+    from rag_app.corpus.models import AnyEncoder
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class Ingestion:
         encoder = cache(lambda: self._encoder(store))
         return Indexer(store, encoder, progress, self.reader, recheck, collection)
 
-    def _encoder(self, store: Store) -> Encoder:
+    def _encoder(self, store: Store) -> AnyEncoder:
         """The encoder of this process, whose vectors the store holds from now on."""
         encoder = self.models.encoder(store.fingerprint())
         store.set_fingerprint(encoder.fingerprint)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from indexing.encoder.fingerprint import Fingerprint, check_fingerprint, refuse_foreign
 from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest, MissingDependency
+from indexing.models.server_name import is_remote
 from rag_app.corpus.embedding_cache import EmbeddingCache
 
 if TYPE_CHECKING:
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
     from indexing.encoder.encoder import Encoder
     from indexing.encoder.lookahead import Lookahead
     from indexing.encoder.query_encoder import QueryEncoder
+    from indexing.encoder.server_encoder import ServerEncoder
     from rag_app.corpus.cluster.workers import RayWorkers
+
+    AnyEncoder = Encoder | ServerEncoder
+    """On this machine, or behind a server."""
 
 
 class Models:
@@ -42,13 +47,13 @@ class Models:
         self,
         corpus: Path,
         *,
-        encoder: EncoderSettings | Encoder | None,
+        encoder: EncoderSettings | AnyEncoder | None,
         generator: GeneratorSettings | None,
         quick_start: bool,
         notify: Callable[[str], None] | None,
     ) -> None:
         self._corpus = corpus
-        self._encoder: Encoder | None = None
+        self._encoder: AnyEncoder | None = None
         self._encoder_settings: EncoderSettings | None = None
         if encoder is None or isinstance(encoder, EncoderSettings):
             self._encoder_settings = encoder
@@ -84,7 +89,7 @@ class Models:
         """Let go of both."""
         self._encoder = self._queries = self._generator = None
 
-    def query_encoder(self, stored: Fingerprint | None) -> Encoder | QueryEncoder:
+    def query_encoder(self, stored: Fingerprint | None) -> AnyEncoder | QueryEncoder:
         """What encodes queries: a graph under `quick_start`, else the encoder; as in `encoder`."""
         if self._quick_start and stored is not None and self._encoder is None:
             refuse_foreign(stored, self._corpus)
@@ -98,7 +103,7 @@ class Models:
                     return self._queries
         return self.encoder(stored)
 
-    def encoder(self, stored: Fingerprint | None) -> Encoder:
+    def encoder(self, stored: Fingerprint | None) -> AnyEncoder:
         """The encoder that made the corpus, or the one asked for where it is empty.
 
         Args:
@@ -110,10 +115,7 @@ class Models:
         refuse_foreign(stored, self._corpus)
         with self._loading:
             if self._encoder is None or self._reencoded(stored):
-                from indexing.encoder.encoder import Encoder
-
-                settings = self._encoder_settings or _settings(stored)
-                self._encoder = Encoder(settings, notify=self._notify)
+                self._encoder = self._load(self._encoder_settings or _settings(stored))
                 self._generator = None  # it embeds with the encoder
             encoder = self._encoder
         check_fingerprint(stored, encoder.fingerprint, self._corpus)
@@ -156,13 +158,21 @@ class Models:
         else:
             self.encoder(stored)
 
-    def new_encoder(self) -> Encoder:
+    def new_encoder(self) -> AnyEncoder:
         """The encoder asked for, whatever the corpus was made with."""
+        return self._load(self._encoder_settings or EncoderSettings())
+
+    def _load(self, settings: EncoderSettings) -> AnyEncoder:
+        """The encoder of a name: on this machine, or behind the server that it gives."""
+        if is_remote(settings.model):
+            from indexing.encoder.server_encoder import ServerEncoder
+
+            return ServerEncoder(settings)
         from indexing.encoder.encoder import Encoder
 
-        return Encoder(self._encoder_settings, notify=self._notify)
+        return Encoder(settings, notify=self._notify)
 
-    def use_encoder(self, encoder: Encoder | None) -> None:
+    def use_encoder(self, encoder: AnyEncoder | None) -> None:
         """Use the encoder with which the corpus was encoded again; None to load it when needed."""
         self._encoder = encoder
         self._generator = None

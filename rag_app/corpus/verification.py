@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from indexing.documents import Document
-from indexing.encoder.encoder import Encoder
+from indexing.encoder.lookahead import DocumentEncoder
 from indexing.errors import CorpusDamaged
 from indexing.store.collections import Membership
 from indexing.store.database import swap
@@ -131,7 +131,7 @@ class DocumentRepair:
     """
 
     store: Store
-    encoder: Callable[[], Encoder]
+    encoder: Callable[[], DocumentEncoder]
     read: Callable[[Path], list[Document | Failure]]
     _repaired: list[str] = field(default_factory=list)
 

@@ -24,13 +24,14 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from pydantic import ConfigDict, Field, PrivateAttr
 
 from generator.lm.causal_lm import CausalModel
-from generator.lm.model_name import is_remote, needs_internals
+from generator.lm.model_name import needs_internals
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE
 from generator.prompt.chat_template import Message, Rendered, Role
 from indexing.errors import InvalidRequest
 from indexing.models.files import DEFAULT_GENERATOR
+from indexing.models.server_name import is_remote
 
 ROLES: dict[type[BaseMessage], Role] = {
     SystemMessage: "system",

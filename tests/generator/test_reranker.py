@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +13,7 @@ from generator.evidence import gather_evidence
 from generator.reranker import load_reranker, reranked
 from indexing.errors import InvalidRequest, ServerFailed, UnsupportedModel
 from tests.generator.conftest import hit, prose
+from tests.json_server import json_server
 from tests.small_models import save_random
 
 QUESTION = "When does the ferry sail?"
@@ -54,40 +50,12 @@ def test_a_model_with_classes_is_no_reranker(tmp_path: Path) -> None:
         load_reranker(str(folder)).scores(QUESTION, TEXTS)
 
 
-@contextmanager
-def server(reply: Callable[[dict[str, Any]], tuple[int, Any]]) -> Iterator[tuple[str, list[Any]]]:
-    """A server with /v1/rerank; what it was asked, with the key, stands in the list."""
-    asked: list[Any] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            asked.append((self.path, self.headers.get("Authorization"), body))
-            status, values = reply(body)
-            data = values if isinstance(values, bytes) else json.dumps(values).encode()
-            self.send_response(status)
-            self.send_header("Location", "http://localhost:1/")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *_: object) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{running.server_port}/v1", asked
-        finally:
-            running.shutdown()
-
-
 def test_a_server_is_asked_as_others_ask_it() -> None:
     def reply(body: dict[str, Any]) -> tuple[int, Any]:
         rows = [{"index": i, "relevance_score": i / 10} for i in range(len(body["documents"]))]
         return 200, {"results": rows[::-1]}
 
-    with server(reply) as (url, asked):
+    with json_server(reply) as (url, asked):
         found = load_reranker(f"openai:{url}#small", key="secret").scores(QUESTION, TEXTS)
     assert found == [0.0, 0.1, 0.2]
     said = {"model": "small", "query": QUESTION, "documents": TEXTS, "top_n": 3}
@@ -105,7 +73,7 @@ def test_a_server_is_asked_as_others_ask_it() -> None:
     ],
 )
 def test_a_server_that_fails_says_so(status: int, values: Any, said: str) -> None:
-    with server(lambda _: (status, values)) as (url, _):
+    with json_server(lambda _: (status, values)) as (url, _):
         reranker = load_reranker(f"openai:{url}#small", key="")
         with pytest.raises(ServerFailed, match=said):
             reranker.scores(QUESTION, TEXTS)

@@ -30,7 +30,7 @@ from indexing.documents import (
     renamed,
 )
 from indexing.encoder.encoded_document import EncodedDocument
-from indexing.encoder.encoder import Encoder
+from indexing.encoder.lookahead import DocumentEncoder
 from indexing.errors import InvalidRequest
 from indexing.loaders.charset import printable
 from indexing.loaders.messages import to_figure
@@ -179,7 +179,7 @@ def stored_documents(archive: Archive, dimension: int) -> Iterator[StoredDocumen
 
 
 def import_documents(
-    store: Store, archive: Archive, encoder: Encoder, *, progress: Steps | None
+    store: Store, archive: Archive, encoder: DocumentEncoder, *, progress: Steps | None
 ) -> ImportReport:
     """Add the documents of an export to a store; those whose content is there are left out.
 
@@ -249,7 +249,7 @@ def _join(id_: str, places: list[Place], store: Store) -> None:
             store.join(DocumentIdentity(id_, at.path, at.part, at.title, ""), at.collection)
 
 
-def _encoded(one: StoredDocument, encoder: Encoder) -> StoredDocument:
+def _encoded(one: StoredDocument, encoder: DocumentEncoder) -> StoredDocument:
     """The document with passages and vectors of this corpus."""
     passages = split(one.document)
     (vectors,) = encoder.encode([(one.document, passages)])
