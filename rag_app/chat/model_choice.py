@@ -107,6 +107,8 @@ class ModelChoice:
         if self._fixed:
             return "It was named when the server was started (--generator)."
         if person is not None and person not in self._people[:1]:
+            if not self._people:
+                return "It is named when the server is started (--generator)."
             return f"{self._people[0]} chooses it for everybody."
         return ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import filecmp
 import hashlib
@@ -109,8 +110,8 @@ class Uploads:
         if owner is None and path.parts[0] == PEOPLE:  # nobody writes to the folders of others
             path = Path(f"{PEOPLE}_", *path.parts[1:])
         with self._writable(path):
-            self.target(path.as_posix())
-            partial = self.records.new_content()
+            await asyncio.to_thread(self.target, path.as_posix())
+            partial = await asyncio.to_thread(self.records.new_content)
             try:
                 await self._write(partial, path.name, content)
             except BaseException:
@@ -122,18 +123,18 @@ class Uploads:
         most = self.max_recording if is_recording(name) else self.max_bytes
         remedy = "save it as sound alone" if is_recording(name) else "split it"
         size, head = 0, b""
-        with partial.open("xb") as file:
+        with await asyncio.to_thread(partial.open, "xb") as file:
             async for piece in content:
                 size += len(piece)
                 if size > most:
                     raise UnreadableFile(name, f"is larger than {most / 1e6:,.0f} MB", remedy)
-                file.write(piece)
+                await asyncio.to_thread(file.write, piece)
                 head += piece[: HEAD - len(head)]
                 if len(head) == HEAD:
                     _refuse_other_kind(name, head)
             _refuse_other_kind(name, head)
-            file.flush()
-            os.fsync(file.fileno())
+            await asyncio.to_thread(file.flush)
+            await asyncio.to_thread(os.fsync, file.fileno())
 
     def target(self, name: str) -> Path:
         """Where a file of this name belongs; the folders above it are created.

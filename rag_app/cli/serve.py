@@ -50,7 +50,20 @@ LOGIN = "RAG_APP_AUTH"
 @click.option(
     "--auth-file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help=f"File that holds user:password, one person a line.  [default: ${LOGIN}, else no login]",
+    help="File of logins, one person a line, as `rag-app passwd` writes it.  "
+    f"[default: ${LOGIN}, else no login]",
+)
+@click.option(
+    "--user-header",
+    metavar="NAME",
+    help="Header in which a proxy in front says who has logged in.  [default: none]",
+)
+@click.option(
+    "--proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Address of a proxy that is believed; may be repeated.  [default: this machine]",
 )
 @click.option(
     "--answer", type=click.Choice(["quote", "free"]), default="quote", show_default=True,
@@ -82,6 +95,8 @@ def serve(
     api: bool,
     mcp: bool,
     auth_file: Path | None,
+    user_header: str | None,
+    proxies: tuple[str, ...],
     answer: str,
     generator: str | None,
     evidence: EvidenceUnit | None,
@@ -109,7 +124,13 @@ def serve(
     from rag_app.chat.web import server
 
     options = server.ServerOptions(
-        host=host, port=port, api=api, mcp=mcp, logins=_logins(auth_file)
+        host=host,
+        port=port,
+        api=api,
+        mcp=mcp,
+        logins=_logins(auth_file),
+        user_header=user_header,
+        proxies=proxies or server.PROXIES,
     )
     server.require_gradio()
 
@@ -166,10 +187,16 @@ def _logins(file: Path | None) -> Logins | None:
         text = os.environ.get(LOGIN)
         return None if text is None else Logins.parse(text)
     try:
-        return Logins.parse(file.read_text(encoding="utf-8"))
+        logins = Logins.parse(file.read_text(encoding="utf-8"))
+        if plain := logins.plain:
+            _notify(
+                f"{file}: {len(plain)} of {len(logins.people)} passwords can be read in it; "
+                f"hash them with: rag-app passwd {file} --hash"
+            )
+        return logins
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidRequest(
-            f"{file}: cannot be read ({error}); write user:password into it"
+            f"{file}: cannot be read ({error}); write it with: rag-app passwd {file} USER"
         ) from error
 
 

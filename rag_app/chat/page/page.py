@@ -16,7 +16,7 @@ import gradio as gr
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
 from rag_app.chat.conversation import Conversation, Exchange
-from rag_app.chat.language.current import count, gettext, ngettext
+from rag_app.chat.language.current import count, gettext, ngettext, speak_to
 from rag_app.chat.language.elsewhere import N_
 from rag_app.chat.page import export, layout
 from rag_app.chat.page import html as view
@@ -201,7 +201,8 @@ class _Handlers:
 
     async def refresh(self, browser: Browser, request: gr.Request) -> AsyncIterator[Updates]:
         """What may have changed elsewhere; then the answer that is asked for in another window."""
-        browser = own(self.app, browser, request)
+        speak_to(request.headers)
+        browser = await asyncio.to_thread(own, self.app, browser, request)
 
         def now() -> Updates:
             changes = self._changes(browser)
@@ -303,7 +304,8 @@ class _Handlers:
 
         Never writes the browser's state: other documents may have been selected meanwhile.
         """
-        browser = own(self.app, browser, request)
+        speak_to(request.headers)
+        browser = await asyncio.to_thread(own, self.app, browser, request)
         conversation = await asyncio.to_thread(self._conversation, browser)
         job = self.app.jobs.of(conversation)
         if job is None:  # there was none, or it is over already

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from weakref import WeakValueDictionary
 
 from generator.answer import ContextReady, TextDelta
 from generator.request import AskRequest
@@ -78,7 +79,13 @@ class AnswerJobs:
     def __init__(self, questions: QuestionQueue, conversations: ConversationStore) -> None:
         self._questions, self._conversations = questions, conversations
         self._jobs: dict[str, AnswerJob] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of the jobs; never held over the disk, as pages wait for it
+        self._writers: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
+
+    def _writer(self, id_: str) -> threading.Lock:
+        """The lock of whoever writes one conversation; who reads it, or another, never waits."""
+        with self._lock:
+            return self._writers.setdefault(id_, threading.Lock())
 
     def start(
         self,
@@ -116,14 +123,21 @@ class AnswerJobs:
     def _launch(
         self, job: AnswerJob, work: Callable[[AnswerJob], None], *, save: bool
     ) -> AnswerJob:
-        with self._lock:
-            if job.conversation.id in self._jobs:
-                raise InvalidRequest(
-                    "this conversation is waiting for an answer; stop it, or wait until it is done"
-                )
-            if save:
-                self._conversations.save(job.key, job.result(job.exchange))
-            self._jobs[job.conversation.id] = job
+        with self._writer(job.conversation.id):
+            with self._lock:
+                if job.conversation.id in self._jobs:
+                    raise InvalidRequest(
+                        "this conversation is waiting for an answer; stop it, or wait until it is "
+                        "done"
+                    )
+                self._jobs[job.conversation.id] = job
+            try:
+                if save:
+                    self._conversations.save(job.key, job.result(job.exchange))
+            except BaseException:
+                with self._lock:
+                    del self._jobs[job.conversation.id]
+                raise
         threading.Thread(target=work, args=[job], name="answer", daemon=True).start()
         return job
 
@@ -154,11 +168,12 @@ class AnswerJobs:
             InvalidRequest: There is none of this id.
             CorpusError: It cannot be saved.
         """
-        with self._lock:
+        with self._writer(id_):
             stored = self._conversations.get(key, id_)
             if stored is None:
                 raise InvalidRequest("this conversation was deleted; choose another")
-            job = self._jobs.get(id_)
+            with self._lock:
+                job = self._jobs.get(id_)
             if job is not None and job.key == key:
                 job.conversation = change(job.conversation)
             changed = change(stored)
@@ -167,8 +182,9 @@ class AnswerJobs:
 
     def delete(self, key: str, id_: str) -> None:
         """Delete a conversation for good, and end the answer that it waits for."""
-        with self._lock:
-            job = self._jobs.get(id_)
+        with self._writer(id_):
+            with self._lock:
+                job = self._jobs.get(id_)
             own = job is not None and job.key == key
             if job is not None and own:
                 job.deleted = True
@@ -202,14 +218,15 @@ class AnswerJobs:
         """Save the result; over only when it is saved, and when the next job may begin."""
         if not job.end():
             return
-        with self._lock:  # so that a conversation deleted at this moment does not come back
+        with self._writer(job.conversation.id):  # so that one deleted meanwhile does not come back
             try:
                 if not job.deleted:
                     self._conversations.save(job.key, job.result(exchange))
             except RagAppError as error:
                 exchange = replace(exchange, note=str(error))
-            self._jobs.pop(job.conversation.id, None)
-            job.exchange = exchange
+            with self._lock:
+                self._jobs.pop(job.conversation.id, None)
+                job.exchange = exchange
 
     def _stream(self, job: AnswerJob) -> Exchange:
         """The exchange at its end; on the way there, `job.exchange` follows it."""

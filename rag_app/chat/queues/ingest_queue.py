@@ -63,8 +63,8 @@ class IngestQueue:
         self._cores = cores or Cores()
         self._collections = CollectionList(corpus)
         self._records = uploads.records
-        self._uploads: dict[str, UploadStatus] = {}
-        self._lock = threading.RLock()
+        self._uploads: dict[str, UploadStatus] = {}  # replaced as a whole: pages read it at once
+        self._lock = threading.RLock()  # of whoever changes it; it may wait for a disk
         self._worker: threading.Thread | None = None
         self._closed = threading.Event()
 
@@ -75,17 +75,15 @@ class IngestQueue:
 
     def of(self, person: str | None) -> tuple[UploadStatus, ...]:
         """The latest files of a person, and those from before there were logins."""
-        with self._lock:
-            theirs = [each for each in self._uploads.values() if _is_theirs(each, person)]
+        theirs = [each for each in self._uploads.values() if _is_theirs(each, person)]
         return tuple(theirs[-MAX_LISTED:])
 
     def is_busy(self, person: str | None = None) -> bool:
         """Whether any file of a person is going to be indexed without further ado."""
-        with self._lock:
-            return any(
-                each.stage in {"waiting", "reading"} and _is_theirs(each, person)
-                for each in self._uploads.values()
-            )
+        return any(
+            each.stage in {"waiting", "reading"} and _is_theirs(each, person)
+            for each in self._uploads.values()
+        )
 
     def resume(self) -> None:
         """Go on with what other servers left, and from now on with what they will leave."""
@@ -111,7 +109,7 @@ class IngestQueue:
                 return
             for each in self._records.adopt():
                 again = replace(each, stage="waiting", share=0.0)
-                self._uploads[each.id] = again if each.stage == "reading" else each
+                self._put(again if each.stage == "reading" else each)
             self._work_on()
 
     def add(self, received: Received) -> UploadStatus:
@@ -137,7 +135,7 @@ class IngestQueue:
                 raise CorpusError(
                     f"{received.name}: cannot be saved ({error.strerror or error}); make room"
                 ) from error
-            self._uploads[status.id] = status
+            self._put(status)
             self._forget_oldest()
             self._work_on()
             return status
@@ -153,7 +151,7 @@ class IngestQueue:
             if status is not None and status.stage == "exists":
                 used = {each.name for each in self._uploads.values()}
                 used |= self._records.names_of_others()
-                self._uploads[id_] = replace(status, name=self._files.free_name(status.name, used))
+                self._put(replace(status, name=self._files.free_name(status.name, used)))
                 self._move_on(id_, {"exists"}, person)
 
     def retry(self, id_: str, person: str | None = None) -> None:
@@ -211,8 +209,14 @@ class IngestQueue:
         status = self._uploads.get(id_)
         return status if status is not None and _is_theirs(status, person) else None
 
+    def _put(self, status: UploadStatus) -> None:
+        self._uploads = {**self._uploads, status.id: status}
+
+    def _drop(self, id_: str) -> None:
+        self._uploads = {key: each for key, each in self._uploads.items() if key != id_}
+
     def _forget(self, status: UploadStatus) -> None:
-        del self._uploads[status.id]
+        self._drop(status.id)
         with suppress(OSError):
             self._records.delete(status.id)
 
@@ -228,7 +232,7 @@ class IngestQueue:
             status = self._get(id_, person)
             if status is None or status.stage not in stages:
                 return
-            del self._uploads[id_]
+            self._drop(id_)
             self._set(replace(status, stage="waiting", share=0.0, note=""), new=True)
             self._work_on()
 
@@ -405,7 +409,7 @@ class IngestQueue:
 
     def _set(self, status: UploadStatus, *, new: bool = True) -> None:
         """Take a status over; on disk too where its stage is new."""
-        self._uploads[status.id] = status
+        self._put(status)
         if new:
             with suppress(OSError):  # a full disk; after a kill the file would be read once more
                 self._records.save(status)

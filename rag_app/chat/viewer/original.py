@@ -85,18 +85,21 @@ class Originals:
     def _reads_the_same(self, document: Document, path: Path, state: FileState) -> bool:
         """Whether the file, read again, holds just this document."""
         key = (document.path, document.part, document.digest, state)
-        with self._lock:
-            if key not in self._same:
-                with self._corpus.reading() as now:  # what it knows of pictures is not read again
-                    entries = self._reader.read(
-                        path, readings=ChainMap({}, now.store.pictures.readings())
-                    )
-                self._same[key] = any(
-                    isinstance(one, Document)
-                    and (one.part, one.digest) == (document.part, document.digest)
-                    for one in entries
+        with self._lock:  # not over the file, which may be large, or on a slow disk
+            known: bool | None = self._same.get(key)
+        if known is None:
+            with self._corpus.reading() as now:  # what it knows of pictures is not read again
+                entries = self._reader.read(
+                    path, readings=ChainMap({}, now.store.pictures.readings())
                 )
-            return self._same[key]
+            known = any(
+                isinstance(one, Document)
+                and (one.part, one.digest) == (document.part, document.digest)
+                for one in entries
+            )
+            with self._lock:
+                self._same[key] = known
+        return known
 
 
 def _state(path: Path) -> FileState | None:

@@ -1,4 +1,8 @@
-"""A brake on wrong logins: after a few, an address has to wait, longer each time."""
+"""A brake on wrong logins: after a few, a login has to wait at an address, longer each time.
+
+It is of one login at one address: behind one address there may be a whole house, whose right logins
+pass whatever somebody else there mistypes or guesses.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from cachetools import LRUCache
 FREE = 5  # wrong logins without a wait
 FIRST_WAIT, LONGEST_WAIT = 2.0, 900.0  # seconds; it doubles with each wrong login
 FORGOTTEN = 3600.0  # seconds without a wrong login, after which all are forgotten
-MOST_ADDRESSES = 10_000
+MOST_LOGINS = 10_000  # at addresses
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +26,7 @@ class _Failures:
 
 
 class LoginBrake:
-    """Counts the wrong logins of each address.
+    """Counts the wrong passwords of each login at each address.
 
     Args:
         clock: Seconds that only rise.
@@ -30,31 +34,35 @@ class LoginBrake:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._failures: LRUCache[str, _Failures] = LRUCache(MOST_ADDRESSES)
+        self._failures: LRUCache[tuple[str, str], _Failures] = LRUCache(MOST_LOGINS)
 
-    def wait(self, address: str) -> float:
-        """Seconds until another login of this address is looked at; 0 for at once."""
-        failures = self._of(address)
+    def wait(self, user: str, address: str) -> float:
+        """Seconds until another password of this login is looked at here; 0 for at once."""
+        failures = self._of(user, address)
         if failures is None or failures.count < FREE:
             return 0.0
         wait = min(FIRST_WAIT * 2.0 ** min(failures.count - FREE, 30), LONGEST_WAIT)
         return max(failures.last + wait - self._clock(), 0.0)
 
-    def wrong(self, address: str) -> None:
-        """Note a wrong login."""
-        failures = self._of(address)
+    def wrong(self, user: str, address: str) -> None:
+        """Note a wrong password."""
+        failures = self._of(user, address)
         count = failures.count + 1 if failures else 1
-        self._failures[_network(address)] = _Failures(count, self._clock())
+        self._failures[_key(user, address)] = _Failures(count, self._clock())
 
-    def right(self, address: str) -> None:
-        """Forget the wrong logins of an address."""
-        self._failures.pop(_network(address), None)
+    def right(self, user: str, address: str) -> None:
+        """Forget the wrong passwords of a login at an address."""
+        self._failures.pop(_key(user, address), None)
 
-    def _of(self, address: str) -> _Failures | None:
-        failures: _Failures | None = self._failures.get(_network(address))
+    def _of(self, user: str, address: str) -> _Failures | None:
+        failures: _Failures | None = self._failures.get(_key(user, address))
         if failures is None or self._clock() - failures.last > FORGOTTEN:
             return None
         return failures
+
+
+def _key(user: str, address: str) -> tuple[str, str]:
+    return user[:100], _network(address)
 
 
 def _network(address: str) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from indexing.errors import InvalidRequest, MissingDependency
 from rag_app.chat.request_limits import MAX_BODY
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 LONGEST_END = 3  # seconds that a server waits for its threads when it is stopped
 WORKERS = ("start", "warm", "answer", "ingest", "suggest")  # names of threads that compute
+PROXIES = ("127.0.0.1", "::1")  # that are believed unless others are named
 STATIC = Path(__file__).parents[1] / "page" / "static"
 
 
@@ -44,6 +45,8 @@ class ServerOptions:
         api: Whether the OpenAI-compatible API is served at /v1.
         mcp: Whether MCP tools are served at /mcp.
         logins: Who may log in; None where nobody has to.
+        user_header: The header in which a proxy says who somebody is; None for no such proxy.
+        proxies: Addresses of proxies, which are believed where a request is from.
     """
 
     host: str = "127.0.0.1"
@@ -51,13 +54,20 @@ class ServerOptions:
     api: bool = False
     mcp: bool = False
     logins: Logins | None = None
+    user_header: str | None = None
+    proxies: tuple[str, ...] = PROXIES
 
     def __post_init__(self) -> None:
-        if self.logins is None and not self.private:
+        if not self.has_people and not self.private:
             raise InvalidRequest(
                 f"at {self.host} everybody on the network could read and remove documents; set "
                 "RAG_APP_AUTH to user:password, or name a file that holds it with --auth-file"
             )
+
+    @property
+    def has_people(self) -> bool:
+        """Whether it is known who sends a request."""
+        return self.logins is not None or self.user_header is not None
 
     @property
     def private(self) -> bool:
@@ -80,12 +90,32 @@ def require_gradio() -> None:
             raise MissingDependency(library, "The chat page", 'pip install "rag-app[chat]"')
 
 
-def protect(web: ASGIApp, options: ServerOptions) -> ASGIApp:
-    """A web application behind its access control."""
-    from rag_app.chat.web.auth import LOOPBACK, AccessControl
+def protect(web: ASGIApp, options: ServerOptions, *, sessions: Path | None = None) -> ASGIApp:
+    """A web application behind its access control.
 
-    hosts = {*LOOPBACK, options.host} if options.private else None
-    return AccessControl(web, hosts=hosts, logins=options.logins)
+    Args:
+        web: The application.
+        options: How it is served.
+        sessions: File of those who have logged in; None for as long as the server runs.
+    """
+    from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+    from rag_app.chat.web.auth import LOOPBACK, AccessControl, with_peer
+    from rag_app.chat.web.identity import Identification, ProxyUser
+    from rag_app.chat.web.sessions import Sessions
+
+    logins, header = options.logins, options.user_header
+    identification = None
+    if options.has_people:
+        identification = Identification(
+            logins,
+            sessions=Sessions(logins, file=sessions) if logins else None,
+            proxy=ProxyUser(header, frozenset(options.proxies)) if header else None,
+        )
+    hosts = {*LOOPBACK, options.host} if options.private and header is None else None
+    control = AccessControl(web, hosts=hosts, identification=identification)
+    forwarded: Any = ProxyHeadersMiddleware(control, trusted_hosts=[*options.proxies])  # type: ignore[arg-type]
+    return with_peer(forwarded)
 
 
 def build_application(app: Application, options: ServerOptions) -> ASGIApp:
@@ -130,7 +160,7 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
         theme=page.theme(),
         head=page.STYLE,
         i18n=components.I18N,
-        auth_dependency=_gradio_user if options.logins else None,
+        auth_dependency=_gradio_user if options.has_people else None,
         app_kwargs={"openapi_url": None},
     )
     whole = PageHtml(web, head=head)
@@ -208,6 +238,7 @@ def serve(
     """
     import uvicorn
 
+    from rag_app.chat.web.sessions import FILE
     from rag_app.chat.web.startup import Startup
 
     failures: list[BaseException] = []
@@ -221,7 +252,8 @@ def serve(
     )
     with listen(options) as listener:
         config = uvicorn.Config(
-            protect(startup, options),
+            protect(startup, options, sessions=app.corpus.folder / FILE),
+            proxy_headers=False,  # `protect` reads them
             log_level="warning",
             access_log=False,
             timeout_graceful_shutdown=2,

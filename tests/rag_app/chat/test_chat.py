@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
+from rag_app.chat.web.sessions import COOKIE
 from tests.rag_app.chat.browser_context import new_context
 from tests.rag_app.chat.served_corpus import Served
 from tests.rag_app.chat.web.programs import PASSWORDS
@@ -23,13 +24,16 @@ def log_in(browser: Browser, team_server: Served) -> Iterator[LogIn]:
     def opened(user: str, *, used: BrowserContext | None = None, width: int = 1280) -> Page:
         context = new_context(
             browser,
-            http_credentials={"username": user, "password": PASSWORDS[user]},
             storage_state=used.storage_state() if used else None,
             viewport=ViewportSize(width=width, height=800),
         )
         contexts.append(context)
         page = context.new_page()
+        context.clear_cookies(name=COOKIE)
         page.goto(team_server.address)
+        page.get_by_label("Name").fill(user)
+        page.get_by_label("Password").fill(PASSWORDS[user])
+        page.get_by_role("button", name="Log in").click()
         expect(page.locator("#changes [data-mark]")).to_be_attached()
         return page
 
@@ -97,3 +101,14 @@ def test_a_document_is_ones_own_until_it_is_shared_and_its_removal_says_whom_it_
     expect(bob.locator("#panel .lost").first).to_contain_text("no longer shared with you")
     ann.get_by_role("button", name="Stop sharing ann").click()
     expect(shelf).to_have_count(0)
+
+
+def test_who_logs_out_is_asked_again_and_nobody_sees_their_page(log_in: LogIn) -> None:
+    page = log_in("eve")
+    out = page.get_by_role("button", name="Log out")
+    expect(out).to_have_attribute("title", "Logged in as eve")
+    out.click()
+    expect(page.get_by_label("Password")).to_be_visible()
+    page.go_back()
+    page.reload()
+    expect(page.get_by_label("Password")).to_be_visible()

@@ -25,10 +25,19 @@ document.addEventListener("change", (event) => {
   location.reload();
 });
 
+// Who has logged in by the form may log out; a browser that sends a password cannot.
+async function showLogout(form) {
+  const { user, by } = await (await fetch("session")).json();
+  if (by !== "session") return;
+  form.querySelector("button").title = gettext("Logged in as %(user)s", { user });
+  form.hidden = false;
+}
+
 // The choice shows the language that the page is in.
 new MutationObserver(() => {
   const choice = document.querySelector("[data-language]:not([data-shown])");
   if (!choice) return;
   choice.dataset.shown = "";
   choice.value = ragAppLanguage.code;
+  showLogout(document.querySelector("form.logout")).catch(() => {});
 }).observe(document, { childList: true, subtree: true });

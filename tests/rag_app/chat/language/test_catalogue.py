@@ -77,6 +77,7 @@ def _literals(source: str) -> Iterator[str]:
         html += "".join(
             part.data if isinstance(part, nodes.TemplateData) else "\x00" for part in node.nodes
         )
+    html = re.sub(r"(?s)<style>.*?</style>", "", html)
     for name in ("aria-label", "title", "alt", "placeholder"):
         yield from re.findall(rf'\b{name}="([^"]*)"', html)
     yield from re.sub(r"<[^>]*>", "\n", html).split("\n")

@@ -11,8 +11,10 @@ from starlette.types import Receive, Scope, Send
 
 from indexing.errors import InvalidRequest
 from rag_app.chat.web.auth import LOOPBACK, AccessControl, user_of
+from rag_app.chat.web.identity import Identification
 from rag_app.chat.web.logins import Logins
 from rag_app.chat.web.server import ServerOptions, listen
+from rag_app.chat.web.sessions import Sessions
 
 LOGIN = "ann:päss:word"
 LOGINS = Logins.parse(f"# the team\n{LOGIN}\n\nbob: pass word\n")
@@ -24,7 +26,8 @@ async def hello(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def visitor(*, logins: Logins | None = None, at: str = "http://localhost:7860") -> TestClient:
-    protected = AccessControl(hello, hosts=LOOPBACK, logins=logins)
+    known = Identification(logins, sessions=Sessions(logins), proxy=None) if logins else None
+    protected = AccessControl(hello, hosts=LOOPBACK, identification=known)
     return TestClient(protected, base_url=at)
 
 

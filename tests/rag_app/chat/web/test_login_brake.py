@@ -1,4 +1,4 @@
-"""Guessing logins takes ever longer, and costs nobody else anything."""
+"""Guessing logins takes ever longer, and costs nobody else anything behind one address."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
 from rag_app.chat.web.auth import AccessControl
+from rag_app.chat.web.identity import Identification
 from rag_app.chat.web.login_brake import (
     FIRST_WAIT,
     FORGOTTEN,
     FREE,
     LONGEST_WAIT,
-    MOST_ADDRESSES,
+    MOST_LOGINS,
     LoginBrake,
 )
 from rag_app.chat.web.logins import Logins
+from rag_app.chat.web.sessions import Sessions
 
 
 class Clock:
@@ -33,10 +35,10 @@ def test_the_wait_doubles_up_to_the_longest() -> None:
     brake = LoginBrake(clock)
     waits = []
     for _ in range(FREE + 12):
-        brake.wrong("10.0.0.1")
-        waits.append(brake.wait("10.0.0.1"))
+        brake.wrong("ann", "10.0.0.1")
+        waits.append(brake.wait("ann", "10.0.0.1"))
         clock.now += waits[-1]
-        assert brake.wait("10.0.0.1") == 0
+        assert brake.wait("ann", "10.0.0.1") == 0
     expected = [min(FIRST_WAIT * 2**n, LONGEST_WAIT) for n in range(13)]
     assert waits == [0.0] * (FREE - 1) + expected
 
@@ -45,30 +47,31 @@ def test_others_wait_for_nothing_and_a_right_login_forgets() -> None:
     clock = Clock()
     brake = LoginBrake(clock)
     for _ in range(FREE):
-        brake.wrong("10.0.0.1")
-        brake.wrong("2001:db8::1")
-    assert brake.wait("10.0.0.2") == 0 and brake.wait("10.0.0.1") > 0
-    assert brake.wait("2001:db8::2") > 0  # of the same subscriber
-    assert brake.wait("2001:db8:0:1::1") == 0
-    brake.right("10.0.0.1")
-    assert brake.wait("10.0.0.1") == 0
+        brake.wrong("ann", "10.0.0.1")
+        brake.wrong("ann", "2001:db8::1")
+    assert brake.wait("ann", "10.0.0.2") == 0 and brake.wait("ann", "10.0.0.1") > 0
+    assert brake.wait("ann", "2001:db8::2") > 0  # of the same subscriber
+    assert brake.wait("ann", "2001:db8:0:1::1") == 0
+    brake.right("ann", "10.0.0.1")
+    assert brake.wait("ann", "10.0.0.1") == 0
     clock.now = FORGOTTEN + 1
-    assert brake.wait("2001:db8::1") == 0
+    assert brake.wait("ann", "2001:db8::1") == 0
 
 
 def test_many_addresses_take_no_memory_without_end() -> None:
     brake = LoginBrake(Clock())
-    for number in range(MOST_ADDRESSES + 10):
-        brake.wrong(f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}")
-    assert len(brake._failures) == MOST_ADDRESSES
+    for number in range(MOST_LOGINS + 10):
+        brake.wrong("ann", f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}")
+    assert len(brake._failures) == MOST_LOGINS
 
 
 def test_a_browser_that_asks_first_is_not_counted_and_guesses_are() -> None:
     clock = Clock()
     app = PlainTextResponse("hello")
-    control = AccessControl(
-        app, hosts=None, logins=Logins.parse("ann:right"), brake=LoginBrake(clock)
-    )
+    logins = Logins.parse("ann:right\nbob:other")
+    brake = LoginBrake(clock)
+    known = Identification(logins, sessions=Sessions(logins), proxy=None, brake=brake)
+    control = AccessControl(app, hosts=None, identification=known)
     visitor = TestClient(control)
 
     def get(password: str | None, path: str = "/") -> tuple[int, str]:
@@ -83,6 +86,8 @@ def test_a_browser_that_asks_first_is_not_counted_and_guesses_are() -> None:
         assert get(str(guess)) == (401, "")
     assert get("guess") == (429, "2")
     assert get("right") == (429, "2")  # so that guessing on learns nothing
+    assert visitor.get("/", auth=("bob", "other")).status_code == 200  # from the same address
+    assert get("right") == (429, "2")
     clock.now = 1.5
     assert get("right", "/v1/models") == (429, "1")
     clock.now = 2.0
