@@ -184,7 +184,7 @@ def serving(*, samples: bool = True) -> Iterator[str]:
         if samples:
             files = [str(file) for file in sorted(SAMPLES.iterdir()) if file.suffix != ".jsonl"]
             subprocess.run([*run, "index", *files, *corpus], check=True)
-        serve = [*run, "serve", "--port", "0", *corpus]
+        serve = [*run, "serve", "--measurements", "--port", "0", *corpus]
         with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             try:

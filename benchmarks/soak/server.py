@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,10 +44,11 @@ class Server:
     Args:
         corpus: Its folder.
         log: File for what the server says.
+        options: More of `rag-app serve`.
     """
 
-    def __init__(self, corpus: Path, log: Path) -> None:
-        self.corpus, self.log = corpus, log
+    def __init__(self, corpus: Path, log: Path, options: Sequence[str] = ()) -> None:
+        self.corpus, self.log, self._options = corpus, log, tuple(options)
         self.address, self.restarts = "", 0
         self.up = threading.Event()
         self._process: subprocess.Popen[str] | None = None
@@ -57,7 +59,7 @@ class Server:
         command = [sys.executable, "-m", "rag_app", "serve", "--api", "--mcp", "--port", port]
         with self.log.open("a", encoding="utf-8") as log:
             self._process = subprocess.Popen(
-                [*command, "--corpus", str(self.corpus)],
+                [*command, "--corpus", str(self.corpus), *self._options],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter, defaultdict
@@ -18,9 +20,10 @@ import click
 import numpy as np
 
 from benchmarks.soak import plot
+from benchmarks.soak.model import ModelProcess
 from benchmarks.soak.server import Sample, Server
 from benchmarks.soak.tab import Tab
-from benchmarks.soak.users import Action, Material, User
+from benchmarks.soak.users import Action, Material, User, credentials
 from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.corpus import Corpus
 from rag_app.progress import bar
@@ -42,6 +45,8 @@ class Plan:
         interval: Seconds between two samples.
         seed: Of what the users do.
         word: Characters of the one word that somebody else uploads at the beginning; 0 for none.
+        logins: Whether users log in, each with a collection of their own.
+        model: Whether answers are generated too, by a server that is killed and comes back.
     """
 
     seconds: float
@@ -51,6 +56,8 @@ class Plan:
     interval: float = 10.0
     seed: int = 0
     word: int = 0
+    logins: bool = False
+    model: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,27 +95,47 @@ def soak(folder: Path, plan: Plan, files: Sequence[Path]) -> Course:
     """Serve some files to users for a while, and look at what is there in the end."""
     with Corpus(folder / "corpus") as corpus:
         corpus.add(files)
-    server, over = Server(folder / "corpus", folder / "server.log"), threading.Event()
+    model = ModelProcess() if plan.model else None
+    options = _options(folder, plan, model)
+    server, over = Server(folder / "corpus", folder / "server.log", options), threading.Event()
     server.start()
     said = material()
-    users = [User(n, server, said, over, plan.think, plan.seed) for n in range(plan.users)]
+    users = [
+        User(n, server, said, over, plan.think, plan.seed, model=model, has_login=plan.logins)
+        for n in range(plan.users)
+    ]
     for user in users:
         user.start()
     actions = [upload_word(server, plan.word)] if plan.word else []
     try:
-        samples, restarts = _watch(server, plan)
+        samples, restarts = _watch(server, plan, model)
     finally:
         over.set()
         for user in users:
             user.join()
-        with closing(Tab(server.address)) as tab:
-            tab.watch()
+        for login in [credentials(n) for n in range(plan.users)] if plan.logins else [None]:
+            with closing(Tab(server.address, login=login)) as tab:
+                tab.watch()
         server.stop()
+        if model is not None:
+            model.kill()
     actions += [each for user in users for each in user.actions]
     actions.sort(key=lambda each: each.at)
     failed = [f"{each.kind}: {each.note}" for each in actions if each.outcome == "failed"]
     failures = (*failed, *server.complaints(), *lost(folder / "corpus", users))
     return Course(plan, tuple(samples), tuple(actions), tuple(restarts), failures)
+
+
+def _options(folder: Path, plan: Plan, model: ModelProcess | None) -> list[str]:
+    """The options of the server: its model, and a file of logins."""
+    options = [] if model is None else ["--generator", model.name]
+    if plan.logins:
+        logins, people = folder / "logins", map(credentials, range(plan.users))
+        logins.write_text("".join(f"{user}:{word}\n" for user, word in people))
+        hashing = [sys.executable, "-m", "rag_app", "passwd", str(logins), "--hash"]
+        subprocess.run(hashing, check=True, capture_output=True)
+        options += ["--auth-file", str(logins)]
+    return options
 
 
 def upload_word(server: Server, characters: int) -> Action:
@@ -120,8 +147,10 @@ def upload_word(server: Server, characters: int) -> Action:
     return Action(0, "upload of a word", round(time.monotonic() - began, 2))
 
 
-def _watch(server: Server, plan: Plan) -> tuple[list[Sample], list[float]]:
-    """Take samples, and restart the server from time to time."""
+def _watch(
+    server: Server, plan: Plan, model: ModelProcess | None
+) -> tuple[list[Sample], list[float]]:
+    """Take samples, and restart the server from time to time, and its model between."""
     began, samples, restarts = time.monotonic(), list[Sample](), list[float]()
     with bar("minutes") as advance:
         while (at := time.monotonic() - began) < plan.seconds:
@@ -129,6 +158,12 @@ def _watch(server: Server, plan: Plan) -> tuple[list[Sample], list[float]]:
                 restarts.append(round(at, 1))
                 server.stop(kill=len(restarts) % 2 == 0)
                 server.start()
+            if model is not None:  # dead for a tenth of the time between two restarts
+                dead = 0.5 < at % plan.restart / plan.restart < 0.6
+                if dead and model.up.is_set():
+                    model.kill()
+                elif not dead and not model.up.is_set():
+                    model.start()
             samples.append(server.sample(time.monotonic() - began))
             advance(round(at / 60, 1), round(plan.seconds / 60, 1), "")
             time.sleep(plan.interval)
@@ -159,12 +194,21 @@ def report(course: Course) -> Json:
         "actions": dict(outcomes),
         "failures": list(course.failures),
         "memory MB": {"median": _median(memory), "max": max(memory), "last": memory[-1]},
+        "memory MB by quarter": _quarters(course),
         "reader MB": max(each.reader for each in course.samples),
         "handles": _range([each.handles for each in course.samples]),
         "SQLite handles": _range([each.sqlite for each in course.samples]),
         "threads": _range([each.threads for each in course.samples]),
         "seconds": {kind: _percentiles(each) for kind, each in sorted(times.items())},
     }
+
+
+def _quarters(course: Course) -> list[float]:
+    """The median memory of each quarter of the time."""
+    quarters: list[list[float]] = [[], [], [], []]
+    for each in course.samples:
+        quarters[min(int(4 * each.at / course.plan.seconds), 3)].append(each.memory)
+    return [_median(each) if each else 0.0 for each in quarters]
 
 
 def _median(values: Sequence[float]) -> float:
@@ -236,6 +280,8 @@ def _one_line(found: re.Match[str]) -> str:
 @click.option(
     "--word-mb", type=float, default=0.0, show_default=True, help="Upload one word of that size."
 )
+@click.option("--logins", is_flag=True, help="Users log in; each has a collection.")
+@click.option("--model", is_flag=True, help="Generated answers too, by a server that is killed.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for soak.json and soak.svg.")
 @with_json
@@ -245,13 +291,22 @@ def command(
     think: float,
     restart_minutes: float,
     word_mb: float,
+    logins: bool,
+    model: bool,
     seed: int,
     out: Path | None,
     as_json: bool,
 ) -> None:
     """Let users ask, search, upload and remove while a server is restarted from time to time."""
     plan = Plan(
-        60 * minutes, users, think, 60 * restart_minutes, seed=seed, word=int(1e6 * word_mb)
+        60 * minutes,
+        users,
+        think,
+        60 * restart_minutes,
+        seed=seed,
+        word=int(1e6 * word_mb),
+        logins=logins,
+        model=model,
     )
     with TemporaryDirectory() as folder:
         course = soak(Path(folder), plan, documents())

@@ -25,20 +25,26 @@ class Tab:
     Args:
         address: Of the server.
         browser: What the browser has stored: its key, and the open conversation.
+        login: Name and password; None where nobody logs in.
 
     Raises:
         httpx.HTTPError: The server cannot be reached, or refuses. So do all methods.
         PageFailed: An event failed. So does `send`.
     """
 
-    def __init__(self, address: str, browser: Json = None) -> None:
+    def __init__(
+        self, address: str, browser: Json = None, login: tuple[str, str] | None = None
+    ) -> None:
         self.http = httpx.Client(base_url=address, timeout=TIMEOUT)
         try:
+            if login is not None:
+                self._log_in(*login)
             config = self.http.get("/config").raise_for_status().json()
             self._api, self._session = config["api_prefix"], secrets.token_hex(6)
             self._events: dict[str, Json] = {}
             for each in config["dependencies"]:
                 self._events.setdefault(each["api_name"], each)
+            self._acts = {each["targets"][0][1]: each for each in config["dependencies"][::-1]}
             self._ids = {each["props"].get("elem_id"): each["id"] for each in config["components"]}
             threading.Thread(target=self._hold, daemon=True).start()
             shown = self.send("load", [browser])
@@ -56,6 +62,17 @@ class Tab:
         """The list of documents, as HTML, among what an event shows."""
         return str(shown[self._events[name]["outputs"].index(self._ids["documents"])])
 
+    def _log_in(self, user: str, password: str) -> None:
+        sent = self.http.post("/login", data={"user": user, "password": password})
+        if sent.status_code != httpx.codes.SEE_OTHER:
+            raise PageFailed(f"{user} was not let in: {sent.status_code}")
+
+    def log_out(self) -> None:
+        """Log out; nothing is answered any more."""
+        self.http.post("/logout")
+        if self.http.get("/config").status_code != httpx.codes.UNAUTHORIZED:
+            raise PageFailed("the page is shown to somebody who has logged out")
+
     def close(self) -> None:
         """Close the tab; the server forgets its session."""
         self.http.close()
@@ -64,11 +81,11 @@ class Tab:
         """Send an event and wait for its end; the new values of its components.
 
         Args:
-            name: Of the handler.
+            name: Of the handler, or of the event.
             values: Of the components it reads.
             value: That of the element which was clicked.
         """
-        event = self._events[name]
+        event = self._events.get(name) or self._acts[name]
         body = {
             "data": values,
             "fn_index": event["id"],

@@ -12,6 +12,7 @@ from typing import Literal
 
 import httpx
 
+from benchmarks.soak.model import ModelProcess
 from benchmarks.soak.server import Server
 from benchmarks.soak.tab import PageFailed, Tab
 
@@ -49,6 +50,11 @@ class Material:
     words: tuple[str, ...]
 
 
+def credentials(number: int) -> tuple[str, str]:
+    """The name and the password of a user."""
+    return f"user-{number}", f"password of {number}"
+
+
 class User(threading.Thread):
     """A person, until `over` is set.
 
@@ -59,6 +65,8 @@ class User(threading.Thread):
         over: Set at the end.
         think: Mean seconds between two actions.
         seed: Of what they do.
+        model: What generates answers; None for quotes alone.
+        has_login: Whether they log in, and have a collection that they share at times.
 
     Attributes:
         actions: What was done.
@@ -75,6 +83,9 @@ class User(threading.Thread):
         over: threading.Event,
         think: float,
         seed: int,
+        *,
+        model: ModelProcess | None = None,
+        has_login: bool = False,
     ) -> None:
         super().__init__(name=f"user {number}", daemon=True)
         self.number, self.server, self.material = number, server, material
@@ -86,6 +97,7 @@ class User(threading.Thread):
         self.removed: list[str] = []
         self.uncertain: list[str] = []
         self.files = self.questions = 0
+        self.model, self.has_login = model, has_login
         self._tab: Tab | None = None
         self._browser: object = None
 
@@ -98,6 +110,10 @@ class User(threading.Thread):
             "upload": (3, self._upload),
             "overview": (1, self._overview),
         }
+        if self.model is not None:
+            kinds["generated answer"] = (3, self._ask_model)
+        if self.has_login:
+            kinds |= {"sharing": (1, self._share), "login": (1, self._log_in_again)}
         weights = [weight for weight, _ in kinds.values()]
         while not self.over.wait(min(self.draw.expovariate(1 / self.think), 4 * self.think)):
             kind = self.draw.choices(list(kinds), weights)[0]
@@ -110,6 +126,7 @@ class User(threading.Thread):
             if self.over.is_set():
                 return
         restarts, began = self.server.restarts, time.monotonic()
+        kills = self.model.kills if self.model else 0
         outcome: Outcome = "done"
         note = ""
         try:
@@ -119,11 +136,17 @@ class User(threading.Thread):
             assert self._tab is not None
             act(self._tab)
         except (httpx.HTTPError, PageFailed) as error:
-            stopped = self.server.restarts != restarts or self.over.is_set()
+            stopped = self._was_stopped(restarts, kills)
             outcome = "interrupted" if stopped else "failed"
             note = f"{type(error).__name__}: {error}"
             self._close()
         self._note(kind, began, outcome, note)
+
+    def _was_stopped(self, restarts: int, kills: int) -> bool:
+        """Whether the server or its model was stopped since these counts, or is not there."""
+        if self.server.restarts != restarts or self.over.is_set():
+            return True
+        return self.model is not None and (self.model.kills != kills or not self.model.up.is_set())
 
     def _timed(self, kind: str, work: Callable[[], None]) -> None:
         began = time.monotonic()
@@ -135,7 +158,8 @@ class User(threading.Thread):
         self.actions.append(Action(round(at, 2), kind, round(seconds, 3), outcome, note))
 
     def _open(self) -> None:
-        self._tab = Tab(self.server.address, self._browser)
+        login = credentials(self.number) if self.has_login else None
+        self._tab = Tab(self.server.address, self._browser, login)
 
     def _close(self) -> None:
         if self._tab is not None:
@@ -146,11 +170,25 @@ class User(threading.Thread):
     def _question(self) -> str:
         return self.draw.choice(self.material.questions)
 
-    def _ask(self, tab: Tab) -> None:
+    def _ask_model(self, tab: Tab) -> None:
+        self._ask(tab, "free")
+
+    def _share(self, tab: Tab) -> None:
+        """Let others read the own collection, or no longer."""
+        act = self.draw.choice(["share_collection", "unshare_collection"])
+        if self.kept:
+            tab.send(act, [tab.browser], value=credentials(self.number)[0])
+
+    def _log_in_again(self, tab: Tab) -> None:
+        """Log out, and in again with the next action."""
+        tab.log_out()
+        self._close()
+
+    def _ask(self, tab: Tab, mode: str = "quote") -> None:
         if self.questions % CHAT == 0:
             tab.browser = tab.send("new", [tab.browser])[5]
         self.questions += 1
-        tab.browser = tab.send("ask", [self._question(), "quote", tab.browser, None])[5]
+        tab.browser = tab.send("ask", [self._question(), mode, tab.browser, None])[5]
         history = str(tab.send("follow", [tab.browser])[1])
         states = re.findall(r'<article class="exchange (\w+)', history)
         if not states or states[-1] != "done":

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from generator.overview.blocks import Block, Statement
+from indexing.text.tables import is_row
 from indexing.text.terms import strip_annotations
 
 _SHORT, _LONG = 8, 35  # words of a sentence that is easy to read out of its context
@@ -14,12 +15,15 @@ _SHORT, _LONG = 8, 35  # words of a sentence that is easy to read out of its con
 def telling_sentence(part: Sequence[Block], weights: dict[str, float]) -> Statement:
     """The sentence of a part, one block at least, whose words weigh most.
 
+    Rows of a table say nothing out of it, a row of headings least of all: they come last.
+
     Args:
         part: Its blocks.
         weights: Of its stems (`keywords.stem_weights`).
     """
     every = [statement for block in part for statement in block.statements]
-    best = max(range(len(every)), key=lambda at: (_score(every[at], weights), -at))
+    prose = [not is_row(each.sentence.text) for each in every]
+    best = max(range(len(every)), key=lambda at: (prose[at], _score(every[at], weights), -at))
     return every[best]
 
 

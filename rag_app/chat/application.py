@@ -49,6 +49,7 @@ class Application:
         suggestions: What is shown of documents before the first question.
         models: Which language model writes.
         readiness: Whether models are loaded.
+        measurements: Whether the page shows the view that measures, which is for engineers.
     """
 
     corpus: Corpus
@@ -66,6 +67,7 @@ class Application:
     suggestions: Suggestions
     models: ModelChoice
     readiness: Readiness
+    measurements: bool = False
 
     @property
     def generator(self) -> str:

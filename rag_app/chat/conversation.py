@@ -17,6 +17,7 @@ from generator.answer import Answer, Mode
 from generator.answer_form import Form
 from generator.answer_length import Length
 from generator.prompt.follow_up import Turn
+from generator.request import ReadAs
 from indexing.errors import InvalidRequest
 
 Rating = Literal["", "up", "down"]
@@ -100,6 +101,7 @@ class Exchange:
         length: How long the answer was to be.
         form: In what form.
         rating: What whoever asked thinks of the answer; "" for nothing.
+        read_as: "question" where it is looked up as it is, in all documents.
     """
 
     question: str
@@ -114,6 +116,7 @@ class Exchange:
     length: Length = "usual"
     rating: Rating = ""
     form: Form = "usual"
+    read_as: ReadAs = "auto"
 
     @property
     def over(self) -> bool:

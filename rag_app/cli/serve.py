@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,6 +67,11 @@ LOGIN = "RAG_APP_AUTH"
     help="Address of a proxy that is believed; may be repeated.  [default: this machine]",
 )
 @click.option(
+    "--measurements",
+    is_flag=True,
+    help="Also show the view that measures, for engineers: needles, positions.",
+)
+@click.option(
     "--answer", type=click.Choice(["quote", "free"]), default="quote", show_default=True,
     help="Default answers: verbatim quotes or generated; the page offers both.",
 )  # fmt: skip
@@ -97,6 +103,7 @@ def serve(
     auth_file: Path | None,
     user_header: str | None,
     proxies: tuple[str, ...],
+    measurements: bool,
     answer: str,
     generator: str | None,
     evidence: EvidenceUnit | None,
@@ -165,6 +172,7 @@ def serve(
             max_recording=max_recording_mb << 20,
             people=options.logins.users if options.logins else (),
         )
+        app = replace(app, measurements=measurements)
         server.serve(app, options, ready=lambda address: _ready(address, options))
 
 

@@ -17,6 +17,7 @@ from rag_app.chat.language.current import gettext, speaking, usual
 # Events that elements with `data-act` trigger; Gradio needs each name in the code of the element.
 ACTS = (
     "again",
+    "everywhere",
     "check",
     "revise",
     "open_chat",

@@ -157,8 +157,18 @@ def live(exchange: Exchange, number: int) -> str:
     return render("live.html", exchange=exchange, number=number)
 
 
-def sources(corpus: Corpus, source: Conversation, where: Filter | None = None) -> str:
-    """The quotes of every answer, in their context where a filter lets it be seen."""
+def sources(
+    corpus: Corpus, source: Conversation, where: Filter | None = None, *, asking: bool = False
+) -> str:
+    """The quotes of every answer, in their context where a filter lets it be seen.
+
+    Args:
+        corpus: The documents.
+        source: The answers.
+        where: Limits of what may be shown.
+        asking: Whether another question is being answered: then no quotes are shown before any are
+            chosen, and neither where the last answer was stopped or failed.
+    """
     answers = [
         (
             number,
@@ -171,7 +181,8 @@ def sources(corpus: Corpus, source: Conversation, where: Filter | None = None) -
         for number, exchange in enumerate(source.exchanges)
         if exchange.answer is not None
     ]
-    return render("sources.html", answers=answers)
+    shown = -1 if asking else len(source.exchanges) - 1
+    return render("sources.html", answers=answers, shown=shown)
 
 
 def conversations(all_: Sequence[Conversation], open_: str) -> str:
@@ -278,7 +289,9 @@ def overview(about: Overview) -> str:
 
 def uploads(all_: Sequence[UploadStatus]) -> str:
     """Uploaded files on their way into the corpus."""
-    return render("uploads.html", uploads=sorted(all_, key=_needs_nobody), sums=_sums(all_))
+    finished = [each for each in all_ if each.over and each.stage not in {"failed", "cancelled"}]
+    open_ = sorted((each for each in all_ if each not in finished), key=_needs_nobody)
+    return render("uploads.html", uploads=all_, open=open_, finished=finished, sums=_sums(all_))
 
 
 def _abstention(text: str) -> str:

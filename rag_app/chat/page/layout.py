@@ -74,8 +74,9 @@ def build(app: Application, blocks: gr.Blocks) -> Layout:
             sources = html(elem_id="panel", acts=True)
         with gr.Tab(label("Search"), id="search"):
             search(app, browser)
-        with gr.Tab(label("Evaluate"), id="evaluate"):
-            evaluate(app, blocks)
+        if app.measurements:
+            with gr.Tab(label("Evaluate"), id="evaluate"):
+                evaluate(app, blocks)
     return Layout(browser, changes, gr.State(None), side, talk, sources)
 
 

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
+from generator.request import ReadAs
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.language.current import count, gettext, ngettext, speak_to
-from rag_app.chat.language.elsewhere import N_
+from rag_app.chat.language.elsewhere import N_, translated
 from rag_app.chat.page import export, layout
 from rag_app.chat.page import html as view
 from rag_app.chat.page.answering import AnsweringHandlers, requested_form, requested_length
@@ -25,6 +26,7 @@ from rag_app.chat.page.browser_state import Browser, Updates, own, value_of
 from rag_app.chat.page.components import PRIVATE
 from rag_app.chat.page.conversation_handlers import ConversationHandlers
 from rag_app.chat.page.document_handlers import DocumentHandlers
+from rag_app.chat.queues.answer_jobs import WAITING
 from rag_app.chat.request_limits import MAX_QUESTION
 from rag_app.chat.welcome.samples import samples
 
@@ -80,7 +82,8 @@ def _connect(blocks: gr.Blocks, page: Layout, handlers: _Handlers) -> Mapping[st
     loaded = _on(blocks.load, handlers.load, [browser], [*whole, *files, page.changes])
     questions = [
         _on(talk.box.submit, handlers.ask, [talk.box, talk.mode, browser, page.editing], whole),
-        _on(talk.history.again, handlers.ask_again, [talk.mode, browser], whole),
+        _on(talk.history.again, handlers.ask_again(), [talk.mode, browser], whole),
+        _on(talk.history.everywhere, handlers.ask_again("question"), [talk.mode, browser], whole),
         _on(talk.history.check, handlers.check, [browser], whole),
         loaded,
     ]
@@ -222,7 +225,12 @@ class _Handlers:
             gr.Textbox(submit_btn=job is None, stop_btn=job is not None, **box),
             self._history(browser, before, busy=job is not None),
             view.live(job.exchange, len(before.exchanges)) if job else "",
-            view.sources(self.app.corpus, before, Filter(person=browser["person"])),
+            view.sources(
+                self.app.corpus,
+                before,
+                Filter(person=browser["person"]),
+                asking=job is not None and job.number is None,
+            ),
             view.conversations(self.app.conversations.all(browser["key"]), conversation.id),
             {**browser, "chat": conversation.id},
             None,
@@ -256,14 +264,22 @@ class _Handlers:
         before = conversation if editing is None else conversation.upto(editing)
         return self._start(browser, before, question.strip(), mode, value="")
 
-    def ask_again(
-        self, mode: str, browser: Browser, event: gr.EventData, request: gr.Request
-    ) -> Updates:
-        browser = own(self.app, browser, request)
-        conversation = self._conversation(browser)
-        number = _number(event, len(conversation.exchanges))
-        question = conversation.exchanges[number].question
-        return self._start(browser, conversation.upto(number), question, mode)
+    def ask_again(self, read_as: ReadAs | None = None) -> Callable[..., Updates]:
+        """A handler that asks a question again: as before, or looked up in all documents."""
+
+        def handle(
+            mode: str, browser: Browser, event: gr.EventData, request: gr.Request
+        ) -> Updates:
+            browser = own(self.app, browser, request)
+            conversation = self._conversation(browser)
+            number = _number(event, len(conversation.exchanges))
+            asked = conversation.exchanges[number]
+            how = read_as or asked.read_as
+            return self._start(
+                browser, conversation.upto(number), asked.question, mode, read_as=how
+            )
+
+        return handle
 
     def _start(
         self,
@@ -271,6 +287,8 @@ class _Handlers:
         before: Conversation,
         question: str,
         mode: str,
+        *,
+        read_as: ReadAs = "auto",
         **box: Any,  # noqa: ANN401 - of a textbox
     ) -> Updates:
         if self.app.document_list.is_empty(browser["person"]):
@@ -282,6 +300,7 @@ class _Handlers:
             collections=self.documents.collections(browser),
             length=requested_length(browser),
             form=requested_form(browser),
+            read_as=read_as,
         )
         try:
             self.app.jobs.start(browser["key"], before, exchange, person=browser["person"])
@@ -377,6 +396,8 @@ class _Handlers:
 
 def _only_hint(error: RagAppError) -> Updates:
     """The talk unchanged, with an error below it."""
+    if str(error) == WAITING:  # it is so for as long as the answer is on its way
+        return (*(gr.skip(),) * 7, view.notice(translated(WAITING), kind="busy"))
     return (*(gr.skip(),) * 7, view.failure(error))
 
 

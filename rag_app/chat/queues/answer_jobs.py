@@ -16,6 +16,8 @@ from rag_app.chat.conversation import Conversation, Exchange, PositionCheckRecor
 from rag_app.chat.conversation_store import ConversationStore
 from rag_app.chat.queues.question_queue import QuestionQueue, Waiting
 
+WAITING = "this conversation is waiting for an answer; stop it, or wait until it is done"
+
 
 class AnswerJob:
     """One answer in progress.
@@ -126,10 +128,7 @@ class AnswerJobs:
         with self._writer(job.conversation.id):
             with self._lock:
                 if job.conversation.id in self._jobs:
-                    raise InvalidRequest(
-                        "this conversation is waiting for an answer; stop it, or wait until it is "
-                        "done"
-                    )
+                    raise InvalidRequest(WAITING)
                 self._jobs[job.conversation.id] = job
             try:
                 if save:
@@ -267,4 +266,5 @@ def _request(exchange: Exchange, before: Conversation, person: str | None) -> As
         history=before.turns(),
         length=exchange.length,
         form=exchange.form,
+        read_as=exchange.read_as,
     )

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 MAX_LISTED = 200  # latest files
 ADOPT_SECONDS = 10.0  # between looks at what other servers have left
 LOCK_TIMEOUT = 600  # seconds to wait for another process that writes to the corpus
+DONE: frozenset[Stage] = frozenset({"added", "updated", "unchanged", "duplicate"})
 UNUSED: frozenset[Stage] = frozenset({"failed", "cancelled", "duplicate"})
 BATCH_FILES, BATCH_BYTES = 16, 1 << 20  # indexed at once; what is larger is indexed by itself
 
@@ -108,6 +109,9 @@ class IngestQueue:
             if self._closed.is_set():
                 return
             for each in self._records.adopt():
+                if each.stage in DONE:  # nobody needs to be told again
+                    self._records.delete(each.id)
+                    continue
                 again = replace(each, stage="waiting", share=0.0)
                 self._put(again if each.stage == "reading" else each)
             self._work_on()

@@ -6,11 +6,19 @@ component that is there before them would never be connected to what they do.
 
 from __future__ import annotations
 
+import re
+
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rag_app.chat.language.current import Language, language_of
 from rag_app.chat.web.routes import languages
+
+# Gradio's script for pages within other pages, which are refused; so was the script, at each load.
+_EMBEDDING = re.compile(
+    rb"<script>(?:(?!</script>).)*iframeResizer\.contentWindow(?:(?!</script>).)*</script>",
+    re.DOTALL,
+)
 
 
 class PageHtml:
@@ -53,6 +61,7 @@ class PageHtml:
 
 
 def _completed(html: bytes, language: Language, head: str) -> bytes:
-    named = html.replace(b'lang="en"', f'lang="{language.code}"'.encode(), 1)
+    own = _EMBEDDING.sub(b"", html, count=1)
+    named = own.replace(b'lang="en"', f'lang="{language.code}"'.encode(), 1)
     first = f'<head><script src="{languages.PATH[1:]}"></script>{head}'
     return named.replace(b"<head>", first.encode(), 1)

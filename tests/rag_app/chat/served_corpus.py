@@ -104,7 +104,8 @@ def serve(folder: Path, *options: str) -> Iterator[Served]:
     out = folder.parent / "served.log"
     out.unlink(missing_ok=True)
     forks = server_forks()
-    process = forks.start([*words, "--max-file-mb", "1", *options], out, environment)
+    words += ["--max-file-mb", "1", "--measurements"]
+    process = forks.start([*words, *options], out, environment)
     try:
         wait_until(lambda: out.exists() and "\n" in out.read_text())
         line = out.read_text().splitlines()[0]

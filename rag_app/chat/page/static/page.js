@@ -206,6 +206,7 @@ const ragApp = (() => {
 
   function showSources(number) {
     for (const section of all("#panel [data-of]")) section.hidden = section.dataset.of !== number;
+    all("#panel .sources > .empty").forEach((line) => line.remove());
     document.getElementById("panel")?.classList.add("open");
   }
 
@@ -275,11 +276,32 @@ const ragApp = (() => {
 
   function nameWriter(name) {
     const label = document.querySelector("[data-writer]");
-    if (label && name && label.textContent !== name) label.textContent = name;
+    const writes = document.querySelector("#mode input[value=free]")?.checked;
+    const shown = writes ? name : ""; // quotes are nobody's own words
+    if (label && name && label.textContent !== shown) label.textContent = shown;
+  }
+  document.addEventListener("change", (event) => {
+    if (event.target.matches?.("#mode input")) nameWriter(modelName());
+  });
+  const modelName = () => document.querySelector("#changes [data-model]")?.dataset.model;
+
+  // Gradio gives its buttons beside a box no names.
+  function nameButtons() {
+    const names = [
+      ["#box .submit-button", gettext("Send the question")],
+      ["#box .stop-button", gettext("Stop the answer")],
+      ["#query .submit-button", gettext("Search")],
+    ];
+    for (const [selector, name] of names) {
+      const button = document.querySelector(selector);
+      if (button && button.getAttribute("aria-label") !== name) button.setAttribute("aria-label", name);
+    }
   }
 
   new MutationObserver(() => {
-    nameWriter(document.querySelector("#changes [data-model]")?.dataset.model);
+    nameWriter(modelName());
+    nameButtons();
+    all("[role=toolbar]:not([data-one-step])").forEach(oneStep);
   }).observe(document, { childList: true, subtree: true });
 
   async function model(form, act) {
@@ -330,6 +352,24 @@ const ragApp = (() => {
   const first = () => document.body.prepend(skip);
   if (document.body) first();
   else document.addEventListener("DOMContentLoaded", first);
+
+  // ---- the tools of an answer are one step by keyboard, and arrows go from tool to tool ----
+
+  function oneStep(toolbar) {
+    toolbar.dataset.oneStep = "";
+    all("button", toolbar).forEach((button, at) => { button.tabIndex = at ? -1 : 0; });
+  }
+
+  document.addEventListener("keydown", (event) => {
+    const toolbar = event.target.closest?.("[role=toolbar]");
+    const way = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!toolbar || !way) return;
+    const buttons = all("button", toolbar);
+    const next = buttons[(buttons.indexOf(event.target) + way + buttons.length) % buttons.length];
+    for (const button of buttons) button.tabIndex = button === next ? 0 : -1;
+    next.focus();
+    event.preventDefault();
+  });
 
   // ---- what opens is shown above the box for the question, which lies over the conversation ----
 

@@ -61,7 +61,7 @@ def test_scripts_are_given_what_they_say_and_no_more() -> None:
     assert messages_of(ENGLISH, ".js") == {}
     given = messages_of("de", ".js")
     assert given["Not found"] == "Nicht gefunden"
-    assert "Context ledger: what the model read of each document, and what it did not." not in given
+    assert "How it was answered" not in given
     plural = given["%(num)s file of an unsupported type skipped"]
     assert isinstance(plural, list) and len(plural) == 2
 

@@ -33,6 +33,7 @@ def test_a_model_of_a_server_is_found_tested_and_writes(
 ) -> None:
     page = visit(width=390, height=844)
     button = page.locator("#writer button")
+    page.locator("#mode").get_by_text("Generated answer").click()
     expect(button).to_contain_text("SmolLM2-135M-Instruct")
     button.click()
     dialog = page.get_by_role("dialog", name="Answers")
@@ -62,12 +63,12 @@ def test_a_model_of_a_server_is_found_tested_and_writes(
     everything = page.content() + json.dumps(page.evaluate("({...localStorage})"))
     assert KEY not in everything
 
-    page.locator("#mode").get_by_text("Generated answer").click()
     ask(page, "When does the ferry of Heron sail to the launch?")
     answered(page)
     page.locator("#history .ledger summary").first.click()
     expect(page.locator("#history .timings")).to_contain_text("good")
     page.reload()
+    page.locator("#mode").get_by_text("Generated answer").click()
     expect(button).to_contain_text("good")
     button.click()
     expect(dialog.get_by_role("radio", name="Short")).to_be_checked()
