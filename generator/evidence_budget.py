@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from generator.evidence import EvidenceUnit
 from indexing.errors import InvalidRequest
+from indexing.models.server_name import is_local_server, is_remote
 
 if TYPE_CHECKING:
     from generator.lm.any_model import AnyModel
@@ -16,6 +17,9 @@ LONG_WINDOW = 32_000
 
 PASSAGE_TOKENS = 3000
 """Most tokens of a prompt with passages, unless somebody says otherwise."""
+
+CPU_TOKENS = 800
+"""The same where a CPU reads it: some ten seconds for a model of 1.5 billion weights."""
 
 _CACHE_SHARE = 0.5  # of the memory that is free; the rest is for the pass itself
 
@@ -53,7 +57,7 @@ def choose_budget(
         unit: One of `evidence.UNITS`.
         model: The model, whose window counts.
         answer: Tokens that its answer may take.
-        most: Most tokens of a prompt; None for `PASSAGE_TOKENS` of passages, and for whole
+        most: Most tokens of a prompt; None for `passage_tokens` of passages, and for whole
             documents as many as window and memory hold.
 
     Raises:
@@ -61,9 +65,9 @@ def choose_budget(
     """
     window = model.window
     if unit == "passages":
-        return EvidenceBudget(False, most or PASSAGE_TOKENS, "as asked")
+        return EvidenceBudget(False, most or passage_tokens(model), "as asked")
     if unit == "auto" and (reason := _against_documents(model, window)):
-        return EvidenceBudget(False, most or PASSAGE_TOKENS, reason)
+        return EvidenceBudget(False, most or passage_tokens(model), reason)
     if window is None and most is None:
         raise InvalidRequest(
             f"the server does not say how much {model.name} reads; say it yourself with "
@@ -73,6 +77,19 @@ def choose_budget(
     limits = [each for each in (most, room, _memory_room(model)) if each is not None]
     stated = "as the budget says" if window is None else f"its window has {window:,}"
     return EvidenceBudget(True, min(limits), "as asked" if unit == "documents" else stated)
+
+
+def passage_tokens(model: AnyModel) -> int:
+    """Most tokens of a prompt with passages for a model: few where a CPU reads them.
+
+    A server on this machine is taken to have no more than that, unless it says that its model reads
+    whole documents.
+    """
+    if is_local_server(model.name):
+        return CPU_TOKENS if (model.window or 0) < LONG_WINDOW else PASSAGE_TOKENS
+    device = getattr(model, "device", None)
+    on_cpu = device is None or device.type == "cpu"
+    return PASSAGE_TOKENS if is_remote(model.name) or not on_cpu else CPU_TOKENS
 
 
 def _against_documents(model: AnyModel, window: int | None) -> str:

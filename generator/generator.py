@@ -40,9 +40,10 @@ from generator.evidence import (
     evidence_sentences,
     gather_evidence,
 )
-from generator.evidence_budget import choose_budget
+from generator.evidence_budget import choose_budget, passage_tokens
 from generator.extractive.abstention import answer_probability
 from generator.extractive.constrained_decoding import decode_quotes
+from generator.extractive.evidence_order import best_stretches
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.fitted import FITTED
 from generator.extractive.late_chunking import ContextualEncoder
@@ -75,6 +76,10 @@ from indexing.models.files import PACKAGED_PART
 from indexing.notify import Notify
 
 _ROOM_FOR_QUOTES = 400  # tokens
+
+SURE = 0.5
+"""Probability that the documents answer, from which a model is not told how to say that they do
+not: a small one says so of every third question that they answer."""
 
 R = TypeVar("R")
 
@@ -404,13 +409,16 @@ class Generator:
     ) -> Iterator[Event]:
         unit = self._unit(draft.request)
         decoding = self.settings.decoding_of(unit)
+        model = self.model
         if decoding == "quotes":
             evidence = self._only_quotes(evidence, features)
+        elif decoding == "concat":
+            tokens = self.settings.budget_tokens or passage_tokens(model)
+            evidence = best_stretches(evidence, features, tokens=tokens)
         else:
             evidence = Evidence(evidence.best(), evidence.whole)
         if speaker := draft.request.where.speaker:
             draft.made["shown"] = f"of the passages, what {speaker} says"
-        model = self.model
         self._note_model(draft, model)
         draft.made["temperature"] = str(self.settings.sampling)
         draft.made["decoding"] = draft.decoding = decoding
@@ -456,7 +464,8 @@ class Generator:
         budget = choose_budget(
             unit, model, answer=settings.max_new_tokens, most=settings.budget_tokens
         )
-        limits = settings.limits(budget)
+        sure = draft.probability is not None and draft.probability >= SURE
+        limits = replace(settings.limits(budget), refusal=not sure)
         if isinstance(model, RemoteModel):
             run = ask_server(model, request, evidence, limits, stop)
         elif isinstance(model, LlamaCppModel):

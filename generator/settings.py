@@ -40,8 +40,9 @@ class GeneratorSettings:
         evidence: One of `evidence_budget.UNITS`: whole documents, passages, or what suits the
             model. Whole documents are read by a language model, so a generated answer is given
             unless quotes are asked for.
-        budget_tokens: Most tokens of a prompt; the model's window may allow fewer. None for 3,000
-            of passages, and for whole documents as many as window and memory hold.
+        budget_tokens: Most tokens of a prompt; the model's window may allow fewer. None for 800 of
+            passages where a CPU reads them, else 3,000, and for whole documents as many as window
+            and memory hold.
         history_tokens: Most tokens that earlier turns of a conversation add to a prompt.
         passages: How many of the best passages a quote answer chooses from.
         length: How long a quote answer may be.

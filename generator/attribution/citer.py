@@ -28,12 +28,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from generator.answer import NOT_SAID, Citation, SentenceSupport, Support
+from generator.attribution.asked import is_only_asked, read_sentences
 from generator.attribution.entailment_rules import (
     ParsedSentence,
     find_contradiction,
     order_agreement,
     overlap,
     parse_sentence,
+    stems_of_names,
 )
 from generator.attribution.excerpt_support import ExcerptSupport
 from generator.attribution.verifier import AnyVerifier
@@ -41,7 +43,7 @@ from generator.cosine_scale import PACKAGED, CosineScale
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
 from indexing.cached_property import cached_property
 from indexing.text.sentences import sentences
-from indexing.text.terms import Rarity, content_stems, stem, topic_words, words
+from indexing.text.terms import Rarity, content_stems, stem, topic_words
 
 OVERLAP = 0.75
 ORDER = 0.85
@@ -68,6 +70,8 @@ class Quote:
         about: Stems of the speaker's name and the document's title.
         before: The sentence before them.
         context: Stems of what they say, and of that sentence.
+        sentences: They, one by one.
+        following: The sentence after them.
     """
 
     first: Sentence
@@ -76,6 +80,8 @@ class Quote:
     about: frozenset[str]
     before: str
     context: frozenset[str]
+    sentences: tuple[Sentence, ...] = ()
+    following: str = ""
 
     @property
     def text(self) -> str:
@@ -242,7 +248,19 @@ class Citer:
             share = overlap(claim, quote.parsed, about=quote.about, rarity=self._rarity)
             if share >= UNVERIFIED_OVERLAP:
                 topic = self._rarity.share(self._topic, quote.context)
-                yield _Match(quote, share, topic, entails=_entails(claim, share, quote))
+                entails = _entails(claim, share, quote) and not self._only_asked(claim, quote)
+                yield _Match(quote, share, topic, entails=entails)
+
+    def _only_asked(self, claim: ParsedSentence, quote: Quote) -> bool:
+        """Whether the quote asks what the claim states."""
+        if "?" not in quote.text:
+            return False
+        return is_only_asked(
+            claim,
+            read_sentences(quote.sentences, ordinary=self._ordinary),
+            following=quote.following,
+            rarity=self._rarity,
+        )
 
 
 def _entails(claim: ParsedSentence, share: float, quote: Quote) -> bool:
@@ -297,11 +315,7 @@ def _support(sentence: str, citation: Citation | None) -> SentenceSupport:
 def _candidate_quotes(evidence: Sequence[Sentence], ordinary: frozenset[str]) -> Iterator[Quote]:
     """Every run of up to three neighbouring sentences of one utterance or paragraph."""
     for i, first in enumerate(evidence):
-        about = frozenset(
-            stem(word)
-            for name in (first.speaker or "", first.document.title)
-            for word in words(name)
-        )
+        about = stems_of_names(first.speaker or "", first.document.title)
         before = evidence[i - 1].text if i and _gap(evidence[i - 1], first) is not None else ""
         for j, last in enumerate(evidence[i : i + _MOST_SENTENCES], start=i):
             if j > i and not _follows(evidence[j - 1], last):
@@ -309,7 +323,10 @@ def _candidate_quotes(evidence: Sequence[Sentence], ordinary: frozenset[str]) ->
             text = first.document.text[first.start : last.end]
             context = frozenset(content_stems(f"{before} {text}"))
             parsed = parse_sentence(text, ordinary=ordinary)
-            yield Quote(first, last.end, parsed, about, before, context)
+            run = tuple(evidence[i : j + 1])
+            near = j + 1 < len(evidence) and _gap(last, evidence[j + 1]) is not None
+            following = evidence[j + 1].text if near else ""
+            yield Quote(first, last.end, parsed, about, before, context, run, following)
 
 
 def _follows(one: Sentence, other: Sentence) -> bool:

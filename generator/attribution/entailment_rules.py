@@ -76,6 +76,11 @@ def parse_sentence(sentence: str, *, ordinary: Container[str] = ()) -> ParsedSen
     )
 
 
+def stems_of_names(*names: str) -> frozenset[str]:
+    """Stems of the words of names and titles: "heron-5-field-trial" is about Heron."""
+    return frozenset(token.norm for name in names for token in tokenize(name))
+
+
 def _denials(text: str) -> Iterator[frozenset[str]]:
     """Of each part the first, which holds what all later ones do, and the last, the narrowest."""
     for part in _PART.split(text):
@@ -115,6 +120,15 @@ def _is_number(norm: str) -> bool:
 _REORDERED = "names or numbers are in another order"
 _REPORTING_VERBS = "say says said told mentioned stated explained according"
 _REPORTING = frozenset(stem(word) for word in _REPORTING_VERBS.split())
+_CHANGING_VERBS = """move moves moved shift shifts shifted change changes changed postponed delayed
+    raise raised rose rises increase increased cut cuts reduce reduced fell lower lowered goes went
+    gone grew dropped extend extended bring brought put pushed"""
+_CHANGES = frozenset(stem(word) for word in _CHANGING_VERBS.split())
+_BEFORE_WORDS = "from was were had earlier originally previously first before initially until old"
+_BEFORE = frozenset(stem(word) for word in _BEFORE_WORDS.split())
+_NEAR = 8  # words
+_COPULA_WORDS = "scheduled planned set due located currently"
+_COPULAS = frozenset(stem(word) for word in _COPULA_WORDS.split())
 _PAIRS = [tuple(stem(word) for word in pair.split("/")) for pair in _OPPOSITES.split()]
 
 
@@ -123,10 +137,12 @@ def overlap(
 ) -> float:
     """The share of the claim's stems that are in the quote, weighted by rarity, 0 to 1.
 
-    Names that the quote's context gives (`about`) and verbs of reporting are not counted.
+    Names that the quote's context gives (`about`), verbs of reporting, and words that say of a time
+    or place only that it is one ("is scheduled for") are not counted.
     """
     in_context = {fact for fact in claim.facts if fact in about and fact not in quote.stems}
-    stems = [word for word in claim.stems if word not in in_context and word not in _REPORTING]
+    said_anyway = in_context | _REPORTING | (_COPULAS - set(quote.stems))
+    stems = [word for word in claim.stems if word not in said_anyway]
     return rarity.share(stems, quote.stems)
 
 
@@ -170,6 +186,8 @@ def find_contradiction(
         return _REORDERED
     if _is_denial_of_one(claim, quote):
         return "one of them is a denial"
+    if _is_superseded(claim, quote):
+        return "that was so before it changed"
     return _find_opposites(set(claim.norms), set(quote.norms))
 
 
@@ -206,6 +224,8 @@ def find_veto(
         return _REORDERED
     if claim.denials and not any(_concerns(denial, claim) for denial in excerpt.denials):
         return "only the sentence is a denial"
+    if _is_superseded(claim, excerpt):
+        return "that was so before it changed"
     return _find_opposites(set(claim.norms), set(excerpt.norms))
 
 
@@ -221,6 +241,22 @@ def _find_lacking(
         if counts and unit not in quote.norms:
             return f"{amount} {unit} is not in the quote"
     return None
+
+
+def _is_superseded(claim: ParsedSentence, quote: ParsedSentence) -> bool:
+    """Whether the claim states as it is what the quote says changed: "moved from May to June"."""
+    numbers = {fact for fact in claim.facts if _is_number(fact)}
+    if not numbers or not _BEFORE.isdisjoint(claim.norms):
+        return False
+    norms = quote.norms
+    for at in (i for i, norm in enumerate(norms) if norm == "from"):
+        changed = not _CHANGES.isdisjoint(norms[max(0, at - _NEAR) : at])
+        to = next((i for i in range(at + 1, min(at + _NEAR, len(norms))) if norms[i] == "to"), None)
+        if changed and to is not None:
+            old, new = set(norms[at:to]), set(norms[to : to + _NEAR])
+            if numbers & (old - new) and not numbers & (new - old):
+                return True
+    return False
 
 
 def _is_reordered(facts: Sequence[str], quote: ParsedSentence) -> bool:

@@ -12,18 +12,20 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from generator.answer import Citation
+from generator.attribution.asked import ReadSentence, is_only_asked
 from generator.attribution.entailment_rules import (
     ParsedSentence,
     find_veto,
     is_opposite,
     overlap,
     parse_sentence,
+    stems_of_names,
 )
 from generator.attribution.excerpt import Excerpt, excerpts
 from generator.attribution.verifier import AnyVerifier
 from generator.evidence import Sentence
 from indexing.cached_property import cached_property
-from indexing.text.terms import Rarity, stem, words
+from indexing.text.terms import Rarity
 
 MOST = 3
 """Excerpts that the verifier reads for a sentence."""
@@ -80,7 +82,7 @@ class ExcerptSupport:
             excerpt,
             parse_sentence(excerpt.text, ordinary=self._ordinary),
             tuple(parse_sentence(each.text, ordinary=self._ordinary) for each in excerpt.sentences),
-            frozenset(map(stem, words(excerpt.sentences[0].document.title))),
+            stems_of_names(excerpt.sentences[0].document.title),
         )
 
     def find(self, sentence: str, claim: ParsedSentence, *, question: str = "") -> Citation | None:
@@ -123,7 +125,12 @@ class ExcerptSupport:
             return True
         nearest = max(excerpt.sentences, key=lambda each: overlap(claim, each, rarity=self._rarity))
         near = overlap(claim, nearest, rarity=self._rarity) >= _OPPOSED
-        return near and is_opposite(claim, nearest)
+        return near and (is_opposite(claim, nearest) or self._is_only_asked(claim, excerpt))
+
+    def _is_only_asked(self, claim: ParsedSentence, excerpt: ParsedExcerpt) -> bool:
+        pairs = zip(excerpt.excerpt.sentences, excerpt.sentences, strict=True)
+        read = [ReadSentence(sentence.text, parsed) for sentence, parsed in pairs]
+        return is_only_asked(claim, read, following="", rarity=self._rarity)
 
 
 def _citation(excerpt: Excerpt, share: float, probability: float) -> Citation:

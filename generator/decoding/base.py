@@ -59,6 +59,7 @@ class DecodingLimits:
         arrangement: The order of the evidence in one prompt, a key of `ARRANGEMENTS`.
         documents: Whether one prompt has the best documents whole, as many as fit, instead of the
             best passages.
+        refusal: Whether the model is told what to write where the evidence does not answer.
     """
 
     prompt: int
@@ -68,6 +69,7 @@ class DecodingLimits:
     history: int = 1000
     arrangement: str = "ends"
     documents: bool = False
+    refusal: bool = True
 
 
 @dataclass(frozen=True, slots=True)

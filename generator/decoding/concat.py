@@ -58,7 +58,7 @@ def _prompt(
     if not history:
         return build_prompt(
             question, evidence, chat=model.chat, room=room, arrangement=limits.arrangement,
-            documents=limits.documents,
+            documents=limits.documents, refusal=limits.refusal,
         ), ()  # fmt: skip
     usual = limits.arrangement == "ends"
     state = model.conversations.get(history) if usual else None
@@ -73,5 +73,5 @@ def _prompt(
     longest = min(longest, room + entry.kept)
     return build_prompt(
         question, evidence, chat=model.chat, room=longest, earlier=earlier,
-        arrangement=limits.arrangement, documents=limits.documents,
+        arrangement=limits.arrangement, documents=limits.documents, refusal=limits.refusal,
     ), (entry,)  # fmt: skip

@@ -29,7 +29,7 @@ def ask_server(
     room = limits.prompt + (0 if limits.documents else entry.kept)
     prompt = build_prompt(
         request.instructed, evidence, chat=model.chat, room=room, earlier=earlier,
-        arrangement=limits.arrangement, documents=limits.documents,
+        arrangement=limits.arrangement, documents=limits.documents, refusal=limits.refusal,
     )  # fmt: skip
     pieces = model.stream(
         prompt.message, max_new_tokens=limits.answer, sampling=limits.sampling, stop=stop

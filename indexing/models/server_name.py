@@ -13,6 +13,18 @@ def is_remote(name: str) -> bool:
     return name.startswith(PREFIX)
 
 
+def is_local_server(name: str) -> bool:
+    """Whether a model's name is that of a server on this machine."""
+    from ipaddress import ip_address
+    from urllib.parse import urlsplit
+
+    host = urlsplit(name.removeprefix(PREFIX)).hostname or "" if is_remote(name) else ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def parse_server_name(name: str) -> tuple[str, str]:
     """Base URL without a slash at its end, and the server's name for the model.
 

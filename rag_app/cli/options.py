@@ -382,7 +382,8 @@ with_generator = together(
     click.option(
         "--prompt-tokens",
         type=click.IntRange(min=1),
-        help="Maximum length of a prompt.  [default: 3000; the model's window for documents]",
+        help="Maximum length of a prompt.  [default: 800 on a CPU, else 3000; the model's window "
+        "for documents]",
     ),
     click.option(
         "--quotes",

@@ -12,7 +12,7 @@ import torch
 import transformers
 
 from generator.evidence import Embed
-from generator.evidence_budget import LONG_WINDOW, PASSAGE_TOKENS, choose_budget
+from generator.evidence_budget import CPU_TOKENS, LONG_WINDOW, PASSAGE_TOKENS, choose_budget
 from generator.generator import Generator
 from generator.lm import cache_size
 from generator.lm.cache_size import bytes_per_token, free_memory
@@ -103,7 +103,7 @@ def test_ms_poe_goes_with_whole_documents(long_model: CausalModel, embed: Embed)
 def test_auto_follows_window_and_device(long_model: CausalModel, tiny_model: CausalModel) -> None:
     on_cpu = choose_budget("auto", long_model, answer=200)
     assert not on_cpu.documents and "on a CPU" in on_cpu.reason
-    assert on_cpu.tokens == PASSAGE_TOKENS
+    assert on_cpu.tokens == CPU_TOKENS
     short = choose_budget("auto", tiny_model, answer=200)
     assert not short.documents and "2,048" in short.reason
     gpu: Any = SimpleNamespace(window=WINDOW, device=SimpleNamespace(type="cuda"), name="gpu")

@@ -41,7 +41,7 @@ REPORT = prose(
 )
 HITS = [hit(MEETING, score=2.0), hit(REPORT, score=1.0)]
 LOOKUP = {MEETING.id: MEETING, REPORT.id: REPORT}.__getitem__
-SHORT = GeneratorSettings(decoding="concat", max_new_tokens=25)
+SHORT = GeneratorSettings(decoding="concat", max_new_tokens=25, budget_tokens=3000)
 
 
 def never() -> CausalModel:

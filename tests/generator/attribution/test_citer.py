@@ -92,6 +92,33 @@ def test_unsupported(sentence: str, why: str, embed: Embed) -> None:
     assert unsupported == (sentence,)
 
 
+HERON = prose(
+    "So: the launch moves from the thirtieth of March to Monday the eleventh of May.",
+    name="heron-5-field-trial",
+)
+
+
+def test_a_title_names_what_a_document_is_about(embed: Embed) -> None:
+    sentence = "The launch of Heron is now on Monday the eleventh of May."
+    citations, unsupported = attribute(sentence, [span(HERON)], embed)
+    assert [one.verified for one in citations] == [True] and unsupported == ()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "holds"),
+    [
+        ("The launch moves to Monday the eleventh of May.", True),
+        ("The launch of Heron is now scheduled for Monday, the eleventh of May.", True),
+        ("The launch moves from the thirtieth of March.", True),
+        ("The launch of Heron is on the thirtieth of March.", False),
+        ("The launch of Osprey is now on Monday the eleventh of May.", False),
+    ],
+)
+def test_what_was_before_a_change_is_not_so(sentence: str, holds: bool, embed: Embed) -> None:
+    citations, _ = attribute(sentence, [span(HERON)], embed)
+    assert any(one.verified for one in citations) == holds
+
+
 MINUTES = prose(
     "The weight limit goes up from two hundred and ten to two hundred and twenty-five grams.\n\n"
     "The launch moves to Monday the eleventh of May.\n\n"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
+from generator.answer import NOT_SAID
 from generator.decoding.base import DecodingLimits
 from generator.decoding.concat import concat
 from generator.evidence import Evidence, Span, gather_evidence
@@ -22,7 +24,7 @@ from generator.prompt.builder import (
 )
 from generator.prompt.follow_up import PromptState
 from generator.request import AskRequest
-from indexing.documents import Document
+from indexing.documents import Document, Occasion
 from indexing.errors import InvalidRequest
 from tests.generator.conftest import hit, prose, span, transcript
 
@@ -229,3 +231,27 @@ def test_evidence_names_page_and_time(model: CausalModel) -> None:
     evidence = Evidence(evidence.passages, ())
     text = model.tokenizer.decode(build_prompt(QUESTION, evidence, chat=model.chat, room=500).ids)
     assert "Evidence 1: Meeting, 00:00:10\n> B: We cut it.\n" in text
+
+
+def test_how_to_refuse_is_said_unless_the_evidence_is_sure_to_answer(model: CausalModel) -> None:
+    evidence = Evidence((span(prose("The ferry sails at nine.")),), ())
+    texts = [
+        build_prompt("When?", evidence, chat=model.chat, room=500, refusal=refusal).message
+        for refusal in (True, False)
+    ]
+    assert NOT_SAID in texts[0] and NOT_SAID not in texts[1]
+    assert texts[0].replace(f" If it does not hold the answer, write: {NOT_SAID}", "") == texts[1]
+
+
+def test_of_several_days_the_latest_holds(model: CausalModel) -> None:
+    days = ("2025-11-17", "2025-12-08")
+    spans = [
+        span(replace(prose("A.", name=day), occasion=Occasion(day, "first lines", (), "")))
+        for day in days
+    ]
+    message = build_prompt("When?", Evidence(tuple(spans), ()), chat=model.chat, room=500).message
+    assert "8 December 2025 (the latest)" in message
+    assert message.count("the latest is right") == 1
+    (first, _) = spans
+    alone = build_prompt("When?", Evidence((first,), ()), chat=model.chat, room=500).message
+    assert "latest" not in alone

@@ -1,0 +1,72 @@
+"""What a language model gets to read of the evidence: where the reader thinks that it answers.
+
+Few of the retriever's best passages answer, and a language model on a CPU reads some dozen tokens a
+second. So a small prompt gets the sentences that rank best as an answer (`ranking`), each with its
+neighbours, instead of whole passages; docs/experiments.md has what that loses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from generator.evidence import Evidence, Sentence, Span
+from generator.extractive.features import SentenceFeatures
+from generator.extractive.ranking import sentence_scores
+
+BEFORE, AFTER = 1, 2
+"""Sentences around one that ranks well, which are read with it."""
+FEW = 1500
+"""Tokens of a prompt below which it gets sentences instead of passages."""
+
+_GAP = 120  # characters between neighbours: a speaker's label, a blank line
+
+
+def best_stretches(evidence: Evidence, features: SentenceFeatures, *, tokens: int) -> Evidence:
+    """The evidence for a prompt: its best sentences with their neighbours, or its passages.
+
+    Args:
+        evidence: What the retriever found.
+        features: Of its sentences.
+        tokens: Most tokens of the prompt.
+    """
+    if tokens >= FEW:
+        return Evidence(evidence.best(), evidence.whole)
+    sentences, scores = features.sentences, sentence_scores(features)
+    spans: list[Span] = []
+    for i in map(int, np.argsort(-scores, kind="stable")):
+        if np.isfinite(scores[i]) and not any(_covers(span, sentences[i]) for span in spans):
+            alone = evidence.speaker is not None  # between a person's sentences others speak
+            first, last = (i, i) if alone else _neighbours(sentences, i)
+            start, end = _start(sentences[first]), sentences[last].end
+            spans.append(Span(sentences[i].document, start, end, float(scores[i])))
+    return Evidence(tuple(spans), evidence.whole)
+
+
+def _neighbours(sentences: Sequence[Sentence], at: int) -> tuple[int, int]:
+    """The first and the last sentence that are read with one."""
+    first = last = at
+    while at - first < BEFORE and first and _follows(sentences[first - 1], sentences[first]):
+        first -= 1
+    end = len(sentences) - 1
+    while last - at < AFTER and last < end and _follows(sentences[last], sentences[last + 1]):
+        last += 1
+    return first, last
+
+
+def _follows(one: Sentence, other: Sentence) -> bool:
+    return one.document.id == other.document.id and 0 <= other.start - one.end <= _GAP
+
+
+def _start(sentence: Sentence) -> int:
+    """Where a sentence begins, or its utterance with its label where it is the first of it."""
+    utterance = sentence.document.utterance_at(sentence.start)
+    if utterance is not None and utterance.text_start >= sentence.start:
+        return utterance.start
+    return sentence.start
+
+
+def _covers(span: Span, sentence: Sentence) -> bool:
+    same = span.document.id == sentence.document.id
+    return same and span.start <= sentence.start and sentence.end <= span.end
