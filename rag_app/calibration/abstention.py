@@ -1,18 +1,17 @@
-"""The threshold of abstention for a corpus and the models in use, from questions it answers.
+"""The threshold of abstention for the models in use, from questions whose answers are known.
 
-Questions are a person's own, those rated on the page, or made from the documents' sentences by the
-templates that suggest questions. Those made, and those whose evidence is given, are asked a second
-time without the sentences that answer and those that say nearly the same: so it is known too how
-many questions without an answer the threshold withholds.
+They are a person's own, those rated on the page, or where there are none the sample questions,
+asked of the sample documents. Where evidence is given, a question is asked a second time without it
+and without what says nearly the same: so it is known too how many questions without an answer the
+threshold withholds. Questions made from sentences by templates were tried: they are so much easier
+than people's that a threshold for one in twenty withholds every second one of people's.
 """
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +22,13 @@ from generator.request import AskRequest
 from indexing.errors import InvalidRequest, UnreadableFile
 from indexing.text.terms import content_stems
 from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.models import settings_of
+from rag_app.datasets.haystack import SAMPLES
+from rag_app.evaluation.cache_files import evaluation_cache
 
-MOST = 200  # questions
-LEAST = 10  # made questions; fewer promise nothing
-_SECONDS = 60.0  # for made questions
-_LONGEST = 300_000  # words of a document that questions are made of
+MOST = 1_000  # questions
+LEAST = 10  # answerable questions; fewer promise nothing
+_SAMPLE_QUESTIONS = ("questions.jsonl", "questions-2.jsonl")
 _ALIKE = 0.6  # share of a sentence's stems from which another says nearly the same
 
 
@@ -44,24 +45,6 @@ class Probe:
     question: str
     answered: bool = True
     evidence: tuple[str, ...] = ()
-
-
-def made_probes(corpus: Corpus) -> Iterator[Probe]:
-    """Questions made from the documents, the best of each before the second of any."""
-    from rag_app.chat.welcome.candidates import candidates
-
-    def of(name: str) -> list[Probe]:
-        document = corpus.document(name)
-        found = candidates(document, corpus.overview(name))
-        return [
-            Probe(each.question, evidence=(document.text[each.start : each.end],))
-            for each in found
-            if not each.general
-        ]
-
-    entries = [each for each in corpus.documents() if each.words <= _LONGEST]
-    rows = zip_longest(*(of(each.id) for each in entries[:MOST]))
-    return (each for each in chain.from_iterable(rows) if each is not None)
 
 
 def own_probes(file: Path) -> list[Probe]:
@@ -88,28 +71,23 @@ def _own(row: Any) -> Probe | None:  # noqa: ANN401 - of JSON
 
 def measure(
     corpus: Corpus,
-    probes: Iterator[Probe],
+    probes: Sequence[Probe],
     questions: str,
     *,
-    seconds: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> AbstentionRecord:
     """Ask questions, and keep the probabilities that documents answer them.
 
     Args:
-        corpus: What is asked.
+        corpus: What is asked; not empty.
         probes: The questions; at most `MOST` are asked.
         questions: Where they come from, in words.
-        seconds: After which no further one is asked.
-        progress: Called with how many were asked, and the most.
-
-    Raises:
-        InvalidRequest: There are too few answerable ones.
+        progress: Called with how many were asked, and of how many.
     """
-    began = time.monotonic()
     right: list[float] = []
     wrong: list[float] = []
-    for number, probe in enumerate(islice(probes, MOST), start=1):
+    asked = probes[:MOST]
+    for number, probe in enumerate(asked, start=1):
         request = AskRequest(probe.question, "quote", read_as="question")
         (right if probe.answered else wrong).append(corpus.answer_probability(request))
         if probe.answered and probe.evidence:
@@ -120,16 +98,9 @@ def measure(
 
             wrong.append(corpus.answer_probability(request, without=without))
         if progress:
-            progress(number, MOST)
-        if seconds is not None and time.monotonic() - began > seconds:
-            break
-    if len(right) < LEAST:
-        raise InvalidRequest(
-            f"{len(right)} answerable questions ({questions}) promise nothing; write {LEAST} or "
-            "more of your own, a JSON object a line, and name the file with --data"
-        )
+            progress(number, len(asked))
     fingerprint = corpus.info().fingerprint
-    assert fingerprint is not None, "questions were answered"
+    assert fingerprint is not None, "nothing is asked of an empty corpus"
     digest = models_digest(fingerprint, corpus.generator_settings.parts)
     return AbstentionRecord(digest, questions, tuple(sorted(right)), tuple(sorted(wrong)), today())
 
@@ -137,11 +108,36 @@ def measure(
 def calibrate(
     corpus: Corpus, data: Path | None, *, progress: Callable[[int, int], None] | None = None
 ) -> AbstentionRecord:
-    """As `measure`, with questions of a file, or made from the documents within a minute."""
+    """As `measure`, with questions of a file about the corpus, else with the sample questions.
+
+    Raises:
+        InvalidRequest: The corpus is empty, there are too few answerable questions, or no samples.
+        UnreadableFile: The file has no questions.
+    """
+    fingerprint = corpus.info().fingerprint
+    if fingerprint is None:
+        raise InvalidRequest("an empty corpus cannot be calibrated; index documents first")
     if data is not None:
-        return measure(corpus, iter(own_probes(data)), f"of {data.name}", progress=progress)
-    made = "made from the documents"
-    return measure(corpus, made_probes(corpus), made, seconds=_SECONDS, progress=progress)
+        return _enough(measure(corpus, own_probes(data), f"of {data.name}", progress=progress))
+    files = [SAMPLES / name for name in _SAMPLE_QUESTIONS]
+    if not all(file.is_file() for file in files):
+        raise InvalidRequest("the sample questions are not here; name your own with --data FILE")
+    settings = corpus.generator_settings
+    folder = evaluation_cache() / f"abstention-{models_digest(fingerprint, settings.parts)}"
+    encoder = settings_of(fingerprint)
+    with Corpus(folder, encoder=encoder, generator=settings) as samples:
+        samples.add(file for file in SAMPLES.iterdir() if file.suffix != ".jsonl")
+        probes = [probe for file in files for probe in own_probes(file)]
+        return _enough(measure(samples, probes, "the sample questions", progress=progress))
+
+
+def _enough(record: AbstentionRecord) -> AbstentionRecord:
+    if len(record.answered) < LEAST:
+        raise InvalidRequest(
+            f"{len(record.answered)} answerable questions ({record.questions}) promise nothing; "
+            f"write {LEAST} or more, a JSON object a line, and name the file with --data"
+        )
+    return record
 
 
 def _says_nearly(sentence: Sentence, stems: frozenset[str]) -> bool:

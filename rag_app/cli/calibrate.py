@@ -74,7 +74,7 @@ _SHARES = (0.02, 0.05, 0.1)
 @click.option(
     "--data", type=AnyPath,
     help="Questions to answer, as for `evaluate answers`, or those rated on the page.  [default: "
-    "the sample questions; for abstention, questions made from the documents]",
+    "the sample questions]",
 )  # fmt: skip
 @click.option("--questions", type=click.IntRange(min=1), help="Maximum number of these questions.")
 @with_parts
@@ -102,8 +102,8 @@ def calibrate(
     default? When stopped, the same command resumes.
 
     A third part is of a corpus: below which probability its questions are withheld (abstention), so
-    that `--withhold 0.05` withholds at most one answerable question in twenty. It takes a minute,
-    or as long as the questions of --data take.
+    that `--withhold 0.05` withholds at most one answerable question in twenty of the kind that
+    --data has: name questions of your own about that corpus, or those rated on the page.
     """
     if part == "abstention":
         _abstention(folder, data, parts, as_json)

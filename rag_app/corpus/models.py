@@ -115,7 +115,7 @@ class Models:
         refuse_foreign(stored, self._corpus)
         with self._loading:
             if self._encoder is None or self._reencoded(stored):
-                self._encoder = self._load(self._encoder_settings or _settings(stored))
+                self._encoder = self._load(self._encoder_settings or settings_of(stored))
                 self._generator = None  # it embeds with the encoder
             encoder = self._encoder
         check_fingerprint(stored, encoder.fingerprint, self._corpus)
@@ -124,7 +124,7 @@ class Models:
     def encoder_on(self, workers: RayWorkers, stored: Fingerprint | None) -> Lookahead:
         """As `encoder`, by the workers of a cluster; nothing is loaded here."""
         refuse_foreign(stored, self._corpus)
-        encoder = self.new_encoder_on(workers, self._encoder_settings or _settings(stored))
+        encoder = self.new_encoder_on(workers, self._encoder_settings or settings_of(stored))
         check_fingerprint(stored, encoder.fingerprint, self._corpus)
         return encoder
 
@@ -233,7 +233,8 @@ class Models:
         return follows and self._encoder is not None and self._encoder.fingerprint != stored
 
 
-def _settings(fingerprint: Fingerprint | None) -> EncoderSettings:
+def settings_of(fingerprint: Fingerprint | None) -> EncoderSettings:
+    """The settings that vectors were made with; the packaged ones where there are none."""
     if fingerprint is None:
         return EncoderSettings()
     return EncoderSettings(
