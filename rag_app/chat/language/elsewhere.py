@@ -13,17 +13,14 @@ from functools import cache, lru_cache
 
 from rag_app.chat.language.catalogue import ENGLISH
 from rag_app.chat.language.current import REMEMBERED, current, gettext
-
-
-def N_(message: str) -> str:  # noqa: N802 - as gettext calls it
-    """A message that is translated later."""
-    return message
-
+from rag_app.chat.language.file_messages import FILE_MESSAGES
+from rag_app.chat.language.later import N_
 
 NOTHING_SAID = N_("The documents do not say.")
 
 MESSAGES = (
     NOTHING_SAID,
+    *FILE_MESSAGES,
     # Where a quote stands.
     N_("page %(number)s"),
     N_("slide %(number)s"),

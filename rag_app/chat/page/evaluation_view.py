@@ -12,7 +12,7 @@ import gradio as gr
 from indexing.errors import InvalidRequest
 from rag_app.chat.language import current as language
 from rag_app.chat.language.current import speak_to
-from rag_app.chat.language.elsewhere import N_
+from rag_app.chat.language.later import N_
 from rag_app.chat.page import html as view
 from rag_app.chat.page.components import (
     PRIVATE,

@@ -24,7 +24,8 @@ from indexing.walk import IN_FOLDERS, SUPPORTED
 from rag_app.chat.language import current as language
 from rag_app.chat.language.catalogue import LANGUAGES, translations
 from rag_app.chat.language.current import gettext, ngettext
-from rag_app.chat.language.elsewhere import N_, NOTHING_SAID, translated
+from rag_app.chat.language.elsewhere import NOTHING_SAID, translated
+from rag_app.chat.language.later import N_
 from rag_app.chat.page.quote_context import (
     QuoteContext,
     citation_context,

@@ -18,7 +18,8 @@ from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.language.current import count, gettext, ngettext, speak_to
-from rag_app.chat.language.elsewhere import N_, translated
+from rag_app.chat.language.elsewhere import translated
+from rag_app.chat.language.later import N_
 from rag_app.chat.page import export, layout
 from rag_app.chat.page import html as view
 from rag_app.chat.page.answering import AnsweringHandlers, requested_form, requested_length

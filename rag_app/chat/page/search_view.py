@@ -9,7 +9,8 @@ import gradio as gr
 from indexing.errors import RagAppError
 from indexing.filter import Filter
 from rag_app.chat.language.current import speak_to
-from rag_app.chat.language.elsewhere import N_, translated
+from rag_app.chat.language.elsewhere import translated
+from rag_app.chat.language.later import N_
 from rag_app.chat.page import html as view
 from rag_app.chat.page.components import PRIVATE, Whole, html, label, number, whole_number
 from rag_app.chat.request_limits import MAX_QUESTION

@@ -80,3 +80,25 @@ def test_a_message_that_is_unknown_stays_english_as_a_whole() -> None:
         assert translated(unknown) == unknown
         assert translated("") == ""
     assert translated("page 12") == "page 12"
+
+
+FILE_ERRORS = {"UnreadableFile", "PartUnread", "OtherKind", "Failure"}
+
+
+def _of_files() -> Iterator[str]:
+    """The reasons and remedies of files that stand in loaders as they are."""
+    files = [*(ROOT / "indexing" / "loaders").rglob("*.py"), ROOT / "indexing" / "files.py"]
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in FILE_ERRORS:
+                for part in node.args[1:]:
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                        yield part.value
+
+
+def test_what_is_wrong_with_a_file_is_said_in_german() -> None:
+    texts = {*_of_files()}
+    assert len(texts) > 40
+    with speaking(GERMAN):
+        english = {text for text in texts if translated(text) == text}
+    assert english == set()
