@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 from benchmarks.soak.model_server import MODEL
 
@@ -30,7 +31,8 @@ class ModelProcess:
 
     def start(self) -> None:
         """Start it, at the address that it had before."""
-        command = [sys.executable, "-m", "benchmarks.soak.model_server", self._port]
+        program = Path(__file__).with_name("model_server.py")
+        command = [sys.executable, str(program), self._port]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         self._port = self._process.stdout.readline().strip()

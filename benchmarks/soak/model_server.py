@@ -1,6 +1,6 @@
 """A model behind an OpenAI-compatible server, small enough that a soak can kill it and go on.
 
-`python -m benchmarks.soak.model_server PORT` answers each request with words of the evidence in it.
+`python model_server.py PORT` answers each request with words of the evidence in it.
 """
 
 from __future__ import annotations

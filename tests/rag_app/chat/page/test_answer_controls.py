@@ -84,3 +84,31 @@ def test_quotes_are_nobodys_own_words(visit: Visit) -> None:
     expect(name).to_contain_text("SmolLM2")
     page.locator("#mode").get_by_text("Verbatim quotes").click()
     expect(name).to_have_text("")
+
+
+def test_no_state_of_the_page_is_inaccessible(visit: Visit) -> None:
+    page = visit(width=390, height=844)
+    assert violations(page) == []  # before the first question
+    page.locator("#mode").get_by_text("Generated answer").click()
+    ask(page, "Tell me everything about the launch of Heron.")
+    stop = page.get_by_role("button", name="Stop the answer")
+    expect(stop).to_be_visible()
+    assert violations(page) == []  # on its way
+    stop.click()
+    expect(page.locator("#history .exchange")).to_have_count(1)
+    assert violations(page) == []  # stopped, if it had not come yet
+    page.locator("#mode").get_by_text("Verbatim quotes").click()
+    ask(page)
+    answered(page, 2)
+    page.locator("#history button.cite").first.click()
+    expect(page.locator("#panel.open")).to_be_visible()
+    assert violations(page) == []  # sources open
+    page.keyboard.press("Escape")
+    page.locator("#writer button").click()
+    expect(page.get_by_role("dialog", name="Answers")).to_be_visible()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    page.locator("#hint").evaluate(
+        """hint => { hint.innerHTML = '<p class="notice error" role="status">It failed.</p>'; }"""
+    )
+    assert violations(page) == []  # an error
