@@ -16,8 +16,8 @@ from indexing.documents import Extract
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders import html
 from indexing.loaders.charset import decode, one_line, printable
-from indexing.loaders.container import Kind, check, opened
 from indexing.loaders.draft import Draft
+from indexing.loaders.office.container import Kind, check, opened
 from indexing.loaders.xml_file import Element, parse
 from indexing.ocr import AS_PDF
 

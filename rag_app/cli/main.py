@@ -70,7 +70,7 @@ ELSEWHERE = {
     "similar": "rag_app.cli.documents.similar",
     "batch": "rag_app.cli.batch",
     "serve": "rag_app.cli.serve",
-    "passwd": "rag_app.cli.passwd",
+    "passwd": "rag_app.cli.maintenance.passwd",
     "watch": "rag_app.cli.documents.watch",
     "evaluate": "rag_app.cli.evaluation.evaluate",
     "calibrate": "rag_app.cli.calibrate",

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from indexing.documents import Extract, Figure
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.charset import clean
-from indexing.loaders.container import KINDS, check
 from indexing.loaders.figures import Gallery, is_caption
+from indexing.loaders.office.container import KINDS, check
 from indexing.loaders.xml_file import Element
 from indexing.loaders.xml_file import name_of as _name
 from indexing.ocr import AS_PDF, INSTALL

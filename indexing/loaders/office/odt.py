@@ -10,8 +10,8 @@ from indexing.documents import Extract
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders import table
 from indexing.loaders.charset import printable
-from indexing.loaders.container import Kind, check, opened
 from indexing.loaders.draft import Draft
+from indexing.loaders.office.container import Kind, check, opened
 from indexing.loaders.xml_file import Element, name_of, parse
 
 DEEPEST = 100  # sections, lists and tables within each other

@@ -12,9 +12,9 @@ from indexing.documents import Extract
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders import table
 from indexing.loaders.charset import clean, one_line, printable
-from indexing.loaders.container import check
 from indexing.loaders.draft import Draft
 from indexing.loaders.figures import Gallery
+from indexing.loaders.office.container import check
 from indexing.ocr import AS_PDF
 
 if TYPE_CHECKING:

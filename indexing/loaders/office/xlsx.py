@@ -15,8 +15,8 @@ from indexing.documents import Extract
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders import table
 from indexing.loaders.charset import one_line, printable
-from indexing.loaders.container import Kind, check, opened
 from indexing.loaders.draft import Draft
+from indexing.loaders.office.container import Kind, check, opened
 from indexing.loaders.xml_file import name_of, parse
 
 if TYPE_CHECKING:
