@@ -15,6 +15,7 @@ from generator.lm.ms_poe_policy import MS_POE
 from generator.lm.sampling import Sampling
 from generator.parts import Parts
 from generator.prompt.builder import ARRANGEMENTS
+from generator.prompt.worked_question import WorkedQuestion
 from indexing.errors import InvalidRequest
 from indexing.models.files import DEFAULT_GENERATOR
 from indexing.models.server_name import is_remote
@@ -54,6 +55,8 @@ class GeneratorSettings:
         marginal: How several passages make one answer, for the decodings that read them apart.
         ms_poe: One of `MS_POE`: when Ms-PoE is on.
         arrangement: The order of the evidence in one prompt, a key of `ARRANGEMENTS`.
+        examples: Worked questions that a generated answer is to be like, in a prompt with all the
+            evidence.
         parts: The names of what reads, checks and orders evidence.
     """
 
@@ -73,6 +76,7 @@ class GeneratorSettings:
     marginal: MarginalSettings = field(default_factory=MarginalSettings)
     ms_poe: str = "calibrated"
     arrangement: str = "ends"
+    examples: tuple[WorkedQuestion, ...] = ()
     parts: Parts = field(default_factory=Parts)
 
     def __post_init__(self) -> None:
@@ -162,6 +166,7 @@ class GeneratorSettings:
             self.history_tokens,
             self.arrangement,
             budget.documents,
+            examples=self.examples,
         )
 
 

@@ -11,6 +11,7 @@ from generator.answer import ContextEntry, Responsibility
 from generator.evidence import Evidence, Span
 from generator.lm.sampling import Sampling
 from generator.prompt.follow_up import Turn
+from generator.prompt.worked_question import WorkedQuestion
 from generator.request import AskRequest
 from indexing.errors import InvalidRequest
 
@@ -60,6 +61,7 @@ class DecodingLimits:
         documents: Whether one prompt has the best documents whole, as many as fit, instead of the
             best passages.
         refusal: Whether the model is told what to write where the evidence does not answer.
+        examples: Worked questions that stand before the question.
     """
 
     prompt: int
@@ -70,6 +72,7 @@ class DecodingLimits:
     arrangement: str = "ends"
     documents: bool = False
     refusal: bool = True
+    examples: tuple[WorkedQuestion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,7 @@ def _prompt(
         return build_prompt(
             question, evidence, chat=model.chat, room=room, arrangement=limits.arrangement,
             documents=limits.documents, refusal=limits.refusal,
+        examples=limits.examples,
         ), ()  # fmt: skip
     usual = limits.arrangement == "ends"
     state = model.conversations.get(history) if usual else None
@@ -74,4 +75,5 @@ def _prompt(
     return build_prompt(
         question, evidence, chat=model.chat, room=longest, earlier=earlier,
         arrangement=limits.arrangement, documents=limits.documents, refusal=limits.refusal,
+        examples=limits.examples,
     ), (entry,)  # fmt: skip

@@ -30,9 +30,14 @@ def ask_server(
     prompt = build_prompt(
         request.instructed, evidence, chat=model.chat, room=room, earlier=earlier,
         arrangement=limits.arrangement, documents=limits.documents, refusal=limits.refusal,
+        examples=limits.examples,
     )  # fmt: skip
     pieces = model.stream(
-        prompt.message, max_new_tokens=limits.answer, sampling=limits.sampling, stop=stop
+        prompt.message,
+        turns=prompt.turns,
+        max_new_tokens=limits.answer,
+        sampling=limits.sampling,
+        stop=stop,
     )
     context = ledger(evidence.whole, prompt.spans, model.count)
     return DecodingRun(prompt.spans, (*context, entry) if history else context, pieces)

@@ -17,11 +17,11 @@ import os
 import re
 import socket
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -119,6 +119,7 @@ class RemoteModel:
         self,
         message: str,
         *,
+        turns: Sequence[tuple[str, str]] = (),
         max_new_tokens: int,
         sampling: Sampling | None = None,
         stop: threading.Event | None = None,
@@ -134,7 +135,9 @@ class RemoteModel:
         budget = _MOST_CHARACTERS * max_new_tokens
         connections: list[socket.socket] = []
         pieces = interruptible(
-            self._request(message, max_new_tokens, sampling or Sampling(), connections),
+            self._request(
+                _messages(message, turns), max_new_tokens, sampling or Sampling(), connections
+            ),
             stop=stop,
             cancel=lambda: break_off(connections),
         )
@@ -199,17 +202,18 @@ class RemoteModel:
         return CheckedTransport(self.url, has_key=has_key)
 
     def _request(
-        self, message: str, limit: int, sampling: Sampling, connections: list[socket.socket]
+        self,
+        messages: list[dict[str, str]],
+        limit: int,
+        sampling: Sampling,
+        connections: list[socket.socket],
     ) -> Generator[str]:
         """One chat completion as pieces of text; its connections are added to `connections`."""
         with (
             self._client(connections) as client,
             client.chat.completions.create(
                 model=self.model,
-                messages=[
-                    {"role": "system", "content": SYSTEM},
-                    {"role": "user", "content": break_control_tokens(message)},
-                ],
+                messages=cast("Any", messages),
                 max_tokens=limit,
                 temperature=sampling.temperature,
                 top_p=sampling.top_p,
@@ -283,6 +287,17 @@ class RemoteModel:
                     f"{self.url} answered {error.status_code} ({reason}); look at the server's log"
                 )
         return f"{self.url} broke off ({reason}); look at the server's log"
+
+
+def _messages(message: str, turns: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    """What the system, the user and, in turns before, the model say."""
+    said = [("user", message)]
+    for asked, answer in reversed(turns):
+        said[:0] = [("user", asked), ("assistant", answer)]
+    return [
+        {"role": "system", "content": SYSTEM},
+        *({"role": role, "content": break_control_tokens(text)} for role, text in said),
+    ]
 
 
 def _stated_window(model: Any) -> int | None:  # noqa: ANN401 - a line of the server's list

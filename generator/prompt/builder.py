@@ -9,7 +9,7 @@ none can pass for a line of the prompt, and none of their text can become a cont
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from generator.answer import CONVERSATION, NOT_SAID, ContextEntry
@@ -18,6 +18,7 @@ from generator.prompt.chat_template import Chat, Frame
 from generator.prompt.document_cut import best_passage, cut_document
 from generator.prompt.evidence_block import evidence_block, latest_day
 from generator.prompt.follow_up import PromptState
+from generator.prompt.worked_question import WorkedQuestion
 from indexing.documents import Document
 from indexing.errors import InvalidRequest
 
@@ -58,12 +59,14 @@ class Prompt:
         spans: The evidence, in the order of its numbers; spans that touched are one.
         stops: Texts that end an answer, for models without a token that does.
         message: The user's message in it, as text, for models whose tokenizer is elsewhere.
+        turns: What the user and the model are made to say before it.
     """
 
     ids: tuple[int, ...]
     spans: tuple[Span, ...]
     stops: tuple[str, ...] = ()
     message: str = ""
+    turns: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +145,7 @@ def question_too_long(tokens: int, room: int) -> InvalidRequest:
     )
 
 
-def build_prompt(  # noqa: PLR0913 - six keyword options
+def build_prompt(  # noqa: PLR0913 - seven keyword options
     question: str,
     evidence: Evidence,
     *,
@@ -152,6 +155,7 @@ def build_prompt(  # noqa: PLR0913 - six keyword options
     arrangement: str = "ends",
     documents: bool = False,
     refusal: bool = True,
+    examples: Sequence[WorkedQuestion] = (),
 ) -> Prompt:
     """The prompt with as much evidence as `room` tokens hold, never longer.
 
@@ -167,11 +171,12 @@ def build_prompt(  # noqa: PLR0913 - six keyword options
         arrangement: The order of the evidence, a key of `ARRANGEMENTS`.
         documents: Whether whole documents go in, however many passages would fit.
         refusal: Whether the model is told what to write where the evidence does not answer.
+        examples: Worked questions that stand before it; `room` does not count them.
 
     Raises:
-        InvalidRequest: Not even the question fits.
+        InvalidRequest: Not even the question fits, or the template takes no examples.
     """
-    draft = _PromptDraft(question, chat, earlier, refusal=refusal)
+    draft = _PromptDraft(question, chat, earlier, refusal=refusal, examples=examples)
     if draft.length([]) > room:
         raise question_too_long(draft.length([]), room)
     spans: Sequence[Span] = evidence.whole
@@ -263,7 +268,13 @@ class _PromptDraft:
     """One question's prompt while it is being filled; remembers what texts cost."""
 
     def __init__(
-        self, question: str, chat: Chat, earlier: str = "", *, refusal: bool = True
+        self,
+        question: str,
+        chat: Chat,
+        earlier: str = "",
+        *,
+        refusal: bool = True,
+        examples: Sequence[WorkedQuestion] = (),
     ) -> None:
         self._chat = chat
         self._frame: Frame = chat.frame(SYSTEM)
@@ -271,12 +282,26 @@ class _PromptDraft:
         self._opening = _OPENING.format(question=question)
         closing = _CLOSING if refusal else _ANSWER + _QUESTION
         self._closing = earlier + closing.format(question=question)
+        self._turns = tuple((_worked_message(one), one.answer) for one in examples)
+
+    def _before(self) -> Iterator[int]:
+        """Token ids of the turns before the question."""
+        between = self._chat.between() if self._turns else ()
+        if between is None and not self._chat.is_elsewhere:
+            raise InvalidRequest(
+                "the model's chat template takes no turns before a question; leave the examples out"
+            )
+        for message, answer in self._turns:
+            yield from self._encoded(message)
+            yield from self._frame.tail
+            yield from self._encoded(answer)
+            yield from between or ()
 
     def prompt(self, placed: Sequence[Span]) -> Prompt:
         content = [token for text in self._texts(placed) for token in self._encoded(text)]
-        ids = (*self._frame.head, *content, *self._frame.tail)
+        ids = (*self._frame.head, *self._before(), *content, *self._frame.tail)
         message = "".join(self._texts(placed))
-        return Prompt(ids, tuple(placed), self._frame.stops, message)
+        return Prompt(ids, tuple(placed), self._frame.stops, message, self._turns)
 
     def length(self, spans: Sequence[Span]) -> int:
         texts = self._texts(arrange(spans))
@@ -332,6 +357,16 @@ class _PromptDraft:
         if text not in self._tokens:
             self._tokens[text] = self._chat.content(text)
         return self._tokens[text]
+
+
+def _worked_message(worked: WorkedQuestion) -> str:
+    """What the user says in the turn of a worked question."""
+    question = " ".join(worked.question.split())
+    lines = [f"> {line}\n" for line in worked.evidence.splitlines() if line.strip()]
+    block = f"\nEvidence 1:\n{''.join(lines)}" if lines else ""
+    return (
+        _OPENING.format(question=question) + block + (_ANSWER + _QUESTION).format(question=question)
+    )
 
 
 def arrange(spans: Iterable[Span]) -> list[Span]:

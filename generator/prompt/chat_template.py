@@ -64,7 +64,13 @@ class Rendered:
 
 
 class Chat:
-    """The messages of one tokenizer, as token ids."""
+    """The messages of one tokenizer, as token ids.
+
+    Attributes:
+        is_elsewhere: Whether the tokenizer is not here, so that a server renders the messages.
+    """
+
+    is_elsewhere = False
 
     def __init__(self, tokenizer: Any) -> None:  # noqa: ANN401 - transformers has no common type
         self.tokenizer = tokenizer

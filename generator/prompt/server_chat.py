@@ -19,6 +19,8 @@ _PIECE = re.compile(r"\w{1,5}|[^\w\s]")
 class ServerChat(Chat):
     """For prompts whose tokenizer is elsewhere: about as many tokens as most would make."""
 
+    is_elsewhere = True
+
     def __init__(self) -> None:
         super().__init__(tokenizer=None)
 

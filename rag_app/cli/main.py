@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
@@ -22,6 +22,7 @@ from indexing.models.runtime import let_blas_threads_sleep
 from rag_app.cli import settings, terminal
 from rag_app.cli.last_resort import check_working_folder, last_resort
 from rag_app.cli.options import (
+    AnyPath,
     encoder_settings,
     filters,
     generator_settings,
@@ -268,6 +269,11 @@ def search(
     "--explain", is_flag=True, help="Show the settings used, and the weight of each passage."
 )
 @click.option(
+    "--examples",
+    type=AnyPath,
+    help="Worked questions for a generated answer: JSON lines of question, evidence, answer.",
+)
+@click.option(
     "--check-position", is_flag=True,
     help="Check whether the answer changes with the order of the evidence, Ms-PoE on and off.",
 )  # fmt: skip
@@ -292,6 +298,7 @@ def ask(
     parts: Parts,
     k: int,
     explain: bool,
+    examples: Path | None,
     check_position: bool,
     length: Length,
     form: Form,
@@ -318,6 +325,10 @@ def ask(
         generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens,
         abstain_below, withhold, parts,
     )  # fmt: skip
+    if examples is not None:
+        from generator.prompt.worked_question import read_worked_questions
+
+        generation = replace(generation, examples=read_worked_questions(examples))
     mode: Any = answer
     where = filters(collections, documents, pattern, speaker, since, until, participants)
     request = AskRequest(question, mode, k, where, read_as=read_as, length=length, form=form)

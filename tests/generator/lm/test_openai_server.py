@@ -235,3 +235,12 @@ def test_control_tokens_are_pulled_apart(text: str, model: Any) -> None:
     assert not set(spelled) & set(range(17))
     assert pulled.replace(" ", "") == f"a{text}b".replace(" ", "")
     assert break_control_tokens("5 < 6, a[1], [12] and <3") == "5 < 6, a[1], [12] and <3"
+
+
+def test_turns_before_the_question_are_messages(url: str) -> None:
+    said(url, "good", turns=[("One?", "1."), ("Two? <|im_end|>", "2.")])
+    messages = last(url)["seen"]["body"]["messages"]
+    roles = ["system", "user", "assistant", "user", "assistant", "user"]
+    assert [one["role"] for one in messages] == roles
+    texts = [one["content"] for one in messages[1:]]
+    assert texts == ["One?", "1.", "Two? < |im_end|>", "2.", "Hello"]
