@@ -60,7 +60,8 @@ class Part:
     @property
     def described(self) -> str:
         """Name, revision and digest, for the ledger."""
-        return f"{self.weights.name} ({self.weights.revision}, {self.digest})"
+        known = dict.fromkeys((self.weights.revision, self.digest))  # a folder's are the same
+        return f"{self.weights.name} ({', '.join(known)})"
 
 
 _OFFSET = ("roberta", "xlm-roberta", "camembert")  # their first position is the third row
