@@ -56,6 +56,13 @@ SIMILARITY_WITH_QUESTION = 0.45
 _MOST_SENTENCES = 3  # in a quote
 _LONGEST_LABEL = 120  # characters
 _BREAK = re.compile(r"\S|\n\n")
+# How a sentence says that it is from the evidence, which adds nothing to what it states.
+_REFERENCE = re.compile(
+    r"\s*(?:(?:According to|Based on) (?:the|this) (?:provided |given )?(?:evidence|documents?|text"
+    r"|passages?|excerpts?)(?: \d+)?,\s*"
+    r"|The evidence (?:states|says|shows|suggests|indicates) that\s+)",
+    re.IGNORECASE,
+)
 _MOST_EMBEDDED = 6  # quotes compared by embedding for each sentence of an answer
 
 
@@ -153,10 +160,11 @@ class Citer:
 
         The sentence and what it rests on are added to `sentences`.
         """
-        claim = parse_sentence(sentence, ordinary=self._ordinary)
-        best = self._best(sentence, claim)
+        stated = _REFERENCE.sub("", sentence) or sentence
+        claim = parse_sentence(stated, ordinary=self._ordinary)
+        best = self._best(stated, claim)
         if best is None or not best.verified:
-            best = self._find_excerpt(sentence, claim) or best
+            best = self._find_excerpt(stated, claim) or best
         citation = self._number(best) if best else None
         self.sentences.append(_support(sentence, citation))
         return citation

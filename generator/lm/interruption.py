@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import socket
 import threading
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from contextlib import closing, suppress
 from typing import TypeVar
 
@@ -59,8 +59,25 @@ def interruptible(
         cancel()
 
 
-def break_off(connections: Iterable[socket.socket]) -> None:
-    """End connections, so that whoever reads from one reads its end."""
-    for one in connections:
-        with suppress(OSError):  # of one that is closed already
-            one.shutdown(socket.SHUT_RDWR)
+class Connections:
+    """The connections of one request, to be broken off at once; no later one lives then."""
+
+    def __init__(self) -> None:
+        self._open: list[socket.socket] = []
+        self._lock = threading.Lock()
+        self.broken_off = False
+
+    def add(self, connection: socket.socket) -> None:
+        """Take part: of a request that was broken off, it ends right away."""
+        with self._lock:
+            self._open.append(connection)
+        if self.broken_off:
+            self.break_off()
+
+    def break_off(self) -> None:
+        """End all connections, so that whoever reads from one reads its end."""
+        with self._lock:
+            self.broken_off = True
+            for one in self._open:
+                with suppress(OSError):  # of one that is closed already
+                    one.shutdown(socket.SHUT_RDWR)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from generator.lm.interruption import break_off, interruptible
+from generator.lm.interruption import Connections, interruptible
 from indexing.errors import MissingDependency, ServerFailed, UnsupportedModel
 from indexing.models.cores import available_cores
 
@@ -104,13 +104,11 @@ class LlamaServer:
         Raises:
             ServerFailed: It refuses, or breaks off.
         """
-        connections: list[socket.socket] = []
+        connections = Connections()
         events = self._events(path, {**values, "stream": True}, connections)
-        yield from interruptible(events, stop=stop, cancel=lambda: break_off(connections))
+        yield from interruptible(events, stop=stop, cancel=connections.break_off)
 
-    def _events(
-        self, path: str, values: Values, connections: list[socket.socket]
-    ) -> Generator[Any]:
+    def _events(self, path: str, values: Values, connections: Connections) -> Generator[Any]:
         with self._request("POST", path, values, connections) as response:
             for line in response:
                 if line.startswith(b"data: {"):
@@ -122,7 +120,7 @@ class LlamaServer:
         method: str,
         path: str,
         values: Values | None,
-        connections: list[socket.socket] | None = None,
+        connections: Connections | None = None,
     ) -> Iterator[Any]:
         """The response to a request, whose connection is added to `connections`.
 
@@ -134,7 +132,7 @@ class LlamaServer:
         with closing(self._connection()) as http:
             http.connect()
             if connections is not None:
-                connections.append(http.sock)
+                connections.add(http.sock)
             http.request(method, path, body, headers)
             response = http.getresponse()
             if response.status != 200:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from generator.lm.interruption import break_off, interruptible
+from generator.lm.interruption import Connections, interruptible
 from generator.lm.sampling import Sampling
 from generator.prompt.builder import SYSTEM
 from generator.prompt.server_chat import ServerChat, break_control_tokens
@@ -133,13 +132,13 @@ class RemoteModel:
             ServerFailed: The server cannot be reached, refuses, or speaks another protocol.
         """
         budget = _MOST_CHARACTERS * max_new_tokens
-        connections: list[socket.socket] = []
+        connections = Connections()
         pieces = interruptible(
             self._request(
                 _messages(message, turns), max_new_tokens, sampling or Sampling(), connections
             ),
             stop=stop,
-            cancel=lambda: break_off(connections),
+            cancel=connections.break_off,
         )
         with self._explained(), closing(pieces):
             for piece in pieces:
@@ -148,7 +147,7 @@ class RemoteModel:
                 if budget <= 0:
                     return
 
-    def _client(self, connections: list[socket.socket] | None = None) -> OpenAI:
+    def _client(self, connections: Connections | None = None) -> OpenAI:
         try:
             import openai
         except ImportError as error:
@@ -160,9 +159,11 @@ class RemoteModel:
         def note(event: str, about: dict[str, Any]) -> None:
             stream = about.get("return_value") if event.startswith("connection.connect_") else None
             if connections is not None and stream is not None:
-                connections.append(stream.get_extra_info("socket"))
+                connections.add(stream.get_extra_info("socket"))
 
         def send_only_ours(request: Any) -> None:  # noqa: ANN401 - of the library's HTTP client
+            if connections is not None and connections.broken_off:
+                raise ServerFailed("nobody waits for the answer any more")  # nor tries again
             request.extensions["trace"] = note
             for name in set(request.headers) - _HEADERS:
                 del request.headers[name]
@@ -206,7 +207,7 @@ class RemoteModel:
         messages: list[dict[str, str]],
         limit: int,
         sampling: Sampling,
-        connections: list[socket.socket],
+        connections: Connections,
     ) -> Generator[str]:
         """One chat completion as pieces of text; its connections are added to `connections`."""
         with (

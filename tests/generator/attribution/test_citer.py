@@ -109,6 +109,9 @@ def test_a_title_names_what_a_document_is_about(embed: Embed) -> None:
     [
         ("The launch moves to Monday the eleventh of May.", True),
         ("The launch of Heron is now scheduled for Monday, the eleventh of May.", True),
+        ("According to the evidence, the launch moves to Monday the eleventh of May.", True),
+        ("The evidence states that the launch is on Monday the eleventh of May.", True),
+        ("According to the evidence, the launch moves to Monday the twelfth of May.", False),
         ("The launch moves from the thirtieth of March.", True),
         ("The launch of Heron is on the thirtieth of March.", False),
         ("The launch of Osprey is now on Monday the eleventh of May.", False),
