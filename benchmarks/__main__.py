@@ -12,6 +12,7 @@ from indexing.errors import RagAppError
 NAMES = (
     "index-scaling",
     "scaled-search",
+    "growth",
     "shards",
     "cluster",
     "encoding",

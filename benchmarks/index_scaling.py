@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 import numpy as np
@@ -26,10 +26,14 @@ from benchmarks.latency import Latency, latency, timed
 from benchmarks.memory import peak_memory, resident_memory, touched_files
 from benchmarks.synthetic_corpus import DIMENSION, WORDS, SyntheticCorpus, SyntheticQuery
 from indexing.errors import InvalidRequest
+from indexing.index.array_file import read_arrays
 from indexing.index.bm25_builder import BLOCK, LexicalIndexBuilder
 from indexing.index.faiss_index import FaissIndex
+from indexing.index.postings import Postings
+from indexing.index.segment import Segment
 from indexing.index.snapshot import Snapshot
 from indexing.index.speakers import Speakers
+from indexing.index.vectors import Vectors
 from indexing.store.store import Store
 from indexing.text.vocabulary import Lexicon
 from rag_app.cli.options import numbers, print_result, with_json
@@ -39,6 +43,8 @@ from retriever.fusion import RANKINGS
 from retriever.lexical import Terms, passage_pairs, passage_stems
 from retriever.query import Query
 from retriever.retriever import Retriever
+from retriever.rounds.query_words import query_words
+from retriever.rounds.rounds import run_together
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -46,6 +52,7 @@ IntArray = npt.NDArray[np.int64]
 T = TypeVar("T")
 
 VECTORS = "vectors.npy"
+INDEX = "index.segment"
 SIZES = (10_000, 100_000, 1_000_000)
 MAX_BASELINES = 131_072  # passages up to which HNSW, IVF and full scoring are measured too
 
@@ -120,8 +127,7 @@ def search(
     corpus = SyntheticCorpus.of(passages, seed=seed)
     seconds = dict(built.seconds)
     with closing(Store(folder)) as store:
-        snapshot = timed(seconds, "load", lambda: Snapshot.load(folder / "index", store))
-        assert snapshot is not None
+        snapshot = timed(seconds, "load", lambda: load(folder / INDEX))
         vectors = np.load(folder / VECTORS, mmap_mode="r", allow_pickle=False)
         sample = _queries(corpus, vectors, queries)
         retriever = Retriever(store, snapshot, _embedder(sample))
@@ -157,7 +163,7 @@ def build(passages: int, folder: Path, *, seed: int = 0) -> BuildReport:
     """Index and save a drawn corpus in a folder, and its vectors beside it."""
     with peak_memory() as memory:
         seconds = _build(SyntheticCorpus.of(passages, seed=seed), folder)
-    disk = _on_disk(next((folder / "index").glob("g*")))
+    disk = _on_disk(folder / INDEX)
     return BuildReport(
         seconds, disk | {"own_building": memory.own, "mapped_building": memory.mapped}
     )
@@ -171,19 +177,19 @@ def _build(corpus: SyntheticCorpus, folder: Path) -> dict[str, float]:
     index = timed(seconds, "vectors", lambda: FaissIndex.build(vectors))
     firsts = np.searchsorted(corpus.owner, np.arange(documents))
     with closing(Store(folder, create=True)) as store:
-        snapshot = Snapshot(
-            generation=store.generation,
-            stamp=store.stamp,
+        store.close()
+        segment = Segment(
             document_rows=np.arange(documents),
             passage_rows=np.arange(len(corpus.owner)),
-            owner=corpus.owner,
+            bounds=np.append(firsts, len(corpus.owner)),
+            language=np.zeros(documents, np.uint8),
             document_vectors=FaissIndex.build(np.array(vectors[firsts])),
             passage_vectors=index,
             lexicon=lexicon,
-            **_postings(corpus, lexicon, seconds),
+            postings=_postings(corpus, lexicon, seconds),
             speakers=Speakers.of([()] * len(corpus.owner)),
         )
-        timed(seconds, "save", lambda: snapshot.save(folder / "index"))
+        timed(seconds, "save", lambda: segment.save(folder / INDEX))
     return seconds
 
 
@@ -200,7 +206,7 @@ def _vectors(corpus: SyntheticCorpus, path: Path) -> FloatArray:
 
 def _postings(
     corpus: SyntheticCorpus, lexicon: Lexicon, seconds: dict[str, float]
-) -> dict[str, Any]:
+) -> dict[str, Postings]:
     """The indexes of the words; the drawing of these is not in the seconds."""
     words, is_function = LexicalIndexBuilder(), lexicon.is_function()
     step = dict[str, float]()
@@ -245,11 +251,17 @@ def _embedder(sample: Sequence[SyntheticQuery]) -> Callable[[Sequence[str]], Flo
     return lambda texts: np.stack([vectors[text] for text in texts])
 
 
+def load(path: Path) -> Snapshot:
+    """A corpus of one segment, as a search loads it."""
+    return Snapshot.of([(Segment.load(path), ())])
+
+
 def _score_words(snapshot: Snapshot, query: Query) -> None:
+    (words,) = run_together([query_words(snapshot, query)])
     for text in (query.text, *query.sentences):
-        terms = [Terms.of(snapshot.lexicon, text)]
-        passage_stems(snapshot, terms)
-        passage_pairs(snapshot, terms)
+        terms = [Terms.of(words.lexicon, text)]
+        passage_stems(words, terms)
+        passage_pairs(words, terms)
 
 
 def _compare_full_scoring(
@@ -259,7 +271,7 @@ def _compare_full_scoring(
     latencies: list[Latency] = []
     best: list[list[set[int]]] = []
     for doing, flat_below in (("Everything", len(vectors) + 1), ("Candidates", 0)):
-        index = FaissIndex.build(vectors, flat_below=flat_below)
+        index = Vectors.of(FaissIndex.build(vectors, flat_below=flat_below))
         variant = replace(retriever, snapshot=replace(retriever.snapshot, passage_vectors=index))
         latencies.append(_latency(sample, doing, variant.score))
         scores = [variant.score(Query.of(each.text)).documents for each in sample]
@@ -285,15 +297,11 @@ def _touched(sample: Sequence[SyntheticQuery], work: Callable[[Query], object]) 
     return {name: each[0] for name, each in (("one_search", one), ("searches", all_)) if each}
 
 
-def _on_disk(folder: Path) -> dict[str, float]:
-    """Megabytes of a saved snapshot: of vectors with their index, and of all else."""
-    sizes = {file.name: file.stat().st_size for file in folder.iterdir()}
-    vectors = sum(
-        size
-        for name, size in sizes.items()
-        if name.endswith(".faiss") or name in ("passages.npy", "documents.npy")
-    )
-    rest = sum(sizes.values()) - vectors
+def _on_disk(path: Path) -> dict[str, float]:
+    """Megabytes of a segment: of vectors with their index, and of all else."""
+    sizes = {name: array.nbytes for name, array in read_arrays(path).items()}
+    vectors = sum(size for name, size in sizes.items() if "_vectors" in name)
+    rest = path.stat().st_size - vectors
     return {"vectors": round(vectors / 1e6, 1), "words": round(rest / 1e6, 1)}
 
 

@@ -74,7 +74,6 @@ def evaluate(passages: int, counts: Sequence[int], *, queries: int) -> list[Shar
         embed = embedder(sample)
         seconds = dict[str, float]()
         snapshot = timed(seconds, "build", lambda: Snapshot.build(store))
-        timed(seconds, "save", lambda: snapshot.save(Path(name) / ".index"))
         whole = Retriever(store, snapshot, embed)
         reports, build = list[ShardReport](), sum(seconds.values())
         for count in counts:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.faiss_index import GPU_DEPTH, FaissIndex
+from indexing.index.faiss_index import GPU_DEPTH
+from indexing.index.vectors import Vectors
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -13,10 +14,10 @@ FloatArray = npt.NDArray[np.float32]
 LARGE_DEPTH = GPU_DEPTH
 
 
-def similarities(index: FaissIndex, queries: FloatArray) -> FloatArray:
+def similarities(index: Vectors, queries: FloatArray) -> FloatArray:
     """Cosine of queries (q, d) with everything in an index, as (q, n).
 
-    Exact, but for an index of codes (`FaissIndex.is_approximate`): there, for the LARGE_DEPTH
+    Exact, but for an index of codes (`Vectors.is_approximate`): there, for the LARGE_DEPTH
     nearest of each query; the rest get the last of these scores, an upper bound.
     """
     if not index.is_approximate:

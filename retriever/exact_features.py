@@ -107,9 +107,9 @@ class ExactFeatures:
                 own, held = row, len(stems)
             else:
                 own = np.zeros(snapshot.padding.size, np.float32)
-            snapshot.passages.add_padded(stems, snapshot.padding, own)
+            features.words.passages.add_padded(stems, snapshot.padding, own)
             best.append({each: self._best(each, text, own) for each in self._by_sentence})
-        snapshot.passages.add_padded(whole[held:], snapshot.padding, row)
+        features.words.passages.add_padded(whole[held:], snapshot.padding, row)
         return _Words(row, best)
 
     @cached_property
@@ -142,7 +142,7 @@ class ExactFeatures:
 
     def _pairs(self, text: str) -> tuple[npt.NDArray[np.int32], FloatArray]:
         """The passages that hold a pair of stems of a text, ascending, and their BM25 by pairs."""
-        return self.features.snapshot.passage_pairs.matches(self.features.terms(text).pairs)
+        return self.features.words.passage_pairs.matches(self.features.terms(text).pairs)
 
     def _that_count(self, chunk: Chunk, scores: FloatArray) -> FloatArray:
         """(..., places) of a chunk, 0 where no passage stands or one that does not count."""

@@ -21,6 +21,7 @@ from retriever.dense import similarities
 from retriever.late_interaction import moving_average, sum_of_best
 from retriever.lexical import Terms, passage_pairs, passage_stems
 from retriever.query import Query
+from retriever.rounds.query_words import QueryWords
 from retriever.speaker_mentions import named_speakers
 
 FloatArray = npt.NDArray[np.float32]
@@ -79,9 +80,9 @@ DOCUMENT_FEATURES: Mapping[str, SentenceMax | Computed] = {
     "bm25_passages": SentenceMax("stems"),
     "bm25_stretches": SentenceMax("stems", reach=1),
     "bigram_passages": SentenceMax("pairs"),
-    "bm25_document": Computed(lambda f: f.snapshot.documents.score(f.terms(f.query.text).stems)),
+    "bm25_document": Computed(lambda f: f.words.documents.score(f.terms(f.query.text).stems)),
     "bigram_document": Computed(
-        lambda f: f.snapshot.document_pairs.score(f.terms(f.query.text).pairs)
+        lambda f: f.words.document_pairs.score(f.terms(f.query.text).pairs)
     ),
     "speakers": Computed(
         lambda f: f.documents_of_speakers,
@@ -124,6 +125,7 @@ class Features:
 
     Attributes:
         snapshot: What is searched.
+        words: What the query is looked up by there.
         query: The query.
         embed: Queries (q) to unit vectors (q, d) float32.
         allowed: (passages,) which ones count; None for all.
@@ -131,6 +133,7 @@ class Features:
     """
 
     snapshot: Snapshot
+    words: QueryWords
     query: Query
     embed: Embed
     allowed: Mask | None = None
@@ -178,7 +181,7 @@ class Features:
     def terms(self, text: str) -> Terms:
         """What the whole query, or one of its sentences, is looked up by."""
         if text not in self._terms:
-            self._terms[text] = Terms.of(self.snapshot.lexicon, text)
+            self._terms[text] = Terms.of(self.words.lexicon, text)
         return self._terms[text]
 
     @cached_property
@@ -208,7 +211,7 @@ class Features:
     @cached_property
     def speaker_shares(self) -> FloatArray:
         """(passages,) 1/n where a speaker whom the query names says n-th most, summed over them."""
-        speakers = self.snapshot.speakers
+        speakers = self.words.speakers
         return speakers.postings.score(named_speakers(self.query.text, speakers))
 
     @cached_property
@@ -217,11 +220,11 @@ class Features:
 
     @cached_property
     def _stems(self) -> FloatArray:
-        return passage_stems(self.snapshot, [self.terms(text) for text in self.texts])
+        return passage_stems(self.words, [self.terms(text) for text in self.texts])
 
     @cached_property
     def _pairs(self) -> FloatArray:
-        return passage_pairs(self.snapshot, [self.terms(text) for text in self.texts])
+        return passage_pairs(self.words, [self.terms(text) for text in self.texts])
 
 
 def mask_out(scores: FloatArray, mask: Mask | None) -> FloatArray:

@@ -42,7 +42,7 @@ def passage_mask(
     if not filter_ and store.scope is None:
         return None
     rows = store.document_rows()
-    names = {name for _, id_, _, _, title, _ in rows for name in (id_, title)}
+    names = {name for _, id_, _, _, title in rows for name in (id_, title)}
     missing = yield from exchange(MissingNames(frozenset(filter_.documents) - names))
     for name in filter_.documents:
         if name in missing:
@@ -51,7 +51,7 @@ def passage_mask(
     people = store.people() if filter_.participants else {}
     admitted = [
         row
-        for row, id_, path, _, title, _ in rows
+        for row, id_, path, _, title in rows
         if filter_.admits(
             id_=id_, title=title, path=path, day=days.get(row, ""), people=people.get(row, ())
         )

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.snapshot import Snapshot
 from indexing.text.language import language_of_question
 from indexing.text.vocabulary import Lexicon
+
+if TYPE_CHECKING:
+    from retriever.rounds.query_words import QueryWords
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -43,14 +46,14 @@ class Terms:
         return cls(np.array(topic or [*stems], np.int64), lexicon.bigrams(found))
 
 
-def passage_stems(snapshot: Snapshot, texts: Sequence[Terms]) -> FloatArray:
+def passage_stems(words: QueryWords, texts: Sequence[Terms]) -> FloatArray:
     """BM25 of passages for each text, (q, passages), by stems."""
-    return _rows([snapshot.passages.score(text.stems) for text in texts])
+    return _rows([words.passages.score(text.stems) for text in texts])
 
 
-def passage_pairs(snapshot: Snapshot, texts: Sequence[Terms]) -> FloatArray:
+def passage_pairs(words: QueryWords, texts: Sequence[Terms]) -> FloatArray:
     """BM25 of passages for each text, (q, passages), by pairs of stems."""
-    return _rows([snapshot.passage_pairs.score(text.pairs) for text in texts])
+    return _rows([words.passage_pairs.score(text.pairs) for text in texts])
 
 
 def _rows(every: Sequence[FloatArray]) -> FloatArray:

@@ -25,8 +25,8 @@ from retriever.fusion import RANKINGS, Contributions, Ranking, ScoreParts, Score
 from retriever.order import best
 from retriever.query import Query
 from retriever.rounds.moments import Spreads
+from retriever.rounds.query_words import query_words
 from retriever.rounds.rounds import Rounds, Share, exchange, run_together
-from retriever.rounds.shard import view
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -107,10 +107,9 @@ class Retriever:
         filter_, limited = where or Filter(), self.store.limited(where)
         mask = yield from passage_mask(filter_, limited, self.snapshot)
         snapshot = self.snapshot
-        if snapshot.counts:
-            snapshot = yield from view(snapshot, query)
+        words = yield from query_words(snapshot, query)
         sentences = by_sentence(self.ranking.documents)
-        features = Features(snapshot, query, self.embed, mask, by_sentence=sentences)
+        features = Features(snapshot, words, query, self.embed, mask, by_sentence=sentences)
         if snapshot.passage_vectors.is_approximate:
             return score_candidates(features, self.ranking, least=least)
         return (yield from _score_all(features, self.ranking))
@@ -127,7 +126,7 @@ class Retriever:
         entries = store.documents_at([int(snapshot.document_rows[d]) for d in found])
         hits = []
         for position, entry in zip(found, entries, strict=True):
-            first, last = np.searchsorted(snapshot.owner, [position, position + 1])
+            first, last = snapshot.bounds[position : position + 2].tolist()
             own = np.arange(first, last)
             selection = [int(own[i]) for i in best(scores.passages[own], passages)]
             hits.append(

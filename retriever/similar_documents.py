@@ -75,7 +75,7 @@ def _similar(
     """The most similar documents of one part, with their rows."""
     names = {
         row: DocumentName(name, path, part, title)
-        for row, name, path, part, title, _ in store.document_rows()
+        for row, name, path, part, title in store.document_rows()
     }
     row = next((row for row, name in names.items() if name.id == id_), -1)
     at = np.flatnonzero(snapshot.document_rows == row)

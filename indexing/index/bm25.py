@@ -1,20 +1,22 @@
 """BM25: which units (passages, or documents) hold a term, and how much that says.
 
-Weights are computed when the index is built, so that scoring a query is adding up rows (eager
-scoring: Lù, BM25S, arXiv 2407.03618). The formula is Lucene's (Kamphuis et al., "Which BM25 do you
-mean?", 2020): idf = ln(1 + (N - df + 0.5) / (df + 0.5)), weight = idf * tf / (tf + k1 * (1 - b +
-b * length / mean length)), times k1 + 1 as in Robertson's original, which moves no rank.
+Weights of a query's terms are computed from counts (`postings`) when it is asked, as they rest on
+what all segments hold; scoring is then adding up rows. The formula is Lucene's (Kamphuis et al.,
+"Which BM25 do you mean?", 2020): idf = ln(1 + (N - df + 0.5) / (df + 0.5)), weight = idf * tf /
+(tf + k1 * (1 - b + b * length / mean length)), times k1 + 1 as in Robertson's original, which moves
+no rank.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.mapped import ask_ahead, mapped
+from indexing.index.mapped import ask_ahead
 from indexing.index.padding import Padding
 
 IntArray = npt.NDArray[np.int64]
@@ -112,16 +114,16 @@ class Bm25Index:
         positions: IntArray = at[self.keys[at] == terms]
         return positions
 
-    def save(self, folder: Path, name: str) -> None:
-        """Write the arrays as `name`.*.npy."""
+    def arrays(self, name: str) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+        """What `from_arrays` takes, by name."""
         for part in ("keys", "bounds", "units", "weights"):
-            np.save(folder / f"{name}.{part}.npy", getattr(self, part))
+            yield f"{name}.{part}", getattr(self, part)
 
     @classmethod
-    def load(cls, folder: Path, name: str, size: int) -> Bm25Index:
-        """Map arrays that `save` wrote into memory; pages are read when they are needed."""
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], name: str, size: int) -> Bm25Index:
+        """From what `arrays` gave."""
         keys, bounds, units, weights = (
-            mapped(folder / f"{name}.{part}.npy") for part in ("keys", "bounds", "units", "weights")
+            arrays[f"{name}.{part}"] for part in ("keys", "bounds", "units", "weights")
         )
         return cls(keys, bounds, units, weights, size)
 

@@ -9,16 +9,15 @@ blocks; large results are mapped from such files too.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.bm25 import K1, B, Bm25Index, idf, mean_length, norms, term_weights
-from indexing.index.bm25_counts import Bm25Counts
+from indexing.index.postings import Postings
 from indexing.text.vocabulary import pair_keys
 
 IntArray = npt.NDArray[np.int64]
@@ -32,7 +31,7 @@ SHIFT = 31  # of `pair_keys`
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class Block:
     """The postings of one block: terms ascending, units ascending within a term."""
 
     terms: IntArray
@@ -40,11 +39,16 @@ class _Block:
     units: UnitArray
     counts: npt.NDArray[np.float32]
 
-    def slice_terms(self, low: int, high: int) -> _Block:
+    @property
+    def size(self) -> int:
+        """Postings."""
+        return len(self.units)
+
+    def slice_terms(self, low: int, high: int) -> Block:
         """The postings of the terms from `low` on, and below `high`."""
         first, last = np.searchsorted(self.terms, (low, high))
         start, end = self.bounds[first], self.bounds[last]
-        return _Block(
+        return Block(
             np.asarray(self.terms[first:last]),
             np.asarray(self.bounds[first : last + 1]) - start,
             np.asarray(self.units[start:end]),
@@ -61,7 +65,7 @@ class _Block:
 class Bm25Builder:
     """Occurrences of terms, a block at a time; units ascend, and none is in two blocks."""
 
-    blocks: list[_Block] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
     lengths: list[IntArray] = field(default_factory=list)
     first_units: list[int] = field(default_factory=list)
 
@@ -82,56 +86,13 @@ class Bm25Builder:
         bounds = np.append(starts, len(keys)).astype(np.int64)
         ascending = (local + first).astype(np.int32)
         if self.blocks:
-            terms, bounds = _to_mmap(terms), _to_mmap(bounds)
-            ascending, counts = _to_mmap(ascending), _to_mmap(counts)
-        self.blocks.append(_Block(terms, bounds, ascending, counts))
+            terms, bounds = to_mmap(terms), to_mmap(bounds)
+            ascending, counts = to_mmap(ascending), to_mmap(counts)
+        self.blocks.append(Block(terms, bounds, ascending, counts))
 
-    def postings(self, size: int, *, k1: float = K1, b: float = B) -> Bm25Index:
-        """BM25 weights over so many units, as `Bm25Index.build` gives them for all at once."""
-        lengths = self.unit_lengths(size)
-        norm = norms(lengths, mean_length(lengths), k1=k1, b=b)
-
-        def weigh(frequency: IntArray, merged: _Block) -> npt.NDArray[np.float32]:
-            rarity = np.repeat(idf(frequency, size), frequency)
-            return term_weights(rarity, merged.counts, norm[merged.units], k1=k1)
-
-        return self._merged(size, weigh)
-
-    def counts(self, size: int) -> npt.NDArray[np.float32]:
-        """(postings,) how often the term stands in the unit, beside the weights of `postings`."""
-        return self._merged(size, lambda _, merged: merged.counts).weights
-
-    def _merged(
-        self, size: int, values: Callable[[IntArray, _Block], npt.NDArray[np.float32]]
-    ) -> Bm25Index:
-        """All blocks as one index, with values for the postings of some terms at a time."""
-        most_terms = sum(len(block.terms) for block in self.blocks)
-        most = sum(len(block.units) for block in self.blocks)
-        terms, bounds = _empty(most_terms, np.int64), _empty(most_terms + 1, np.int64)
-        units, weights = _empty(most, np.int32), _empty(most, np.float32)
-        used_terms = used = 0
-        for low, high in pairwise(self._merge_bounds()):
-            merged = _merge([block.slice_terms(low, high) for block in self.blocks])
-            frequency = np.diff(merged.bounds)
-            next_terms, next_used = used_terms + len(merged.terms), used + len(merged.units)
-            terms[used_terms:next_terms] = merged.terms
-            bounds[used_terms:next_terms] = merged.bounds[:-1] + used
-            units[used:next_used] = merged.units
-            weights[used:next_used] = values(frequency, merged)
-            used_terms, used = next_terms, next_used
-        bounds[used_terms] = used
-        return Bm25Index(terms[:used_terms], bounds[: used_terms + 1], units, weights, size)
-
-    def _merge_bounds(self) -> Iterator[int]:
-        """Terms that parts of about MERGED postings begin at, ascending, and one above all."""
-        if not self.blocks:
-            return
-        lowest = min(int(block.terms[0]) for block in self.blocks)
-        sampled = np.sort(np.concatenate([block.sample_terms() for block in self.blocks]))
-        inner = sampled[MERGE_SIZE // SAMPLE_EVERY :: MERGE_SIZE // SAMPLE_EVERY]
-        yield lowest
-        yield from np.unique(inner[inner > lowest]).tolist()
-        yield max(int(block.terms[-1]) for block in self.blocks) + 1
+    def postings(self, size: int) -> Postings:
+        """All blocks as one index, over so many units."""
+        return merged(self.blocks, self.unit_lengths(size))
 
     def unit_lengths(self, size: int) -> npt.NDArray[np.float32]:
         """(units,) terms in each of so many units."""
@@ -141,14 +102,67 @@ class Bm25Builder:
         return whole.astype(np.float32)
 
 
+class AnyBlock(Protocol):
+    """What can be merged, some terms at a time."""
+
+    @property
+    def terms(self) -> IntArray:
+        """(terms,) ascending."""
+
+    @property
+    def size(self) -> int:
+        """Postings, at most."""
+
+    def slice_terms(self, low: int, high: int) -> Block:
+        """The postings of the terms from `low` on, and below `high`; of each term one at least."""
+
+    def sample_terms(self) -> IntArray:
+        """The terms of every SAMPLE_EVERY-th posting."""
+
+
+def merged(blocks: Sequence[AnyBlock], lengths: npt.NDArray[np.float32]) -> Postings:
+    """All blocks as one index, over units of these lengths; no unit is in two."""
+    most_terms = sum(len(block.terms) for block in blocks)
+    most = sum(block.size for block in blocks)
+    terms, bounds = _empty(most_terms, np.int64), _empty(most_terms + 1, np.int64)
+    units, counts = _empty(most, np.int32), _empty(most, np.float32)
+    used_terms = used = 0
+    for low, high in pairwise(_merge_bounds(blocks)):
+        some = _merge([block.slice_terms(low, high) for block in blocks])
+        next_terms, next_used = used_terms + len(some.terms), used + len(some.units)
+        terms[used_terms:next_terms] = some.terms
+        bounds[used_terms:next_terms] = some.bounds[:-1] + used
+        units[used:next_used] = some.units
+        counts[used:next_used] = some.counts
+        used_terms, used = next_terms, next_used
+    bounds[used_terms] = used
+    return Postings(
+        terms[:used_terms], bounds[: used_terms + 1], units[:used], counts[:used], lengths
+    )
+
+
+def _merge_bounds(blocks: Sequence[AnyBlock]) -> Iterator[int]:
+    """Terms that parts of about MERGE_SIZE postings begin at, ascending, and one above all."""
+    blocks = [block for block in blocks if len(block.terms)]
+    if not blocks:
+        return
+    lowest = min(int(block.terms[0]) for block in blocks)
+    sampled = np.sort(np.concatenate([block.sample_terms() for block in blocks]))
+    inner = sampled[MERGE_SIZE // SAMPLE_EVERY :: MERGE_SIZE // SAMPLE_EVERY]
+    yield lowest
+    yield from np.unique(inner[inner > lowest]).tolist()
+    yield max(int(block.terms[-1]) for block in blocks) + 1
+
+
 @dataclass(slots=True)
 class LexicalIndexBuilder:
-    """The stems of a corpus, passage by passage, into the four indexes of a snapshot."""
+    """The stems of a corpus, passage by passage, into the postings of a segment."""
 
     passages: Bm25Builder = field(default_factory=Bm25Builder)
     passage_pairs: Bm25Builder = field(default_factory=Bm25Builder)
     documents: Bm25Builder = field(default_factory=Bm25Builder)
     document_pairs: Bm25Builder = field(default_factory=Bm25Builder)
+    function_words: Bm25Builder = field(default_factory=Bm25Builder)
 
     def add(
         self,
@@ -168,29 +182,21 @@ class LexicalIndexBuilder:
         content = ~is_function[stems]
         self.passages.add(stems[content], passage[content])
         self.documents.add(stems[content], document[content])
+        self.function_words.add(stems[~content], document[~content])
         pairs = pair_keys(stems[:-1], stems[1:])
         beside, within = passage[:-1] == passage[1:], document[:-1] == document[1:]
         self.passage_pairs.add(pairs[beside], passage[:-1][beside])
         self.document_pairs.add(pairs[within], document[:-1][within])
 
-    def postings(self, passages: int, documents: int) -> dict[str, Bm25Index]:
-        """By the names that a snapshot has for them; so many passages and documents in all."""
+    def postings(self, passages: int, documents: int) -> dict[str, Postings]:
+        """By the names that a segment has for them; so many passages and documents in all."""
         return {
-            name: builder.postings(size) for name, builder, size in self._each(passages, documents)
+            "passages": self.passages.postings(passages),
+            "passage_pairs": self.passage_pairs.postings(passages),
+            "documents": self.documents.postings(documents),
+            "document_pairs": self.document_pairs.postings(documents),
+            "function_words": self.function_words.postings(documents),
         }
-
-    def counts(self, passages: int, documents: int) -> dict[str, Bm25Counts]:
-        """The same before they are weighed."""
-        return {
-            name: Bm25Counts(builder.counts(size), builder.unit_lengths(size))
-            for name, builder, size in self._each(passages, documents)
-        }
-
-    def _each(self, passages: int, documents: int) -> Iterator[tuple[str, Bm25Builder, int]]:
-        yield "passages", self.passages, passages
-        yield "passage_pairs", self.passage_pairs, passages
-        yield "documents", self.documents, documents
-        yield "document_pairs", self.document_pairs, documents
 
 
 def empty_vectors(rows: int, dimension: int, *, in_memory: bool) -> npt.NDArray[np.float32]:
@@ -212,10 +218,11 @@ def _sort(keys: IntArray, units: UnitArray) -> tuple[IntArray, UnitArray]:
     return keys, (packed & ((1 << bits) - 1)).astype(np.int32)
 
 
-def _merge(blocks: list[_Block]) -> _Block:
-    """One block of several, whose units ascend from one to the next."""
+def _merge(blocks: list[Block]) -> Block:
+    """One block of several."""
     terms = np.sort(np.concatenate([block.terms for block in blocks]))
-    terms = terms[np.append(True, terms[1:] != terms[:-1])]  # np.unique hashes: many times slower
+    first = np.append(True, terms[1:] != terms[:-1])[: len(terms)]  # np.unique hashes: slower
+    terms = terms[first]
     places = [np.searchsorted(terms, block.terms) for block in blocks]
     frequency = np.zeros(len(terms), np.int64)
     for block, at in zip(blocks, places, strict=True):
@@ -228,14 +235,19 @@ def _merge(blocks: list[_Block]) -> _Block:
         to = np.repeat(next_free[at] - block.bounds[:-1], share) + np.arange(len(block.units))
         units[to], counts[to] = block.units, block.counts
         next_free[at] += share
-    return _Block(terms, bounds, units, counts)
+    steps = np.diff(units) <= 0
+    steps[bounds[1:-1] - 1] = False
+    if steps.any():  # documents that came in another order than their rows
+        order = np.lexsort((units, np.repeat(np.arange(len(terms)), frequency)))
+        units, counts = units[order], counts[order]
+    return Block(terms, bounds, units, counts)
 
 
 def _empty(count: int, dtype: type[Any]) -> npt.NDArray[Any]:
     return np.empty(count, dtype) if count <= IN_MEMORY else _mmap_file((count,), dtype)
 
 
-def _to_mmap(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def to_mmap(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The same values in a file without a name."""
     mapped = _mmap_file(values.shape, values.dtype.type)
     mapped[...] = values

@@ -11,10 +11,9 @@ lie far from passages. Where `faiss-gpu` and a GPU are found, a large index is s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ import numpy.typing as npt
 
 from indexing.errors import MissingDependency
 from indexing.index.gpu_vectors import GpuVectors
-from indexing.index.mapped import ask_ahead, mapped
+from indexing.index.mapped import ask_ahead
 from indexing.models.runtime import keep_memory
 
 FloatArray = npt.NDArray[np.float32]
@@ -42,25 +41,23 @@ class FaissIndex:
     """Vectors by position, searched by inner product (cosine, as all of ours have unit length).
 
     Attributes:
-        index: A flat FAISS index, or one of codes.
-        vectors: (n, d) float32 behind the codes; None where the index is flat and holds them.
+        index: FAISS's index of codes; None where all vectors are compared.
+        vectors: (n, d) float32.
         gpu: The same vectors on a GPU, where `products` are computed then.
     """
 
     index: Any
-    vectors: FloatArray | None = None
+    vectors: FloatArray
     gpu: GpuVectors | None = None
 
     @classmethod
     def build(cls, vectors: FloatArray, *, flat_below: int | None = None) -> FaissIndex:
-        """Index (n, d) float32 vectors; a large index keeps them, and they must not change."""
+        """Index (n, d) float32 vectors, which are kept and must not change."""
         flat_below = FLAT_BELOW if flat_below is None else flat_below
-        faiss = require_faiss()
         count, dimension = vectors.shape
         if count < max(flat_below, 16):  # a code has 16 values to be fitted
-            index = faiss.IndexFlatIP(dimension)
-            index.add(np.ascontiguousarray(vectors, np.float32))
-            return cls(index)
+            return cls(None, np.ascontiguousarray(vectors, np.float32))
+        faiss = require_faiss()
         pieces = dimension // 2 if dimension % 2 == 0 else dimension
         index = faiss.IndexPQFastScan(dimension, pieces, 4, faiss.METRIC_INNER_PRODUCT)
         index.pq.cp.min_points_per_centroid = 1  # no warning on standard output
@@ -70,33 +67,32 @@ class FaissIndex:
         return cls(index, vectors)
 
     @classmethod
-    def load(cls, path: Path) -> FaissIndex:
-        """Read an index that `save` wrote; the vectors behind codes are mapped into memory.
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], name: str) -> FaissIndex:
+        """From what `arrays` gave; the vectors stay mapped.
 
         Raises:
-            RuntimeError: The file is not a sound FAISS index.
-            OSError: The vectors behind the codes are not there.
+            RuntimeError: The codes are not a sound FAISS index.
         """
-        faiss = require_faiss()
-        index = faiss.read_index(str(path))
-        if isinstance(index, faiss.IndexFlat):
-            return cls(index)
+        vectors = arrays[f"{name}.vectors"]
+        if f"{name}.codes" not in arrays:
+            ask_ahead(vectors, [(0, len(vectors))])  # every search compares them all
+            return cls(None, vectors)
         keep_memory()  # each search frees and asks for the same megabytes, an array a feature
-        return cls(index, mapped(path.with_suffix(".npy")))
+        return cls(require_faiss().deserialize_index(np.array(arrays[f"{name}.codes"])), vectors)
 
-    def save(self, path: Path) -> None:
-        """Write the index, and beside it, as `.npy`, the vectors behind codes."""
-        require_faiss().write_index(self.index, str(path))
-        if self.vectors is not None:
-            np.save(path.with_suffix(".npy"), self.vectors)
+    def arrays(self, name: str) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+        """What `from_arrays` takes, by name."""
+        yield f"{name}.vectors", self.vectors
+        if self.index is not None:
+            yield f"{name}.codes", require_faiss().serialize_index(self.index)
 
     def __len__(self) -> int:
-        return int(self.index.ntotal)
+        return len(self.vectors)
 
     @property
     def is_approximate(self) -> bool:
         """Whether a search can miss a neighbour, and is worth limiting in depth."""
-        return self.vectors is not None
+        return self.index is not None
 
     @property
     def on_gpu(self) -> bool:
@@ -122,9 +118,10 @@ class FaissIndex:
         if k == 0 or not len(queries):
             return np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
         rows = np.ascontiguousarray(queries, np.float32)
-        if self.vectors is None:
-            return self._search_flat(rows, k, allowed)
-        if allowed is not None and count < FLAT_BELOW:
+        if self.index is None and allowed is None:
+            metric = require_faiss().METRIC_INNER_PRODUCT
+            return require_faiss().knn(rows, self.vectors, k, metric)  # type: ignore[no-any-return]
+        if allowed is not None and (self.index is None or count < FLAT_BELOW):
             return self._search_exact(rows, k, np.flatnonzero(allowed))
         if allowed is None and k <= GPU_DEPTH and self._gpu is not None:
             return self._gpu.search(rows, k)  # type: ignore[no-any-return]
@@ -139,7 +136,7 @@ class FaissIndex:
         """
         count = len(self) if allowed is None else int(allowed.sum())
         few = allowed is not None and count < FLAT_BELOW
-        if self.vectors is None or few or not count or self.on_gpu:
+        if self.index is None or few or not count or self.on_gpu:
             return self.search(queries, k, allowed=allowed)
         rows = np.ascontiguousarray(queries, np.float32)
         found = self._codes(rows, min(k, count), allowed)
@@ -160,9 +157,8 @@ class FaissIndex:
             return np.zeros((len(queries), 0), np.float32)
         if self.gpu is not None:
             return self.gpu.products(queries)
-        vectors = self._all_vectors()
         rows = np.ascontiguousarray(queries, np.float32)
-        return np.asarray(np.einsum("qd,nd->qn", rows, vectors), np.float32)
+        return np.asarray(np.einsum("qd,nd->qn", rows, self.vectors), np.float32)
 
     def on(self, device: str) -> FaissIndex:
         """The same index, whose `products` are computed on a device, as torch calls it.
@@ -170,22 +166,10 @@ class FaissIndex:
         Raises:
             CorpusError: There is no such device, or it has no room.
         """
-        return replace(self, gpu=GpuVectors(self._all_vectors(), device=device))
-
-    def _all_vectors(self) -> FloatArray:
-        """(n, d) a view."""
-        if self.vectors is not None:
-            return self.vectors
-        count, dimension = len(self), self.index.d
-        if not count:
-            return np.zeros((0, dimension), np.float32)
-        pointer = self.index.get_xb()
-        flat = require_faiss().rev_swig_ptr(pointer, count * dimension)
-        return np.asarray(flat).reshape(count, dimension)
+        return replace(self, gpu=GpuVectors(self.vectors, device=device))
 
     def inner_products(self, queries: FloatArray, positions: IntArray) -> FloatArray:
         """(q, p) scores of positions (p,), of which those of a document follow on each other."""
-        assert self.vectors is not None, "a flat index is searched whole"
         if len(positions):
             breaks = np.flatnonzero(np.diff(positions) != 1)
             firsts, lasts = positions[[0, *(breaks + 1)]], positions[[*breaks, -1]] + 1
@@ -194,19 +178,7 @@ class FaissIndex:
 
     def at(self, positions: IntArray) -> FloatArray:
         """The vectors (p, d) at positions (p,)."""
-        if self.vectors is not None:
-            return np.asarray(self.vectors[positions], np.float32)
-        return self.index.reconstruct_batch(positions)  # type: ignore[no-any-return]
-
-    def _search_flat(
-        self, queries: FloatArray, k: int, allowed: npt.NDArray[np.bool_] | None
-    ) -> tuple[FloatArray, IntArray]:
-        if allowed is None:
-            return self.index.search(queries, k)  # type: ignore[no-any-return]
-        faiss = require_faiss()
-        selector = faiss.IDSelectorBatch(np.flatnonzero(allowed))
-        parameters = faiss.SearchParameters(sel=selector)
-        return self.index.search(queries, k, params=parameters)  # type: ignore[no-any-return]
+        return np.asarray(self.vectors[positions], np.float32)
 
     def _search_codes(
         self, queries: FloatArray, k: int, allowed: npt.NDArray[np.bool_] | None
@@ -237,7 +209,6 @@ class FaissIndex:
         self, queries: FloatArray, k: int, places: IntArray
     ) -> tuple[FloatArray, IntArray]:
         """The k nearest among some positions, by all their products."""
-        assert self.vectors is not None
         if len(places) and places[-1] - places[0] < 2 * len(places):  # as of a filter's documents
             ask_ahead(self.vectors, [(int(places[0]), int(places[-1]) + 1)])
         scores = inner_products(queries, self.vectors, places)
@@ -250,7 +221,6 @@ class FaissIndex:
         faiss = require_faiss()
         if not hasattr(faiss, "StandardGpuResources") or faiss.get_num_gpus() == 0:
             return None
-        assert self.vectors is not None
         try:
             index = faiss.GpuIndexFlatIP(faiss.StandardGpuResources(), self.vectors.shape[1])
             for start in range(0, len(self.vectors), BLOCK):

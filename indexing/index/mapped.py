@@ -13,26 +13,11 @@ import ctypes
 import mmap
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 AHEAD = 1 << 16  # bytes: less is read page by page
-
-
-def mapped(path: Path) -> npt.NDArray[Any]:
-    """An array that `np.save` wrote.
-
-    Raises:
-        OSError: It cannot be read.
-        ValueError: It is no array.
-    """
-    array = np.load(path, mmap_mode="r", allow_pickle=False)
-    if isinstance(array.base, mmap.mmap) and hasattr(mmap, "MADV_RANDOM"):
-        array.base.madvise(mmap.MADV_RANDOM)
-    return np.asarray(array)  # as quick to slice as any array
 
 
 def ask_ahead(array: npt.NDArray[Any], spans: Sequence[tuple[int, int]]) -> None:

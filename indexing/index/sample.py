@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.faiss_index import FaissIndex, inner_products
+from indexing.index.faiss_index import inner_products
 from indexing.index.selection import Selection
+from indexing.index.vectors import Vectors
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -37,11 +38,11 @@ class Sample:
         evenly = documents[np.linspace(0, len(documents) - 1, count).astype(int)]
         return cls(Selection.of(evenly, bounds))
 
-    def kept(self, index: FaissIndex) -> Sample:
+    def kept(self, index: Vectors) -> Sample:
         """The same with its vectors in memory: each query is compared with them."""
         return Sample(self.selection, np.ascontiguousarray(index.at(self.selection.passages)))
 
-    def similarity(self, index: FaissIndex, queries: FloatArray) -> FloatArray:
+    def similarity(self, index: Vectors, queries: FloatArray) -> FloatArray:
         """(q, p) of queries (q, d) with each passage, whose vectors are in the index."""
         if self.vectors is None:
             return index.inner_products(queries, self.selection.passages)

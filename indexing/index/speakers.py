@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -59,37 +58,22 @@ class Speakers:
             ),
         )
 
-    def among(self, names: Sequence[str]) -> Speakers:
-        """These speakers, in ascending order, alone; who speaks nowhere here has no passage."""
-        spans = [self._span(name) for name in names]
-        units = [self.postings.units[first:last] for first, last in spans]
-        weights = [self.postings.weights[first:last] for first, last in spans]
-        postings = Bm25Index(
-            keys=np.arange(len(names)),
-            bounds=np.cumsum([0, *map(len, units)]),
-            units=np.concatenate([self.postings.units[:0], *units]),
-            weights=np.concatenate([self.postings.weights[:0], *weights]),
-            size=self.postings.size,
-        )
-        return Speakers(tuple(names), postings)
-
-    def _span(self, name: str) -> tuple[int, int]:
-        """Where the postings of a speaker begin and end."""
+    def passages_of(self, name: str) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        """The passages in which somebody speaks, ascending, and their weights; none if nowhere."""
         at = bisect_left(self.names, name)
         if self.names[at : at + 1] != (name,):
-            return 0, 0
-        return int(self.postings.bounds[at]), int(self.postings.bounds[at + 1])
-
-    def save(self, folder: Path) -> None:
-        """Write to `speakers.*` in a folder."""
-        (folder / "speakers.json").write_text(json.dumps(self.names), "utf-8")
-        self.postings.save(folder, "speakers")
+            at, bounds = 0, np.zeros(2, np.int64)
+        else:
+            bounds = self.postings.bounds
+        row = slice(int(bounds[at]), int(bounds[at + 1]))
+        return self.postings.units[row], self.postings.weights[row]
 
     @classmethod
-    def load(cls, folder: Path, passages: int) -> Speakers:
-        """Read what `save` wrote, over that many passages."""
-        names = json.loads((folder / "speakers.json").read_text("utf-8"))
-        return cls(tuple(names), Bm25Index.load(folder, "speakers", passages))
+    def from_arrays(
+        cls, names: tuple[str, ...], arrays: Mapping[str, npt.NDArray[Any]], passages: int
+    ) -> Speakers:
+        """From the names, and what the postings' `arrays` gave, over so many passages."""
+        return cls(names, Bm25Index.from_arrays(arrays, "speakers", passages))
 
     @cached_property
     def by_name(self) -> dict[str, tuple[int, ...]]:

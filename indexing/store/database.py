@@ -23,7 +23,7 @@ from indexing.errors import (
     CorpusReplaced,
     CorpusTooNew,
 )
-from indexing.store.checksums import register
+from indexing.store.checksums import CURRENT_CHECKSUMS, register
 from indexing.store.migrations import MIGRATIONS
 
 if TYPE_CHECKING:  # `rag-app --help` imports this file, and NumPy takes longer than all the rest
@@ -115,6 +115,7 @@ class Database:
             if self.identity is None or self.identity.inode != before.inode:
                 raise replaced(path)
             self._migrate()
+            self.run(CURRENT_CHECKSUMS)
         except BaseException:
             self._connection.close()
             raise

@@ -18,7 +18,16 @@ from indexing.store.database import Database
 OCCASION = "occasion"  # an object of its fields
 SPEAKER_NAMES = "speakers"  # {label in the file: name}
 PICTURES = "pictures"  # [key of a blob: what OCR has read in a picture]
+LISTED = "listed"  # [characters, words, tokens, when it was added, passages, who speaks in it]
 FIGURES = "figures"  # [{field of a figure; key: of its blob}]
+
+LISTED_NOW = (
+    "json_array(length(text), words, tokens, added,"
+    " (SELECT count(*) FROM passages WHERE document = documents.row),"
+    " json((SELECT json_group_array(DISTINCT value) FROM passages, json_each(speakers)"
+    " WHERE document = documents.row)))"
+)
+"""What `LISTED` holds, of a document as it is."""
 
 FACT_CHECKSUM = "checksum(document, CAST(name AS BLOB), CAST(value AS BLOB))"
 

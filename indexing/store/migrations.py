@@ -108,4 +108,27 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     # by key: what was read in pictures of pages, figures
     ("CREATE TABLE blobs (key TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL)",),
+    # the manifest of the index: its segments, documents that are in none yet, and rows that are no
+    # longer as segments up to a number have them. The view is made by each connection, so that the
+    # schema stays within the first page of the file
+    (
+        "DROP VIEW current_checksums",
+        "CREATE TABLE segments (number INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT NULL)",
+        "CREATE TABLE unindexed (row INTEGER PRIMARY KEY)",
+        "CREATE TABLE outdated (row INTEGER PRIMARY KEY, segment INTEGER NOT NULL)",
+        "INSERT INTO unindexed SELECT row FROM documents",
+        # what lists of documents show, so that no text is read for them
+        "INSERT OR REPLACE INTO facts SELECT row, 'listed', json_array(length(text), words, tokens,"
+        " added, (SELECT count(*) FROM passages WHERE document = documents.row),"
+        " json((SELECT json_group_array(DISTINCT value) FROM passages, json_each(speakers)"
+        " WHERE document = documents.row))), 0 FROM documents",
+        "UPDATE facts SET checksum = checksum(document, CAST(name AS BLOB), CAST(value AS BLOB))"
+        " WHERE name = 'listed'",
+        "CREATE TRIGGER document_added AFTER INSERT ON documents BEGIN"
+        " INSERT INTO unindexed VALUES (NEW.row); END",
+        "CREATE TRIGGER document_removed AFTER DELETE ON documents BEGIN"
+        " DELETE FROM unindexed WHERE row = OLD.row;"
+        " INSERT OR REPLACE INTO outdated"
+        " SELECT OLD.row, seq FROM sqlite_sequence WHERE name = 'segments'; END",
+    ),
 )

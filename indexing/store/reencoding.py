@@ -5,6 +5,7 @@ from __future__ import annotations
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.store.database import Database, to_blob
+from indexing.store.index_state import IndexState
 from indexing.store.meta import Meta, fingerprint_key
 
 
@@ -62,3 +63,4 @@ class Reencoding:
                 " WHERE now.document = checksums.document)"
             )
             self._meta.put_fingerprint(fingerprint)
+            IndexState(self._database).clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Any
@@ -30,7 +30,17 @@ from indexing.errors import DocumentNotFound
 from indexing.filter import Filter
 from indexing.store.collections import Collections
 from indexing.store.database import Database
-from indexing.store.facts import FIGURES, OCCASION, SPEAKER_NAMES, Facts, column, to_occasion
+from indexing.store.facts import (
+    FIGURES,
+    LISTED,
+    LISTED_NOW,
+    OCCASION,
+    SPEAKER_NAMES,
+    Facts,
+    column,
+    to_occasion,
+)
+from indexing.store.index_state import IndexState
 from indexing.store.meta import Meta
 from indexing.store.pictures import Pictures
 
@@ -98,6 +108,7 @@ class StoreView:
         self.database = database
         self.collections = Collections(database)
         self.facts = Facts(database)
+        self.index = IndexState(database)
         self.meta = Meta(database)
         self.scope = scope
 
@@ -160,21 +171,24 @@ class StoreView:
         """All documents, in the order they were added."""
         here = "" if self.scope is None else f" AND collection IN ({self._rows})"
         rows = self.database.rows(
-            "SELECT id, path, part, title, format, length(text), words, tokens,"
-            " (SELECT count(*) FROM passages WHERE document = documents.row), added,"
+            f"SELECT id, path, part, title, format, coalesce({column(LISTED)}, {LISTED_NOW}),"
             " (SELECT json_group_array(name) FROM (SELECT name FROM memberships JOIN collections"
             " ON collections.row = memberships.collection"
             f" WHERE memberships.document = documents.row{here} ORDER BY collections.row)),"
             f" {column(OCCASION)} FROM {self._documents} ORDER BY row"
         )
         return [
-            replace(
-                DocumentEntry(*row[:10]),
-                collections=tuple(json.loads(row[10])),
-                occasion=to_occasion(row[11]),
-            )
-            for row in rows
+            _entry(names, json.loads(listed), json.loads(collections), occasion)
+            for *names, listed, collections, occasion in rows
         ]
+
+    def _speakers(self) -> Iterator[tuple[int, str, list[str]]]:
+        """(row, id, who speaks in it) of every document."""
+        rows = self.database.each(
+            f"SELECT row, id, coalesce({column(LISTED)}, {LISTED_NOW}) FROM {self._documents}"
+        )
+        for row, id_, listed in rows:
+            yield row, id_, json.loads(listed)[-1]
 
     def identities(self) -> list[DocumentIdentity]:
         """Every document as a catalogue knows it, by row."""
@@ -194,6 +208,10 @@ class StoreView:
         """For each content digest: the id and path of the document that holds it."""
         rows = self.database.each(f"SELECT digest, id, path FROM {self._documents}")
         return {digest: (id_, path) for digest, id_, path in rows}
+
+    def has(self, id_: str) -> bool:
+        """Whether there is a document by that id."""
+        return bool(self.database.rows(f"SELECT 1 FROM {self._documents} WHERE id = ?", [id_]))
 
     @property
     def is_empty(self) -> bool:
@@ -231,9 +249,9 @@ class StoreView:
             raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
         return to_document(rows[0])
 
-    def document_rows(self) -> list[tuple[int, str, str, str, str, int]]:
-        """(row, id, path, part, title, words) of every document, by row."""
-        statement = f"SELECT row, id, path, part, title, words FROM {self._documents} ORDER BY row"
+    def document_rows(self) -> list[tuple[int, str, str, str, str]]:
+        """(row, id, path, part, title) of every document, by row."""
+        statement = f"SELECT row, id, path, part, title FROM {self._documents} ORDER BY row"
         return self.database.rows(statement)
 
     def documents_at(self, rows: Sequence[int]) -> list[DocumentName]:
@@ -254,9 +272,11 @@ class StoreView:
         """(row, metadata) of every document, by row."""
         return self.database.each(f"SELECT row, metadata FROM {self._documents} ORDER BY row")
 
-    def texts(self) -> Iterator[tuple[int, str]]:
-        """(row, text) of every document, by row."""
-        return self.database.each(f"SELECT row, text FROM {self._documents} ORDER BY row")
+    def texts(self, rows: Sequence[int] | None = None) -> Iterator[tuple[int, str]]:
+        """(row, text) of every document, or of some, by row."""
+        where, values = _among("row", rows)
+        statement = f"SELECT row, text FROM {self._documents}{where} ORDER BY row"
+        return self.database.each(statement, values)
 
     def days(self) -> dict[int, str]:
         """The day of every document that has one, by row."""
@@ -266,9 +286,9 @@ class StoreView:
         """Everybody who takes part in or speaks in each document, by row."""
         occasions = self.facts.occasions().items()
         people = {row: {*one.participants} for row, one in occasions}
-        rows = "SELECT DISTINCT document, speakers FROM passages WHERE speakers != '[]'"
-        for row, names in self.database.each(rows):
-            people.setdefault(row, set()).update(json.loads(names))
+        for row, _, names in self._speakers():
+            if names:
+                people.setdefault(row, set()).update(names)
         return {row: frozenset(names) for row, names in people.items()}
 
     def people_by_id(self) -> dict[str, frozenset[str]]:
@@ -279,11 +299,7 @@ class StoreView:
 
     def transcripts(self) -> frozenset[str]:
         """Ids of the documents in which somebody speaks."""
-        rows = self.database.each(
-            f"SELECT id FROM {self._documents} WHERE row IN"
-            " (SELECT document FROM passages WHERE speakers != '[]')"
-        )
-        return frozenset(id_ for (id_,) in rows)
+        return frozenset(id_ for _, id_, names in self._speakers() if names)
 
     def places_of_pages(self, id_: str, numbers: Iterable[int]) -> dict[int, str]:
         """What pages of a document are called, by number, as `Page.place` has it."""
@@ -347,17 +363,21 @@ class StoreView:
             for row, document, start, end, who, time, page in rows
         ]
 
-    def passage_spans(self) -> npt.NDArray[np.int64]:
+    def passage_spans(self, rows: Sequence[int] | None = None) -> npt.NDArray[np.int64]:
         """(passages, 4): row, row of its document, start and end, by document and position."""
-        statement = 'SELECT row, document, start, "end" FROM passages ORDER BY document, start'
-        numbers = chain.from_iterable(self.database.each(statement))
+        where, values = _among("document", rows)
+        statement = (
+            f'SELECT row, document, start, "end" FROM passages{where} ORDER BY document, start'
+        )
+        numbers = chain.from_iterable(self.database.each(statement, values))
         return np.fromiter(numbers, np.int64).reshape(-1, 4)
 
-    def passage_speakers(self) -> list[tuple[str, ...]]:
+    def passage_speakers(self, rows: Sequence[int] | None = None) -> list[tuple[str, ...]]:
         """Who speaks in every passage, most words first, by document row and position."""
         read = lru_cache(4096)(lambda names: tuple(json.loads(names)))
-        rows = self.database.each("SELECT speakers FROM passages ORDER BY document, start")
-        return [read(names) for (names,) in rows]
+        where, values = _among("document", rows)
+        statement = f"SELECT speakers FROM passages{where} ORDER BY document, start"
+        return [read(names) for (names,) in self.database.each(statement, values)]
 
     def passage_vectors_of(self, id_: str) -> npt.NDArray[np.float32]:
         """(passages, d) vectors of a document's passages, in order.
@@ -375,14 +395,17 @@ class StoreView:
         vectors, length = rows[0]
         return np.frombuffer(vectors, "<f4").reshape(-1, length // 4)
 
-    def vectors(self) -> Iterator[tuple[int, npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
+    def vectors(
+        self, rows: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
         """(row, document vector (d,), passage vectors (p, d)) of every document, by row."""
-        rows = self.database.each(
+        where, values = _among("documents.row", rows)
+        statement = (
             "SELECT documents.row, vector, vectors FROM documents"
-            " JOIN passage_vectors ON passage_vectors.document = documents.row"
+            f" JOIN passage_vectors ON passage_vectors.document = documents.row{where}"
             " ORDER BY documents.row"
         )
-        for row, whole, parts in rows:
+        for row, whole, parts in self.database.each(statement, values):
             vector = np.frombuffer(whole, "<f4")
             yield row, vector, np.frombuffer(parts, "<f4").reshape(-1, len(vector))
 
@@ -402,6 +425,34 @@ class StoreView:
     @property
     def _rows(self) -> str:
         return ", ".join(map(str, self.scope or ()))
+
+
+def _entry(
+    names: Sequence[str], listed: Sequence[Any], collections: Sequence[str], occasion: str | None
+) -> DocumentEntry:
+    id_, path, part, title, format_ = names
+    characters, words, tokens, added, passages, _ = listed
+    return DocumentEntry(
+        id=id_,
+        path=path,
+        part=part,
+        title=title,
+        format=format_,
+        characters=characters,
+        words=words,
+        tokens=tokens,
+        passages=passages,
+        added=added,
+        collections=tuple(collections),
+        occasion=to_occasion(occasion),
+    )
+
+
+def _among(column: str, rows: Sequence[int] | None) -> tuple[str, list[str]]:
+    """A condition that a column is one of some numbers, and its value; none for all."""
+    if rows is None:
+        return "", []
+    return f" WHERE {column} IN (SELECT value FROM json_each(?))", [json.dumps(list(rows))]
 
 
 def to_document(values: Sequence[Any]) -> Document:

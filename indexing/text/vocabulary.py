@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -48,17 +47,6 @@ class Lexicon:
     def __post_init__(self) -> None:
         self._numbers = {stem: number for number, stem in enumerate(self.stems)}
         self._function = {self._numbers[w] for w in FUNCTION_WORDS if w in self._numbers}
-
-    @classmethod
-    def load(cls, path: Path) -> Lexicon:
-        """Read a lexicon that `save` wrote."""
-        languages, *stems = path.read_text("utf-8").split("\n")[:-1]
-        return cls(stems, languages.split())
-
-    def save(self, path: Path) -> None:
-        """Write the languages, then one stem a line."""
-        lines = [" ".join(self.languages), *self.stems]
-        path.write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="\n")
 
     def learn(self, text: str, language: str = ENGLISH) -> list[int]:
         """Numbers of the words of a text in a language, new stems entered."""

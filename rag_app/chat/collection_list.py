@@ -47,7 +47,7 @@ class CollectionList:
         if all(one.name != name or one.owner != person for one in self.entries(person)):
             raise InvalidRequest("this collection is not yours to share; ask its owner")
         change = self._corpus.collections.share if shared else self._corpus.collections.unshare
-        patiently(lambda: change(name), f"{name}: cannot be changed")
+        patiently(self._corpus, lambda: change(name), f"{name}: cannot be changed")
 
     def for_uploads(self, person: str | None) -> str | None:
         """The name of the collection that a person's uploads go to; None before the first one."""

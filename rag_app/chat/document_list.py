@@ -93,7 +93,7 @@ class DocumentList:
             for one in self._entries(Filter(collections=(name,)))
             if one.id == id_
         }
-        patiently(lambda: access.remove(id_), f"{entry.title}: cannot be removed")
+        patiently(self._corpus, lambda: access.remove(id_), f"{entry.title}: cannot be removed")
         stay = self._paths()
         for path in paths - stay:
             self._uploads.delete(path)

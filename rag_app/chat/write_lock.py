@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from indexing.errors import CorpusLocked
+from rag_app.corpus.corpus import Corpus
 
 LOCK_TIMEOUT = 5  # seconds to wait for another writer
 
 
-def patiently(change: Callable[[], object], failure: str) -> None:
+def patiently(corpus: Corpus, change: Callable[[], object], failure: str) -> None:
     """Make a change as soon as nobody else writes.
 
     Args:
+        corpus: What is changed.
         change: What to do.
         failure: What could not be done, in case that takes longer than `LOCK_TIMEOUT`.
 
     Raises:
         CorpusLocked: It does.
     """
-    deadline = time.monotonic() + LOCK_TIMEOUT
-    while True:
-        try:
+    try:
+        with corpus.waiting(LOCK_TIMEOUT):
             change()
-            return
-        except CorpusLocked as error:
-            if time.monotonic() > deadline:
-                raise CorpusLocked(
-                    f"{failure} while documents are being added; try again later"
-                ) from error
-            time.sleep(0.2)
+    except CorpusLocked as error:
+        raise CorpusLocked(f"{failure} while documents are being added; try again later") from error

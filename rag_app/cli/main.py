@@ -44,6 +44,7 @@ from rag_app.cli.options import (
     with_retriever,
     with_shape,
     with_synchronous,
+    with_wait,
     with_workers,
     with_yes,
 )
@@ -84,6 +85,7 @@ ELSEWHERE = {
     "verify": "rag_app.cli.maintenance.verify",
     "backup": "rag_app.cli.maintenance.backup",
     "restore": "rag_app.cli.maintenance.backup",
+    "optimize": "rag_app.cli.maintenance.optimize",
     "export": "rag_app.cli.maintenance.exchange",
     "import": "rag_app.cli.maintenance.exchange",
 }
@@ -160,6 +162,7 @@ def main(context: click.Context, config: Path | None) -> None:
 @with_ocr
 @with_file_limits
 @with_synchronous
+@with_wait
 @with_workers
 @with_json
 def index(
@@ -175,6 +178,7 @@ def index(
     ocr: OcrSettings,
     limits: FileLimits,
     synchronous: Synchronous,
+    wait: float,
     workers: RayWorkers | None,
     as_json: bool,
 ) -> None:
@@ -191,6 +195,7 @@ def index(
         raise InvalidRequest("name the files or folders to index, or --reencode, but not both")
     settings = encoder_settings(encoder, extension, max_length, dtype)
     options = {"encoder": settings, "limits": limits, "ocr": ocr, "synchronous": synchronous}
+    options["wait"] = wait
     with _corpus(folder, workers=workers, **options) as corpus:
         if reencode:
             with printing.index_progress("Encoding") as advance:

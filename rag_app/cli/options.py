@@ -198,6 +198,14 @@ with_synchronous = click.option(
     help="What a power cut may take: the latest documents (normal), or nothing (full, slower).",
 )
 
+with_wait = click.option(
+    "--wait",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    show_default=True,
+    help="Seconds to wait for others who write to the corpus.",
+)
+
 with_k = click.option(
     "-k", type=click.IntRange(min=1), default=5, show_default=True, help="Number of documents."
 )

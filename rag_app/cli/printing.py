@@ -259,7 +259,7 @@ def info(
     )
     say(
         f"on disk     {about.bytes / 1e6:,.1f} MB, generation {about.generation}, "
-        f"index {about.snapshot}"
+        f"index {about.snapshot}, {count_noun(about.segments, 'segment')}"
     )
     if about.shards:
         say(f"shards      {about.shards}")

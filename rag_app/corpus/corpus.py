@@ -29,9 +29,10 @@ from rag_app.corpus.maintenance import Maintenance
 from rag_app.corpus.models import Models
 from rag_app.corpus.question_answering import QuestionAnswering
 from rag_app.corpus.search import Search, SearchRequest
+from rag_app.corpus.segments import CorpusView
 from rag_app.corpus.shards.manifest import Division, MissingShards
-from rag_app.corpus.snapshots import CorpusView
 from rag_app.corpus.stores import Stores
+from rag_app.corpus.write_lock import WAIT
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Event, Mode
@@ -79,6 +80,8 @@ class Corpus:
         notify: Called with a message about anything that takes long.
         synchronous: What may be lost in a power cut. "normal": the latest documents, which the next
             `add` reads again. "full": nothing, but every commit waits for the disk.
+        wait: Seconds for which whatever writes waits for those who came before it, of this process
+            and of others; it says so to `notify`.
         quick_start: Whether searches and quotes use exported models, which load at once; for
             programs that end after a few questions. Models are exported at first use, once per
             machine. Otherwise torch is loaded, which takes seconds but then less time per question.
@@ -105,6 +108,7 @@ class Corpus:
         ocr: OcrSettings | None = None,
         notify: Callable[[str], None] | None = None,
         synchronous: Synchronous = "normal",
+        wait: float = WAIT,
         quick_start: bool = False,
         workers: RayWorkers | None = None,
         missing_shards: MissingShards = "fail",
@@ -118,7 +122,7 @@ class Corpus:
             place, workers = address.folder(), workers or RayWorkers(address.cluster)
         self.folder = Path(place).resolve()
         self._limits = limits or FileLimits()
-        self._stores = Stores(self.folder, synchronous=synchronous)
+        self._stores = Stores(self.folder, synchronous=synchronous, wait=wait, notify=notify)
         self._indexes = Indexes(self.folder, self._stores, synchronous=synchronous, notify=notify)
         self._models = Models(
             self.folder,
@@ -188,7 +192,7 @@ class Corpus:
             among: Consider only these of the files under the paths; None for all.
 
         Raises:
-            CorpusLocked: Another process is writing.
+            CorpusLocked: Others are writing, for longer than this waits.
             EncoderMismatch: The corpus was encoded in another way.
             InvalidRequest: The collection's name is not valid, or somebody else owns it.
         """
@@ -274,6 +278,10 @@ class Corpus:
         """
         return self._stores.connection().revision if self.exists else ""
 
+    def waiting(self, seconds: float) -> AbstractContextManager[None]:
+        """What this thread writes inside waits for others so long, instead of for `wait`."""
+        return self._stores.waiting(seconds)
+
     def reencode(self, *, progress: Callable[[Progress], None] | None = None) -> int:
         """Encode every document again with this object's settings; how many in this run."""
         return self._ingestion.reencode(progress)
@@ -325,7 +333,7 @@ class Corpus:
 
         Raises:
             CorpusNotFound: There is no corpus in the folder.
-            CorpusLocked: Another process is writing.
+            CorpusLocked: Others are writing, for longer than this waits.
             InvalidRequest: The number is out of range, no cluster answers at the address, or its
                 machines have too few GPUs.
             ShardLost: A shard does not start on the cluster.
@@ -337,6 +345,20 @@ class Corpus:
         self._indexes.unite()
 
     # Maintenance
+
+    def optimize(self) -> int:
+        """Merge the segments of the index into one; how many there were.
+
+        Nothing has to be done for searches to stay quick: segments of a size are merged as they
+        come. One is a little quicker still, and takes no room for what has been removed.
+
+        Raises:
+            CorpusNotFound: There is no corpus in the folder.
+            CorpusLocked: Others are writing, for longer than this waits.
+        """
+        self._stores.connection()
+        with self._stores.writing() as store:
+            return self._indexes.optimize(store)
 
     def verify(self, *, progress: Callable[[int, int], None] | None = None) -> Verification:
         """Compare everything stored with its checksums; damaged documents are listed by name.
@@ -362,7 +384,7 @@ class Corpus:
 
         Raises:
             CorpusDamaged: Nothing in the file can be read.
-            CorpusLocked: Another process is writing.
+            CorpusLocked: Others are writing, for longer than this waits.
         """
         return self._maintenance.repair(progress)
 
@@ -392,7 +414,7 @@ class Corpus:
         Raises:
             InvalidRequest: There is a corpus in the folder, and `replace` is false.
             UnreadableFile: The file is not a backup, or is damaged; then nothing is changed.
-            CorpusLocked: Another process is writing.
+            CorpusLocked: Others are writing, for longer than this waits.
         """
         return self._maintenance.restore(Path(path), replace=replace)
 
@@ -429,7 +451,7 @@ class Corpus:
         Raises:
             UnreadableFile: The file is not an export, or is damaged; documents before the damage
                 are added.
-            CorpusLocked: Another process is writing.
+            CorpusLocked: Others are writing, for longer than this waits.
         """
         return self._ingestion.import_archive(Path(path), progress)
 
@@ -741,7 +763,7 @@ class Corpus:
         """The store, while no other process can write to it.
 
         Raises:
-            CorpusLocked: Another process is writing.
+            CorpusLocked: Others are writing, for longer than this waits.
             CorpusError: The folder cannot be written to.
         """
         return self._stores.writing()

@@ -199,7 +199,8 @@ class FolderWatch:
             return
         gone = any(not os.path.lexists(path) for path in ready)
         among = None if gone or all_of_it else [*ready, *_real(ready)]
-        report = self.corpus.add(here, collection=self.collection, among=among)
+        with self.corpus.waiting(0):  # what is found out meanwhile is told; it is tried again
+            report = self.corpus.add(here, collection=self.collection, among=among)
         self._waits = False
         yield from self._problems(report, here)
         if gone or all_of_it:

@@ -6,8 +6,9 @@ be made again at any time.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,14 +18,16 @@ from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
 from indexing.store.database import Synchronous
 from indexing.store.store import Store
+from rag_app.corpus.segments import Segments
 from rag_app.corpus.shards.lost_replicas import LostReplicas
 from rag_app.corpus.shards.manifest import Division, MissingShards, ShardManifest
 from rag_app.corpus.shards.shards import PinnedShards, Shards
-from rag_app.corpus.snapshots import Snapshots
 from rag_app.corpus.stores import Stores
 
 if TYPE_CHECKING:
     from rag_app.corpus.shards.ray_cluster import RemoteShards
+
+PUBLICATION = 1.0  # seconds between two segments of a long `add`
 
 
 class Indexes:
@@ -46,13 +49,13 @@ class Indexes:
         notify: Callable[[str], None] | None = None,
     ) -> None:
         self._folder, self._stores, self._notify = folder, stores, notify
-        self._snapshots = Snapshots(folder, notify)
+        self._segments = Segments(folder, notify)
         self._shards = Shards(folder, synchronous=synchronous, notify=notify)
         self._lost_replicas = LostReplicas()
 
     def close(self) -> None:
         """Let go of files and memory."""
-        self._snapshots.close()
+        self._segments.close()
         self._shards.close()
 
     @property
@@ -64,18 +67,18 @@ class Indexes:
 
     def snapshot(self, store: Store) -> Snapshot:
         """Of the whole store as it is read now, whether it is divided or not."""
-        return self._snapshots.current(store)
+        return self._segments.current(store)
 
     def are_current(self, store: Store) -> bool:
         """Whether those of the store as it is now are on disk."""
         if self.manifest is None:
-            return self._snapshots.are_saved(store)
+            return self._segments.are_current(store)
         return self._shards.are_current(store)
 
     def damage(self, store: Store) -> str:
         """What is wrong with the files on disk; "" where nothing is."""
         if self.manifest is None:
-            return self._snapshots.damage(store)
+            return self._segments.damage(store)
         return self._shards.damage()
 
     @contextmanager
@@ -121,9 +124,36 @@ class Indexes:
     def refresh(self, store: Store) -> None:
         """Bring them up to a changed store."""
         if self.manifest is None:
-            self._snapshots.refresh(store)
+            self._segments.refresh(store)
         else:
             self.publish(store)
+
+    @contextmanager
+    def publishing(self, store: Store) -> Iterator[None]:
+        """Whatever is committed inside is found within about a second; all of it afterwards."""
+        if self.manifest is not None:
+            yield
+            self.publish(store)
+            return
+        done = threading.Event()
+        thread = threading.Thread(target=self._publish_until, args=(done,), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+            self._segments.refresh(store)
+
+    def _publish_until(self, done: threading.Event) -> None:
+        """Index what another thread commits, while that holds the write lock."""
+        while not done.wait(PUBLICATION):
+            try:
+                with closing(Store(self._folder)) as store:
+                    self._segments.refresh(store)
+            except RagAppError as error:  # which ends nothing: it is done again at the end
+                if self._notify is not None:
+                    self._notify(str(error))
 
     def publish(self, store: Store) -> None:
         """Bring shards, if there are any, up to a changed store."""
@@ -133,10 +163,18 @@ class Indexes:
     def rebuild(self, store: Store) -> None:
         """Make them again, whatever is on disk."""
         if self.manifest is None:
-            self._snapshots.rebuild(store)
+            self._segments.rebuild(store)
         else:
             self._shards.rebuild(store)
             self._load_actors()
+
+    def optimize(self, store: Store) -> int:
+        """Make one segment of all; how many there were."""
+        self.refresh(store)
+        segments = len(store.index.manifest().segments)
+        if self.manifest is None:
+            self._segments.merge(store, everything=True)
+        return segments
 
     # Dividing
 
@@ -164,7 +202,7 @@ class Indexes:
         with self._stores.writing() as store:
             self._release_actors()
             self._shards.unite()
-            self._snapshots.refresh(store)
+            self._segments.refresh(store)
 
     def _name_on_cluster(self, division: Division) -> str:
         """What the corpus is called on the cluster, which has been found to have room for it."""

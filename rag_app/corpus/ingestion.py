@@ -81,8 +81,8 @@ class Ingestion:
             if owner is not None:
                 store.collections.claim(collection, owner)
             indexer = self._indexer(store, progress, recheck=recheck, collection=collection)
-            report = indexer.add(files, among=among)
-            self.indexes.refresh(store)
+            with self.indexes.publishing(store):
+                report = indexer.add(files, among=among)
         return report
 
     def add_documents(self, documents: Iterable[Document], collection: str) -> IndexReport:
@@ -90,8 +90,8 @@ class Ingestion:
         collection = collection_name(collection)
         with self.stores.writing() as store:
             indexer = self._indexer(store, collection=collection)
-            report = indexer.add_documents(documents)
-            self.indexes.refresh(store)
+            with self.indexes.publishing(store):
+                report = indexer.add_documents(documents)
         return report
 
     def import_archive(
@@ -106,8 +106,8 @@ class Ingestion:
             self.stores.writing() as store,
         ):
             encoder = self.models.encoder(store.fingerprint())
-            report = import_documents(store, export, encoder, progress=progress)
-            self.indexes.refresh(store)
+            with self.indexes.publishing(store):
+                report = import_documents(store, export, encoder, progress=progress)
         return report
 
     def reencode(self, progress: Callable[[Progress], None] | None) -> int:

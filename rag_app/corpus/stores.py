@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from weakref import WeakSet
 
-from indexing.errors import CorpusError, CorpusLocked
-from indexing.store.database import FileIdentity, Synchronous, make_folder, replaced
+from indexing.store.database import FileIdentity, Synchronous, replaced
 from indexing.store.store import FILE_NAME, Store
+from rag_app.corpus import write_lock
 
 
 class Stores:
@@ -19,11 +19,21 @@ class Stores:
     Args:
         folder: The folder of the corpus.
         synchronous: What a power cut may take.
+        wait: Seconds that a writer waits for those who came before it.
+        notify: Called with a sentence when that takes long.
     """
 
-    def __init__(self, folder: Path, *, synchronous: Synchronous = "normal") -> None:
-        self._folder = folder
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        synchronous: Synchronous = "normal",
+        wait: float = 0.0,
+        notify: Callable[[str], None] | None = None,
+    ) -> None:
+        self._folder, self._wait, self._notify = folder, wait, notify
         self._synchronous = synchronous
+        self._patience = threading.local()
         self._opened: FileIdentity | None = None
         self._local = threading.local()
         self._open: WeakSet[Store] = WeakSet()
@@ -75,7 +85,7 @@ class Stores:
         """This thread's connection, while no other process can write.
 
         Raises:
-            CorpusLocked: Another process is writing.
+            CorpusLocked: Another process is writing, for longer than this one waits.
             CorpusReplaced: Another database lies in the folder than the one last opened, or none;
                 the next call writes to what lies there.
             CorpusError: The folder cannot be written to.
@@ -84,29 +94,23 @@ class Stores:
             yield self.connection(create=True)
 
     @contextmanager
+    def waiting(self, seconds: float) -> Iterator[None]:
+        """What this thread writes inside waits so long for those who came before."""
+        before = getattr(self._patience, "seconds", None)
+        self._patience.seconds = seconds
+        try:
+            yield
+        finally:
+            self._patience.seconds = before
+
+    @contextmanager
     def lock(self) -> Iterator[None]:
         """No other process can write; nothing is opened. Errors as in `writing`."""
         path = self._folder / FILE_NAME
         if self._opened is not None and FileIdentity.of(path) != self._opened:
             self._opened = None
             raise replaced(path)
-        make_folder(self._folder)
-        import filelock
-
-        lock = filelock.FileLock(self._folder / "write.lock", timeout=0)
-        try:
-            lock.acquire()
-        except filelock.Timeout as error:
-            raise CorpusLocked(
-                f"{self._folder}: another process is writing to this corpus; wait until it is done "
-                "(searching and asking go on meanwhile)"
-            ) from error
-        except OSError as error:
-            raise CorpusError(
-                f"{self._folder}: cannot be written to ({error.strerror or error}); "
-                "give yourself the right to write there, or name another with --corpus"
-            ) from error
-        try:
+        own = getattr(self._patience, "seconds", None)
+        wait = self._wait if own is None else own
+        with write_lock.lock(self._folder, wait=wait, notify=self._notify):
             yield
-        finally:
-            lock.release()

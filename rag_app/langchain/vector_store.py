@@ -29,7 +29,7 @@ from indexing.store.store import FILE_NAME, Store
 from indexing.text.chunking import split
 from indexing.text.transcripts import find_utterances
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.snapshots import CorpusView
+from rag_app.corpus.segments import CorpusView
 from rag_app.langchain.embeddings import RagAppEmbeddings
 
 FloatArray = npt.NDArray[np.float32]
@@ -358,15 +358,15 @@ def _allowed(now: CorpusView, condition: Condition) -> npt.NDArray[np.bool_]:
     rows = now.store.document_rows()
     if callable(condition):
         admitted = [condition(_to_langchain(now.store.document(id_))) for _, id_, *_ in rows]
-        return np.array(admitted, bool)
-    metadata = now.store.metadata()
-    return np.array(
-        [
+    else:
+        admitted = [
             _fits(_metadata(notes, path, part, title), condition)
-            for (_, notes), (_, _, path, part, title, _) in zip(metadata, rows, strict=True)
-        ],
-        bool,
-    )
+            for (_, notes), (_, _, path, part, title) in zip(
+                now.store.metadata(), rows, strict=True
+            )
+        ]
+    some = [row for (row, *_), good in zip(rows, admitted, strict=True) if good]
+    return np.isin(now.snapshot.document_rows, some)
 
 
 def _fits(metadata: dict[str, Any], values: Mapping[str, object]) -> bool:

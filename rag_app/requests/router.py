@@ -128,11 +128,14 @@ class Route:
         return AnswerReady(answer)
 
 
+MOST_SCOPES = 32  # collections of people, whose documents are remembered by name
+
+
 class Router:
     """Routes requests to a corpus; remembers the names of its documents."""
 
     def __init__(self) -> None:
-        self._latest: tuple[tuple[str, tuple[int, ...] | None], Catalogue] | None = None
+        self._catalogues: dict[tuple[str, tuple[int, ...] | None], Catalogue] = {}
 
     def route(self, request: AskRequest, store: StoreView) -> Route:
         """How a request is answered from a store, which is read at one moment.
@@ -153,12 +156,15 @@ class Router:
         return replace(base, lines=lines)
 
     def _catalogue(self, store: StoreView) -> Catalogue:
-        state, latest = (store.revision, store.scope), self._latest
-        if latest is None or latest[0] != state:
+        state, known = (store.revision, store.scope), self._catalogues
+        catalogue = known.get(state)
+        if catalogue is None:
             people = store.people_by_id()
             catalogue = Catalogue(store.entries(), store.transcripts(), people)
-            latest = self._latest = state, catalogue
-        return latest[1]
+            current = {key: one for key, one in known.items() if key[0] == state[0]}
+            latest = [*current.items()][-MOST_SCOPES + 1 :]
+            self._catalogues = dict([*latest, (state, catalogue)])
+        return catalogue
 
 
 def route(request: AskRequest, catalogue: Catalogue, *, today: date | None = None) -> Route:

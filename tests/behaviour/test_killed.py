@@ -19,10 +19,10 @@ import pytest
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CorpusLocked
-from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from indexing.store.verification import verify
 from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.segments import Segments
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -147,7 +147,7 @@ class Bench:
         assert self.jobs.index(corpus, self.files) == 0
         assert content(corpus) == self.after
         store = Store(corpus)
-        assert Snapshot.load(corpus / ".index", store) is not None
+        assert Segments(corpus).are_current(store) and not Segments(corpus).damage(store)
         store.close()
         assert hits(corpus, self.encoder) == self.found
         shutil.rmtree(corpus)
@@ -223,7 +223,7 @@ def test_a_second_writer_is_told_at_once(
     corpus = bench.copy("locked")
     writer = jobs.start("hold", corpus, files)
     wait_until((files / "held").exists)
-    with Corpus(corpus, encoder=encoder) as second:
+    with Corpus(corpus, encoder=encoder, wait=0) as second:
         for write_too in (
             lambda: second.add([files]),
             lambda: second.add_text("More.", name="more"),

@@ -17,6 +17,8 @@ from indexing.filter import Filter
 from indexing.index import padding, sample
 from indexing.index.faiss_index import FaissIndex
 from indexing.index.selection import Selection
+from indexing.index.vectors import Vectors
+from indexing.store.store import Store
 from rag_app.corpus.corpus import Corpus
 from retriever import candidates
 from retriever.exact_features import ExactFeatures
@@ -25,6 +27,7 @@ from retriever.filters import passage_mask
 from retriever.fusion import RANKINGS, Ranking, ScoreParts, Scores
 from retriever.query import Query
 from retriever.retriever import Retriever
+from retriever.rounds.query_words import query_words
 from retriever.rounds.rounds import run_together
 
 FloatArray = npt.NDArray[np.float32]
@@ -77,7 +80,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         corpus.add([folder])
         with corpus.retriever() as found:
             vectors = drawn(found, draw)
-            index = FaissIndex.build(vectors)
+            index = Vectors.of(FaissIndex.build(vectors))
             yield replace(
                 found, snapshot=replace(found.snapshot, passage_vectors=index), embed=asked(vectors)
             )
@@ -108,8 +111,8 @@ def asked(vectors: FloatArray) -> Callable[[Sequence[str]], FloatArray]:
 def large(retriever: Retriever) -> Retriever:
     """The same with an index of codes, by which candidates are scored alone."""
     snapshot = retriever.snapshot
-    vectors = snapshot.passage_vectors.index.reconstruct_n(0, len(snapshot.owner))
-    index = FaissIndex.build(vectors, flat_below=0)
+    vectors = snapshot.passage_vectors.at(np.arange(len(snapshot.owner)))
+    index = Vectors.of(FaissIndex.build(vectors, flat_below=0))
     return replace(retriever, snapshot=replace(snapshot, passage_vectors=index))
 
 
@@ -256,7 +259,9 @@ def test_sums_tell_how_much_scores_vary(
     assert len(snapshot.padding.chunks) > 5
     limits = where or Filter()
     (mask,) = run_together([passage_mask(limits, large.store.limited(where), snapshot)])
-    features = Features(snapshot, Query.of(QUERIES[4]), large.embed, mask)
+    query = Query.of(QUERIES[4])
+    (words,) = run_together([query_words(snapshot, query)])
+    features = Features(snapshot, words, query, large.embed, mask)
     exact = ExactFeatures(features, RANKINGS["default"])
     bounds = np.append(snapshot.first_passages, len(snapshot.owner))
     everything = Selection.of(np.arange(len(bounds) - 1), bounds)
@@ -289,8 +294,9 @@ def test_a_large_corpus_from_end_to_end(
     monkeypatch.setattr("indexing.index.faiss_index.FLAT_BELOW", 16)
     hits = found(".large")
     assert [hit.title for hit in small] == [hit.title for hit in hits]
-    (folder,) = (tmp_path / ".large" / ".index").glob("g*")
-    for damaged in ("passages.npy", "passages.faiss"):
-        (folder / damaged).write_bytes((folder / damaged).read_bytes()[:-9])
+    for end in (-9, 99):
+        with Store(tmp_path / ".large").reading():
+            entries = Store(tmp_path / ".large").index.manifest().segments
+        file = tmp_path / ".large" / ".index" / f"{entries[-1][1].name}.segment"
+        file.write_bytes(file.read_bytes()[:end])
         assert found(".large") == hits
-        assert (folder / damaged).stat().st_size > 0

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,13 @@ from indexing.store.store import Store
 from rag_app.corpus.corpus import Corpus
 from retriever.dense import similarities
 from retriever.diversity import repetition_penalty
-from retriever.features import DOCUMENT_FEATURES, PASSAGE_FEATURES, SentenceMax
+from retriever.features import DOCUMENT_FEATURES, PASSAGE_FEATURES, Features, SentenceMax
 from retriever.fusion import RANKINGS, fuse, standardise
 from retriever.late_interaction import moving_average, sum_of_best
 from retriever.query import Query
 from retriever.rounds.moments import Spreads
+from retriever.rounds.query_words import query_words
+from retriever.rounds.rounds import run_together
 
 FloatArray = npt.NDArray[np.float32]
 INF = np.float32(-np.inf)
@@ -282,10 +284,12 @@ def test_only_what_a_ranking_uses_is_computed(corpus: Corpus) -> None:
         with corpus.retriever(ranking) as retriever:
             replace(retriever, embed=embed).search("Who fell? When was that?")
         assert asked == expected
-        gone: Any = None
-        empty = replace(retriever.snapshot, passages=gone, documents=gone, passage_pairs=gone)
+        query, gone = Query.of("Who fell?"), cast(Any, None)
+        words = run_together([query_words(retriever.snapshot, query)])[0]
+        empty = replace(words, passages=gone, documents=gone, passage_pairs=gone)
+        features = Features(retriever.snapshot, empty, query, embed)
         with nullcontext() if ranking == "dense" else pytest.raises(AttributeError):
-            replace(retriever, embed=embed, snapshot=empty).score(Query.of("Who fell?"))
+            _ = [features.of_documents(name) for name in RANKINGS[ranking].documents]
 
 
 def test_a_passage_scores_the_sum_of_its_parts(corpus: Corpus) -> None:
@@ -324,13 +328,14 @@ def test_dense_parts_are_products_of_vectors(corpus: Corpus, encoder: Encoder) -
 
 def test_similarities_are_the_same_in_any_company() -> None:
     from indexing.index.faiss_index import FaissIndex
+    from indexing.index.vectors import Vectors
 
     draw = np.random.default_rng(0)
     vectors, queries = (draw.normal(size=(n, 48)).astype(np.float32) for n in (150, 33))
-    whole = similarities(FaissIndex.build(vectors), queries)
+    whole = similarities(Vectors.of(FaissIndex.build(vectors)), queries)
     np.testing.assert_allclose(whole, queries @ vectors.T, atol=1e-4)
     for own in (np.arange(7, 90), np.flatnonzero(draw.random(150) < 0.3), np.array([149])):
-        part = similarities(FaissIndex.build(vectors[own]), queries[:2])
+        part = similarities(Vectors.of(FaissIndex.build(vectors[own])), queries[:2])
         assert part.tobytes() == np.ascontiguousarray(whole[:2, own]).tobytes()
 
 

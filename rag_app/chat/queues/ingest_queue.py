@@ -20,7 +20,6 @@ from indexing.error_log import logged
 from indexing.errors import (
     CollectionNotFound,
     CorpusError,
-    CorpusLocked,
     CorpusNotFound,
     RagAppError,
 )
@@ -305,20 +304,14 @@ class IngestQueue:
         with self._lock:
             statuses = [self._uploads[id_] for id_ in batch.values() if id_ in self._uploads]
         owner = next((each.owner for each in statuses), "") or None
-        deadline = time.monotonic() + LOCK_TIMEOUT
         progress = _FileProgress(self, batch)
-        while True:
-            try:
-                collection = self._collections.make_for_uploads(owner)
-                with self._cores.share():
-                    report = self._corpus.add(
-                        list(batch), progress=progress, collection=collection, owner=owner
-                    )
-                return collection, report
-            except CorpusLocked:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(1)
+        with self._corpus.waiting(LOCK_TIMEOUT):
+            collection = self._collections.make_for_uploads(owner)
+            with self._cores.share():
+                report = self._corpus.add(
+                    list(batch), progress=progress, collection=collection, owner=owner
+                )
+        return collection, report
 
     def _report(self, batch: dict[Path, str], collection: str, report: IndexReport) -> None:
         """Set the stage of each file from the report."""

@@ -117,7 +117,9 @@ def document_named(name: str, store: StoreView) -> str:
     Raises:
         DocumentNotFound: It stands for none, or for several.
     """
-    ids = documents_named(name, store.entries())
+    if store.has(name):
+        return name
+    ids = documents_named(name, store.identities())
     if len(ids) > 1:
         raise DocumentNotFound(f"{name}: {len(ids)} documents; give an id: rag-app list")
     return ids[0]

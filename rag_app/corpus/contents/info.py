@@ -26,6 +26,7 @@ class CorpusInfo:
         fingerprint: How the vectors were made; None while it is empty.
         snapshot: "current" or "missing": whether the derived indexes are on disk.
         bytes: What the folder takes on disk.
+        segments: How many files the index consists of.
         shards: Among how many the search is divided; 0 in one piece.
     """
 
@@ -38,6 +39,7 @@ class CorpusInfo:
     fingerprint: Fingerprint | None
     snapshot: str
     bytes: int
+    segments: int = 0
     shards: int = 0
 
 
@@ -61,6 +63,7 @@ def corpus_info(folder: Path, store: Store, indexes: Indexes) -> CorpusInfo:
         fingerprint=store.fingerprint(),
         snapshot="current" if indexes.are_current(store) else "missing",
         bytes=_size(folder),
+        segments=len(store.index.manifest().segments),
         shards=len(manifest.shards) if manifest else 0,
     )
 

@@ -35,6 +35,7 @@ from indexing.errors import CorpusNotFound, InvalidRequest, MissingDependency, S
 from indexing.filter import Filter
 from rag_app.corpus.cluster.address import actor_name
 from rag_app.corpus.cluster.connection import NAMESPACE, connect, require_share
+from rag_app.corpus.segments import INDEX, SUFFIX
 from rag_app.corpus.shards.lost_replicas import Call, LostReplicas, Replica
 from rag_app.corpus.shards.manifest import (
     MissingShards,
@@ -167,8 +168,18 @@ class ShardServer:
         """
         source, target = (one / folder_of(state) for one in (self._published, self._shards.folder))
         shutil.rmtree(target, ignore_errors=True)
+        here = {one.name: one for one in self._shards.folder.glob(f"*/*/{INDEX}/*{SUFFIX}")}
+
+        def copy(path: str, to: str) -> object:
+            """Segments that are here already do not travel again."""
+            if (known := here.get(Path(path).name)) is None:
+                return shutil.copy2(path, to)
+            os.link(known, to)
+            return to
+
         try:
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("*-wal", "*-shm"))
+            beside = shutil.ignore_patterns("*-wal", "*-shm")
+            shutil.copytree(source, target, ignore=beside, copy_function=copy)
         except OSError as error:
             raise CorpusNotFound(
                 f"{source}: cannot be copied to {target} on {gethostname()} "

@@ -9,6 +9,7 @@ Everything here is derived, and can be made again.
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,6 +33,7 @@ from indexing.index.snapshot import Snapshot
 from indexing.store.database import Synchronous
 from indexing.store.store import FILE_NAME, Store
 from indexing.store.transfer import transfer, versions
+from rag_app.corpus.segments import INDEX, SUFFIX, Segments
 from rag_app.corpus.shards.manifest import Division, ShardManifest, ShardState, folder_of, shard_of
 from rag_app.corpus.stores import Stores
 from retriever.features import Embed
@@ -41,7 +43,6 @@ from retriever.similar_documents import SimilarDocument, similar_documents
 
 MOST = 4096  # shards
 _VERSIONS = "versions.npy"  # (documents, 2): row and version of what a state holds
-_INDEX = ".index"
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ class Shards:
                 with closing(Store(folder)) as store:
                     if store.stamp != state.stamp:
                         return f"shard {state.name} is not as it was published"
-                    if reason := Snapshot.damage(folder / _INDEX, store):
+                    if reason := self._segments(folder).damage(store):
                         return f"shard {state.name}: {reason}"
             except CorpusError as error:
                 return f"shard {state.name}: {error}"
@@ -242,19 +243,23 @@ class Shards:
         if before.generation:
             with closing(Store(self.folder / folder_of(before))) as old:
                 old.database.copy(draft / FILE_NAME)
+            copy_segments(self.folder / folder_of(before), draft)
         with closing(Store(draft, create=True)) as shard:
             changed = [row for row, version in contents.items() if previous.get(row) != version]
             transfer(store, shard, changed, removed=previous.keys() - contents.keys())
-            snapshot = Snapshot.build(shard, shard=True)
-            snapshot.save(draft / _INDEX)
-            stamp = shard.stamp
+            self._segments(draft).refresh(shard)
+            snapshot, stamp = self._segments(draft).current(shard), shard.stamp
         np.save(draft / _VERSIONS, np.array(list(contents.items()), np.int64).reshape(-1, 2))
-        sizes = len(snapshot.document_rows), len(snapshot.owner)
+        sizes = len(snapshot.document_rows), len(snapshot.passage_rows)
         state = ShardState(before.name, generation, stamp, *sizes)
         target = self.folder / folder_of(state)
         shutil.rmtree(target, ignore_errors=True)  # of a publisher that was killed
         draft.rename(target)
         return state
+
+    def _segments(self, folder: Path) -> Segments:
+        """Those of a state, which compare all vectors: so shards score as one piece."""
+        return Segments(folder, exact=True, device=self._device, keeps=False)
 
     def _versions(self, state: ShardState) -> dict[int, int]:
         """Row and version of each document of a state."""
@@ -314,11 +319,7 @@ class Shards:
                         f"{folder}: not as it was published; publish again with: "
                         "rag-app cluster init"
                     )
-                loaded = Snapshot.load(folder / _INDEX, store)
-                snapshot = loaded or Snapshot.build(store, shard=True)
-                if self._device:
-                    snapshot = snapshot.on(self._device)
-                self._open[state] = stores, snapshot
+                self._open[state] = stores, self._segments(folder).current(store)
             return self._open[state]
 
     def forget_others(self, states: Iterable[ShardState]) -> None:
@@ -326,6 +327,17 @@ class Shards:
         with self._lock:
             for state in self._open.keys() - {*states}:
                 del self._open[state]
+
+
+def copy_segments(source: Path, target: Path) -> None:
+    """Let a folder have the segments of another: links, where the file system has them."""
+    (target / INDEX).mkdir(parents=True, exist_ok=True)
+    for path in (source / INDEX).glob(f"*{SUFFIX}"):
+        copy = target / INDEX / path.name
+        try:
+            os.link(path, copy)
+        except OSError:
+            shutil.copy2(path, copy)
 
 
 def _without_collections(where: Filter | None) -> Filter | None:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pytest
 
 from indexing.index import bm25
+from indexing.index.array_file import read_arrays, write_arrays
 from indexing.index.bm25 import K1, B, Bm25Index
 from indexing.index.padding import Padding
 from indexing.text.english import FUNCTION_WORDS
@@ -109,8 +110,8 @@ def test_texts_without_words(size: int) -> None:
 @pytest.mark.parametrize("count", [3, 40])
 def test_saved_and_loaded(count: int, tmp_path: Path) -> None:
     built = postings(texts(count))
-    built.save(tmp_path, "words")
-    loaded = Bm25Index.load(tmp_path, "words", built.size)
+    write_arrays(tmp_path / "words", built.arrays("words"))
+    loaded = Bm25Index.from_arrays(read_arrays(tmp_path / "words"), "words", built.size)
     query = keys_of(["w0", "w5", "w9"])
     assert np.array_equal(built.score(query), loaded.score(query))
 
@@ -157,12 +158,11 @@ def test_pair_keys_are_distinct() -> None:
     assert len(np.unique(pair_keys(first, second))) == 16
 
 
-def test_a_lexicon_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_lexicon_comes_back_as_it_was() -> None:
     lexicon = Lexicon()
     text = "The İstanbul office cut costs;\u2028ﬁve 東京 cafés re\u0301sume\u0301 \u00a0 x²"
     numbers = lexicon.learn(text)
-    lexicon.save(tmp_path / "stems")
-    loaded = Lexicon.load(tmp_path / "stems")
+    loaded = Lexicon([*lexicon.stems], [*lexicon.languages])
     assert loaded.stems == lexicon.stems
     assert loaded.numbers(text) == numbers and -1 not in numbers
     assert np.array_equal(loaded.is_function(), lexicon.is_function())

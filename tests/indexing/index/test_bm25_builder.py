@@ -11,15 +11,15 @@ import pytest
 
 from indexing.encoder.encoder import Encoder
 from indexing.index import bm25_builder as inversion
-from indexing.index import snapshot
-from indexing.index.bm25 import Bm25Index
+from indexing.index import segment
+from indexing.index.bm25 import Bm25Index, idf, mean_length, norms, term_weights
 from indexing.index.bm25_builder import Bm25Builder
-from indexing.index.snapshot import POSTINGS, Snapshot
+from indexing.index.segment import Segment
 from indexing.store.store import Store
 from indexing.text.vocabulary import pair_keys
 from rag_app.corpus.corpus import Corpus
 
-PARTS = ("keys", "bounds", "units", "weights")
+PARTS = ("keys", "bounds", "units", "counts", "lengths")
 
 
 def occurrences(
@@ -49,35 +49,41 @@ def test_blocks_make_no_difference(
     made = Bm25Builder()
     for first, last in pairwise(edges):
         made.add(keys[first:last], units[first:last])
-    expected, positions_found = Bm25Index.build(keys, units, size), made.postings(size)
-    for part in PARTS:
-        one, two = getattr(expected, part), getattr(positions_found, part)
+    expected, found = Bm25Index.build(keys, units, size), made.postings(size)
+    for part in PARTS[:3]:
+        one, two = getattr(expected, part), getattr(found, part)
         assert one.dtype == two.dtype
         assert np.array_equal(one, two), part
-    assert isinstance(positions_found.units, np.memmap) == (blocks == 7)
+    rarity = idf(np.diff(found.bounds), size)
+    norm = norms(found.lengths, mean_length(found.lengths))[found.units]
+    weights = term_weights(np.repeat(rarity, np.diff(found.bounds)), found.counts, norm)
+    assert np.array_equal(weights, expected.weights)
+    assert isinstance(found.units.base, np.memmap) == (blocks == 7)
 
 
 @pytest.mark.parametrize("size", [0, 3])
 def test_no_words(size: int) -> None:
     made = Bm25Builder()
     made.add(np.zeros(0, np.int64), np.zeros(0, np.int32))
-    assert made.postings(size).score(np.array([1])).tolist() == [0.0] * size
+    empty = made.postings(size)
+    assert empty.size == size and empty.total_length == 0
+    assert [len(units) for units, _ in empty.of(np.array([1, 2]))] == [0, 0]
 
 
-def test_a_snapshot_in_blocks_is_the_snapshot(
+def test_a_segment_in_blocks_is_the_segment(
     tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Corpus(tmp_path, encoder=encoder) as corpus:
         for name in ("one", "two", "three"):
             corpus.add_text(f"A {name} fell. " + f"{name} again and again. " * 120, name=name)
     store = Store(tmp_path)
-    whole = Snapshot.build(store)
-    monkeypatch.setattr(snapshot, "BLOCK", 1)
+    whole = Segment.build(store)
+    monkeypatch.setattr(segment, "BLOCK", 1)
     seen: list[tuple[int, int]] = []
-    parts = Snapshot.build(store, progress=lambda *counts: seen.append(counts))
+    parts = Segment.build(store, progress=lambda *counts: seen.append(counts))
     assert seen == [(1, 3), (2, 3), (3, 3)]
     assert parts.lexicon.stems == whole.lexicon.stems
-    for name in POSTINGS:
+    for name, expected in whole.postings.items():
         for part in PARTS:
-            one, two = (getattr(getattr(each, name), part) for each in (whole, parts))
+            one, two = (getattr(each, part) for each in (expected, parts.postings[name]))
             assert np.array_equal(one, two)

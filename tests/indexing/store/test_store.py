@@ -39,7 +39,7 @@ def test_everything_comes_back(store: Store) -> None:
     assert np.array_equal(whole, encoded(0).vector)
     assert np.array_equal(parts, encoded(0).passages)
     assert reopened.document_rows() == [
-        (row, "a" * 12, document().path, document().part, document().title, len(TEXT.split()))
+        (row, "a" * 12, document().path, document().part, document().title)
     ]
     (entry,) = reopened.entries()
     assert (entry.characters, entry.tokens, entry.passages) == (len(TEXT), 20, 2)

@@ -84,7 +84,10 @@ def test_a_damaged_date_or_name_is_noticed_and_takes_no_document_away(store: Sto
     store.move(replace(store.identities()[0], occasion=Occasion("2026-03-14", "file name")))
     store.name_speakers({"b" * 12: {"Bob": "Rob", "Ana": "Anne"}})
     sound = store.document("c" * 12)
-    store.database.run("UPDATE facts SET value = replace(replace(value, '14', '15'), 'Rob', 'Rod')")
+    store.database.run(
+        "UPDATE facts SET value = replace(replace(value, '14', '15'), 'Rob', 'Rod')"
+        " WHERE name != 'listed'"
+    )
     (damage,) = verify(store.database)
     assert str(damage).startswith("facts: 2 of the facts")
     store.repair_facts()

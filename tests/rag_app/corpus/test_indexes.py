@@ -5,20 +5,20 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import filelock
 import pytest
 
 from indexing.encoder.encoder import Encoder
 from indexing.errors import InvalidRequest
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.shards.manifest import Division
+from rag_app.corpus.write_lock import lock
 
 
 def test_a_lock_on_the_index_stops_nobody(corpus: Corpus, encoder: Encoder) -> None:
-    """Somebody else is saving one: a search makes its own and goes on."""
+    """Somebody writes, and segments are lost: a search makes its own and goes on."""
     shutil.rmtree(corpus.folder / ".index")
     with (
-        filelock.FileLock(corpus.folder / "index.lock"),
+        lock(corpus.folder),
         Corpus(corpus.folder, encoder=encoder) as other,
     ):
         assert other.search("probe 3")[0].title == "probe 3"
@@ -45,7 +45,8 @@ def test_shards_and_one_piece_are_refreshed_alike(corpus: Corpus) -> None:
         corpus.add_text(f"A probe in {division}.", name="latest")
         with corpus.writing() as store:
             assert indexes.are_current(store) and not indexes.damage(store)
-            store.renew()
+            with store.meta.changing():
+                store.index.outdate([store.document_rows()[0][0]])
             assert not indexes.are_current(store)
             indexes.refresh(store)
             assert indexes.are_current(store)

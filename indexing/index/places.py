@@ -1,0 +1,60 @@
+"""Where the documents or passages of a segment stand among all that are searched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.cached_property import cached_property
+
+IntArray = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Positions of the units of a segment.
+
+    Attributes:
+        count: How many units the segment has.
+        first: Position of the first, where all follow on it; else -1.
+        positions: (count,) int64 of each, -1 for what is outdated; None where all follow.
+    """
+
+    count: int
+    first: int
+    positions: IntArray | None = None
+
+    @classmethod
+    def of(cls, positions: IntArray) -> Places:
+        """From the position of each, -1 for what is outdated."""
+        first = int(positions[0]) if len(positions) else 0
+        follow = first >= 0 and np.array_equal(positions, np.arange(first, first + len(positions)))
+        return cls(len(positions), first if follow else -1, None if follow else positions)
+
+    @cached_property
+    def live(self) -> Mask | None:
+        """(count,) which units are not outdated; None where none is."""
+        if self.positions is None or self.positions.min(initial=0) >= 0:
+            return None
+        return np.asarray(self.positions >= 0, np.bool_)
+
+    def at(self, units: npt.NDArray[np.int32]) -> IntArray:
+        """Positions of some units, -1 for what is outdated."""
+        if self.positions is None:
+            return units.astype(np.int64) + self.first
+        return self.positions.take(units)
+
+    @property
+    def live_count(self) -> int:
+        """How many units are not outdated."""
+        return self.count if self.live is None else int(self.live.sum())
+
+    @cached_property
+    def where(self) -> slice | IntArray:
+        """What the units stand at, in their order, without what is outdated."""
+        if self.positions is None:
+            return slice(self.first, self.first + self.count)
+        return self.positions[self.positions >= 0]

@@ -1,0 +1,31 @@
+"""`rag-app optimize`. Nothing heavy is imported before it is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rag_app.cli.options import print_result, with_corpus, with_json, with_wait
+from rag_app.cli.terminal import say
+
+
+@click.command()
+@with_corpus
+@with_wait
+@with_json
+def optimize(folder: Path, wait: float, as_json: bool) -> None:
+    """Merge the index's segments into one; others may search meanwhile.
+
+    Segments of a size are merged as documents come, so this is seldom worth the time.
+    """
+    from rag_app.cli import printing
+    from rag_app.corpus.corpus import Corpus
+
+    with Corpus(folder, wait=wait, notify=lambda line: say(line, error=True)) as corpus:
+        before = corpus.optimize()
+        after = corpus.info().segments
+    values = {"before": before, "after": after}
+    print_result(
+        as_json, values, lambda: say(f"{printing.count_noun(before, 'segment')}, now {after}")
+    )
