@@ -30,6 +30,7 @@ NAMES = (
     "lexical",
     "requests",
     "table-rows",
+    "folders",
     "pdf-text",
     "ocr",
     "batch-throughput",

@@ -14,7 +14,7 @@ from generator.answer import Citation
 from indexing.documents import Document, Hit
 from indexing.text.language import language_of
 from indexing.text.sentences import sentences
-from indexing.text.tables import Columns, is_row, labelled, markdown_columns
+from indexing.text.tables import Columns, is_row, labelled, table_columns
 
 Vectors = NDArray[np.float32]
 """Shape (n, d), each row of length 1."""
@@ -167,7 +167,6 @@ def gather_evidence(hits: Sequence[Hit], lookup: Lookup, *, speaker: str | None 
 def evidence_sentences(spans: Iterable[Span]) -> list[Sentence]:
     """Every sentence of the spans once, span by span, each in reading order."""
     by_place: dict[tuple[str, int, int], Sentence] = {}
-    tables: dict[str, list[Columns]] = {}
     for span in spans:
         document = span.document
         language = language_of(document.text)
@@ -175,9 +174,7 @@ def evidence_sentences(spans: Iterable[Span]) -> list[Sentence]:
             for first, last in sentences(document.text, start, end, language):
                 sentence = _sentence(span, first, last, utterance_start)
                 if is_row(sentence.text):
-                    if document.id not in tables:
-                        tables[document.id] = markdown_columns(document.text)
-                    sentence = _with_columns(sentence, tables[document.id])
+                    sentence = _with_columns(sentence, table_columns(document.text))
                 by_place.setdefault((document.id, first, last), sentence)
     return list(by_place.values())
 

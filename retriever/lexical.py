@@ -59,8 +59,3 @@ def passage_pairs(words: QueryWords, texts: Sequence[Terms]) -> FloatArray:
 def _rows(every: Sequence[FloatArray]) -> FloatArray:
     """(q, n) of arrays (n,), one of which is not copied."""
     return every[0][None] if len(every) == 1 else np.stack(every)
-
-
-def numbers(lexicon: Lexicon, text: str) -> list[int]:
-    """Numbers of all words of a query, in its language."""
-    return lexicon.numbers(text, language_of_question(text, lexicon.languages))

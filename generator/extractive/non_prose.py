@@ -3,7 +3,8 @@
 A heading, or the label of a figure, names what follows and answers nothing. An entry in a list of
 references has the words of a question on its subject, and a row of numbers whose columns are named
 elsewhere has none that could be understood: both answer only where nothing else does, as in "Who
-wrote ...?" and "How many ...?".
+wrote ...?" and "How many ...?". So does what a document says of itself: the head of a mail, and the
+words at its beginning that say of what day it is.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from generator.extractive.answer_type import classify_question
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.table_rows import is_header
 from indexing.text.references import reference_lists
+from indexing.text.stated_date import stated_date
 from indexing.text.tables import is_row
 
 _HEADING = 10  # words
@@ -35,6 +37,18 @@ _WORKS = re.compile(
     r"|zitier\w+|zitate?|literatur\w*|veröffentlich\w+)\b",
     re.IGNORECASE,
 )
+_HEAD_LINE = re.compile(
+    r"[>\s*_]*(?:date|sent|from|to|cc|bcc|subject|reply-to|attachments?|datum|gesendet|von|an|kopie"
+    r"|betreff|anlagen?)[*_]*\s*:",
+    re.IGNORECASE,
+)
+_OF_ITSELF = re.compile(
+    r"\b(?:e-?mails?|letters?|messages?|sen[dt]|wr[oi]te\w*|meetings?|minutes|memo|reports?|dated"
+    r"|date of|transcripts?|recording|nachricht\w*|brief\w*|geschickt|geschrieben|sitzung\w*"
+    r"|protokoll\w*|besprechung\w*|bericht\w*)\b",
+    re.IGNORECASE,
+)
+_BEGINNING = 600  # characters in which a document says of what day it is
 _NUMBERS = 4  # that a row of numbers has at least
 _SHARE = 0.6  # of its words that are numbers
 
@@ -88,10 +102,12 @@ def is_row_of_numbers(text: str) -> bool:
 
 
 def non_prose(features: SentenceFeatures) -> Vectors:
-    """(n,) 1 for an entry in a list of references, and for a row of bare numbers.
+    """(n,) 1 for references, rows of bare numbers, and what a document says of itself.
 
-    0 for references where the question asks for works, and for numbers where it asks for one.
+    0 for references where the question asks for works, for numbers where it asks for one, and for
+    the head of a mail or a meeting's day where it asks for a mail, a meeting or a report.
     """
+    of_itself = _OF_ITSELF.search(features.question) is not None
     asks_for_works = _WORKS.search(features.question) is not None
     asks_for_number = classify_question(features.question) == "quantity"
     documents = {sentence.document.id: sentence.document for sentence in features.sentences}
@@ -100,10 +116,25 @@ def non_prose(features: SentenceFeatures) -> Vectors:
         [
             (not asks_for_works and _is_within(lists[sentence.document.id], sentence.start))
             or (not asks_for_number and is_row_of_numbers(sentence.text))
+            or (not of_itself and _is_of_itself(sentence))
             for sentence in features.sentences
         ],
         np.float32,
     )
+
+
+def _is_of_itself(sentence: Sentence) -> bool:
+    """Whether a sentence is a line of a mail's head, or says no more than the document's day."""
+    if is_row(sentence.text):
+        return False
+    if sentence.utterance is None and _HEAD_LINE.match(sentence.text):
+        return True
+    document = sentence.document
+    if sentence.start >= _BEGINNING:
+        return False
+    day = document.occasion.day or stated_date(document.title, document.text)
+    said = stated_date("", sentence.text, years=[int(day[:4])] if day else ())
+    return bool(day) and (said.startswith(day) or day.startswith(said or "-"))
 
 
 def _is_within(spans: Iterable[tuple[int, int]], at: int) -> bool:

@@ -25,6 +25,7 @@ from generator.evidence import Sentence, Vectors
 from generator.extractive.answer_type import AnswerType, classify_question, has_answer_type
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
+from generator.extractive.latest import latest_scores
 from generator.extractive.non_prose import names_only, non_prose
 from generator.extractive.table_rows import row_scores
 from indexing.text.terms import content_stems
@@ -60,6 +61,12 @@ def sentence_scores(features: SentenceFeatures, weights: Weights | None = None) 
         bool,
     )
     return np.asarray(np.where(has_content | ~has_content.any(), scores, -np.inf), np.float32)
+
+
+def answer_scores(features: SentenceFeatures, weights: Weights | None = None) -> Vectors:
+    """(n,) by which sentences are quoted: `sentence_scores`, and more for the latest word."""
+    scores = sentence_scores(features, weights)
+    return np.asarray(scores + latest_scores(features, scores), np.float32)
 
 
 def probabilities(scores: Vectors) -> Vectors:

@@ -1,11 +1,13 @@
 """Extractive answers: verbatim sentences of the evidence, so they cannot say what no document says.
 
 Sentences are taken best first (`ranking`) until it is likely enough that one of them answers, or
-the answer is long enough; those that follow on each other in one utterance become one quote.
+the answer is long enough; those that follow on each other in one utterance become one quote. The
+best quote leads, and goes on until it can be understood.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -15,15 +17,18 @@ from generator.answer import Citation
 from generator.evidence import Sentence
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.quote_length import QuoteLength
-from generator.extractive.ranking import probabilities, sentence_scores
+from generator.extractive.ranking import answer_scores, probabilities
 from generator.extractive.table_rows import named_rows
 from indexing.text.tables import is_row
 
+_LEAST_WORDS = 20  # of the first quote, where there are as many: "It's the ninth." says little
+_LIST_WORDS = 60  # of one that ends with a colon, and goes on with a list
+_ITEM = re.compile(r"[-*+\u2022\u2013]|\(?(?:\d{1,2}|[a-z])[.)]")
 _SLACK = 1.15  # how far the last sentence may cross the length
 
 
 def select_quotes(features: SentenceFeatures, *, length: QuoteLength) -> list[Sentence]:
-    """The quotes that answer the question, in reading order, better documents first.
+    """The quotes that answer the question, the best one first.
 
     Where they are rows of a table, all rows that the question names alike.
 
@@ -31,7 +36,7 @@ def select_quotes(features: SentenceFeatures, *, length: QuoteLength) -> list[Se
         features: Of the evidence sentences.
         length: Of the answer.
     """
-    sentences, scores = features.sentences, sentence_scores(features)
+    sentences, scores = features.sentences, answer_scores(features)
     selection: list[int] = []
     texts: set[str] = set()
     words, sure = 0, 0.0
@@ -51,14 +56,44 @@ def select_quotes(features: SentenceFeatures, *, length: QuoteLength) -> list[Se
         selection.append(i)
         texts.add(text)
         words += size
-    documents = list(dict.fromkeys(sentences[i].document.id for i in selection))
-    quotes = _merge(sentences[i] for i in selection)
-    return sorted(quotes, key=lambda quote: (documents.index(quote.document.id), quote.start))
+    best = [sentences[i] for i in selection]
+    quotes = _merge(best)
+    rows = {sentences[i].start: sentences[i].document.id for i in alike}
+    table = [n for n, one in enumerate(best) if rows.get(one.start) == one.document.id]
+
+    def rank(quote: Sentence) -> tuple[int, int]:
+        """Better ones first; the rows of a table that are named alike in reading order."""
+        first = min(map(best.index, _within(quote, best)))
+        return min(table) if first in table else first, quote.start
+
+    quotes.sort(key=rank)
+    return [_with_what_follows(one, sentences) for one in quotes[:1]] + quotes[1:]
+
+
+def _with_what_follows(quote: Sentence, sentences: Iterable[Sentence]) -> Sentence:
+    """A short quote with the sentences that go on where it ends, as far as they were read."""
+    leads_in = quote.text.rstrip().endswith(":")
+    goes_on, least = (_is_next, _LIST_WORDS) if leads_in else (_follows, _LEAST_WORDS)
+    for one in sorted(sentences, key=lambda one: one.start):
+        if len(quote.text.split()) >= least:
+            break
+        if one.start >= quote.end and goes_on(quote, one):
+            quote = replace(quote, end=one.end)
+    return quote
+
+
+def _is_next(before: Sentence, after: Sentence) -> bool:
+    """Whether a sentence is the next item of the list that another one leads into."""
+    if before.document.id != after.document.id or before.utterance != after.utterance:
+        return False
+    between = before.document.text[before.end : after.start]
+    is_item = _ITEM.match(between.strip() + after.text) is not None
+    return not between.strip(" \n\t-*+\u2022\u2013") and (is_item or between.count("\n") < 2)
 
 
 def rank_sentences(features: SentenceFeatures, *, most: int = 12) -> list[Sentence]:
     """The best sentences, best first; those a language model may choose quotes from."""
-    scores = sentence_scores(features)
+    scores = answer_scores(features)
     order = np.argsort(-scores, kind="stable")[:most]
     return [features.sentences[i] for i in map(int, order) if np.isfinite(scores[i])]
 

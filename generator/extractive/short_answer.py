@@ -20,7 +20,7 @@ from generator.extractive.answer_type import is_open
 from generator.extractive.answer_unit import is_in_another_unit
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
-from generator.extractive.ranking import Weights, sentence_scores
+from generator.extractive.ranking import Weights, answer_scores
 from generator.extractive.table_rows import Asked, cell_of, is_said_of
 from generator.reader.reading import Words
 from indexing.text.tables import is_row
@@ -68,7 +68,7 @@ def candidates(features: SentenceFeatures, weights: Weights | None = None) -> li
     """
     if features.reading is None:
         return []
-    scores = sentence_scores(features, weights)
+    scores = answer_scores(features, weights)
     asked = Asked.by(features)
     every = [
         Candidate(i, *place, found.score, float(scores[i]))
@@ -105,15 +105,16 @@ def _without_annotations(sentence: Sentence, words: Words) -> tuple[int, int] | 
 
 
 def short_answer(features: SentenceFeatures, citations: Sequence[Citation]) -> ShortAnswer | None:
-    """The best words within the citations; None where they are not likely enough.
+    """The best words within the first citation; None where they are not likely enough.
 
+    The first one leads the answer, so that words of another one would contradict it.
     Of rows of a table only one alone answers, and only where the question tells which.
     """
     least = FITTED.short_above_open if is_open(features.question) else FITTED.short_above
     for one in candidates(features):
         sentence = features.sentences[one.sentence]
         document = sentence.document
-        for citation in citations:
+        for citation in citations[:1]:
             if citation.document == document.id and citation.start <= one.start < citation.end:
                 if is_in_another_unit(features.question, document.text, one.start, one.end):
                     break

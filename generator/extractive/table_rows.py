@@ -2,15 +2,17 @@
 
 Rows of one table are as like each other as sentences can be, so that neither the encoder nor the
 reader tells well which is asked for. A question that has all words of a cell ("What does the life
-jacket cost?") names the rows that have this cell, unless all rows of the table have it. Where it
-names a column too, such a row answers, and nothing beside the table has to.
+jacket cost?"), or a part of them that no other row has, names the rows that have this cell, unless
+all rows of the table have it. Where it names a column too, such a row answers, and nothing beside
+the table has to.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -18,12 +20,14 @@ from generator.evidence import Sentence, Vectors
 from generator.extractive.answer_type import AnswerType, classify_question, has_answer_type
 from generator.extractive.features import SentenceFeatures
 from indexing.text.language import ENGLISH
-from indexing.text.tables import LABEL, RULE, cell_spans, is_row
+from indexing.text.tables import LABEL, RULE, cell_spans, is_row, table_columns
 from indexing.text.terms import content_stems
 
 _SHORT = 3  # words of a cell that is an answer as a whole
 _SPEECH = 8  # words; a cell of more is prose
 _LEAST = 2  # characters of some words of a cell
+_PART = 1 / 3  # of a cell's stems that name it in part, where one of them is of this row alone
+_IN_PART = 0.25  # of a cell that is named
 _NAMED_CELL = 8.0  # more than all else together tells apart two rows of a table
 _NAMED_ROW, _ASKED_COLUMN = 1.5, 2.5  # less than a sentence that does answer is ahead of others
 
@@ -154,8 +158,8 @@ def row_scores(features: SentenceFeatures) -> Vectors:
     scores = np.zeros(len(features.sentences), np.float32)
     for telling, most in _telling(features, asked):
         for number, names in telling.items() if most else ():
-            scores[number] = _NAMED_CELL * (len(names) - most)
-            if len(names) == most:
+            scores[number] = _NAMED_CELL * (sum(names.values()) - most)
+            if sum(names.values()) == most:
                 rest = replace(asked, stems=asked.stems.difference(*names))
                 answers = _answers(features.sentences[number], rest)
                 scores[number] += _NAMED_ROW + _ASKED_COLUMN * answers
@@ -168,7 +172,7 @@ def named_rows(features: SentenceFeatures) -> set[int]:
         number
         for telling, most in _telling(features, Asked.by(features))
         for number, names in telling.items()
-        if most and len(names) == most
+        if most and sum(names.values()) == most
     }
 
 
@@ -206,26 +210,49 @@ def _touched(row: Sentence, asked: Asked) -> frozenset[str]:
 
 def _telling(
     features: SentenceFeatures, asked: Asked
-) -> Iterator[tuple[dict[int, set[frozenset[str]]], int]]:
-    """Of each document's rows the cells that the question names and not all rows have; the most."""
-    documents = defaultdict[str, dict[int, set[frozenset[str]]]](dict)
+) -> Iterator[tuple[dict[int, dict[frozenset[str], float]], float]]:
+    """Of each document's rows the cells that the question names and not all rows have; the most.
+
+    A cell that it names in part counts for less than one that it names.
+    """
+    documents = defaultdict[str, dict[int, list[frozenset[str]]]](dict)
     for number, sentence in enumerate(features.sentences):
         if is_row(sentence.text) and not is_header(sentence):
-            documents[sentence.document.id][number] = _named(sentence, asked)
-    for named in documents.values():
-        often = Counter(cell for names in named.values() for cell in names)
+            documents[sentence.document.id][number] = _cell_stems(sentence, asked)
+    for rows in documents.values():
+        often = Counter(cell for cells_ in rows.values() for cell in {*cells_})
+        spread = Counter(stem for cells_ in rows.values() for stem in {*chain(*cells_)})
         telling = {
-            number: {cell for cell in names if often[cell] < len(named)}
-            for number, names in named.items()
+            number: {
+                cell: named
+                for cell in cells_
+                if often[cell] < len(rows) and (named := _named(cell, asked, spread))
+            }
+            for number, cells_ in rows.items()
         }
-        yield telling, max(map(len, telling.values()))
+        yield telling, max(sum(names.values()) for names in telling.values())
 
 
-def _named(row: Sentence, asked: Asked) -> set[frozenset[str]]:
-    """The cells of a row that the question names, as stems."""
+def _cell_stems(row: Sentence, asked: Asked) -> list[frozenset[str]]:
+    """The stems of each cell of a row that can name it."""
     values = (row.text[cell.start : cell.end] for cell in cells(row.text, row.columns))
     stems = (frozenset(content_stems(each, asked.language)) for each in values)
-    return {each for each in stems if each <= asked.stems and _can_name(each)}
+    return [each for each in stems if _can_name(each)]
+
+
+def _named(cell: frozenset[str], asked: Asked, spread: Mapping[str, int]) -> float:
+    """1 where the question has all of a cell, less for a good part that no other row has.
+
+    Args:
+        cell: Its stems.
+        asked: What is asked.
+        spread: In how many rows of the document each stem occurs.
+    """
+    said = cell & asked.stems
+    if said == cell:
+        return 1.0
+    alone = any(spread[each] == 1 and len(each) > 1 for each in said)
+    return _IN_PART if alone and len(said) >= _PART * len(cell) else 0.0
 
 
 def _answers(row: Sentence, asked: Asked) -> bool:
@@ -239,12 +266,17 @@ def _can_name(stems: frozenset[str]) -> bool:
 
 
 def is_header(row: Sentence) -> bool:
-    """Whether a row names the columns of those below, and answers nothing itself."""
+    """Whether a row names the columns of those below, and answers nothing itself.
+
+    One that stands in the document again, as on each page of a long table, does.
+    """
     text, end = row.document.text, row.document.text.find("\n", row.end)
     if end < 0 or text[row.end : end].strip(" |"):
         return False
     below = text[end + 1 : text.find("\n", end + 1) + 1 or len(text)].strip()
-    if RULE.fullmatch(below):
+    if RULE.fullmatch(below) or text.count(f"\n{row.text}\n") > 1:
+        return True
+    if any(table.start == row.start for table in table_columns(text)):
         return True
     names = {row.text[first:last] for first, last in cell_spans(row.text)}
     said = [cell.column for cell in cells(below)] if is_row(below) else []

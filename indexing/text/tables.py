@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 SEPARATOR = " | "
 LABEL = 60  # characters of a column's name, at most
@@ -19,6 +20,7 @@ RULE = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")
 
 _RULED = re.compile(rf"\n[ \t]*({RULE.pattern})[ \t]*(?=\n|\Z)")
 _ROWS = re.compile(r"(?:\n[^\n|]*\|[^\n]*)*")
+_PLAIN_ROWS = re.compile(r"(?m)^[^\n|]+ \| [^\n]+\n(?:[^\n]* \|[^\n]*(?:\n|\Z)){2,}")
 _BETWEEN = re.compile(r" \| | \|$")
 _FRAME = re.compile(r"(?<!\\)\|")
 
@@ -80,6 +82,45 @@ def markdown_columns(text: str) -> list[Columns]:
             rows = _ROWS.match(text, rule.end(1))
             tables.append(Columns(names, start, rule.end(1), rows.end() if rows else rule.end()))
     return tables
+
+
+@lru_cache(maxsize=64)
+def table_columns(text: str) -> tuple[Columns, ...]:
+    """The names of the columns of all tables whose rows do not say them, in order."""
+    every = [*markdown_columns(text), *plain_columns(text)]
+    return tuple(sorted(every, key=lambda table: table.below))
+
+
+def plain_columns(text: str) -> list[Columns]:
+    """The names of the columns of tables without a rule, where the first row surely is of names.
+
+    That is a row of three or more different cells without a digit, above two rows or more of as
+    many cells, which do not say their columns themselves and have more to say than the first.
+    """
+    tables = []
+    for block in _PLAIN_ROWS.finditer(text) if SEPARATOR in text else ():
+        head, *below = block.group().rstrip("\n").split("\n")
+        names = tuple(head[first:last] for first, last in cell_spans(head))
+        if _is_head(names, below):
+            start = block.start() + len(head)
+            tables.append(Columns(names, block.start(), start, block.end()))
+    return tables
+
+
+def _is_head(names: Sequence[str], below: Sequence[str]) -> bool:
+    """Whether the cells of a first row name the columns of the rows below it."""
+    if len(names) < 3 or len({*names}) < len(names) or not all(names):
+        return False
+    if any(len(name) > LABEL or any(map(str.isdigit, name)) for name in names):
+        return False
+    spans = [cell_spans(row) for row in below]
+    if any(len(each) != len(names) for each in spans):
+        return False
+    cells = [row[a:b] for row, each in zip(below, spans, strict=True) for a, b in each]
+    says = sum(": " in cell for cell in cells)
+    most = max(len(name.split()) for name in names)
+    longest = max((len(cell.split()) for cell in cells), default=0)
+    return 3 * says < len(cells) and (longest > most or any(map(_NUMBER.fullmatch, cells)))
 
 
 def labelled(row: str, names: Sequence[str]) -> tuple[str, list[int]]:

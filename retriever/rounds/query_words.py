@@ -20,9 +20,8 @@ from indexing.index.segment import POSTINGS
 from indexing.index.snapshot import Part, Snapshot
 from indexing.index.speakers import Speakers
 from indexing.text.english import QUESTION_WORDS
-from indexing.text.language import ENGLISH, LANGUAGES
+from indexing.text.language import ENGLISH, LANGUAGES, language_of_question
 from indexing.text.vocabulary import Lexicon, pair_keys, stems, words
-from retriever.lexical import numbers
 from retriever.query import Query
 from retriever.rounds.rounds import Rounds, Share, exchange
 from retriever.speaker_mentions import mentioned_names
@@ -273,3 +272,8 @@ def _own_terms(keys: IntArray, own: Mapping[int, int], *, pairs: bool) -> IntArr
     first, second = keys >> 31, keys & ((1 << 31) - 1)
     left, right = (np.array([own[n] for n in row.tolist()], np.int64) for row in (first, second))
     return np.where((left >= 0) & (right >= 0), pair_keys(left, right), -1)
+
+
+def numbers(lexicon: Lexicon, text: str) -> list[int]:
+    """Numbers of all words of a query, in its language."""
+    return lexicon.numbers(text, language_of_question(text, lexicon.languages))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.quote_length import QuoteLength
+from generator.extractive.ranking import answer_scores
 from generator.extractive.selector import (
     build_citation,
     closest_quotes,
@@ -79,14 +80,41 @@ def test_nothing_is_said_twice_and_fillers_are_left_out(embed: Embed) -> None:
     assert not {"Hmm .", "Okay .", "{vocalsound} Okay ."} & set(texts)
 
 
-def test_reading_order_and_length(embed: Embed) -> None:
+def test_the_best_quote_leads_and_the_length_holds(embed: Embed) -> None:
     short = QuoteLength(quotes=3, words=15, enough=1.1)
-    sentences = ask("What about rubber cases?", embed, length=short)
-    assert [sentence.start for sentence in sentences] == sorted(
-        sentence.start for sentence in sentences
+    sentences = evidence_sentences([span(MEETING)])
+    features = SentenceFeatures.of("What about rubber cases?", sentences, WordVectors(embed))
+    quotes = select_quotes(features, length=short)
+    best = sentences[int(answer_scores(features).argmax())]
+    assert quotes[0].start <= best.start < quotes[0].end
+    assert 0 < len(quotes) <= 3
+    assert sum(len(sentence.text.split()) for sentence in quotes[1:]) <= 15 * 1.25
+
+
+def test_a_short_first_quote_goes_on_within_its_utterance(embed: Embed) -> None:
+    meeting = transcript(
+        [
+            ("Ann", "When is the launch? I always forget."),
+            ("Bob", "The launch moved. It is the ninth of May now. Nobody told the printers yet."),
+            ("Cem", "The printers know."),
+        ]
     )
-    assert 0 < len(sentences) <= 3
-    assert sum(len(sentence.text.split()) for sentence in sentences) <= 15 * 1.25
+    sentences = evidence_sentences([span(meeting)])
+    features = SentenceFeatures.of("Who moved the launch?", sentences, WordVectors(embed))
+    (first, *_) = select_quotes(features, length=QuoteLength(quotes=1))
+    assert first.speaker == "Bob" and first.text.endswith("printers yet.")
+
+
+def test_a_quote_that_leads_into_a_list_goes_on_with_its_items(embed: Embed) -> None:
+    text = (
+        "Three conditions for the pilot:\n\n- a spare scanner\n- no Saturdays\n- a phone number\n"
+    )
+    sentences = evidence_sentences([span(prose(text + "\nThe weather was fine that day."))])
+    features = SentenceFeatures.of(
+        "What were the conditions for the pilot?", sentences, WordVectors(embed)
+    )
+    (first, *_) = select_quotes(features, length=QuoteLength(quotes=1))
+    assert "a phone number" in first.text and "weather" not in first.text
 
 
 def test_citations_are_the_document(embed: Embed) -> None:

@@ -1,0 +1,1 @@
+"""Folders of strangers: how answers to their questions are graded."""

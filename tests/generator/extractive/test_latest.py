@@ -1,0 +1,64 @@
+"""The latest word on a matter leads, unless the question asks for an earlier one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from generator.evidence import Embed, evidence_sentences
+from generator.extractive.features import SentenceFeatures, WordVectors
+from generator.extractive.latest import asks_for_the_past, document_days, latest_scores, recency
+from generator.extractive.quote_length import QuoteLength
+from generator.extractive.selector import select_quotes
+from indexing.documents import Document, Occasion
+from tests.generator.conftest import prose, span
+
+MEETINGS = (
+    ("2026-03-01", "The launch is on Monday the second of March."),
+    ("2026-03-15", "The launch moves from the second of March to the thirtieth of March."),
+    ("2026-04-20", "The launch is now on the eleventh of May, and not on the thirtieth of March."),
+)
+
+
+def meetings() -> list[Document]:
+    return [
+        replace(prose(text, name=f"m{number}"), occasion=Occasion(day, "file name"))
+        for number, (day, text) in enumerate(MEETINGS)
+    ]
+
+
+def features_of(question: str, embed: Embed, documents: list[Document]) -> SentenceFeatures:
+    sentences = evidence_sentences(map(span, documents))
+    return SentenceFeatures.of(question, sentences, WordVectors(embed))
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_the_latest_statement_leads(order: tuple[int, ...], embed: Embed) -> None:
+    documents = [meetings()[i] for i in order]
+    features = features_of("When is the launch?", embed, documents)
+    (first, *_) = select_quotes(features, length=QuoteLength())
+    assert "eleventh of May" in first.text
+
+
+def test_what_was_once_so_is_not_the_latest(embed: Embed) -> None:
+    features = features_of("When was the launch originally?", embed, meetings())
+    assert not latest_scores(features, np.zeros(3, np.float32)).any()
+    assert asks_for_the_past("Wann war der Start ursprünglich?")
+    assert not asks_for_the_past("When is the launch now?")
+
+
+def test_only_statements_on_the_same_matter_compete(embed: Embed) -> None:
+    other = replace(prose("Lunch is now at noon.", name="later"), occasion=Occasion("2026-06-01"))
+    features = features_of("When is the launch?", embed, [*meetings(), other])
+    added = latest_scores(features, features.coverage)
+    assert added[2] == added.max() and added[3] == 0
+
+
+def test_documents_without_dates_stand_in_the_middle() -> None:
+    documents = [*meetings(), prose("Nobody knows when.", name="undated")]
+    assert recency(evidence_sentences(map(span, documents))) == [0.0, 0.5, 1.0, 0.5]
+    assert recency(evidence_sentences([span(documents[3])])) == [0.0]
+    days = document_days({one.id: one for one in documents})
+    assert days == {"m0": "2026-03-01", "m1": "2026-03-15", "m2": "2026-04-20", "undated": ""}
