@@ -35,7 +35,11 @@ from retriever.retriever import Retriever
 folder, passages, queries, ranking = Path(sys.argv[1]), *map(int, sys.argv[2:4]), sys.argv[4]
 started = time.perf_counter()
 with closing(Store(folder)) as store:
-    snapshot = Snapshot.load(folder / "index", store)
+    try:
+        from benchmarks.index_scaling import INDEX, load
+        snapshot = load(folder / INDEX)
+    except ImportError:  # another checkout, from before there were segments
+        snapshot = Snapshot.load(folder / "index", store)
     print(json.dumps(time.perf_counter() - started), flush=True)
     vectors = np.load(folder / VECTORS, mmap_mode="r")
     sample = _queries(SyntheticCorpus.of(passages), vectors, queries)
