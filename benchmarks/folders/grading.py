@@ -96,7 +96,7 @@ class Share:
         share, n, square = self.count / self.of, self.of, _Z * _Z
         middle = (share + square / (2 * n)) / (1 + square / n)
         half = _Z * sqrt(share * (1 - share) / n + square / (4 * n * n)) / (1 + square / n)
-        return 100 * (middle - half), 100 * (middle + half)
+        return max(0.0, 100 * (middle - half)), min(100.0, 100 * (middle + half))
 
     def __str__(self) -> str:
         low, high = self.interval
