@@ -64,13 +64,7 @@ def test_when_generated_answers_become_the_default(free: Faithfulness, mode: str
 
 
 def test_the_record_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    def weights(name: str) -> Any:
-        class Weights:
-            revision = "2"
-
-        return Weights()
-
-    monkeypatch.setattr(answer_mode, "generator_weights", weights)
+    monkeypatch.setattr(answer_mode, "generator_revision", lambda name: "2")
     assert (usual("m").mode, "never measured" in usual("m").reason) == ("quote", True)
     save_record(CalibrationRecord("m", "1", answer="free", answer_reason="true"))
     assert (usual("m").mode, "another revision" in usual("m").reason) == ("quote", True)
