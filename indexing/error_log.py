@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 import sys
@@ -52,6 +51,8 @@ def write_log(error: BaseException) -> str:
 
 
 def _version() -> str:
+    import importlib.metadata
+
     try:
         return importlib.metadata.version("rag-app")
     except importlib.metadata.PackageNotFoundError:

@@ -219,7 +219,7 @@ def test_damage_is_found_and_repaired(corpus: Corpus) -> None:
     manifest = corpus.shards
     assert manifest is not None
     state = corpus.folder / ".shards" / "0" / f"g{manifest.generation}"
-    (file,) = state.glob(".index/*/owner.npy")
+    file = max(state.rglob("*.segment"), key=lambda path: path.stat().st_size)
     file.write_bytes(b"nothing")
     assert "shard 0" in str(corpus.verify().damages[0])
     corpus.repair()
