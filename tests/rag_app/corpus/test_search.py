@@ -34,7 +34,7 @@ def test_threads_search_while_one_adds(corpus: Corpus) -> None:
                     text = store.document(hit.document).text
                     for passage in hit.passages:
                         assert text[passage.start : passage.end] == passage.text
-                searched.append((store.generation, len(hits)))
+                searched.append(((store.generation, store.index.manifest()), len(hits)))
 
     with ThreadPoolExecutor(3) as pool:
         readers = [pool.submit(search) for _ in range(3)]
@@ -46,7 +46,7 @@ def test_threads_search_while_one_adds(corpus: Corpus) -> None:
             reader.result()
     assert len(corpus.documents()) == 14
     sizes = dict(searched)
-    assert all(sizes[generation] == size for generation, size in searched)
+    assert all(sizes[moment] == size for moment, size in searched)
     assert len(sizes) > 1
 
 
