@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.latency import Latency, latency, timed
-from indexing.index.faiss_index import FaissIndex, require_faiss
+from indexing.index.dense.faiss_index import FaissIndex, require_faiss
 from retriever.dense import LARGE_DEPTH
 
 FloatArray = npt.NDArray[np.float32]

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchmarks import llama_cpp
+from generator.lm.caches.prefix_cache import PrefixCache
 from generator.lm.causal_lm import CausalModel
-from generator.lm.prefix_cache import PrefixCache
 from generator.lm.sampling import Sampling
 from generator.ms_poe.architectures import recognise
 from generator.ms_poe.method import MsPoE

@@ -27,13 +27,13 @@ from benchmarks.memory import peak_memory, resident_memory, touched_files
 from benchmarks.synthetic_corpus import DIMENSION, WORDS, SyntheticCorpus, SyntheticQuery
 from indexing.errors import InvalidRequest
 from indexing.index.array_file import read_arrays
-from indexing.index.bm25_builder import BLOCK, LexicalIndexBuilder
-from indexing.index.faiss_index import FaissIndex
-from indexing.index.postings import Postings
+from indexing.index.dense.faiss_index import FaissIndex
+from indexing.index.dense.vectors import Vectors
+from indexing.index.lexical.bm25_builder import BLOCK, LexicalIndexBuilder
+from indexing.index.lexical.postings import Postings
 from indexing.index.segment import Segment
 from indexing.index.snapshot import Snapshot
 from indexing.index.speakers import Speakers
-from indexing.index.vectors import Vectors
 from indexing.store.store import Store
 from indexing.text.vocabulary import Lexicon
 from rag_app.cli.options import numbers, print_result, with_json

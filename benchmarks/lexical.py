@@ -16,7 +16,7 @@ import bm25s
 import click
 import numpy as np
 
-from indexing.index.bm25 import Bm25Index
+from indexing.index.lexical.bm25 import Bm25Index
 from indexing.text.chunking import split
 from indexing.text.english import FUNCTION_WORDS
 from indexing.text.vocabulary import Lexicon, stems, words

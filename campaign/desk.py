@@ -16,8 +16,8 @@ from indexing.encoder import encoder
 from indexing.encoder.encoder import Encoder
 from indexing.errors import RagAppError
 from indexing.models.files import encoder_weights
+from indexing.store.repair.verification import verify
 from indexing.store.store import Store
-from indexing.store.verification import verify
 
 Content = dict[str, tuple[str, bytes]]
 """By the name of a file: the text of its document, and the bytes of its vectors."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from generator.answer import Mode
 from generator.lm.calibration_record import find_records
 from indexing.models.files import generator_revision
-from indexing.models.server_name import is_remote
+from indexing.models.server.server_name import is_remote
 
 
 @dataclass(frozen=True, slots=True)

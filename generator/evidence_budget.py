@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from generator.evidence import EvidenceUnit
 from indexing.errors import InvalidRequest
-from indexing.models.server_name import is_local_server, is_remote
+from indexing.models.server.server_name import is_local_server, is_remote
 
 if TYPE_CHECKING:
     from generator.lm.any_model import AnyModel
@@ -94,7 +94,7 @@ def passage_tokens(model: AnyModel) -> int:
 
 def _against_documents(model: AnyModel, window: int | None) -> str:
     """Why whole documents do not suit a model; "" where they do."""
-    from generator.lm.openai_server import RemoteModel
+    from generator.lm.server.openai_server import RemoteModel
 
     if window is None:
         return "the server does not say how much its model reads"
@@ -112,7 +112,7 @@ def _against_documents(model: AnyModel, window: int | None) -> str:
 
 def _memory_room(model: AnyModel) -> int | None:
     """How many tokens of keys and values fit into memory; None where that is not known."""
-    from generator.lm.cache_size import bytes_per_token, free_memory
+    from generator.lm.caches.cache_size import bytes_per_token, free_memory
     from generator.lm.causal_lm import CausalModel
 
     if not isinstance(model, CausalModel):

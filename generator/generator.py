@@ -24,7 +24,6 @@ from generator.attribution.citer import Citer
 from generator.attribution.markers import insert_markers
 from generator.attribution.named_verifier import NamedVerifier
 from generator.attribution.verifier import AnyVerifier, shipped_verifier
-from generator.cosine_scale import PACKAGED, CosineScale
 from generator.decoding import DECODINGS
 from generator.decoding.base import DecodingRun
 from generator.decoding.concat import concat
@@ -42,11 +41,11 @@ from generator.evidence import (
 )
 from generator.evidence_budget import choose_budget, passage_tokens
 from generator.extractive.abstention import answer_probability
-from generator.extractive.constrained_decoding import decode_quotes
+from generator.extractive.context.late_chunking import ContextualEncoder
+from generator.extractive.decoding.constrained_decoding import decode_quotes
 from generator.extractive.evidence_order import best_stretches
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.fitted import FITTED
-from generator.extractive.late_chunking import ContextualEncoder
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import (
     build_citation,
@@ -58,10 +57,10 @@ from generator.extractive.selector import (
 from generator.extractive.short_answer import short_answer
 from generator.lm.any_model import AnyModel
 from generator.lm.causal_lm import CausalModel
-from generator.lm.llama_cpp import LlamaCppModel
+from generator.lm.gguf.llama_cpp import LlamaCppModel
 from generator.lm.model_name import needs_internals
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
-from generator.lm.openai_server import RemoteModel
+from generator.lm.server.openai_server import RemoteModel
 from generator.parts import NO_RERANKER
 from generator.prompt.builder import count_words, ledger
 from generator.prompt.document_cut import describe_parts
@@ -69,7 +68,8 @@ from generator.prompt.follow_up import Turn
 from generator.reader.reading import Reader
 from generator.reader.span_reader import SpanReader
 from generator.request import AskRequest, Retrieval
-from generator.reranker import load_reranker, reranked
+from generator.reranking.reranker import load_reranker, reranked
+from generator.scales.cosine_scale import PACKAGED, CosineScale
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency
 from indexing.models.files import PACKAGED_PART

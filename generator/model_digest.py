@@ -10,7 +10,7 @@ from generator.parts import NO_RERANKER, Parts
 from generator.reader.weights import READER_WEIGHTS
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.models.files import PACKAGED_PART, content_hash, part_weights
-from indexing.models.server_name import is_remote
+from indexing.models.server.server_name import is_remote
 
 
 def models_digest(fingerprint: Fingerprint, parts: Parts) -> str:

@@ -18,7 +18,7 @@ from generator.prompt.builder import ARRANGEMENTS
 from generator.prompt.worked_question import WorkedQuestion
 from indexing.errors import InvalidRequest
 from indexing.models.files import DEFAULT_GENERATOR
-from indexing.models.server_name import is_remote
+from indexing.models.server.server_name import is_remote
 
 QUOTES = ("ranked", "decoded")
 """What chooses the quotes of an answer: their rank, or the language model, decoding them."""

@@ -15,7 +15,7 @@ from indexing.loaders.charset import clean, one_line, printable
 from indexing.loaders.process import LoaderProcess, PageProgress, Readings
 from indexing.ocr.reading import OcrSettings
 from indexing.text import transcripts
-from indexing.text.occasions import date_of_file, occasion_of
+from indexing.text.days.occasions import date_of_file, occasion_of
 from indexing.walk import Failure, refusal, resolved, shown, unreachable
 
 TITLE = 300  # characters of a title that are kept

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from indexing.errors import InvalidRequest
-from indexing.text.dates import date_in
+from indexing.text.days.dates import date_in
 
 _PERIOD = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from indexing.limits import FileLimits
     from indexing.ocr.reading import OcrSettings
     from indexing.store.collections import Collection
-    from indexing.store.verification import Damage
+    from indexing.store.repair.verification import Damage
     from indexing.store.view import DocumentEntry
     from rag_app.corpus.access import Access
     from rag_app.corpus.contents.info import CorpusInfo
@@ -129,7 +129,7 @@ _HOMES = {
     "Topic": "generator.overview.overview",
     "Turn": "generator.prompt.follow_up",
     "Backup": "rag_app.corpus.copies.backup",
-    "Damage": "indexing.store.verification",
+    "Damage": "indexing.store.repair.verification",
     "ImportReport": "rag_app.corpus.copies.exchange",
     "RepairReport": "rag_app.corpus.verification",
     "Verification": "rag_app.corpus.verification",

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.cached_property import cached_property
-from indexing.index.faiss_index import search_in_one_thread
+from indexing.index.dense.faiss_index import search_in_one_thread
 from indexing.index.sample import Sample
 from indexing.index.selection import Selection
 from retriever.dense import LARGE_DEPTH

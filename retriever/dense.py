@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.faiss_index import GPU_DEPTH
-from indexing.index.vectors import Vectors
+from indexing.index.dense.faiss_index import GPU_DEPTH
+from indexing.index.dense.vectors import Vectors
 
 FloatArray = npt.NDArray[np.float32]
 

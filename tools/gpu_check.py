@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT))  # for a machine on which the project is not insta
 
 from benchmarks.synthetic_corpus import SyntheticCorpus  # noqa: E402
 from indexing.errors import RagAppError  # noqa: E402
-from indexing.index.faiss_index import GPU_DEPTH, FaissIndex, require_faiss  # noqa: E402
+from indexing.index.dense.faiss_index import GPU_DEPTH, FaissIndex, require_faiss  # noqa: E402
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]

@@ -39,8 +39,8 @@ from generator.attribution.entailment_rules import (
 )
 from generator.attribution.excerpt_support import ExcerptSupport
 from generator.attribution.verifier import AnyVerifier
-from generator.cosine_scale import PACKAGED, CosineScale
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
+from generator.scales.cosine_scale import PACKAGED, CosineScale
 from indexing.cached_property import cached_property
 from indexing.text.sentences import sentences
 from indexing.text.terms import Rarity, content_stems, stem, topic_words

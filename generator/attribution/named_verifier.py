@@ -19,8 +19,8 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.cosine_scale import Level
-from generator.probe_texts import ANSWERS
+from generator.scales.cosine_scale import Level
+from generator.scales.probe_texts import ANSWERS
 from indexing.errors import UnsupportedModel
 from indexing.models.measured import measured
 from indexing.models.part import SEQUENCES, TOKENS, Part, load_part

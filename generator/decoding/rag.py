@@ -26,8 +26,8 @@ from generator.decoding.mixture import (
     prefill,
 )
 from generator.evidence import Evidence, Span
+from generator.lm.caches.prefix_cache import Layers, is_reusable, pad_rows, unpad_rows
 from generator.lm.causal_lm import CausalModel
-from generator.lm.prefix_cache import Layers, is_reusable, pad_rows, unpad_rows
 from generator.lm.sampling import Sampler
 from generator.ms_poe.position_method import active_settings
 from generator.prompt.builder import SplitPrompt, ledger, split_prompt

@@ -6,7 +6,7 @@ import threading
 
 from generator.decoding.base import DecodingLimits, DecodingRun
 from generator.evidence import Evidence
-from generator.lm.openai_server import RemoteModel
+from generator.lm.server.openai_server import RemoteModel
 from generator.prompt.builder import build_prompt, ledger, quote_history
 from generator.request import AskRequest
 

@@ -15,9 +15,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from generator.cosine_scale import PACKAGED, CosineScale
 from generator.evidence import Embed, Sentence, Vectors
 from generator.reader.reading import Reading
+from generator.scales.cosine_scale import PACKAGED, CosineScale
 from indexing.cached_property import cached_property
 from indexing.text.language import ENGLISH, language_of, language_of_question
 from indexing.text.terms import Rarity, content_stems, content_words, stem, topic_words

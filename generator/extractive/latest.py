@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from generator.evidence import Sentence, Vectors
-from generator.extractive.answer_slot import asked_slot, fills
 from generator.extractive.features import SentenceFeatures
+from generator.extractive.question.answer_slot import asked_slot, fills
 from indexing.documents import Document
-from indexing.text.stated_date import stated_date
+from indexing.text.days.stated_date import stated_date
 
 _LATER, _CHANGED = 3.0, 1.0  # what the last document and the telling of a change are worth
 _NEAR = 4.0  # how far below the best score a sentence may be that is on the same matter

@@ -15,11 +15,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from generator.evidence import Sentence, Vectors
-from generator.extractive.answer_type import classify_question
 from generator.extractive.features import SentenceFeatures
+from generator.extractive.question.answer_type import classify_question
 from generator.extractive.table_rows import is_header
+from indexing.text.days.stated_date import stated_date
 from indexing.text.references import reference_lists
-from indexing.text.stated_date import stated_date
 from indexing.text.tables import is_row
 
 _HEADING = 10  # words

@@ -22,11 +22,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from generator.evidence import Sentence, Vectors
-from generator.extractive.answer_type import AnswerType, classify_question, has_answer_type
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
 from generator.extractive.latest import latest_scores
 from generator.extractive.non_prose import names_only, non_prose
+from generator.extractive.question.answer_type import AnswerType, classify_question, has_answer_type
 from generator.extractive.table_rows import row_scores
 from indexing.text.terms import content_stems
 

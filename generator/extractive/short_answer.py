@@ -16,10 +16,10 @@ import numpy as np
 
 from generator.answer import Citation, ShortAnswer
 from generator.evidence import Sentence
-from generator.extractive.answer_type import is_open
-from generator.extractive.answer_unit import is_in_another_unit
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
+from generator.extractive.question.answer_type import is_open
+from generator.extractive.question.answer_unit import is_in_another_unit
 from generator.extractive.ranking import Weights, answer_scores
 from generator.extractive.table_rows import Asked, cell_of, is_said_of
 from generator.reader.reading import Words

@@ -17,8 +17,8 @@ from itertools import chain
 import numpy as np
 
 from generator.evidence import Sentence, Vectors
-from generator.extractive.answer_type import AnswerType, classify_question, has_answer_type
 from generator.extractive.features import SentenceFeatures
+from generator.extractive.question.answer_type import AnswerType, classify_question, has_answer_type
 from indexing.text.language import ENGLISH
 from indexing.text.tables import LABEL, RULE, cell_spans, is_row, table_columns
 from indexing.text.terms import content_stems

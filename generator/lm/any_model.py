@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from generator.lm.causal_lm import CausalModel
-from generator.lm.llama_cpp import LlamaCppModel
-from generator.lm.llama_server import is_installed
-from generator.lm.openai_server import RemoteModel
+from generator.lm.gguf.llama_cpp import LlamaCppModel
+from generator.lm.gguf.llama_server import is_installed
+from generator.lm.server.openai_server import RemoteModel
 from indexing.notify import Notify
 
 AnyModel = CausalModel | LlamaCppModel | RemoteModel

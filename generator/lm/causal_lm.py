@@ -8,11 +8,11 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
+from generator.lm.caches.prefix_cache import PrefixCache, RowCache
 from generator.lm.decode_step import compiled_steps, forward
 from generator.lm.detokenizer import TextStream
 from generator.lm.language_model import Writing, room_after
 from generator.lm.model_name import needs_internals
-from generator.lm.prefix_cache import PrefixCache, RowCache
 from generator.lm.sampling import Sampler, Sampling
 from generator.ms_poe.position_method import active_settings
 from generator.prompt.chat_template import Chat
@@ -22,7 +22,7 @@ from indexing.models.device import best_device, best_dtype
 from indexing.models.files import DEFAULT_GENERATOR, Weights, generator_weights
 from indexing.models.loading import loading
 from indexing.models.runtime import keep_memory
-from indexing.models.server_name import is_remote
+from indexing.models.server.server_name import is_remote
 from indexing.nn.lora import merge_lora
 from indexing.notify import Notify
 

@@ -25,13 +25,13 @@ from generator.kernels.library import (
     Model,
     library,
 )
-from generator.lm.growing_cache import growing_layers
+from generator.lm.caches.growing_cache import growing_layers
 from generator.ms_poe.architectures import RotaryModel, recognise
 from generator.ms_poe.position_method import active_settings
 from indexing.errors import UnsupportedModel
 from indexing.kernels.library import Unavailable
-from indexing.models import quantization
-from indexing.models.quantization import Quantized
+from indexing.models.formats import quantization
+from indexing.models.formats.quantization import Quantized
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

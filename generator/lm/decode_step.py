@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from generator.lm.caches.growing_cache import make_growing
+from generator.lm.caches.prefix_cache import is_reusable
 from generator.lm.compiled_llama import KINDS, CompiledLlama
-from generator.lm.growing_cache import make_growing
-from generator.lm.prefix_cache import is_reusable
 from indexing.kernels.library import Unavailable, compiler_name
 from indexing.nn.hooks import override_attribute
 

@@ -22,7 +22,7 @@ from generator.reader.inputs import Inputs, Outputs
 from generator.reader.stretch import Stretch, Tokens
 from generator.reader.weights import READER_WEIGHTS
 from indexing.models.files import encoder_weights
-from indexing.models.graph_export import Export
+from indexing.models.graphs.graph_export import Export
 from indexing.models.loading import loading
 from indexing.models.weight_changes import ENCODER, add_changes, changes
 

@@ -18,11 +18,11 @@ from generator.reader.inputs import Inputs, Outputs
 from generator.reader.stretch import Stretch, stretches
 from generator.reader.weights import READER_WEIGHTS
 from indexing.encoder.cpu_layers import cpu_layers
-from indexing.models.cores import spread
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import encoder_weights, model_files
-from indexing.models.graph import Graph, GraphName
-from indexing.models.graph_cache import load_or_make
+from indexing.models.graphs.cores import spread
+from indexing.models.graphs.graph import Graph, GraphName
+from indexing.models.graphs.graph_cache import load_or_make
 from indexing.models.plain_tokenizer import load_tokenizer
 from indexing.notify import Notify
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
     from generator.reader.cross_encoder import Logits
-    from indexing.models.graph_export import Export
+    from indexing.models.graphs.graph_export import Export
 
 Heads = Callable[[Sequence[Inputs]], Sequence[Outputs]]
 """What the model says of batches."""
@@ -82,7 +82,7 @@ class Reader:
     Args:
         weights: A file of changes to the packaged encoder; None for those that ship.
         dtype: None for bfloat16 where the CPU is fast in it, else float32.
-        quick_start: Whether its graph reads, if there can be one (`indexing.models.graph`).
+        quick_start: Whether its graph reads, if there can be one (`indexing.models.graphs.graph`).
         notify: Told before that is exported.
     """
 

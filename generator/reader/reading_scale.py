@@ -1,8 +1,8 @@
 """What another reader says, brought to the scale of the packaged one, which weights are for.
 
-As of cosines (`generator.cosine_scale`): a reader is measured once, on questions beside short texts
-that ship. Each of the three numbers it gives has a mean where it is right and a mean where it is
-not; both are moved along a line to where the packaged reader has them.
+As of cosines (`generator.scales.cosine_scale`): a reader is measured once, on questions beside
+short texts that ship. Each of the three numbers it gives has a mean where it is right and
+a mean where it is not; both are moved along a line to where the packaged reader has them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from generator.cosine_scale import Level
 from generator.evidence import Sentence, Vectors
-from generator.probe_texts import ANSWERS
 from generator.reader.reading import Reading
+from generator.scales.cosine_scale import Level
+from generator.scales.probe_texts import ANSWERS
 from indexing.files import document
 from indexing.models.measured import measured
 

@@ -1,8 +1,8 @@
 """Queries in, vectors out, as the encoder makes them: without torch, for programs that ask once.
 
 A sentence is a hundredth of a second's work, and loading an encoder is some seconds of it. So the
-encoder's graph (`indexing.models.graph`) does it, in float32: a vector differs from the encoder's
-by rounding alone, which is that of bfloat16 where the encoder computes in it.
+encoder's graph (`indexing.models.graphs.graph`) does it, in float32: a vector differs from the
+encoder's by rounding alone, which is that of bfloat16 where the encoder computes in it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from indexing.encoder.token_vectors import TokenVectors
 from indexing.encoder.tokenizer import IntArray, Tokenize, Tokens
 from indexing.errors import RagAppError
 from indexing.models.files import Weights, encoder_weights, model_files
-from indexing.models.graph import Graph, GraphName
-from indexing.models.graph_cache import load_or_make
+from indexing.models.graphs.graph import Graph, GraphName
+from indexing.models.graphs.graph_cache import load_or_make
 from indexing.models.plain_tokenizer import load_tokenizer
 from indexing.notify import Notify
 
 if TYPE_CHECKING:
-    from indexing.models.graph_export import Export
+    from indexing.models.graphs.graph_export import Export
 
 _TOKENS = 1024  # at once
 _MANY = 100  # texts from which it pays to pack the weights first

@@ -12,7 +12,7 @@ from indexing.encoder.encoder import lightest_model, pipeline, pooling_name
 from indexing.encoder.settings import EncoderSettings
 from indexing.encoder.tokenizer import Tokens
 from indexing.models.files import Weights
-from indexing.models.graph_export import Export
+from indexing.models.graphs.graph_export import Export
 
 
 class QueryModel(nn.Module):

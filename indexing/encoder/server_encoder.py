@@ -16,7 +16,7 @@ from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.encoder.pooling import FloatArray, unit
 from indexing.encoder.settings import EncoderSettings
-from indexing.models.json_server import JsonServer
+from indexing.models.server.json_server import JsonServer
 
 _PATH = "/embeddings"
 _FORM = "data[index, embedding]"

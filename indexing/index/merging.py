@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.bm25 import Bm25Index
-from indexing.index.bm25_builder import (
+from indexing.index.dense.faiss_index import FLAT_BELOW
+from indexing.index.lexical.bm25 import Bm25Index
+from indexing.index.lexical.bm25_builder import (
     IN_MEMORY,
     SAMPLE_EVERY,
     Block,
@@ -21,9 +22,8 @@ from indexing.index.bm25_builder import (
     merged,
     to_mmap,
 )
-from indexing.index.faiss_index import FLAT_BELOW
+from indexing.index.lexical.postings import Postings
 from indexing.index.places import Places
-from indexing.index.postings import Postings
 from indexing.index.segment import Segment, vector_index
 from indexing.index.snapshot import Part, Snapshot
 from indexing.index.speakers import Speakers

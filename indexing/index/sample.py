@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.faiss_index import inner_products
+from indexing.index.dense.faiss_index import inner_products
+from indexing.index.dense.vectors import Vectors
 from indexing.index.selection import Selection
-from indexing.index.vectors import Vectors
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]

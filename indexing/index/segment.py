@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.index.array_file import Seal, read_arrays, to_bytes, to_text, write_arrays
-from indexing.index.bm25_builder import BLOCK, LexicalIndexBuilder, empty_vectors
-from indexing.index.faiss_index import FLAT_BELOW, FaissIndex
-from indexing.index.postings import Postings
+from indexing.index.dense.faiss_index import FLAT_BELOW, FaissIndex
+from indexing.index.lexical.bm25_builder import BLOCK, LexicalIndexBuilder, empty_vectors
+from indexing.index.lexical.postings import Postings
 from indexing.index.speakers import Speakers
 from indexing.store.view import StoreView
 from indexing.text.language import language_of

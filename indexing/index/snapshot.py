@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.cached_property import cached_property
-from indexing.index.faiss_index import FaissIndex
+from indexing.index.dense.faiss_index import FaissIndex
+from indexing.index.dense.vectors import Vectors
 from indexing.index.padding import Padding
 from indexing.index.places import Places
 from indexing.index.sample import Sample
 from indexing.index.segment import POSTINGS, Segment
-from indexing.index.vectors import Vectors
 from indexing.store.view import StoreView
 
 IntArray = npt.NDArray[np.int64]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.bm25 import Bm25Index
+from indexing.index.lexical.bm25 import Bm25Index
 from indexing.text.english import FUNCTION_WORDS
 
 IntArray = npt.NDArray[np.int64]

@@ -11,7 +11,7 @@ from indexing.documents import Extract, Occasion
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.charset import printable, read_text, remarks
 from indexing.text import transcripts
-from indexing.text.dates import date_in
+from indexing.text.days.dates import date_in
 
 DATES = ("date", "datum", "created")  # fields of front matter
 PEOPLE = ("author", "authors", "participants", "attendees", "people")

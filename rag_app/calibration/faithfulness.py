@@ -17,7 +17,7 @@ from generator.lm.calibration_record import CalibrationRecord, find_record
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
 from indexing.models.files import generator_revision
-from indexing.models.server_name import is_remote
+from indexing.models.server.server_name import is_remote
 from rag_app.calibration.score_file import ScoreFile, key, score_file
 from rag_app.corpus.corpus import Corpus
 from rag_app.evaluation.answers import LabelledQuestion, load_questions, measure_answer

@@ -8,9 +8,9 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import urlsplit
 
-from generator.lm.server_address import server_addresses
+from generator.lm.server.server_address import server_addresses
 from indexing.errors import InvalidRequest
-from indexing.models.server_name import PREFIX, parse_server_name
+from indexing.models.server.server_name import PREFIX, parse_server_name
 
 USUAL = {
     "Ollama": "http://127.0.0.1:11434/v1",

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from indexing.errors import CorpusError, InvalidRequest, RagAppError, ServerFailed
 from indexing.models.files import PACKAGED_GENERATORS, generator_revision
 from indexing.models.local import LocalModel, local_generators
-from indexing.models.server_name import PREFIX, is_remote, parse_server_name
+from indexing.models.server.server_name import PREFIX, is_remote, parse_server_name
 from rag_app.chat.model_address import USUAL, check_address, is_elsewhere
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ def servers_here(keys: Mapping[str, str]) -> list[ServerModels]:
 
 def _names(url: str, key: str) -> tuple[str, ...]:
     """A server's names of its models."""
-    from generator.lm.openai_server import Patience, RemoteModel
+    from generator.lm.server.openai_server import Patience, RemoteModel
 
     patience = Patience(connect=QUICK, read=QUICK)
     return RemoteModel(f"{PREFIX}{url}#any", patience=patience, key=key).names()
@@ -284,7 +284,7 @@ def _names(url: str, key: str) -> tuple[str, ...]:
 def _write(name: str, key: str) -> str:
     """A few words of a model."""
     if is_remote(name):
-        from generator.lm.openai_server import Patience, RemoteModel
+        from generator.lm.server.openai_server import Patience, RemoteModel
 
         model = RemoteModel(name, patience=Patience(connect=QUICK, read=LONGEST), key=key)
         return "".join(model.stream(PROBE, max_new_tokens=PROBE_TOKENS))

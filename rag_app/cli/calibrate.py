@@ -145,7 +145,7 @@ def _positions(
     from generator.lm.calibration_record import save_record
     from generator.lm.causal_lm import CausalModel
     from generator.lm.model_name import needs_internals
-    from indexing.models.server_name import is_remote
+    from indexing.models.server.server_name import is_remote
     from rag_app.calibration.ms_poe import calibrate as run
     from rag_app.datasets.probes import corpus_haystack
 

@@ -44,7 +44,7 @@ class Maintenance:
 
     def verify(self, progress: Steps | None) -> Verification:
         """Compare everything stored with its checksums; errors as in `Corpus.verify`."""
-        from indexing.store.verification import Damage, document_rows, verify
+        from indexing.store.repair.verification import Damage, document_rows, verify
         from rag_app.corpus.verification import Verification
 
         try:
@@ -60,7 +60,7 @@ class Maintenance:
 
     def repair(self, progress: Steps | None) -> RepairReport:
         """Make what is damaged sound again; errors as in `Corpus.repair`."""
-        from indexing.store.verification import Damage, verify
+        from indexing.store.repair.verification import Damage, verify
         from rag_app.corpus.verification import (
             DocumentRepair,
             RepairReport,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from indexing.encoder.fingerprint import Fingerprint, check_fingerprint, refuse_foreign
 from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest, MissingDependency
-from indexing.models.server_name import is_remote
+from indexing.models.server.server_name import is_remote
 from rag_app.corpus.embedding_cache import EmbeddingCache
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Models:
 
     def prepare(self, stored: Fingerprint) -> None:
         """Export the graphs of a quick start that are not there yet."""
-        from generator.extractive.late_chunking import context_graph
+        from generator.extractive.context.late_chunking import context_graph
         from generator.reader.reading import reader_graph
         from indexing.encoder.query_encoder import query_encoder
 
@@ -179,9 +179,9 @@ class Models:
 
     def generator(self, stored: Fingerprint | None) -> Generator:
         """The generator, its sentences embedded by the corpus's own encoder; as in `encoder`."""
-        from generator.cosine_scale import scale_of
         from generator.engine import load_model
         from generator.generator import Generator
+        from generator.scales.cosine_scale import scale_of
 
         encoder = self.query_encoder(stored)
         with self._loading:

@@ -12,9 +12,9 @@ from indexing.encoder.lookahead import DocumentEncoder
 from indexing.errors import CorpusDamaged
 from indexing.store.collections import Membership
 from indexing.store.database import swap
-from indexing.store.salvage import SoundRecord, lengthen, salvage, sound_record
+from indexing.store.repair.salvage import SoundRecord, lengthen, salvage, sound_record
+from indexing.store.repair.verification import Damage, lists_documents
 from indexing.store.store import FILE_NAME, Store
-from indexing.store.verification import Damage, lists_documents
 from indexing.text.chunking import split
 from indexing.walk import Failure
 

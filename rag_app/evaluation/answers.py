@@ -32,8 +32,8 @@ from typing import Any
 from generator.answer import Answer, Citation, SentenceSupport
 from generator.attribution.citer import attribute
 from generator.attribution.verifier import Verifier, shipped_verifier
-from generator.cosine_scale import PACKAGED, scale_of
 from generator.evidence import Span, evidence_sentences, gather_evidence
+from generator.scales.cosine_scale import PACKAGED, scale_of
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency, UnreadableFile
 from indexing.filter import Filter

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from generator.evidence import Span
+from generator.lm.caches.prefix_cache import crop, is_reusable
 from generator.lm.causal_lm import CausalModel
-from generator.lm.prefix_cache import crop, is_reusable
 from generator.ms_poe.lpes import LPES
 from generator.ms_poe.method import MsPoE
 from generator.prompt.builder import split_prompt

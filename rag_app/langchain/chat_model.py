@@ -31,7 +31,7 @@ from generator.ms_poe.method import MsPoE
 from generator.prompt.chat_template import Message, Rendered, Role
 from indexing.errors import InvalidRequest
 from indexing.models.files import DEFAULT_GENERATOR
-from indexing.models.server_name import is_remote
+from indexing.models.server.server_name import is_remote
 
 ROLES: dict[type[BaseMessage], Role] = {
     SystemMessage: "system",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from indexing.filter import Filter
-from indexing.text.dates import date_in
+from indexing.text.days.dates import date_in
 from rag_app.requests.occasion_words import OCCASION_WORDS, OccasionWords
 
 _SURE = frozenset({"latest", "meeting", "dated", "week", "with"})  # forms that name a meeting

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.bm25 import Bm25Index, idf, mean_length_of, norms, term_weights
+from indexing.index.lexical.bm25 import Bm25Index, idf, mean_length_of, norms, term_weights
 from indexing.index.segment import POSTINGS
 from indexing.index.snapshot import Part, Snapshot
 from indexing.index.speakers import Speakers

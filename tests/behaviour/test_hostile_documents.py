@@ -12,7 +12,7 @@ from generator.answer import Answer
 from generator.evidence import Embed
 from generator.generator import Generator
 from generator.lm.causal_lm import CausalModel
-from generator.lm.openai_server import RemoteModel
+from generator.lm.server.openai_server import RemoteModel
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.documents import Document

@@ -19,8 +19,8 @@ import pytest
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CorpusLocked
+from indexing.store.repair.verification import verify
 from indexing.store.store import Store
-from indexing.store.verification import verify
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.segments import Segments
 from tests.waiting import wait_until

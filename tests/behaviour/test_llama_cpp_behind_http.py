@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.lm.openai_server import RemoteModel
+from generator.lm.server.openai_server import RemoteModel
 from indexing.errors import ServerFailed
 from tests.generator.llama_server import WINDOW
 

@@ -22,7 +22,7 @@ from generator.answer_form import (
 from generator.evidence import Embed
 from generator.generator import Generator
 from generator.lm.causal_lm import CausalModel
-from generator.lm.openai_server import RemoteModel
+from generator.lm.server.openai_server import RemoteModel
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest

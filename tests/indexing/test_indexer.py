@@ -27,8 +27,8 @@ from indexing.indexer import Indexer
 from indexing.reencoding import reencode
 from indexing.store.database import Database
 from indexing.store.file_states import FileStates
+from indexing.store.repair.verification import verify
 from indexing.store.store import Store
-from indexing.store.verification import verify
 from indexing.store.view import StoreView
 from tests.reading import READER, read
 

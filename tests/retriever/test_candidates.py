@@ -15,9 +15,9 @@ from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
 from indexing.filter import Filter
 from indexing.index import padding, sample
-from indexing.index.faiss_index import FaissIndex
+from indexing.index.dense.faiss_index import FaissIndex
+from indexing.index.dense.vectors import Vectors
 from indexing.index.selection import Selection
-from indexing.index.vectors import Vectors
 from indexing.store.store import Store
 from rag_app.corpus.corpus import Corpus
 from retriever import candidates
@@ -291,7 +291,7 @@ def test_a_large_corpus_from_end_to_end(
             return corpus.search("ferry and steel", k=3)
 
     small = found(".small")
-    monkeypatch.setattr("indexing.index.faiss_index.FLAT_BELOW", 16)
+    monkeypatch.setattr("indexing.index.dense.faiss_index.FLAT_BELOW", 16)
     hits = found(".large")
     assert [hit.title for hit in small] == [hit.title for hit in hits]
     for end in (-9, 99):

@@ -327,8 +327,8 @@ def test_dense_parts_are_products_of_vectors(corpus: Corpus, encoder: Encoder) -
 
 
 def test_similarities_are_the_same_in_any_company() -> None:
-    from indexing.index.faiss_index import FaissIndex
-    from indexing.index.vectors import Vectors
+    from indexing.index.dense.faiss_index import FaissIndex
+    from indexing.index.dense.vectors import Vectors
 
     draw = np.random.default_rng(0)
     vectors, queries = (draw.normal(size=(n, 48)).astype(np.float32) for n in (150, 33))

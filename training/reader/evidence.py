@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from generator.evidence import Sentence, evidence_sentences, gather_evidence
+from generator.extractive.context.late_chunking import ContextualEncoder
 from generator.extractive.features import SentenceFeatures, WordVectors
-from generator.extractive.late_chunking import ContextualEncoder
 from indexing.documents import Document
 from indexing.filter import Filter
 from indexing.text.terms import content_stems

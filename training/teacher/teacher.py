@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from generator.lm.llama_server import LlamaServer
+from generator.lm.gguf.llama_server import LlamaServer
 
 _WINDOW = 2_048  # tokens
 _QUESTION = 40  # tokens

@@ -14,7 +14,7 @@ from indexing.errors import OtherKind, PartUnread, UnreadableFile
 from indexing.loaders.charset import clean, one_line, printable
 from indexing.loaders.transcripts.captions import Cue, spoken
 from indexing.loaders.xml_file import Element, name_of, root_of
-from indexing.text.dates import date_in
+from indexing.text.days.dates import date_in
 
 _LONGEST = 10**10  # milliseconds; a time beyond is none
 

@@ -11,7 +11,7 @@ from indexing.documents import NO_OCCASION, Extract, Occasion
 from indexing.errors import UnreadableFile
 from indexing.loaders.charset import printable, read_text, remarks
 from indexing.loaders.transcripts.captions import Cue, plain_lines, transcript, without_negatives
-from indexing.text.dates import date_in
+from indexing.text.days.dates import date_in
 from indexing.text.transcripts import seconds
 
 _TITLE = 400  # characters of what may stand behind WEBVTT

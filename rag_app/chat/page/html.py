@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from indexing.documents import clock
-from indexing.models.server_name import is_remote
+from indexing.models.server.server_name import is_remote
 from indexing.store.collections import DEFAULT
 from indexing.text.disfluency import without_noise
 from indexing.walk import IN_FOLDERS, SUPPORTED

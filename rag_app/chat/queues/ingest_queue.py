@@ -24,7 +24,7 @@ from indexing.errors import (
     RagAppError,
 )
 from indexing.filter import Filter
-from indexing.models.cores import Cores
+from indexing.models.graphs.cores import Cores
 from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.upload_records import Stage, UploadStatus
 from rag_app.chat.viewer.recording import is_recording, recording, transcripts

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from generator.answer import AnswerReady
-from indexing.models.cores import Cores
+from indexing.models.graphs.cores import Cores
 from indexing.models.runtime import release_memory
 from rag_app.chat.queues.fair_queue import FairQueue
 from rag_app.chat.queues.idle_timer import IdleTimer

@@ -15,7 +15,7 @@ from rag_app.cli.terminal import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from indexing.store.verification import Damage
+    from indexing.store.repair.verification import Damage
     from rag_app.corpus.corpus import Corpus
 
 DAMAGED = 1

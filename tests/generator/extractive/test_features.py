@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from generator.evidence import Embed, Vectors, evidence_sentences
-from generator.extractive.answer_type import classify_question, has_answer_type
 from generator.extractive.features import SentenceFeatures, WordVectors
+from generator.extractive.question.answer_type import classify_question, has_answer_type
 from indexing.text.terms import Rarity, content_stems, content_words, stem, topic_words
 from tests.generator.conftest import prose, span
 

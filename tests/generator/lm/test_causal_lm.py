@@ -14,9 +14,9 @@ import transformers
 
 from generator.lm import causal_lm
 from generator.lm import decode_step as steps
+from generator.lm.caches.prefix_cache import PrefixCache
 from generator.lm.causal_lm import CausalModel, prefill_chunks
 from generator.lm.detokenizer import TextStream
-from generator.lm.prefix_cache import PrefixCache
 from generator.lm.sampling import Sampling
 from generator.prompt.chat_template import Chat
 from indexing.errors import InvalidRequest, UnsupportedModel

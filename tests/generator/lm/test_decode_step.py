@@ -16,14 +16,14 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from generator.decoding.mixture import advance, prefill
 from generator.kernels.library import BF16
 from generator.lm import decode_step as steps
+from generator.lm.caches.prefix_cache import PrefixCache, crop
 from generator.lm.causal_lm import CausalModel
 from generator.lm.compiled_llama import CompiledLlama, interleave
 from generator.lm.decode_step import DecodeStep, compiled_steps
-from generator.lm.prefix_cache import PrefixCache, crop
 from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE
 from generator.ms_poe.position_method import keep_rows
-from indexing.models.quantization import Quantized, save
+from indexing.models.formats.quantization import Quantized, save
 from tests.compilers import with_compiler
 from tests.generator.ms_poe_models import build, tokens
 

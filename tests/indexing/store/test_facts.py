@@ -6,10 +6,10 @@ from pathlib import Path
 
 from indexing.documents import Document, Occasion, Passage, Utterance, content_digest
 from indexing.encoder.encoded_document import EncodedDocument
-from indexing.store.salvage import salvage
+from indexing.store.repair.salvage import salvage
+from indexing.store.repair.verification import verify
 from indexing.store.store import FILE_NAME, Store
-from indexing.store.verification import verify
-from tests.indexing.store.test_verification import FP, SPOKEN, TEXT, UNIT
+from tests.indexing.store.repair.test_verification import FP, SPOKEN, TEXT, UNIT
 
 
 def put(store: Store, id_: str, occasion: Occasion) -> None:

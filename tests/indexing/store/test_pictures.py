@@ -11,10 +11,10 @@ from indexing.documents import Document, Figure, Passage, content_digest
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.errors import DocumentNotFound
 from indexing.ocr.reading import Line, Reading
-from indexing.store.salvage import salvage
+from indexing.store.repair.salvage import salvage
+from indexing.store.repair.verification import verify
 from indexing.store.store import FILE_NAME, Store
-from indexing.store.verification import verify
-from tests.indexing.store.test_verification import FP, UNIT
+from tests.indexing.store.repair.test_verification import FP, UNIT
 
 DATA = b"\x89PNG of a chart"
 CHART = Figure(0, 40, 30, "image/png", "Figure 1", 1, sha256(DATA).hexdigest(), DATA)

@@ -22,8 +22,8 @@ from indexing.errors import (
     DocumentNotFound,
 )
 from indexing.store.file_states import FileState
+from indexing.store.repair.verification import damaged_parts
 from indexing.store.store import FILE_NAME, Store
-from indexing.store.verification import damaged_parts
 from tests.indexing.store.drawn import FP, TEXT, document, encoded, passages, put
 from tests.waiting import PATIENCE
 

@@ -6,9 +6,9 @@ from contextlib import closing
 from pathlib import Path
 
 from indexing.encoder.encoder import Encoder
+from indexing.store.repair.verification import verify
 from indexing.store.store import Store
 from indexing.store.transfer import transfer, versions
-from indexing.store.verification import verify
 from rag_app.corpus.corpus import Corpus
 
 

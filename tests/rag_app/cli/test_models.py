@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from generator.lm.openai_server import RemoteModel
+from generator.lm.server.openai_server import RemoteModel
 from indexing.models.files import DEFAULT_GENERATOR
 from rag_app.chat import model_choice
 from rag_app.cli.main import main

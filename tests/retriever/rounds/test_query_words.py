@@ -15,7 +15,7 @@ from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.errors import DocumentNotFound, InvalidRequest
 from indexing.filter import Filter
-from indexing.index import faiss_index
+from indexing.index.dense import faiss_index
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from indexing.store.transfer import transfer, versions

@@ -11,7 +11,7 @@ import pytest
 from generator.answer import Answer, AnswerReady, Event
 from generator.request import AskRequest
 from generator.settings import GeneratorSettings
-from indexing.models.cores import Cores
+from indexing.models.graphs.cores import Cores
 from rag_app.chat.queues.question_queue import QuestionQueue, Waiting
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import PATIENCE

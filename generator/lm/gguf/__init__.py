@@ -1,0 +1,1 @@
+"""A prompt in, text out: GGUF files in llama.cpp, as they are."""

@@ -1,0 +1,1 @@
+"""A prompt in, text out: a model behind an OpenAI-compatible server."""

@@ -1,0 +1,1 @@
+"""An encoder's cosines in, cosines on the scale of the packaged encoder out."""

@@ -1,0 +1,1 @@
+"""Vectors in, the nearest ones out: FAISS, on the processor or a GPU."""

@@ -1,0 +1,149 @@
+"""The vectors of all segments, as one index: each segment compares its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.cached_property import cached_property
+from indexing.index.dense import faiss_index
+from indexing.index.dense.faiss_index import FaissIndex
+from indexing.index.places import Mask, Places
+
+FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Vectors by position, searched as `FaissIndex` is.
+
+    Attributes:
+        parts: The vectors of each segment, and where these stand; one part at least.
+        exact: Whether all are compared, however many.
+    """
+
+    parts: tuple[tuple[FaissIndex, Places], ...]
+    exact: bool = False
+
+    @classmethod
+    def of(cls, index: FaissIndex) -> Vectors:
+        """Those of one index."""
+        return cls(((index, Places(len(index), 0)),))
+
+    @cached_property
+    def _size(self) -> int:
+        return sum(places.live_count for _, places in self.parts)
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def is_approximate(self) -> bool:
+        """Whether a search can miss a neighbour, and is worth limiting in depth."""
+        if self.exact:
+            return False
+        coded = any(index.is_approximate for index, _ in self.parts)
+        return coded or (len(self.parts) > 1 and len(self) >= faiss_index.FLAT_BELOW)
+
+    def on(self, device: str) -> Vectors:
+        """The same, whose `products` are computed on a device. Errors as in `FaissIndex.on`."""
+        return replace(self, parts=tuple((index.on(device), at) for index, at in self.parts))
+
+    def products(self, queries: FloatArray) -> FloatArray:
+        """(q, n) all inner products, each the same to the last bit in whatever segment."""
+        if self._only is not None:
+            return self._only.products(queries)
+        whole = np.empty((len(queries), len(self)), np.float32)
+        for index, places in self.parts:
+            found, live = index.products(queries), places.live
+            whole[:, places.where] = found if live is None else found[:, live]
+        return whole
+
+    def search(
+        self, queries: FloatArray, k: int, *, allowed: Mask | None = None
+    ) -> tuple[FloatArray, IntArray]:
+        """The k nearest of each query; as `FaissIndex.search`."""
+        return self._merged(FaissIndex.search, queries, k, allowed)
+
+    def estimate(
+        self, queries: FloatArray, k: int, *, allowed: Mask | None = None
+    ) -> tuple[FloatArray, IntArray]:
+        """As `search`, by codes alone where there are codes; as `FaissIndex.estimate`."""
+        return self._merged(FaissIndex.estimate, queries, k, allowed)
+
+    def inner_products(self, queries: FloatArray, positions: IntArray) -> FloatArray:
+        """(q, p) scores of positions (p,), of which those of a document follow on each other."""
+        if self._only is not None:
+            return self._only.inner_products(queries, positions)
+        scores = np.empty((len(queries), len(positions)), np.float32)
+        for index, here, local in self._located(positions):
+            scores[:, here] = index.inner_products(queries, local)
+        return scores
+
+    def at(self, positions: IntArray) -> FloatArray:
+        """The vectors (p, d) at positions (p,)."""
+        vectors = np.empty((len(positions), self.parts[0][0].vectors.shape[1]), np.float32)
+        for index, here, local in self._located(positions):
+            vectors[here] = index.at(local)
+        return vectors
+
+    @cached_property
+    def _only(self) -> FaissIndex | None:
+        """The one index that holds all; None where there are several."""
+        index, places = self.parts[0]
+        return index if len(self.parts) == 1 and places.positions is None else None
+
+    @cached_property
+    def _origins(self) -> IntArray:
+        """(n,) where each vector stands if those of all segments are put side by side."""
+        origins, start = np.empty(len(self), np.int64), 0
+        for _, places in self.parts:
+            own, live = np.arange(start, start + places.count), places.live
+            origins[places.where] = own if live is None else own[live]
+            start += places.count
+        return origins
+
+    def _located(self, positions: IntArray) -> list[tuple[FaissIndex, IntArray, IntArray]]:
+        """For each segment, which of some positions it has, and as what."""
+        origins, start, found = self._origins[positions], 0, []
+        for index, places in self.parts:
+            here = np.flatnonzero((origins >= start) & (origins < start + places.count))
+            if len(here):
+                found.append((index, here, origins[here] - start))
+            start += places.count
+        return found
+
+    def _merged(
+        self,
+        search: Callable[..., tuple[FloatArray, IntArray]],
+        queries: FloatArray,
+        k: int,
+        allowed: Mask | None,
+    ) -> tuple[FloatArray, IntArray]:
+        """The best of what all segments find."""
+        if self._only is not None:
+            return search(self._only, queries, k, allowed=allowed)
+        scores, positions = [], []
+        for index, places in self.parts:
+            some, local = search(index, queries, k, allowed=_allowed(places, allowed))
+            at = np.where(local < 0, -1, places.at(np.maximum(local, 0).astype(np.int32)))
+            scores.append(some)
+            positions.append(at)
+        whole, found = np.concatenate(scores, axis=1), np.concatenate(positions, axis=1)
+        k = min(k, len(self) if allowed is None else int(allowed.sum()))
+        order = np.lexsort((found, -whole), axis=1)[:, :k]
+        return np.take_along_axis(whole, order, axis=1), np.take_along_axis(found, order, axis=1)
+
+
+def _allowed(places: Places, allowed: Mask | None) -> Mask | None:
+    """(count,) which vectors of a segment may be returned; None for all."""
+    live: Any = places.live
+    if allowed is None:
+        return live  # type: ignore[no-any-return]
+    own = allowed[places.at(np.arange(places.count, dtype=np.int32))]
+    return np.asarray(own if live is None else own & live, np.bool_)

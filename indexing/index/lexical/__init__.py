@@ -1,0 +1,1 @@
+"""Terms in, scores of passages out: BM25."""

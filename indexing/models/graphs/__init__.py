@@ -1,0 +1,1 @@
+"""A model in, the same as an ONNX graph out, converted once and kept."""

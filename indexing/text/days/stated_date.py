@@ -1,0 +1,85 @@
+"""The date that a document states of itself: in its title, or in its first lines.
+
+Rows of a table have dates of other things. Written dates are read as in `dates`; a month with its
+year counts, too. A spoken one without a year ("Monday the sixth of October") is of the year in
+which that day is a Monday, near the other dates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from datetime import date
+
+from indexing.text.days.dates import EARLIEST, LATEST, date_in, dates_in
+from indexing.text.english import MONTHS, ORDINALS
+from indexing.text.tables import is_row
+
+_HEAD = 600  # characters in which a document says of what day it is
+_GERMAN = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember"
+_NUMBERS = {
+    name.lower(): number
+    for names in (MONTHS, _GERMAN.split())
+    for number, name in enumerate(names, start=1)
+}
+_MONTH = "|".join(sorted(_NUMBERS, key=len, reverse=True))
+_OF_MONTH = re.compile(rf"\b({_MONTH}),? (\d{{4}})\b", re.IGNORECASE)
+_DAYS = {
+    word: number
+    for number, word in enumerate(
+        [*ORDINALS, "twentieth", *(f"twenty-{each}" for each in ORDINALS[:9])], start=1
+    )
+} | {"thirtieth": 30, "thirty-first": 31}
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_SPOKEN = re.compile(
+    rf"(?:\b(?P<before>{'|'.join(_WEEKDAYS)}),? )?(?:the )?"
+    rf"\b(?P<day>{'|'.join(sorted(_DAYS, key=len, reverse=True))}) (?:of )?(?P<month>{_MONTH})\b"
+    rf"(?:,? (?:a )?(?P<after>{'|'.join(_WEEKDAYS)})\b)?",
+    re.IGNORECASE,
+)
+
+
+def stated_date(title: str, text: str, *, years: Collection[int] = ()) -> str:
+    """A day ("2026-03-14") or a month ("2026-03") in ISO 8601; "" where none is stated.
+
+    Args:
+        title: The document's name.
+        text: The document, or its beginning.
+        years: Those of other documents, for a day that is spoken without its year.
+    """
+    head = "\n".join(line for line in text[:_HEAD].split("\n") if not is_row(line))
+    first = min(dates_in(head), key=lambda found: found[1], default=None)
+    return (
+        date_in(title)[:10]
+        or (first[0][:10] if first else "")
+        or _month_in(title)
+        or _spoken(head, years)
+        or _month_in(head)
+    )
+
+
+def _month_in(text: str) -> str:
+    """The only month of a text that is written with its year."""
+    found = {(int(year), _NUMBERS[name.lower()]) for name, year in _OF_MONTH.findall(text)}
+    if len(found) != 1:
+        return ""
+    ((year, month),) = found
+    return f"{year}-{month:02d}" if EARLIEST <= year <= LATEST else ""
+
+
+def _spoken(text: str, years: Collection[int]) -> str:
+    """The first day that is spelled out, in the year that its weekday tells."""
+    match = _SPOKEN.search(text)
+    if match is None or not years:
+        return ""
+    month, day = _NUMBERS[match["month"].lower()], _DAYS[match["day"].lower()]
+    weekday = (match["before"] or match["after"] or "").lower()
+    near = sorted({each + step for each in years for step in (-1, 0, 1)})
+    for year in sorted(near, key=lambda each: (each not in years, -each)):
+        try:
+            found = date(year, month, day)
+        except ValueError:
+            continue
+        if not weekday or _WEEKDAYS[found.weekday()] == weekday:
+            return found.isoformat()
+    return ""

@@ -1,0 +1,46 @@
+"""The kind of value that a question asks for, and which texts have one."""
+
+from __future__ import annotations
+
+import pytest
+
+from generator.extractive.question.answer_slot import asked_slot, fills
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "filled", "unfilled"),
+    [
+        ("What time is the huddle?", "clock", "At quarter to ten.", "On Monday 3 March."),
+        ("Um wie viel Uhr beginnt die Sitzung?", "clock", "Um 18 Uhr.", "Am Montag."),
+        (
+            "How much did the fridge cost?",
+            "money",
+            "It was £1,240 in the end.",
+            "It was 4 feet tall.",
+        ),
+        ("Was kostet der Kran?", "money", "CHF 4'200 im Monat.", "Er ist bald da."),
+        ("What percentage of doctors passed?", "share", "It was 74 per cent.", "Some passed."),
+        ("When does the bus leave?", "date", "It leaves at 7.58.", "It leaves late."),
+        ("Wann ist die Abnahme?", "date", "Am 14. März.", "Bald."),
+        ("How long did the outage last?", "duration", "Fifty-two minutes.", "Too long."),
+        ("How many forms came back?", "number", "Nineteen came back.", "They came back."),
+        ("Why was it cut?", None, "", ""),
+        ("Did they say what happened when it rained?", None, "", ""),
+    ],
+)
+def test_what_is_asked_and_what_fills_it(
+    question: str, name: str | None, filled: str, unfilled: str
+) -> None:
+    slot = asked_slot(question)
+    assert (slot.name if slot else None) == name
+    if slot is not None:
+        assert fills(slot, question, filled)
+        assert not fills(slot, question, unfilled)
+
+
+def test_a_value_that_the_question_says_answers_nothing() -> None:
+    question = "How much of the £32.60 does a nurse get paid?"
+    slot = asked_slot(question)
+    assert slot is not None
+    assert not fills(slot, question, "It is £32.60 an hour.")
+    assert fills(slot, question, "Of the £32.60 she gets £21.10.")
