@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from generator.extractive.non_prose import names_only
 from generator.overview.blocks import Block, Statement
 from indexing.text.tables import is_row
 from indexing.text.terms import strip_annotations
@@ -15,7 +16,8 @@ _SHORT, _LONG = 8, 35  # words of a sentence that is easy to read out of its con
 def telling_sentence(part: Sequence[Block], weights: dict[str, float]) -> Statement:
     """The sentence of a part, one block at least, whose words weigh most.
 
-    Rows of a table say nothing out of it, a row of headings least of all: they come last.
+    Rows of a table say nothing out of it: they come after prose. Headings, of a table too, come
+    last, as they only name what follows.
 
     Args:
         part: Its blocks.
@@ -23,8 +25,11 @@ def telling_sentence(part: Sequence[Block], weights: dict[str, float]) -> Statem
     """
     every = [statement for block in part for statement in block.statements]
     prose = [not is_row(each.sentence.text) for each in every]
-    best = max(range(len(every)), key=lambda at: (prose[at], _score(every[at], weights), -at))
-    return every[best]
+    at_best = sorted(
+        range(len(every)), key=lambda at: (prose[at], _score(every[at], weights), -at), reverse=True
+    )
+    says = (at for at in at_best if not names_only(every[at].sentence))
+    return every[next(says, at_best[0])]
 
 
 def _score(statement: Statement, weights: dict[str, float]) -> float:

@@ -5,11 +5,13 @@ A person is a login name; None where nobody logs in.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.errors import CollectionNotFound, CorpusNotFound, InvalidRequest
 from indexing.filter import Filter
+from indexing.store.collections import collection_name
 from rag_app.chat.write_lock import patiently
 from rag_app.corpus.access import Access
 
@@ -70,6 +72,27 @@ class DocumentList:
         ids = {each for each in value if isinstance(each, str)} if isinstance(value, list) else ()
         where = Filter(collections=collections, person=person)
         return tuple(one.id for one in self._entries(where) if one.id in ids)
+
+    def collect(self, ids: Sequence[str], name: str, person: str | None) -> None:
+        """Put documents into a collection of a person, which is made where there is none.
+
+        Raises:
+            CorpusLocked: Documents are being added, and that takes long.
+            InvalidRequest: The name is none, or somebody else's; or they may not change a document.
+        """
+        removable = {one.entry.id for one in self.entries(person) if one.removable}
+        if not removable.issuperset(ids):
+            raise InvalidRequest("a document of somebody else is selected; select only your own")
+        access, collections = Access(self._corpus, person), self._corpus.collections
+        own = collection_name(name)
+
+        def collect() -> None:
+            if not access.may_change_collection(own):
+                collections.create(own, owner=person)
+            if ids:
+                collections.add(own, ids)
+
+        patiently(self._corpus, collect, f"{own}: cannot be changed")
 
     def remove(self, id_: str, person: str | None) -> None:
         """Remove a document from the collections that a person may change, with its uploaded file.

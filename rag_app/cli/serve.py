@@ -69,7 +69,7 @@ LOGIN = "RAG_APP_AUTH"
 @click.option(
     "--measurements",
     is_flag=True,
-    help="Also show the view that measures, for engineers: needles, positions.",
+    help="Also show what measures, for engineers: a view, and position checks.",
 )
 @click.option(
     "--answer", type=click.Choice(["quote", "free"]), default="quote", show_default=True,

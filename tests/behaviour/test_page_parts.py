@@ -78,3 +78,10 @@ def test_gradios_script_for_embedding_is_not_asked_for() -> None:
     )
     own = _completed(page, Language("en", "en"), "")
     assert b"iframeResizer" not in own and b"one()" in own and b"two()" in own
+
+
+def test_what_is_for_engineers_stands_before_nobody_else() -> None:
+    conversation = Conversation("0" * 16, "2026-01-01", (ANSWERED,))
+    page = html.conversation(conversation)
+    assert 'data-act="again"' in page and 'data-act="check"' not in page
+    assert 'data-act="check"' in html.conversation(conversation, checks=True)

@@ -150,6 +150,9 @@ MESSAGES = (
     N_("%(name)s: cannot be changed %(when)s"),
     N_("while documents are being added; try again later"),
     N_("this collection is not yours to share; ask its owner"),
+    N_("a document of somebody else is selected; select only your own"),
+    N_("%(name)s: there is a collection of this name; give another"),
+    N_("%(name)s: no name for a collection; give 1 to %(most)s visible characters on one line"),
     # Questions, filters and conversations.
     N_("a question has at most %(number)s characters"),
     N_("the question is empty; ask something"),

@@ -24,6 +24,7 @@ ACTS = (
     "forget_chat",
     "choose",
     "choose_collections",
+    "make_collection",
     "share_collection",
     "unshare_collection",
     "weigh_removal",

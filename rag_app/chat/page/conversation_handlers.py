@@ -62,7 +62,7 @@ class ConversationHandlers:
             job = self.app.jobs.of(changed)
             before = job.conversation if job else changed
             return (
-                view.conversation(before, busy=job is not None),
+                view.conversation(before, busy=job is not None, checks=self.app.measurements),
                 self._list(browser),
                 "",
             )

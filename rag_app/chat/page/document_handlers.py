@@ -47,10 +47,12 @@ class DocumentHandlers:
         person, ticked = browser["person"], self.collections(browser)
         collections = self.app.collection_list.entries(person)
         listed = self.app.document_list.entries(person, ticked)
-        named = len(collections) > 1
+        chosen, named = self.selection(browser), len(collections) > 1
         return (
-            view.collections(collections, ticked, person),
-            view.documents(listed, self.selection(browser), named=named, limited=bool(ticked)),
+            view.collections(
+                collections, ticked, person, documents=len(listed), chosen=len(chosen)
+            ),
+            view.documents(listed, chosen, named=named, limited=bool(ticked)),
         )
 
     def files(self, browser: Browser, notice: str = "") -> Updates:
@@ -115,6 +117,16 @@ class DocumentHandlers:
             return browser, *self._lists(browser)
 
         return handle
+
+    def collect(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
+        """Make a collection of the documents that are ticked, or put them into one's own."""
+        browser, notice = own(self.app, browser, request), ""
+        person, name = browser["person"], str(value_of(event))
+        try:
+            self.app.document_list.collect(self.selection(browser), name, person)
+        except RagAppError as error:
+            notice = view.failure(error)
+        return self.files(browser, notice)
 
     def share(self, shared: bool) -> Callable[..., Updates]:
         """A handler that lets everybody read a collection, or nobody else."""

@@ -129,9 +129,15 @@ def render(name: str, **values: object) -> str:
     return _templates().get_template(name).render(values)
 
 
-def conversation(before: Conversation, *, busy: bool = False) -> str:
-    """The complete exchanges, oldest first; nothing while the first is in progress."""
-    return render("conversation.html", exchanges=before.exchanges, busy=busy)
+def conversation(before: Conversation, *, busy: bool = False, checks: bool = False) -> str:
+    """The complete exchanges, oldest first; nothing while the first is in progress.
+
+    Args:
+        before: The conversation.
+        busy: Whether another answer is in progress.
+        checks: Whether the positions of evidence can be checked, which is for engineers.
+    """
+    return render("conversation.html", exchanges=before.exchanges, busy=busy, checks=checks)
 
 
 def welcome(latest: DocumentEntry | None, look: FirstLook, *, samples: bool) -> str:
@@ -155,7 +161,7 @@ def welcome(latest: DocumentEntry | None, look: FirstLook, *, samples: bool) -> 
 
 def live(exchange: Exchange, number: int) -> str:
     """The exchange in progress."""
-    return render("live.html", exchange=exchange, number=number)
+    return render("live.html", exchange=exchange, number=number, checks=False)
 
 
 def sources(
@@ -241,14 +247,34 @@ def server_models(servers: Sequence[ServerModels], current: str) -> str:
     return render("server_models.html", servers=servers, current=current)
 
 
-def collections(all_: Sequence[Collection], selection: Sequence[str], person: str | None) -> str:
-    """The collections that a person may read, with the selected ones marked.
+def collections(
+    all_: Sequence[Collection],
+    selection: Sequence[str],
+    person: str | None,
+    *,
+    documents: int = 0,
+    chosen: int = 0,
+) -> str:
+    """The collections that a person may read, with the selected ones marked, and a way to one more.
 
-    Nothing where there is no other than that of everybody, in which all is that names none.
+    No list where there is no other than that of everybody, in which all is that names none.
+
+    Args:
+        all_: The collections.
+        selection: Names of the selected ones.
+        person: Login name; None where nobody logs in.
+        documents: How many documents are listed; without one there is nothing to collect.
+        chosen: How many of them are selected: a new collection begins with these.
     """
     listed = all_ if any(one.name != DEFAULT for one in all_) else ()
     return render(
-        "collections.html", collections=listed, selection=frozenset(selection), person=person
+        "collections.html",
+        collections=listed,
+        selection=frozenset(selection),
+        person=person,
+        makes=bool(listed or documents),
+        chosen=chosen,
+        default=DEFAULT,
     )
 
 

@@ -155,6 +155,7 @@ def _connect_documents(page: Layout, handlers: _Handlers, *, loaded: Any, refres
     ):
         shown = [browser, *lists]
         _on(act, documents.select(name), [browser], shown, cancels=[refreshed], **EACH)
+    _on(side.collections.make_collection, documents.collect, [browser], files)
     for act, shared in (
         (side.collections.share_collection, True),
         (side.collections.unshare_collection, False),
@@ -241,7 +242,7 @@ class _Handlers:
     def _history(self, browser: Browser, before: Conversation, *, busy: bool) -> str:
         """The complete exchanges; before the first, what there is to be asked about."""
         if before.exchanges or busy:
-            return view.conversation(before, busy=busy)
+            return view.conversation(before, busy=busy, checks=self.app.measurements)
         return view.welcome(
             self.documents.latest(browser["person"]),
             self.app.suggestions.of(browser["person"]),

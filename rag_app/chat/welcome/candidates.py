@@ -1,8 +1,8 @@
 """Questions that a document might answer, made from its own sentences by templates.
 
 Each knows the sentence it comes from: it is kept only if an answer quotes that one (`suggestions`).
-They are in the document's language; there are templates for English and German, and a document in
-another language gives none.
+They are in the document's language; there are templates for English and German. What any document
+can be asked, such as a summary, comes last, in English where there are no templates.
 """
 
 from __future__ import annotations
@@ -41,24 +41,39 @@ class Candidate:
         start: First character of a sentence, or of a part about one thing.
         end: One past its last.
         general: Whether it asks for what is said of a thing, and not for one fact.
+        request: Whether it is a request that the document as a whole answers.
     """
 
     question: str
     start: int
     end: int
     general: bool = False
+    request: bool = False
 
 
 def candidates(document: Document, about: Overview) -> list[Candidate]:
     """Questions of a document, the most telling first."""
     templates = TEMPLATES.get(language_of(document.text))
+    requests = list(_requests(document, about, templates or ENGLISH))
     if templates is None:
-        return []
+        return requests
     ranked = sorted(_from_sentences(document, about, templates), key=lambda pair: pair[0])
     by_question: dict[str, Candidate] = {}
     for candidate in (*(one for _, one in ranked), *_from_topics(document, about, templates)):
         by_question.setdefault(candidate.question, candidate)
-    return list(by_question.values())[:MOST]
+    return [*list(by_question.values())[:MOST], *requests]
+
+
+def _requests(document: Document, about: Overview, templates: Templates) -> Iterator[Candidate]:
+    """What a document of its kind can always be asked."""
+    for wanted, request in (
+        (about.decisions, templates.decided),
+        (about.speakers, templates.spoke),
+        (True, templates.summary),
+    ):
+        question = request.format(title=document.title)
+        if wanted and len(question) <= LONGEST:
+            yield Candidate(question, 0, len(document.text), request=True)
 
 
 def _from_sentences(
@@ -85,7 +100,8 @@ def _question(sentence: Sentence, template: Template, leans: re.Pattern[str]) ->
     question = ask(match) if match else ""
     bare = question.removesuffix(" do you have?")
     is_whole = len(question.split()) >= SHORTEST and len(question) <= LONGEST
-    return question if is_whole and not leans.search(bare) else ""
+    is_cut = bare.endswith((" and?", " und?"))
+    return question if is_whole and not is_cut and not leans.search(bare) else ""
 
 
 def _from_topics(document: Document, about: Overview, templates: Templates) -> Iterator[Candidate]:

@@ -15,6 +15,10 @@ _DATE = (
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b|(?:Jan|Febr)uary\b|March\b|April\b|May\b|June\b|July\b|August\b"
     r"|(?:Septem|Octo|Novem|Decem)ber\b)"
 )
+_ROLE = (
+    r"(?:chair(?:man|woman|person)?|secretary|treasurer|manager|director|officer|head|leader"
+    r"|coordinator|curator|registrar|nurse|engineer|architect|foreman|representative|contact)"
+)
 _LEANS = re.compile(
     r"\b(?:it|its|he|she|him|her|his|hers|they|them|their|we|us|our|you|your|my|mine|me|i|this|that"
     r"|these|those|there|here|then|so|such|one|ones|same|other|another|something|today|tomorrow)\b",
@@ -67,6 +71,27 @@ _FACTS = (
         lambda m: f"How long does {lower(m['thing'])} {m['verb']}?",
     ),
     (
+        re.compile(
+            rf"^{_THING} (?P<verb>start|begin|open|end|close)s (?:again )?(?:on |in |at |from )?"
+            rf"(?:the )?{_DATE}"
+        ),
+        lambda m: f"When does {lower(m['thing'])} {m['verb']}?",
+    ),
+    (
+        re.compile(
+            rf"^{_THING} (?:is|was|has been) (?:moved|postponed|brought forward|put back|fixed)"
+            rf" (?:from [\w ]{{3,30}} )?(?:to|for|until|till) {_DATE}"
+        ),
+        lambda m: f"When is {lower(m['thing'])}?",
+    ),
+    (
+        re.compile(
+            r"\b[A-Z][\w'-]+ [A-Z][\w'-]+ (?:is|becomes|will be|stays) (?:our |the )"
+            rf"(?P<role>(?:[a-z]+ ){{0,3}}{_ROLE})\b"
+        ),
+        lambda m: f"Who is the {m['role']}?",
+    ),
+    (
         re.compile(r"[\"\u201c](?P<term>[A-Z][\w -]{2,40})[\"\u201d] means "),
         lambda m: f'What does "{m["term"]}" mean?',
     ),
@@ -108,4 +133,12 @@ def _about(word: str, text: str, spoken: bool) -> str:
     return f"What {'was' if spoken else 'is'} said about the {word}?" if len(named) > 2 else ""
 
 
-ENGLISH = Templates(_FACTS, _PROMISES, _LEANS, _about)
+ENGLISH = Templates(
+    _FACTS,
+    _PROMISES,
+    _LEANS,
+    _about,
+    "What was decided in {title}?",
+    "Who spoke in {title}?",
+    "Summarize {title}",
+)

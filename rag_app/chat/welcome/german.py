@@ -89,6 +89,12 @@ _FACTS = (
         lambda m: f"Wann {m['verb']} {lower(m['thing'])} {m['state']}?",
     ),
     (
+        re.compile(
+            rf"^{_THING} (?P<verb>beginnt|startet|öffnet|endet|schließt)(?: wieder)? {_DATE}"
+        ),
+        lambda m: f"Wann {m['verb']} {lower(m['thing'])}?",
+    ),
+    (
         re.compile(r"[„»\"](?P<term>[A-ZÄÖÜ][\w -]{2,40})[“«\"] (?:bedeutet|bezeichnet|meint) "),
         lambda m: f"Was ist mit „{m['term']}“ gemeint?",
     ),
@@ -118,4 +124,12 @@ def _about(word: str, text: str, spoken: bool) -> str:
     return f"Was {'wurde' if spoken else 'wird'} über {article.lower()} {noun} gesagt?"
 
 
-GERMAN = Templates(_FACTS, (), _LEANS, _about)
+GERMAN = Templates(
+    _FACTS,
+    (),
+    _LEANS,
+    _about,
+    "Was wurde in {title} beschlossen?",
+    "Wer sprach in {title}?",
+    "Fasse {title} zusammen",
+)

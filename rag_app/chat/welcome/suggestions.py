@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from rag_app.corpus.corpus import Corpus
 
 SUGGESTIONS = 3
-LATEST = 3  # documents that questions are made of
-MOST_TRIES = 9  # questions that are asked to find them
+LATEST = 12  # documents that questions are made of
+MOST_TRIES = 9  # questions that are asked to find them, and as many requests
 LONGEST = 300_000  # words of a document that is looked at
 LEAST_PROBABILITY = 0.6  # that the documents answer one
 PATIENCE = 0.5  # seconds between looks at whether somebody waits
@@ -139,13 +139,15 @@ class Suggestions:
     def _answerable(self, overviews: list[Overview], where: Filter, revision: str) -> Iterator[str]:
         """Questions that are answered from where they were made: of each document in turn.
 
-        Those that ask for one fact first.
+        Those that ask for one fact first; last what the latest documents can always be asked.
         """
-        candidates = (self._candidates(about, where) for about in overviews)
+        candidates = [self._candidates(about, where) for about in overviews]
         in_order = [one for round_ in zip_longest(*candidates) for one in round_ if one is not None]
         in_order.sort(key=lambda pair: pair[1].general)
+        facts = [one for one in in_order if not one[1].request]
+        requests = [one for each in candidates for one in each if one[1].request]
         questions: set[str] = set()
-        for document, candidate in in_order[:MOST_TRIES]:
+        for document, candidate in (*facts[:MOST_TRIES], *requests[:MOST_TRIES]):
             if len(questions) == SUGGESTIONS or self._is_over(revision):
                 return
             if candidate.question not in questions and self._answers(document, candidate, where):
@@ -180,6 +182,8 @@ class Suggestions:
 
 
 def _answers(answer: Answer, document: Document, candidate: Candidate) -> bool:
+    if candidate.request:
+        return answer.kind not in {"question", "introduction"} and not answer.abstained
     return (
         not answer.abstained
         and answer.kind == "question"

@@ -20,12 +20,18 @@ class Templates:
         leans: Words in a question that cannot be understood without what was said before it.
         about: A question on a word of a part of a document: the word, the text of the part, and
             whether people speak there; "" for none.
+        decided: What was decided in a document, with its title in braces.
+        spoke: Who spoke there.
+        summary: What it is about.
     """
 
     facts: tuple[Template, ...]
     promises: tuple[Template, ...]
     leans: re.Pattern[str]
     about: Callable[[str, str, bool], str]
+    decided: str
+    spoke: str
+    summary: str
 
 
 def lower(text: str) -> str:

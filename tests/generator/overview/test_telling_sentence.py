@@ -16,3 +16,18 @@ def test_rows_of_a_table_come_last() -> None:
     assert best.sentence.text == SAID
     rows_alone = telling_sentence(blocks(prose(ROWS)), WEIGHTS)
     assert "harbour" in rows_alone.sentence.text
+
+
+NAMES = "Harbour crane | Harbour light | Harbour\n"
+PLAIN = NAMES + "Port of Ely | yes | no\nPort of Rye | no | yes\n\n"
+
+
+def test_headings_and_rows_that_name_columns_come_after_all_else() -> None:
+    best = telling_sentence(blocks(prose(PLAIN)), WEIGHTS)
+    assert best.sentence.text.startswith("Port of")
+    best = telling_sentence(blocks(prose(f"# The harbour crane\n\n{SAID}\n")), WEIGHTS)
+    assert best.sentence.text == SAID
+    best = telling_sentence(blocks(prose(f"Harbour crane light\n\n{SAID}\n")), WEIGHTS)
+    assert best.sentence.text == SAID
+    alone = telling_sentence(blocks(prose("# The harbour crane\n")), WEIGHTS)
+    assert "harbour crane" in alone.sentence.text

@@ -8,7 +8,9 @@ import pytest
 
 from indexing.errors import InvalidRequest
 from rag_app.chat.collection_list import CollectionList
+from rag_app.chat.document_list import DocumentList
 from rag_app.chat.page import html as view
+from rag_app.chat.uploads import Uploads
 from rag_app.corpus.corpus import Corpus
 
 
@@ -69,3 +71,34 @@ def test_what_is_listed_says_whose_it_is(tmp_path: Path) -> None:
         assert "&lt;b&gt;ann" in page and "<b>" not in page and "share_collection" not in page
         assert page.count("checked") == 1
         assert 'data-act="unshare_collection"' in view.collections(lists.entries("ann"), (), "ann")
+
+
+def test_a_collection_is_made_of_documents_of_ones_own(tmp_path: Path) -> None:
+    with Corpus(tmp_path / "corpus") as corpus:
+        documents = DocumentList(corpus, Uploads(tmp_path / "uploads", max_bytes=1000))
+        corpus.collections.create("ann", owner="ann", shared=True)
+        (anns,) = corpus.add_text("A rail calls.", name="rail", collection="ann").added
+        (everybodys,) = corpus.add_text("A coot calls.", name="coot").added
+        documents.collect([everybodys], "  Birds of  bob", "bob")
+        documents.collect([everybodys], "Birds of bob", "bob")
+        made = corpus.collections.named("Birds of bob")
+        assert (made.owner, made.shared, made.documents) == ("bob", False, 1)
+        documents.collect([], "Nothing yet", "ann")
+        assert corpus.collections.named("Nothing yet").documents == 0
+        with pytest.raises(InvalidRequest, match="somebody else"):
+            documents.collect([anns], "Birds of bob", "bob")  # shared, but not to be handed on
+        with pytest.raises(InvalidRequest, match="there is a collection of this name"):
+            documents.collect([everybodys], "ann", "bob")
+        with pytest.raises(InvalidRequest, match="no name for a collection"):
+            documents.collect([everybodys], " ", "bob")
+        assert corpus.collections.named("ann").documents == 1
+        documents.collect([anns, everybodys], "All", None)
+        assert corpus.collections.named("All").owner is None
+
+
+def test_the_way_to_a_collection_is_there_as_soon_as_there_is_a_document(tmp_path: Path) -> None:
+    assert view.collections((), (), None).strip() == ""
+    assert "New collection" in view.collections((), (), None, documents=1)
+    assert "Put 2 documents into a collection" in view.collections(
+        (), (), None, documents=3, chosen=2
+    )

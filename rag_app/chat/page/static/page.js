@@ -26,6 +26,8 @@ const ragApp = (() => {
     element.addEventListener("click", (event) => {
       const button = event.target.closest("[data-rename]");
       if (button) rename(button, trigger);
+      const make = event.target.closest("[data-make]");
+      if (make) collect(make, trigger);
     });
     element.addEventListener("change", (event) => {
       if (!event.target.matches("[data-choose]")) return;
@@ -96,20 +98,33 @@ const ragApp = (() => {
     else setTimeout(() => inPlace(element, then), 50);
   }
 
-  // The name of a conversation becomes a field: Enter keeps what is written, Escape does not.
   function rename(button, trigger) {
     const name = button.closest("li").querySelector(".name");
-    const field = Object.assign(document.createElement("input"), {
-      className: "rename", maxLength: 60, value: name.querySelector("span").textContent,
+    const before = { value: name.querySelector("span").textContent, maxLength: 60 };
+    write(name, button, gettext("Name of the conversation"), before, (text) => {
+      trigger("rename_chat", { value: { id: button.dataset.rename, name: text } });
     });
-    field.setAttribute("aria-label", gettext("Name of the conversation"));
+  }
+
+  function collect(button, trigger) {
+    const field = write(button, button, button.dataset.field, { maxLength: 80 }, (text) => {
+      if (text.trim()) trigger("make_collection", { value: text });
+    });
+    field.placeholder = button.dataset.field;
+    field.setAttribute("list", "own-collections");
+  }
+
+  // What is shown becomes a field: Enter keeps what is written, Escape does not.
+  function write(name, button, label, values, keep) {
+    const field = Object.assign(document.createElement("input"), { className: "rename", ...values });
+    field.setAttribute("aria-label", label);
     let over = false; // a field that is taken away loses its focus, which ends it once more
     const end = (keeps) => {
       if (over) return;
       over = true;
       if (!field.isConnected) return; // the list was rendered again
       field.replaceWith(name);
-      if (keeps) trigger("rename_chat", { value: { id: button.dataset.rename, name: field.value } });
+      if (keeps) keep(field.value);
       button.focus();
     };
     field.addEventListener("keydown", (event) => {
@@ -121,6 +136,7 @@ const ragApp = (() => {
     field.addEventListener("blur", () => setTimeout(() => end(true)));
     name.replaceWith(field);
     field.select();
+    return field;
   }
 
   // A second click confirms. Until something else is clicked, focused or Escape is pressed, however

@@ -11,10 +11,15 @@ from indexing.text.chunking import split
 from rag_app.chat.welcome.candidates import Candidate, candidates
 
 
-def made(text: str) -> list[Candidate]:
+def every(text: str) -> list[Candidate]:
     source = document(text, name="minutes")
     passages = split(source)
     return candidates(source, overview(source, passages, np.zeros((len(passages), 4), np.float32)))
+
+
+def made(text: str) -> list[Candidate]:
+    """Those that are made from its sentences."""
+    return [one for one in every(text) if not one.request]
 
 
 @pytest.mark.parametrize(
@@ -32,6 +37,12 @@ def made(text: str) -> list[Candidate]:
             "What was decided about the nitrate probe?",
         ),
         ("I'll ring Harold at five past.", "Who will ring Harold at five past?"),
+        ("The hire period starts on Friday 13 June.", "When does the hire period start?"),
+        ("The re-audit is moved from August to 2 September.", "When is the re-audit?"),
+        (
+            "From that day Grace Oluwole is the infection control link nurse.",
+            "Who is the infection control link nurse?",
+        ),
         # What leans on what was said before, or says something else, gives none.
         ("I'll ring her at five past.", None),
         ("It will be considered next year.", None),
@@ -92,6 +103,8 @@ FILLED = "Wir haben uns heute mit dem Haushalt und mit allem befasst, was es son
             "Der Rat hat beschlossen, die alte Brücke zu sanieren.",
             "Was wurde über die alte Brücke beschlossen?",
         ),
+        ("Die Mietzeit beginnt am 13. Juni.", "Wann beginnt die Mietzeit?"),
+        ("Der wiegt 640 Kilo mit Sockel und kostet 20 Euro.", None),
         ("Die Leitung dieser Gruppe kostet 20 Euro.", None),
         ("Der Bericht wurde in Eile herausgegeben.", None),
     ],
@@ -107,3 +120,16 @@ def test_a_document_in_a_language_without_templates_gives_none() -> None:
         "est à eux. The Trust was founded in 1988 by anglers."
     )
     assert made(text) == []
+    assert [one.question for one in every(text)] == ["Summarize minutes"]
+
+
+def test_what_any_document_can_be_asked_comes_last() -> None:
+    talk = "Ann: We met at nine.\nBob: We decided to buy the boat.\nAnn: Thank you all.\n"
+    assert [one.question for one in every(talk)] == [
+        "What was decided in minutes?",
+        "Who spoke in minutes?",
+        "Summarize minutes",
+    ]
+    german = f"{FILLED} Der Verein wurde 1988 von Anglern gegründet. {FILLED}"
+    assert [one.question for one in every(german)][-1] == "Fasse minutes zusammen"
+    assert not every(german)[0].request

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from indexing.filter import Filter
 from rag_app.chat.application import Application
 from rag_app.chat.welcome.suggestions import LEAST_PROBABILITY, FirstLook
 from rag_app.corpus.corpus import Corpus
@@ -51,4 +52,34 @@ def test_questions_are_suggested_that_are_answered_from_what_one_may_see(app: Ap
     corpus.remove([id_])
     assert app.suggestions.of("ann") == FirstLook()
     look = looked(app, "ann")
-    assert look.about is not None and look.about.title == "note" and look.questions == ()
+    assert look.about is not None and look.about.title == "note"
+    assert look.questions == ("Summarize note",)
+
+
+OWN = {
+    "minutes": """Ann: Right, the stall first. Who has the float?
+Bob: Nobody has it. Iris took it home after the fair, I think.
+Ann: Then we decided to buy a new one before the summer.
+Bob: Good. And somebody must ring the school about tables.
+""",
+    "Protokoll": """Anna: Zuerst zum Stand. Wer hat die Kasse?
+Bernd: Niemand. Ich glaube, die ist nach dem Fest bei Iris geblieben.
+Anna: Dann ist das beschlossen, wir kaufen vor dem Sommer eine neue.
+Bernd: Gut. Und jemand muss die Schule wegen der Tische anrufen.
+""",
+}
+"""Without a sentence that any template knows."""
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_for_files_of_ones_own_something_is_always_suggested(name: str, app: Application) -> None:
+    corpus = app.corpus
+    corpus.collections.create(name, owner="own")
+    (id_,) = corpus.add_text(OWN[name], name=name, collection=name).added
+    look = looked(app, "own")
+    assert len(look.questions) >= 2
+    for question in look.questions:
+        answer = corpus.ask(question, where=Filter(person="own"))
+        assert not answer.abstained and name in question
+        assert {one.document for one in answer.citations} == {id_}
+    corpus.remove([id_])

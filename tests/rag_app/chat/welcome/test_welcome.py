@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from rag_app.chat.welcome.samples import FILES
 from tests.rag_app.chat.browser_context import new_context
-from tests.rag_app.chat.every_width import check_every_width
+from tests.rag_app.chat.every_width import check_every_width, violations
 from tests.rag_app.chat.served_corpus import Served, serve
 
 TEXT = """The Sallow Trust was founded in 1988 by an angling club and two parish councils.
@@ -64,7 +64,7 @@ def test_from_nothing_to_an_answer(page: Page, empty: Served, tmp_path: Path) ->
     chooser.value.set_files(file)
     # Behind the page: an overview, and questions that were tried.
     expect(page.locator(".welcome .card h3")).to_have_text("trust")
-    expect(page.locator(".welcome [data-ask]")).to_have_count(2)
+    expect(page.locator(".welcome [data-ask]")).to_have_count(3)  # two facts, and a summary
     check_every_width(page, ".welcome")
     page.locator(".welcome .card li button").first.click()
     expect(page.locator("#document mark").first).to_be_visible()
@@ -78,3 +78,36 @@ def test_the_samples_are_added_with_one_click(page: Page) -> None:
     expect(page.locator("#uploads li.added")).to_have_count(len(FILES))
     expect(page.locator(".welcome [data-ask]")).to_have_count(3)
     ask_what_is_suggested(page)
+
+
+def test_a_collection_is_made_before_there_is_another(page: Page, tmp_path: Path) -> None:
+    for name, text in {"trust": TEXT, "fair": "The fair begins on 4 May.\n"}.items():
+        file = tmp_path / f"{name}.txt"
+        file.write_text(text)
+        page.locator("input[data-picked=files]").set_input_files(file)
+        expect(page.locator("#documents li", has_text=name)).to_be_attached()
+    page.locator("#side .toggle-button").click()
+    expect(page.locator("#collections li")).to_have_count(0)
+    page.locator("#documents li", has_text="trust").get_by_role("checkbox").check()
+    page.get_by_role("button", name="Put 1 document into a collection").click()
+    field = page.get_by_role("combobox", name="Name of the collection")
+    field.fill("default ")
+    field.press("Escape")
+    expect(page.locator("#collections li")).to_have_count(0)
+    page.get_by_role("button", name="Put 1 document into a collection").click()
+    field.fill("River <b>")
+    assert violations(page) == []
+    field.press("Enter")
+    made = page.locator("#collections li", has_text="River <b>")
+    expect(made).to_contain_text("1 document")
+    page.get_by_role("button", name="Use all").last.click()
+    made.get_by_role("checkbox").check()
+    expect(page.locator("#documents li")).to_have_count(1)
+    expect(page.locator("#documents li")).to_contain_text("trust")
+    # The same way puts another document into it.
+    made.get_by_role("checkbox").uncheck()
+    page.locator("#documents li", has_text="fair").get_by_role("checkbox").check()
+    page.get_by_role("button", name="Put 1 document into a collection").click()
+    field.fill("River <b>")
+    field.press("Enter")
+    expect(made).to_contain_text("2 documents")
