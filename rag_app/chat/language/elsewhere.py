@@ -231,6 +231,7 @@ _FORMS = {
     **dict.fromkeys(("number", "share", "done", "all"), "[0-9.,]+"),
     **dict.fromkeys(("since", "until", "period", "first", "last"), "[0-9-]+"),
     "names": "[^.]+?",
+    "attachment": r".+?\.\w{1,5}",
 }
 """What stands in a place that is not for any text."""
 _MESSAGES_WITHIN = frozenset(

@@ -121,4 +121,41 @@ FILE_MESSAGES = (
     N_("has a number of 20 digits or more in it"),
     N_("holds pictures of slides but no text"),
     N_("save its text as .txt, or give it the ending of what it is"),
+    N_("%(kind)s, which no loader reads"),
+    N_("ends in %(suffix)s"),
+    N_("has no ending"),
+    N_("use one of %(suffixes)s"),
+    N_("is no possible name"),
+    N_("is a link to something that is gone"),
+    N_("is a link that leads back to itself"),
+    N_("name the file or folder it leads to"),
+    N_("remove the link"),
+    N_("holds no letter and no digit"),
+    N_("leads outside the folder of uploads"),
+    N_("delete what stands far outside of the table, or save the sheet as .csv"),
+    N_("has a sheet (%(sheet)s) of more than %(number)s cells"),
+    N_("does not begin as a PDF does"),
+    N_("fetch it again, or convert it with calibre"),
+    N_("give it the ending of what it is, such as %(suffix)s"),
+    N_("give it the ending of what it is, such as %(suffix)s, and save it as %(other)s"),
+    N_("give it a list `meeting_transcripts` of objects with the strings `speaker` and `content`"),
+    N_("write it again, as JSON with a list `segments` of objects with a string `text`"),
+    N_("is XML but no words of the NITE toolkit: it begins with <%(tag)s>"),
+    N_("is encrypted (S/MIME or PGP)"),
+    N_("open it in a text editor and save it as UTF-8"),
+    N_("open it in a word processor and save it as %(suffix)s again"),
+    N_("open it in its program and save it as %(suffix)s again"),
+    N_("open it in its program and save it as .docx, .pptx or .xlsx, or rename it to .msg"),
+    N_(
+        "save it as PDF and index that, so that OCR reads its pictures "
+        '(once: pip install "rag-app[ocr]")'
+    ),
+    N_(
+        "unpack it; if it is a Word document, a presentation, a spreadsheet or an e-book, "
+        "rename it to end in %(suffixes)s"
+    ),
+    N_("its attachment %(attachment)s %(reason)s"),
+    N_("has things outside of its body (%(which)s)"),
+    N_("has pictures of half a page or more (%(number)s)"),
+    N_("save it with fewer dots an inch; 300 are enough for OCR"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,9 +12,11 @@ import pytest
 
 from indexing.errors import UnreadableFile
 from indexing.filter import Filter
+from indexing.loaders import LOADERS
 from rag_app.chat.language.current import Language, speaking
 from rag_app.chat.language.elsewhere import MESSAGES, translated
 from rag_app.requests.occasions import nothing_in_words
+from tests.behaviour.test_bad_input import CASES, only_failure
 
 ROOT = Path(__file__).resolve().parents[4]
 GERMAN = Language("de", "de")
@@ -102,3 +105,19 @@ def test_what_is_wrong_with_a_file_is_said_in_german() -> None:
     with speaking(GERMAN):
         english = {text for text in texts if translated(text) == text}
     assert english == set()
+
+
+@pytest.mark.parametrize("case", [*CASES, *LOADERS])
+def test_every_way_in_which_a_file_can_be_bad_is_said_in_german(case: str, tmp_path: Path) -> None:
+    name, data, _ = CASES.get(case, (f"noise{case}", random.Random(7).randbytes(2000), ""))
+    failure = only_failure(tmp_path / name, data)
+    with speaking(GERMAN):
+        for text in (failure.reason, failure.remedy):
+            assert translated(text) != text
+
+
+def test_what_is_wrong_with_an_attachment_is_said_with_its_name() -> None:
+    with speaking(GERMAN):
+        assert translated("its attachment a plan of 4 May.pdf is protected by a password") == (
+            "ihr Anhang a plan of 4 May.pdf ist durch ein Passwort geschützt"
+        )

@@ -56,14 +56,28 @@ def test_the_last_quotes_do_not_stand_beside_the_next_question(visit: Visit) -> 
     assert violations(page) == []
 
 
-def test_a_hint_to_wait_goes_when_the_answer_has_come(visit: Visit) -> None:
+def test_a_hint_to_wait_goes_when_the_answer_is_over_and_old_quotes_stay_away(
+    visit: Visit,
+) -> None:
     page = visit()
     ask(page)
     answered(page)
-    page.locator("#hint").evaluate(
-        """hint => { hint.innerHTML = '<p class="notice busy" role="status">wait</p>'; }"""
-    )
-    expect(page.locator("#hint .notice.busy")).to_be_hidden()
+    quotes = page.locator("#panel section:visible")
+    expect(quotes).to_have_count(1)
+    page.locator("#mode").get_by_text("Generated answer").click()
+    ask(page, "Tell me everything about the launch of Heron.")
+    stop = page.get_by_role("button", name="Stop the answer")
+    expect(stop).to_be_visible()
+    expect(quotes).to_have_count(0)  # while the next ones are searched
+    ask(page, "And who said so?")
+    hint = page.locator("#hint .notice")
+    expect(hint).to_contain_text("this conversation is waiting for an answer")
+    expect(hint).to_have_class("notice busy")  # and none of the red ones
+    stop.click()
+    answered(page, 2)
+    expect(page.locator("#history .status").last).to_have_text("Stopped.")
+    expect(hint).to_be_hidden()
+    expect(quotes).to_have_count(0)  # those of the answer before it are not its own
 
 
 def test_a_question_that_was_limited_can_be_asked_of_everything(visit: Visit) -> None:
