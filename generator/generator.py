@@ -297,7 +297,7 @@ class Generator:
 
             contextual, reading = begin(self._context.score), begin(self._reader.read)
             features = SentenceFeatures.of(
-                query, sentences, self._words, question=draft.request.question
+                query, sentences, self._words, question=draft.request.asked
             )
             draft.lap("evidence")
             try:

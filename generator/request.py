@@ -40,7 +40,8 @@ class AskRequest:
             settings' choice.
         length: How long the answer may be, a key of `LENGTHS`.
         form: In what form it is given, a key of `FORMS`.
-        subject: The question without the documents that it names; "" for itself.
+        subject: The question without the documents that it names, misspelled words corrected; ""
+            for itself.
         abstain: Whether evidence below the threshold is answered by "The documents do not say."
         query: The standalone question: its subject, or completed from the history where it leans on
             it ("And who disagreed?"). This is what is searched for and what a model is asked.
@@ -80,8 +81,12 @@ class AskRequest:
         if self.form not in FORMS:
             raise InvalidRequest(f"no form {self.form!r}; use {', '.join(FORMS)}")
         object.__setattr__(self, "question", self.question.strip())
-        subject = self.subject.strip() or self.question
-        object.__setattr__(self, "query", standalone_question(subject, self.history))
+        object.__setattr__(self, "query", standalone_question(self.asked, self.history))
+
+    @property
+    def asked(self) -> str:
+        """The question without the documents that it names, misspelled words corrected."""
+        return self.subject.strip() or self.question
 
     @property
     def instructed(self) -> str:

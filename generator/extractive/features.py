@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from generator.evidence import Embed, Sentence, Vectors
+from generator.extractive.misheard import heard_names
 from generator.reader.reading import Reading
 from generator.scales.cosine_scale import PACKAGED, CosineScale
 from indexing.cached_property import cached_property
@@ -123,7 +124,10 @@ class SentenceFeatures:
             sentences,
             stems,
             similarity=words.scale.of_sentences(vectors[1:] @ vectors[0]),
-            word_similarity=_max_similarity(likeness, vocabulary, content),
+            word_similarity=np.maximum(
+                _max_similarity(likeness, vocabulary, content),
+                heard_names(query, topic, texts, asked),
+            ),
             word_weights=weights / weights.sum() if len(weights) else weights,
             language=asked,
         )

@@ -43,7 +43,7 @@ _HEAD_LINE = re.compile(
     re.IGNORECASE,
 )
 _OF_ITSELF = re.compile(
-    r"\b(?:e-?mails?|letters?|messages?|sen[dt]|wr[oi]te\w*|meetings?|minutes|memo|reports?|dated"
+    r"\b(?:e-?mails?|letters?|messages?|who sen[dt]|sent by|wr[oi]te\w*|meetings?|minutes|memo|reports?|dated"
     r"|date of|transcripts?|recording|nachricht\w*|brief\w*|geschickt|geschrieben|sitzung\w*"
     r"|protokoll\w*|besprechung\w*|bericht\w*)\b",
     re.IGNORECASE,

@@ -111,7 +111,8 @@ class QuestionAnswering:
     def _route(self, request: AskRequest) -> Route:
         """How a request is answered: from the store, or by a search of the documents it names."""
         with self.stores.reading() as store:
-            return self._router.route(request, store.limited(request.where))
+            limited = store.limited(request.where)
+            return self._router.route(request, limited, self.search.spelling(limited))
 
     @cached_property
     def _router(self) -> Router:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rag_app.corpus.shards.ray_cluster import RemoteShards
     from retriever.retriever import Retriever
     from retriever.similar_documents import SimilarDocument
+    from retriever.spelling import Spelling
 
 EVIDENCE_PASSAGES = 16
 """Passages of evidence, over all documents of an answer."""
@@ -136,6 +137,18 @@ class Search:
             return similar_documents(
                 id_, [(limited, self.indexes.snapshot(store))], k=k, where=where
             )
+
+    def spelling(self, store: StoreView) -> Spelling | None:
+        """The spelling of documents; None for those in shards, whose words are not in one place.
+
+        Args:
+            store: The documents, limited to those that may be read.
+        """
+        from retriever.spelling import Spelling
+
+        if self.indexes.manifest is not None:
+            return None
+        return Spelling(store, self.indexes.snapshot(self.stores.connection()))
 
     def _hits(
         self, shards: PinnedShards | RemoteShards | None, request: SearchRequest

@@ -12,6 +12,7 @@ from generator.prompt.follow_up import Turn
 from generator.request import AskRequest
 from indexing.store.view import StoreView
 from indexing.text.language import ENGLISH
+from indexing.text.vocabulary import words
 from rag_app.requests import (
     decisions,
     documents,
@@ -33,6 +34,7 @@ from rag_app.requests.occasions import (
 from rag_app.requests.summary import MOST_DOCUMENTS
 from rag_app.requests.target import Target, Words, pattern
 from rag_app.requests.wording import GERMAN
+from retriever.spelling import Correction, Spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,7 @@ class Route:
         target: What it asks for.
         lines: The answer, where it is computed; None where the question is looked up.
         limits: The dates and people that its question names, in plain words; "" for none.
+        corrections: Its misspelled words.
         abstains: Whether there is nothing to look in, and the lines say so.
     """
 
@@ -108,14 +111,16 @@ class Route:
     target: Target
     lines: tuple[Line, ...] | None = None
     limits: str = ""
+    corrections: tuple[Correction, ...] = ()
     abstains: bool = False
 
     @property
     def read_as(self) -> str:
         """How the question was read, in plain words; "" for a plain one."""
-        if not self.limits:
-            return self.target.read_as
-        return f"{self.target.read_as or 'a question'}, limited to {self.limits}"
+        parts = [f"limited to {self.limits}"] if self.limits else []
+        if self.corrections:
+            parts.append(f"with {', '.join(map(str, self.corrections))}")
+        return ", ".join([self.target.read_as or "a question", *parts]) if parts else self.target.read_as
 
     def events(self, seconds: float) -> Iterator[Event]:
         """The events of a computed answer, which took so long."""
@@ -137,22 +142,29 @@ class Router:
     def __init__(self) -> None:
         self._catalogues: dict[tuple[str, tuple[int, ...] | None], Catalogue] = {}
 
-    def route(self, request: AskRequest, store: StoreView) -> Route:
+    def route(
+        self, request: AskRequest, store: StoreView, spelling: Spelling | None = None
+    ) -> Route:
         """How a request is answered from a store, which is read at one moment.
 
         Args:
             request: What is asked.
             store: Limited to the collections of the request.
+            spelling: Of its documents; None where misspelled words stay as they are.
         """
-        catalogue = self._catalogue(store)
-        base = route(request, catalogue)
+        catalogue, corrections = self._catalogue(store), ()
+        if spelling and request.read_as != "question":
+            names = (word for entry in catalogue.entries.values() for word in words(entry.title))
+            text, corrections = spelling.corrected(request.question, known=frozenset(names))
+            request = replace(request, subject=text) if corrections else request
+        base = replace(route(request, catalogue), corrections=corrections)
         kind = KINDS.get(base.target.kind)
         if kind is None:
             return base
         lines = tuple(kind.lines(base.target, store))
         if not lines:  # there is nothing to list: looked up after all
             looked_up = _as_question(base.request, base.request.subject, catalogue)
-            return replace(looked_up, limits=base.limits)
+            return replace(looked_up, limits=base.limits, corrections=corrections)
         return replace(base, lines=lines)
 
     def _catalogue(self, store: StoreView) -> Catalogue:
@@ -179,7 +191,8 @@ def route(request: AskRequest, catalogue: Catalogue, *, today: date | None = Non
     """
     if request.read_as == "question":
         return _unless_nothing(Route(request, Target("question", "")), catalogue)
-    text = _completed(request.question, request.history, catalogue)
+    asked = request.subject or request.question
+    text = _completed(asked, request.history, catalogue)
     limited_route = _limited(request, text, catalogue, today)
     return _unless_nothing(limited_route or _routed(request, text, text, catalogue), catalogue)
 

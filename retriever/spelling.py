@@ -1,0 +1,230 @@
+"""Misspelled words of a question, and the words of the documents that they probably are.
+
+A word is left alone if a document has it, or a dictionary. Otherwise it is read as the word of the
+documents, or the function word, that is fewest edits away (optimal string alignment: insertions,
+deletions, substitutions, and swaps of neighbours), or as two words that stand side by side in the
+documents ("larkfield" as "lark field"). Only documents that the asker may read lend their words.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from indexing.index.snapshot import Part, Snapshot
+from indexing.store.view import StoreView
+from indexing.text.language import ENGLISH, LANGUAGES, stems
+from indexing.text.vocabulary import words
+
+if TYPE_CHECKING:
+    from spellchecker import SpellChecker
+
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_LONG = 8  # letters from which two edits make a misspelling
+_SHORT = 4  # letters up to which another letter makes another word
+_LEAST_HALF = 3  # letters of each half of a word that is written apart
+_RARE = 1.5e-7  # share of running text; a dictionary made of subtitles has misspellings, too
+_NEAREST = 12  # stems that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A word that was read as another.
+
+    Attributes:
+        written: As it stands in the question.
+        read: What it was read as.
+    """
+
+    written: str
+    read: str
+
+    def __str__(self) -> str:
+        return f"“{self.written}” read as “{self.read}”"
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A word that may be meant; the least is the best.
+
+    Attributes:
+        edits: From the word that was written.
+        substituted: Whether a letter stands for another one, which slips of the hand seldom do.
+        passages: How many have it, negative.
+        text: The word.
+    """
+
+    edits: int
+    substituted: bool
+    passages: int
+    text: str
+
+    @property
+    def rank(self) -> tuple[int, bool, int, str]:
+        """By which candidates are compared."""
+        return self.edits, self.substituted, self.passages, self.text
+
+
+class Spelling:
+    """Corrects questions by the words of documents.
+
+    Args:
+        store: The documents, limited to those that may be read.
+        snapshot: Of the whole store.
+    """
+
+    def __init__(self, store: StoreView, snapshot: Snapshot) -> None:
+        self._store = store
+        self._languages = tuple(dict.fromkeys((ENGLISH, *snapshot.languages)))
+        rows = None if store.scope is None else [row for row, *_ in store.document_rows()]
+        self._parts = [(part, _passages_of(part, rows)) for part in snapshot.parts]
+
+    def corrected(
+        self, question: str, *, known: frozenset[str] = frozenset()
+    ) -> tuple[str, tuple[Correction, ...]]:
+        """A question with its misspelled words corrected, and what was changed.
+
+        Args:
+            question: As asked.
+            known: Further words, in lower case, that are right.
+        """
+        changes: dict[str, str] = {}
+        for written in dict.fromkeys(_WORD.findall(question)):
+            if written.isupper() or written.lower() in known:
+                continue
+            if read := self._meant(written.lower()):
+                changes[written] = read
+        text = _WORD.sub(lambda match: changes.get(match[0], match[0]), question)
+        return text, tuple(Correction(*pair) for pair in changes.items())
+
+    def _meant(self, word: str) -> str | None:
+        """What a word probably is; None where it stays as it is."""
+        if self._is_function_word(word) or self._number_of_passages(word):
+            return None
+        found = min(self._candidates(word), key=lambda one: one.rank, default=None)
+        if found is None or found.edits > 1 + (len(word) >= _LONG):
+            return None
+        if found.substituted and len(word) <= _SHORT:
+            return None
+        usual = max(_frequency(word, language) for language in self._languages)
+        if usual > _RARE or (usual and (found.edits > 1 or found.substituted)):
+            return None
+        return found.text
+
+    def _candidates(self, word: str) -> Iterator[_Candidate]:
+        from rapidfuzz.distance import OSA
+
+        def candidate(written: str, meant: str, passages: int, text: str) -> _Candidate:
+            swapped = sorted(written) == sorted(meant)
+            substituted = len(written) == len(meant) and not swapped
+            return _Candidate(OSA.distance(written, meant), substituted, -passages, text)
+
+        for language in self._languages:
+            for each in LANGUAGES[language].stop_words:
+                if abs(len(each) - len(word)) <= 1 and len(each) >= _LEAST_HALF:
+                    yield candidate(word, each, sys.maxsize, each)
+        for part, allowed in self._parts:
+            for stem, of_word in self._near(word, part).items():
+                if found := self._surface(part, allowed, stem):
+                    text, passages = found
+                    yield candidate(word, text.lower(), passages, text)
+                    if len(stem) > _SHORT:
+                        yield candidate(of_word, stem, passages, text)
+        for start in range(_LEAST_HALF, len(word) - _LEAST_HALF + 1):
+            if self._stand_together(word[:start], word[start:]):
+                yield _Candidate(0, False, 0, f"{word[:start]} {word[start:]}")
+
+    def _near(self, word: str, part: Part) -> dict[str, str]:
+        """Stems of a segment that are few edits from the stem of a word, each with that."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        most = 2 + (len(word) >= _LONG)
+        return {
+            found: stem
+            for stem in {stem for each in self._languages for stem in stems([word], each)}
+            for found, _, _ in process.extract(
+                stem,
+                part.segment.lexicon.stems,
+                scorer=OSA.distance,
+                score_cutoff=most,
+                limit=_NEAREST,
+            )
+        }
+
+    def _surface(
+        self, part: Part, allowed: npt.NDArray[np.bool_] | None, stem: str
+    ) -> tuple[str, int] | None:
+        """A stem as it is written in a passage, and how many passages have it."""
+        number = part.segment.lexicon.number(stem)
+        units = _units(part, allowed, "passages", number)
+        if not len(units):
+            return None
+        ((_, text),) = self._store.passages_at([int(part.segment.passage_rows[units[0]])])
+        for each in re.findall(r"[^\W_]+", text):
+            if stem in {one for language in self._languages for one in stems([each.lower()], language)}:
+                return each, len(units)
+        return None
+
+    def _is_function_word(self, word: str) -> bool:
+        return any(word in LANGUAGES[each].stop_words for each in self._languages)
+
+    def _number_of_passages(self, word: str) -> int:
+        """How many passages have a word, in any of its forms."""
+        found = {stem for each in self._languages for stem in stems([word], each)}
+        return sum(
+            len(_units(part, allowed, "passages", part.segment.lexicon.number(stem)))
+            for part, allowed in self._parts
+            for stem in found
+        )
+
+    def _stand_together(self, first: str, second: str) -> bool:
+        """Whether two words follow on each other in a passage."""
+        for part, allowed in self._parts:
+            lexicon = part.segment.lexicon
+            pairs = lexicon.bigrams(lexicon.numbers(f"{first} {second}"))
+            if len(pairs) and len(_units(part, allowed, "passage_pairs", int(pairs[0]))):
+                return True
+        return False
+
+
+def _units(
+    part: Part, allowed: npt.NDArray[np.bool_] | None, name: str, term: int
+) -> npt.NDArray[np.int32]:
+    """The passages of a segment that have a term and may be read."""
+    ((units, _),) = part.segment.postings[name].of(np.array([term], np.int64))
+    return units if allowed is None else units[allowed[units]]
+
+
+def _passages_of(part: Part, rows: list[int] | None) -> npt.NDArray[np.bool_] | None:
+    """(passages,) which of a segment are current and in documents of these rows; None for all."""
+    live, segment = part.passages.live, part.segment
+    if rows is None:
+        return live
+    owner = np.repeat(np.arange(segment.documents), np.diff(segment.bounds))
+    among = np.isin(segment.document_rows, rows)[owner]
+    return among if live is None else among & live
+
+
+def _frequency(word: str, language: str) -> float:
+    """The share of a word in running text; 0 where the dictionary does not have it."""
+    dictionary = _dictionary(language)
+    return float(dictionary.word_usage_frequency(word)) if dictionary else 0.0
+
+
+@lru_cache(maxsize=4)
+def _dictionary(language: str) -> SpellChecker | None:
+    """The packaged dictionary of a language; None where there is none."""
+    from spellchecker import SpellChecker
+
+    try:
+        return SpellChecker(language)
+    except ValueError:
+        return None
