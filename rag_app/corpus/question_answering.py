@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -78,6 +78,8 @@ class QuestionAnswering:
         from generator.position_check import check
 
         route = self._route(request)
+        if route.everywhere and usual and usual.read_as == route.everywhere.read_as:
+            route = route.everywhere
         if route.lines is not None:
             raise InvalidRequest(
                 f"the answer to {route.read_as} is computed, so it rests on no order of "
@@ -91,10 +93,32 @@ class QuestionAnswering:
     def _events(
         self, request: AskRequest, stop: threading.Event | None, *, on_workers: bool = False
     ) -> Generator[Event]:
+        """The events of the answer; where dates or people left nothing, of one without them."""
+        route = self._route(request)
+        if route.everywhere is None:
+            yield from self._events_of(route, stop, on_workers=on_workers)
+            return
+        nothing: list[Event] = []
+        for tried in (route, route.everywhere):
+            withheld: list[Event] = []
+            answers = False
+            for event in self._events_of(tried, stop, on_workers=on_workers):
+                withheld.append(event)
+                answers = answers or not (tried.abstains or _is_nothing(withheld))
+                if answers:
+                    yield from withheld
+                    withheld.clear()
+            if answers or (stop is not None and stop.is_set()):
+                return
+            nothing = nothing or withheld
+        yield from nothing
+
+    def _events_of(
+        self, route: Route, stop: threading.Event | None, *, on_workers: bool
+    ) -> Generator[Event]:
         from generator.answer import AnswerReady, with_entries
 
         started = time.perf_counter()
-        route = self._route(request)
         if route.lines is not None:
             yield from route.events(time.perf_counter() - started)
             return
@@ -138,3 +162,13 @@ class QuestionAnswering:
 
         assert self.workers is not None, "asked for only where there are some"
         return WorkerPool(self.workers, self.notify)
+
+
+def _is_nothing(events: Sequence[Event]) -> bool:
+    """Whether an answer says that there is none, as far as its events go."""
+    from generator.answer import NOT_SAID, AnswerReady, TextDelta
+
+    if isinstance(last := events[-1], AnswerReady):
+        return last.answer.abstained
+    text = "".join(event.text for event in events if isinstance(event, TextDelta))
+    return NOT_SAID.startswith(text)

@@ -119,6 +119,11 @@ class Catalogue:
             )
         )
 
+    def all_dated(self, where: Filter) -> bool:
+        """Whether every transcript that a filter admits has a date."""
+        spoken = self.transcripts.intersection(self.admitted(where))
+        return all(self.entries[id_].occasion.day for id_ in spoken)
+
     def titles(self, ids: Sequence[str]) -> str:
         """The documents' titles, as in a sentence: "a, b and c"."""
         titles = [self.entries[id_].title for id_ in ids]

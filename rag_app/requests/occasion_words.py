@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from indexing.text.english import MONTHS
+from indexing.text.language import ENGLISH
+from rag_app.requests.wording import GERMAN
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +16,14 @@ class OccasionWords:
     """How one language names the time of a meeting, and its people.
 
     Attributes:
+        language: Its code.
         forms: Patterns by name. Their groups are `time`, or `since` (`first`) and `until`, or
             `names`, or `kind` of a latest meeting.
         speech: Words of what people do in meetings, or of meetings themselves.
+        subjects: Words of matter between such a word and a time that is still that of the meeting:
+            "Was sagte Ada im März?"
+        verbs_last: Whether what was done may stand behind its time: "im März beschlossen".
+        matter: What begins the matter of a question, so that a time after it is of the matter.
         meeting: Words of meetings alone.
         year: A year alone.
         prepositions: What a mention may begin with, and what stands there before a name instead.
@@ -27,8 +34,12 @@ class OccasionWords:
         both: "and".
     """
 
+    language: str
     forms: Mapping[str, re.Pattern[str]]
     speech: re.Pattern[str]
+    subjects: int
+    verbs_last: bool
+    matter: re.Pattern[str]
     meeting: re.Pattern[str]
     year: re.Pattern[str]
     prepositions: Mapping[str, str]
@@ -71,6 +82,7 @@ _LATEST = r"(?:last|latest|most recent|previous)"
 _IN = r"(?:in|during|at|of|from|on|for)"
 
 ENGLISH_OCCASIONS = OccasionWords(
+    language=ENGLISH,
     forms=_all_compiled(
         {
             # "in the last meeting", "at our most recent budget call"
@@ -100,6 +112,9 @@ ENGLISH_OCCASIONS = OccasionWords(
         r"|sessions?|transcripts?|interviews?|recordings?)\b",
         re.IGNORECASE,
     ),
+    subjects=0,
+    verbs_last=False,
+    matter=_compiled(r"\b(?:about|regarding|concerning|whether)\b"),
     meeting=_compiled(rf"\b{_MEETING}\b"),
     year=_compiled(rf"{_YEAR}|(?:this|last) year"),
     prepositions={word: word for word in ("in", "during", "at", "of", "from", "on", "for")},
@@ -145,6 +160,7 @@ _BEI = r"(?:in|im|bei|beim|von|vom|aus|an|am|auf|während|zu|zum|zur|für)"
 _BEIM = r"(?:im|beim|vom|am|zum|zur)"  # with the article in them
 
 GERMAN_OCCASIONS = OccasionWords(
+    language=GERMAN,
     forms=_all_compiled(
         {
             # "in der letzten Sitzung", "beim jüngsten Treffen"
@@ -176,6 +192,9 @@ GERMAN_OCCASIONS = OccasionWords(
         rf"|nächsten? schritte|maßnahmen|[\w-]{{0,20}}{_SITZUNG})\b",
         re.IGNORECASE,
     ),
+    subjects=1,
+    verbs_last=True,
+    matter=_compiled(r"\b(?:über|zu|zum|zur|wegen|bezüglich|dass|ob)\b"),
     meeting=_compiled(rf"\b[\w-]{{0,20}}{_SITZUNG}\b"),
     year=_compiled(rf"{_YEAR}|(?:{_DIESE}|{_LETZTE}) jahre?s?"),
     prepositions=dict.fromkeys((*_BEI[3:-1].split("|"),), "in"),

@@ -1,8 +1,9 @@
 """The meetings that a question is limited to: "in March", "the meeting with Bob".
 
 A time in a question is often that of a thing ("Why did sales fall in March?"). It is taken for that
-of a meeting only where the question says so ("the meeting of 12 May"), or asks what people said,
-decided or did in a meeting ("What did we decide in March?"). What is taken is shown.
+of a meeting only where the question says so ("the meeting of 12 May"), or where it stands right
+beside what people said, decided or did in a meeting ("What did we decide in March?", but not "What
+was said about sales in March?"). What is taken is shown.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from indexing.filter import Filter
+from indexing.text import terms
 from indexing.text.days.dates import date_in
+from indexing.text.language import LANGUAGES
 from rag_app.requests.occasion_words import OCCASION_WORDS, OccasionWords
 
+_TAKEN = frozenset({"made", "taken", "reached", "getroffen", "gefasst", "dazu", "davon", "darüber"})
 _SURE = frozenset({"latest", "meeting", "dated", "week", "with"})  # forms that name a meeting
 
 
@@ -43,12 +47,14 @@ class OccasionMention:
         end: One past the last.
         where: The limits: `since`, `until` and `participants` of a filter.
         words: Those of its language.
+        sure: Whether it names a meeting, and not a time alone.
     """
 
     start: int
     end: int
     where: Filter
     words: OccasionWords
+    sure: bool
 
     def preposition(self, question: str) -> str:
         """What to put before a name in its place: "in", where it begins with such a word."""
@@ -97,15 +103,30 @@ class _QuestionContext:
         where = self._when(form, match)
         if where is None or (not sure and _is_before_all(where, self.meetings)):
             return []
-        return [OccasionMention(match.start(), match.end(), where, self.words)]
+        return [OccasionMention(match.start(), match.end(), where, self.words, sure)]
 
     def _may_be_of_meeting(self, match: re.Match[str]) -> bool:
         """Whether a time alone can be that of a meeting: a year only where one is spoken of."""
-        if not self.words.speech.search(self.question):
-            return False
         times = [value for value in match.groupdict().values() if value]
         of_year = any(map(self.words.year.fullmatch, times))
-        return not of_year or self.words.meeting.search(self.question) is not None
+        if of_year and not self.words.meeting.search(self.question):
+            return False
+        before, after = self.question[: match.start()], self.question[match.end() :]
+        if not before.strip():
+            return self.words.speech.search(after) is not None
+        if self.words.matter.search(before):
+            return False
+        *_, said = (0, *(one.end() for one in self.words.speech.finditer(before)))
+        if said and self._words_of_matter(before[said:]) <= self.words.subjects:
+            return True
+        verb = self.words.speech.search(after) if self.words.verbs_last else None
+        return verb is not None and not self._words_of_matter(after[: verb.start()])
+
+    def _words_of_matter(self, between: str) -> int:
+        """How many words between what was done and its time are neither small nor names."""
+        people = " ".join(name for each in self.meetings.people.values() for name in each)
+        known = LANGUAGES[self.words.language].stop_words | _TAKEN | {*terms.words(people)}
+        return sum(word not in known for word in terms.words(between))
 
     def _when(self, form: str, match: re.Match[str]) -> Filter | None:
         """The time that a form limits to; None where it is none of these documents' business."""
@@ -153,7 +174,7 @@ class _QuestionContext:
             names.append(name)
             end = match.start("names") + part.start(1) + len(name)
         where = Filter(participants=tuple(names))
-        return [OccasionMention(match.start(), end, where, self.words)] if names else []
+        return [OccasionMention(match.start(), end, where, self.words, sure=True)] if names else []
 
     def _period(self, text: str) -> tuple[str, str] | None:
         """First and last day, month or year of a time; without a year, of the latest one."""
@@ -261,7 +282,8 @@ def _next(period: str) -> str:
 
 def count_in_words(where: Filter, number: int) -> str:
     """What a question is limited to, such as "2 documents of 2026-03"."""
-    return f"{number:,} document{'' if number == 1 else 's'} {where.occasion_in_words()}"
+    documents = "1 document" if number == 1 else f"{number:,} documents"
+    return f"{documents} {where.occasion_in_words()}"
 
 
 def nothing_in_words(where: Filter, days: Sequence[str]) -> str:

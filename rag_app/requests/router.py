@@ -105,6 +105,10 @@ class Route:
         limits: The dates and people that its question names, in plain words; "" for none.
         corrections: Its misspelled words.
         abstains: Whether there is nothing to look in, and the lines say so.
+        everywhere: The same without these dates and people, for where nothing is found with them;
+            None where the question names none, or a meeting that is there, or that would have
+            its date.
+        unlimited: The dates and people that were given up so; "" for none.
     """
 
     request: AskRequest
@@ -113,14 +117,24 @@ class Route:
     limits: str = ""
     corrections: tuple[Correction, ...] = ()
     abstains: bool = False
+    everywhere: Route | None = None
+    unlimited: str = ""
 
     @property
     def read_as(self) -> str:
         """How the question was read, in plain words; "" for a plain one."""
-        parts = [f"limited to {self.limits}"] if self.limits else []
+        kind = self.target.read_as or "a question"
+        parts = [f"limited to {self.limits}"] if self.limits and not self.unlimited else []
         if self.corrections:
             parts.append(f"with {', '.join(map(str, self.corrections))}")
-        return ", ".join([self.target.read_as or "a question", *parts]) if parts else self.target.read_as
+        if self.unlimited:
+            kind += f"; no document {self.unlimited} answers it, so all were searched"
+        return ", ".join([kind, *parts]) if parts or self.unlimited else self.target.read_as
+
+    def corrected(self, corrections: tuple[Correction, ...]) -> Route:
+        """The same of a question with misspelled words."""
+        everywhere = self.everywhere and replace(self.everywhere, corrections=corrections)
+        return replace(self, corrections=corrections, everywhere=everywhere)
 
     def events(self, seconds: float) -> Iterator[Event]:
         """The events of a computed answer, which took so long."""
@@ -152,12 +166,13 @@ class Router:
             store: Limited to the collections of the request.
             spelling: Of its documents; None where misspelled words stay as they are.
         """
-        catalogue, corrections = self._catalogue(store), ()
+        catalogue = self._catalogue(store)
+        corrections: tuple[Correction, ...] = ()
         if spelling and request.read_as != "question":
             names = (word for entry in catalogue.entries.values() for word in words(entry.title))
             text, corrections = spelling.corrected(request.question, known=frozenset(names))
             request = replace(request, subject=text) if corrections else request
-        base = replace(route(request, catalogue), corrections=corrections)
+        base = route(request, catalogue).corrected(corrections)
         kind = KINDS.get(base.target.kind)
         if kind is None:
             return base
@@ -229,9 +244,14 @@ def _limited(
         named = f"{named[: one.start]}{place if name else ''}{named[one.end :]}"
     subject = _tidy(subject)
     subject = subject if len(subject.split()) > 2 else text
-    request = replace(request, where=where, subject=subject)
-    base = _routed(request, subject, named if name else subject, catalogue)
-    return replace(base, limits=count_in_words(where, len(ids)))
+    narrow = replace(request, where=where, subject=subject)
+    base = _routed(narrow, subject, named if name else subject, catalogue)
+    base = replace(base, limits=count_in_words(where, len(ids)))
+    if all(one.sure for one in mentions) and (ids or catalogue.all_dated(request.where)):
+        return base
+    unlimited = where.occasion_in_words()
+    everywhere = replace(_as_question(request, text, catalogue), unlimited=unlimited)
+    return replace(base, everywhere=everywhere)
 
 
 def _unless_nothing(base: Route, catalogue: Catalogue) -> Route:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from generator.answer import ContextReady, TextDelta
+from generator.request import AskRequest
 from indexing.encoder.encoder import Encoder
 from indexing.filter import Filter
 from rag_app.batch.options import BatchOptions
@@ -65,10 +67,10 @@ def test_a_question_that_names_a_month_is_answered_from_it(corpus: Corpus) -> No
 
 
 def test_where_nothing_matches_it_says_what_was_asked_for(corpus: Corpus) -> None:
-    answer = corpus.ask("What was decided in July?")
+    answer = corpus.ask("What was decided in the meeting of 12 July?")
     assert answer.abstained and not answer.citations
     assert answer.text == (
-        "No document matches: of 2026-07. Those with a date are of 2026-03-14 to 2026-05-12. "
+        "No document matches: of 2026-07-12. Those with a date are of 2026-03-14 to 2026-05-12. "
         "1 has no date."
     )
     where = ["--corpus", str(corpus.folder), "--since", "2027"]
@@ -76,6 +78,28 @@ def test_where_nothing_matches_it_says_what_was_asked_for(corpus: Corpus) -> Non
     assert done.exit_code == 0 and "No document matches: since 2027." in done.output
     done = CliRunner().invoke(main, ["search", "mast", *where[:-1], "soon"])
     assert done.exit_code == 1 and "is no date" in done.output
+
+
+@pytest.mark.parametrize(
+    ("question", "period"),
+    [
+        ("What was decided in July?", "of 2026-07"),  # of which there is no document
+        ("What did they say in March about writing for leave?", "of 2026-03"),  # nothing about it
+    ],
+)
+def test_a_time_never_turns_an_answer_into_nothing(
+    corpus: Corpus, question: str, period: str
+) -> None:
+    events = list(corpus.events(AskRequest(question)))
+    answer = corpus.ask(question)
+    assert not answer.abstained and answer.citations
+    assert answer.read_as == f"a question; no document {period} answers it, so all were searched"
+    assert answer.query == question
+    texts = [event.text for event in events if isinstance(event, TextDelta)]
+    assert "".join(texts) == answer.text
+    assert [type(event) for event in events].count(ContextReady) == 1
+    nothing = corpus.ask("What did they say in March about the volcanoes of Iceland?")
+    assert nothing.abstained and nothing.read_as.endswith("limited to 1 document of 2026-03")
 
 
 def test_the_commands_take_the_options(corpus: Corpus, tmp_path: Path) -> None:

@@ -231,6 +231,16 @@ def test_nothing_of_that_time_is_said(read_as: ReadAs) -> None:
     assert "of 2026-03-14 to 2026-05-12" in found.lines[0].text
 
 
+def test_a_named_meeting_may_be_one_without_a_date() -> None:
+    question = AskRequest("What was late in the meeting of 12 July?")
+    found = route(question, DATED)
+    assert found.abstains and found.everywhere is None
+    entries = [*DATED.entries.values(), entry("undated.vtt")]
+    found = route(question, Catalogue(entries, ["mast", "price", "undated"]))
+    assert found.everywhere is not None and found.everywhere.request.where == Filter()
+    assert found.everywhere.read_as.startswith("a question; no document of 2026-07-12 answers it")
+
+
 def test_a_list_is_limited_too() -> None:
     found = route(AskRequest("What documents do you have?", where=Filter(until="2026-04")), DATED)
     assert found.target.documents == ("mast",)
