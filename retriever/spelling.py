@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -21,7 +21,6 @@ import numpy.typing as npt
 from indexing.index.snapshot import Part, Snapshot
 from indexing.store.view import StoreView
 from indexing.text.language import ENGLISH, LANGUAGES, stems
-from indexing.text.vocabulary import words
 
 if TYPE_CHECKING:
     from spellchecker import SpellChecker
@@ -96,16 +95,18 @@ class Spelling:
             known: Further words, in lower case, that are right.
         """
         changes: dict[str, str] = {}
+        parts = {word.lower() for word in _WORD.findall(question)}
+        asked = {code for code, one in LANGUAGES.items() if parts & one.stop_words}
         for written in dict.fromkeys(_WORD.findall(question)):
             if written.isupper() or written.lower() in known:
                 continue
-            if read := self._meant(written.lower()):
+            if read := self._meant(written.lower(), asked):
                 changes[written] = read
         text = _WORD.sub(lambda match: changes.get(match[0], match[0]), question)
         return text, tuple(Correction(*pair) for pair in changes.items())
 
-    def _meant(self, word: str) -> str | None:
-        """What a word probably is; None where it stays as it is."""
+    def _meant(self, word: str, asked: Collection[str]) -> str | None:
+        """What a word of a question that may be in these languages probably is, if not itself."""
         if self._is_function_word(word) or self._number_of_passages(word):
             return None
         found = min(self._candidates(word), key=lambda one: one.rank, default=None)
@@ -113,7 +114,7 @@ class Spelling:
             return None
         if found.substituted and len(word) <= _SHORT:
             return None
-        usual = max(_frequency(word, language) for language in self._languages)
+        usual = max(_frequency(word, language) for language in {*asked, *self._languages})
         if usual > _RARE or (usual and (found.edits > 1 or found.substituted)):
             return None
         return found.text
@@ -169,12 +170,14 @@ class Spelling:
             return None
         ((_, text),) = self._store.passages_at([int(part.segment.passage_rows[units[0]])])
         for each in re.findall(r"[^\W_]+", text):
-            if stem in {one for language in self._languages for one in stems([each.lower()], language)}:
+            if stem in {
+                one for language in self._languages for one in stems([each.lower()], language)
+            }:
                 return each, len(units)
         return None
 
     def _is_function_word(self, word: str) -> bool:
-        return any(word in LANGUAGES[each].stop_words for each in self._languages)
+        return any(word in language.stop_words for language in LANGUAGES.values())
 
     def _number_of_passages(self, word: str) -> int:
         """How many passages have a word, in any of its forms."""

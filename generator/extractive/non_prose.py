@@ -43,9 +43,9 @@ _HEAD_LINE = re.compile(
     re.IGNORECASE,
 )
 _OF_ITSELF = re.compile(
-    r"\b(?:e-?mails?|letters?|messages?|who sen[dt]|sent by|wr[oi]te\w*|meetings?|minutes|memo|reports?|dated"
-    r"|date of|transcripts?|recording|nachricht\w*|brief\w*|geschickt|geschrieben|sitzung\w*"
-    r"|protokoll\w*|besprechung\w*|bericht\w*)\b",
+    r"\b(?:e-?mails?|letters?|messages?|who sen[dt]|sent by|wr[oi]te\w*|meetings?|minutes|memo"
+    r"|reports?|dated|date of|transcripts?|recording|nachricht\w*|brief\w*|geschickt|geschrieben"
+    r"|sitzung\w*|protokoll\w*|besprechung\w*|bericht\w*)\b",
     re.IGNORECASE,
 )
 _BEGINNING = 600  # characters in which a document says of what day it is
