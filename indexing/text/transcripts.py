@@ -34,7 +34,7 @@ _TIME_FIRST = re.compile(
 _TIME_LAST = re.compile(
     rf"[^\S\n]*{_BOLD}{_SPEAKER}{_BOLD}\s*(?P<open>[\[(]){_CLOCK}{_UNTIL}[\])]{_COLON}"
 )
-# "Alice  0:12", the words on the lines below
+# "Alice  0:12", the words on the lines below, or in the next paragraph
 _TIME_ALONE = re.compile(
     rf"[^\S\n]*{_BOLD}{_SPEAKER}{_BOLD}(?P<open>[^\S\n]{{2,}}|\t|[^\S\n]*[\[(])?[^\S\n]?"
     rf"{_CLOCK}[\])]?{_BOLD}[^\S\n]*\n"
@@ -204,15 +204,22 @@ def _timed(text: str, line: re.Match[str]) -> Opening | None:
     match = match or _TIME_LAST.match(text, line.start(), reach)
     if match is None and line.end() - line.start() < REACH:
         match = _TIME_ALONE.match(text, line.start(), line.end() + 1)
-        if match is not None and not text[match.end() : match.end() + 1].strip():
+        at = _below(text, match.end()) if match else 0
+        if match is not None and not text[at : at + 1].strip():
             return None  # no words below it
     if match is None or not is_name(match["speaker"]):
         return None
     sure = match["open"] is not None or match["clock"].count(":") == 2
-    text_start = _first_word(text, match.end())
+    at = _below(text, match.end()) if match.re is _TIME_ALONE else match.end()
+    text_start = _first_word(text, at)
     return Opening(
         line.start(), text_start, match["speaker"].strip(), seconds(match["clock"]), sure
     )
+
+
+def _below(text: str, at: int) -> int:
+    """The beginning of the line from `at`, or of the one below where that is empty."""
+    return at + 1 if text[at : at + 1] == "\n" else at
 
 
 def _untimed(text: str, line: re.Match[str]) -> Opening | None:

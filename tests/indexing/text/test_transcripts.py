@@ -150,6 +150,11 @@ PROGRAMS = {
             ("Ada Park", 3723.0, "Bye."),
         ],
     ),
+    "Teams, in paragraphs": (
+        "March 14, 2026, 9:30AM\n\n30m 12s\n\nCem Aydin started transcription\n\n"
+        "Ada Park 0:03\n\nHello all.\n\nBob 0:12\n\nYes.\n\nAda Park 0:15\n\nBye.\n",
+        [("Ada Park", 3.0, "Hello all."), ("Bob", 12.0, "Yes."), ("Ada Park", 15.0, "Bye.")],
+    ),
     "Teams at first": (
         "0:0:5.100 --> 0:0:8.250\n田中太郎\nおはよう。\n\n"
         "0:0:10.8 --> 0:0:14.500\n鈴木花子\nはい。\n",
