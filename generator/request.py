@@ -11,6 +11,7 @@ from generator.answer_form import FORMS, Form
 from generator.answer_length import LENGTHS, Length
 from generator.evidence import UNITS, EvidenceUnit, Lookup
 from generator.prompt.follow_up import Turn, standalone_question
+from generator.prompt.long_question import question_within
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
@@ -43,8 +44,9 @@ class AskRequest:
         subject: The question without the documents that it names, misspelled words corrected; ""
             for itself.
         abstain: Whether evidence below the threshold is answered by "The documents do not say."
-        query: The standalone question: its subject, or completed from the history where it leans on
-            it ("And who disagreed?"). This is what is searched for and what a model is asked.
+        query: The standalone question: its subject, the question in a long message, or completed
+            from the history where it leans on it ("And who disagreed?"). This is what is searched
+            for and what a model is asked.
 
     Raises:
         InvalidRequest: The question is empty, k is below 1, `abstain_below` no probability, or
@@ -81,12 +83,14 @@ class AskRequest:
         if self.form not in FORMS:
             raise InvalidRequest(f"no form {self.form!r}; use {', '.join(FORMS)}")
         object.__setattr__(self, "question", self.question.strip())
-        object.__setattr__(self, "query", standalone_question(self.asked, self.history))
+        asked, words = question_within(self.subject or self.question)
+        whole = f"{asked} ({' '.join(words)})" if words else asked
+        object.__setattr__(self, "query", standalone_question(whole, self.history))
 
     @property
     def asked(self) -> str:
-        """The question without the documents that it names, misspelled words corrected."""
-        return self.subject.strip() or self.question
+        """The question in what was asked, without the documents that it names."""
+        return question_within(self.subject or self.question)[0]
 
     @property
     def instructed(self) -> str:

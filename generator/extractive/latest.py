@@ -2,10 +2,10 @@
 
 "When is the launch?" is answered by four meetings with four dates, and the last of them holds.
 Sentences are on the same matter where they are nearly as good as the best one, have the words of
-the question that it has, and hold a value of the kind that is asked for; a sentence that tells of a change is more
-likely to be the last word than one that only mentions the matter. Documents are ordered by their
-day, as the file says it or as their first lines do; one without any date stands in the middle. A
-question about what was once so asks for no latest word.
+the question that it has, and hold a value of the kind that is asked for; a sentence that tells of
+a change is more likely to be the last word than one that only mentions the matter. Documents are
+ordered by their day, as the file says it or as their first lines do; one without any date stands in
+the middle. A question about what was once so asks for no latest word.
 """
 
 from __future__ import annotations

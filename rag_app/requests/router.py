@@ -123,13 +123,15 @@ class Route:
     @property
     def read_as(self) -> str:
         """How the question was read, in plain words; "" for a plain one."""
-        kind = self.target.read_as or "a question"
-        parts = [f"limited to {self.limits}"] if self.limits and not self.unlimited else []
-        if self.corrections:
-            parts.append(f"with {', '.join(map(str, self.corrections))}")
+        kind = self.target.read_as
         if self.unlimited:
-            kind += f"; no document {self.unlimited} answers it, so all were searched"
-        return ", ".join([kind, *parts]) if parts or self.unlimited else self.target.read_as
+            missed = f"no document {self.unlimited} answers it, so all were searched"
+            kind = f"{kind or 'a question'}; {missed}"
+        elif self.limits:
+            kind = f"{kind or 'a question'}, limited to {self.limits}"
+        if self.corrections:
+            kind = "; ".join([kind or "a question", *map(str, self.corrections)])
+        return kind
 
     def corrected(self, corrections: tuple[Correction, ...]) -> Route:
         """The same of a question with misspelled words."""
