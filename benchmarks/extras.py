@@ -24,7 +24,7 @@ import click
 
 from benchmarks.checkouts import ROOT
 from rag_app.cli.options import print_result, with_json
-from rag_app.evaluation.table import grid
+from rag_app.laboratory.evaluation.table import grid
 from rag_app.progress import track
 
 BASE = "none"  # what every installation has

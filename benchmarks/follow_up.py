@@ -28,10 +28,10 @@ from indexing.files import document
 from indexing.models.files import DEFAULT_GENERATOR
 from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.embedding_cache import EmbeddingCache
-from rag_app.datasets.facts import facts
-from rag_app.datasets.haystack import Haystack, haystack
-from rag_app.datasets.probes import PARTS, Material, Probe, make_probes
-from rag_app.evaluation.table import grid
+from rag_app.laboratory.datasets.facts import facts
+from rag_app.laboratory.datasets.haystack import Haystack, haystack
+from rag_app.laboratory.datasets.probes import PARTS, Material, Probe, make_probes
+from rag_app.laboratory.evaluation.table import grid
 from rag_app.progress import track
 
 _ROOM = 1000  # tokens for questions, instructions and titles

@@ -26,7 +26,7 @@ from indexing.errors import UnsupportedModel
 from indexing.models.files import DEFAULT_GENERATOR, generator_weights
 from indexing.models.loading import loading
 from rag_app.cli.options import numbers, print_result, with_json
-from rag_app.evaluation.table import grid
+from rag_app.laboratory.evaluation.table import grid
 from rag_app.progress import track
 
 if TYPE_CHECKING:

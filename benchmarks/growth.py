@@ -33,7 +33,7 @@ from rag_app.cli.options import numbers, print_result, with_json
 from rag_app.corpus.indexes import Indexes
 from rag_app.corpus.segments import Segments
 from rag_app.corpus.stores import Stores
-from rag_app.evaluation.table import grid
+from rag_app.laboratory.evaluation.table import grid
 from retriever.features import Embed
 from retriever.retriever import Retriever
 

@@ -37,7 +37,7 @@ from indexing.index.speakers import Speakers
 from indexing.store.store import Store
 from indexing.text.vocabulary import Lexicon
 from rag_app.cli.options import numbers, print_result, with_json
-from rag_app.evaluation.table import grid
+from rag_app.laboratory.evaluation.table import grid
 from rag_app.progress import track
 from retriever.fusion import RANKINGS
 from retriever.lexical import Terms, passage_pairs, passage_stems

@@ -20,8 +20,8 @@ from indexing.index.lexical.bm25 import Bm25Index
 from indexing.text.chunking import split
 from indexing.text.english import FUNCTION_WORDS
 from indexing.text.vocabulary import Lexicon, stems, words
-from rag_app.datasets.qmsum import meetings
-from rag_app.evaluation import metrics
+from rag_app.batch.qmsum import meetings
+from rag_app.laboratory.evaluation import metrics
 
 Score = Callable[[str], np.ndarray]
 

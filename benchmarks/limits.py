@@ -17,7 +17,7 @@ import click
 from benchmarks.checkouts import ROOT, run
 from benchmarks.latency import clock
 from rag_app.cli.options import print_result, with_json
-from rag_app.evaluation.table import grid
+from rag_app.laboratory.evaluation.table import grid
 
 MATRIX = 2048  # rows and columns of the products that measure the CPU
 ARRAY = 1 << 30  # bytes that are read: more than the caches hold, of most machines

@@ -26,7 +26,7 @@ from indexing.files import FileReader
 from indexing.models.files import encoder_weights
 from indexing.text.chunking import split
 from rag_app.cli.options import print_result, with_json
-from rag_app.evaluation.table import grid
+from rag_app.laboratory.evaluation.table import grid
 from rag_app.progress import track
 
 PROGRAMS = {

@@ -23,12 +23,17 @@ from generator.evidence import Span, gather_evidence
 from generator.request import EVIDENCE_DOCUMENTS
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
-from rag_app.cli.evaluation.answers import with_questions
 from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.search import EVIDENCE_PASSAGES
-from rag_app.evaluation.answers import LabelledQuestion, corpus_folder, in_gold, load_questions
-from rag_app.evaluation.table import grid
+from rag_app.laboratory.commands.answers import with_questions
+from rag_app.laboratory.evaluation.answers import (
+    LabelledQuestion,
+    corpus_folder,
+    in_gold,
+    load_questions,
+)
+from rag_app.laboratory.evaluation.table import grid
 from rag_app.progress import track
 
 TEMPERATURES = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0)

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.checkouts import running, with_checkouts
 from benchmarks.index_scaling import VECTORS, build
-from rag_app.evaluation.table import grid
+from rag_app.laboratory.evaluation.table import grid
 
 PROGRAM = """
 import json, resource, sys, time

@@ -19,7 +19,7 @@ import psutil
 
 from benchmarks.checkouts import ROOT, SAMPLES, run_command, sample_files, served, with_checkouts
 from rag_app.cli.options import print_result, with_json
-from rag_app.evaluation.table import grid
+from rag_app.laboratory.evaluation.table import grid
 from rag_app.progress import track
 
 QUESTIONS = SAMPLES / "questions.jsonl"

@@ -3,7 +3,7 @@
 "Mitigating Position Bias in Transformers via Layer-Specific Positional Embedding Scaling", arXiv
 2606.27705. In layer l, position m becomes m / scales[l]: linear position interpolation, layer by
 layer. The scales lie on a Bezier curve over the depth, so that a search for them has few numbers to
-find (`rag_app.calibration.genetic_search`).
+find (`rag_app.laboratory.calibration.genetic_search`).
 
 Cosines and sines are handed to each attention layer, so nothing is computed twice and no token
 takes longer. A layer of scale 1 gets those of the model itself.

@@ -165,7 +165,7 @@ def _holds_meetings(text: str) -> bool:
 
 def _of_meetings(path: Path) -> list[Question]:
     """Each meeting's own queries, limited to that meeting."""
-    from rag_app.datasets.qmsum import meetings
+    from rag_app.batch.qmsum import meetings
 
     result = []
     for meeting in meetings(path):

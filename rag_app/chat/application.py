@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ from rag_app.chat.viewer.viewer import Viewer
 from rag_app.chat.welcome.suggestions import Suggestions
 
 if TYPE_CHECKING:
+    from gradio import Blocks
+
     from generator.answer import Mode
     from rag_app.corpus.corpus import Corpus
 
@@ -49,7 +51,7 @@ class Application:
         suggestions: What is shown of documents before the first question.
         models: Which language model writes.
         readiness: Whether models are loaded.
-        measurements: Whether the page shows the view that measures, which is for engineers.
+        measurements: Builds the view that measures, for engineers; None where there is none.
     """
 
     corpus: Corpus
@@ -67,7 +69,7 @@ class Application:
     suggestions: Suggestions
     models: ModelChoice
     readiness: Readiness
-    measurements: bool = False
+    measurements: Callable[[Application, Blocks], None] | None = None
 
     @property
     def generator(self) -> str:

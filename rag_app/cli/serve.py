@@ -172,7 +172,10 @@ def serve(
             max_recording=max_recording_mb << 20,
             people=options.logins.users if options.logins else (),
         )
-        app = replace(app, measurements=measurements)
+        if measurements:
+            from rag_app.laboratory.page.evaluation_view import evaluate
+
+            app = replace(app, measurements=evaluate)
         server.serve(app, options, ready=lambda address: _ready(address, options))
 
 

@@ -14,7 +14,7 @@ from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest
 from rag_app.corpus.embedding_cache import EmbeddingCache
-from rag_app.datasets.haystack import haystack
+from rag_app.laboratory.datasets.haystack import haystack
 
 DECODINGS = ("concat", "rag-token")
 

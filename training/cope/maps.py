@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rag_app.evaluation.pictures.heatmap import require_matplotlib, save
+from rag_app.laboratory.evaluation.pictures.heatmap import require_matplotlib, save
 from training.cope.cell import Cell, chance, trained
 from training.cope.task import NOT_ASKED
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from statistics import fmean
 
-from rag_app.evaluation.table import grid
+from rag_app.laboratory.evaluation.table import grid
 from training.cope.cell import Cell, Outcome, outcome
 from training.cope.transformer import POSITIONS
 

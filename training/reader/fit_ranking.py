@@ -36,7 +36,7 @@ from generator.extractive.fitted import FITTED_FILE
 from generator.extractive.ranking import Weights
 from generator.reader.reading import Reader, Reading, Words
 from generator.reader.weights import READER_WEIGHTS
-from rag_app.evaluation.short_answers import word_f1
+from rag_app.laboratory.evaluation.short_answers import word_f1
 from rag_app.progress import track
 
 WITHHELD = 0.05  # of the answerable questions, where near misses are counted

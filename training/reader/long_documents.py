@@ -18,8 +18,8 @@ from typing import Any
 
 from reader_data import MEETINGS, article, held_out
 
+from rag_app.batch.qmsum import meetings
 from rag_app.corpus.corpus import Corpus
-from rag_app.datasets.qmsum import meetings
 
 ARTICLES = ("squadshifts-new_wiki", "squad2-half")  # whose titles are those of documents
 TOGETHER = 25  # other passages in a document

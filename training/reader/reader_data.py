@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from indexing.text.sentences import sentences
-from rag_app.datasets.qmsum import Meeting, meetings
+from rag_app.batch.qmsum import Meeting, meetings
 
 LONGEST = 190  # tokens of a stretch
 QUESTION = 48  # tokens

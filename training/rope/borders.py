@@ -21,8 +21,8 @@ import torch
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
 from indexing.extension.pcw import special_tokens, windows
-from rag_app.datasets.synthetic import passkey
-from rag_app.datasets.task import Task
+from rag_app.laboratory.datasets.synthetic import passkey
+from rag_app.laboratory.datasets.task import Task
 
 
 @click.command()

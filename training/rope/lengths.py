@@ -20,9 +20,9 @@ from typing import Any
 import click
 
 from indexing.encoder.fingerprint import Fingerprint
-from rag_app.evaluation.longembed import Report, TaskResult
-from rag_app.evaluation.pictures.length_plot import draw
-from rag_app.evaluation.table import Row, grid
+from rag_app.laboratory.evaluation.longembed import Report, TaskResult
+from rag_app.laboratory.evaluation.pictures.length_plot import draw
+from rag_app.laboratory.evaluation.table import Row, grid
 
 _MEAN = ("256", "512", "1024", "2048")
 

@@ -20,7 +20,7 @@ from typing import Any
 import click
 from teacher import Teacher
 
-from rag_app.datasets.qmsum import Meeting, meetings
+from rag_app.batch.qmsum import Meeting, meetings
 
 BEGINNINGS = ("Who", "When", "How many", "Why", "What was decided about", "What will", "Which")
 AGREES = 1.0  # log-odds that the utterance must add, from which a question is kept

@@ -23,7 +23,7 @@ from verifier_data import ReadAnswer, held_titles, passage_group
 from generator.evidence import Span, evidence_sentences
 from generator.reader.reading import Reader
 from indexing.documents import Document
-from rag_app.evaluation.short_answers import word_f1
+from rag_app.laboratory.evaluation.short_answers import word_f1
 from rag_app.progress import track
 
 _SHARE = {"squad2-half": 1.0, "nq-open": 0.7}  # of the questions that are read

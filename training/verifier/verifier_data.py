@@ -24,7 +24,7 @@ from generator.attribution.excerpt import LENGTH, Excerpt, excerpts
 from generator.evidence import Span, evidence_sentences
 from indexing.text.sentences import sentences
 from indexing.text.terms import Rarity, content_stems
-from rag_app.datasets.qmsum import Meeting, meetings
+from rag_app.batch.qmsum import Meeting, meetings
 
 HELD_OUT = 0.06  # share of each source's passages that is kept for judging
 MEETINGS = 5  # every so many meetings, one is kept for judging

@@ -23,7 +23,7 @@ from indexing.documents import Document
 from indexing.text.disfluency import remove_disfluencies
 from indexing.text.sentences import sentences
 from indexing.text.terms import Rarity, content_stems
-from rag_app.datasets.qmsum import Meeting, Question, meetings
+from rag_app.batch.qmsum import Meeting, Question, meetings
 
 FOLDS = 5
 """Every so many-th meeting is held out."""

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -38,7 +37,6 @@ from rag_app.chat.viewer.recording import TYPES
 
 if TYPE_CHECKING:
     from generator.answer import Answer
-    from generator.lm.calibration_record import CalibrationRecord
     from generator.overview.overview import Overview
     from indexing.documents import Hit
     from indexing.errors import RagAppError
@@ -51,8 +49,6 @@ if TYPE_CHECKING:
     from rag_app.chat.upload_records import UploadStatus
     from rag_app.chat.welcome.suggestions import FirstLook
     from rag_app.corpus.corpus import Corpus
-    from rag_app.evaluation.needle import NeedleReport
-    from rag_app.evaluation.positions import PositionReport
 
 LENGTH_WORDS = (
     ("short", N_("Short: one quote, or a sentence or two")),
@@ -69,7 +65,8 @@ MAX_LISTED = 2000  # documents in the list; the search view finds the others
 
 
 @cache
-def _templates() -> Environment:
+def templates() -> Environment:
+    """The templates of this folder, with what they may call."""
     environment = Environment(
         loader=PackageLoader("rag_app.chat.page"),
         autoescape=True,
@@ -126,7 +123,7 @@ def _shown(value: object) -> object:
 
 def render(name: str, **values: object) -> str:
     """A template with its values, every one of them escaped."""
-    return _templates().get_template(name).render(values)
+    return templates().get_template(name).render(values)
 
 
 def conversation(before: Conversation, *, busy: bool = False, checks: bool = False) -> str:
@@ -368,20 +365,6 @@ def _passages(corpus: Corpus, hit: Hit, where: Filter | None) -> Iterator[QuoteC
     return (span_context(document, each.start, each.end, speaker=speaker) for each in hit.passages)
 
 
-def needles(report: NeedleReport) -> str:
-    """A needle report: a grid for each method, the recommended one first."""
-    best = report.recommended
-    others = [each for each in report.results if each is not best]
-    return render("needles.html", report=report, best=best, methods=[best, *others])
-
-
-def positions(report: PositionReport, verdict: CalibrationRecord | None) -> str:
-    """Accuracy by position of the evidence: a plot for each length, a line for each method."""
-    curves = sorted(report.curves, key=lambda curve: curve.length)
-    panels = [(length, list(of)) for length, of in groupby(curves, key=lambda each: each.length)]
-    return render("positions.html", report=report, panels=panels, verdict=verdict)
-
-
 def notice(text: str, *, kind: str = "info") -> str:
     """A message of one line; its kind is "info" or "error"."""
     return render("notice.html", text=text, kind=kind)
@@ -412,8 +395,3 @@ def documents_heading() -> str:
 def brand() -> str:
     """The name of the program, and the choice of the language that the page is in."""
     return render("brand.html", languages=LANGUAGES)
-
-
-def intro(of: str) -> str:
-    """The introduction of a measurement: "needles" or "positions"."""
-    return render(f"intro_{of}.html")

@@ -10,7 +10,6 @@ import gradio as gr
 from rag_app.chat.language.later import N_
 from rag_app.chat.page import html as view
 from rag_app.chat.page.components import html, in_each_language, label
-from rag_app.chat.page.evaluation_view import evaluate
 from rag_app.chat.page.search_view import search
 from rag_app.chat.request_limits import MAX_QUESTION
 
@@ -76,7 +75,7 @@ def build(app: Application, blocks: gr.Blocks) -> Layout:
             search(app, browser)
         if app.measurements:
             with gr.Tab(label("Evaluate"), id="evaluate"):
-                evaluate(app, blocks)
+                app.measurements(app, blocks)
     return Layout(browser, changes, gr.State(None), side, talk, sources)
 
 

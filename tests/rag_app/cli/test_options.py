@@ -18,9 +18,9 @@ from generator.settings import QUOTES
 from indexing.extension import METHODS
 from rag_app.cli import settings
 from rag_app.cli.batch import batch
-from rag_app.cli.calibrate import calibrate
 from rag_app.cli.main import main
 from rag_app.cli.options import ClusterPlace, Extension, RenamedOption
+from rag_app.laboratory.commands.calibrate import calibrate
 from retriever.fusion import RANKINGS
 
 TABLES = {

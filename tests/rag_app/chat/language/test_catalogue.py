@@ -18,6 +18,7 @@ from rag_app.chat.language.catalogue import ENGLISH, LANGUAGES, catalogue, messa
 
 ROOT = Path(__file__).resolve().parents[4]
 PAGE = ROOT / "rag_app" / "chat" / "page"
+MEASURED = ROOT / "rag_app" / "laboratory" / "page"
 KEYWORDS = {**DEFAULT_KEYWORDS, "label": None, "_n": (1, 2)}
 TRANSLATED = [code for code in LANGUAGES if code != ENGLISH]
 PLACES = re.compile(r"%\(\w+\)s")
@@ -84,7 +85,8 @@ def _literals(source: str) -> Iterator[str]:
 
 
 def test_templates_say_nothing_that_is_no_message() -> None:
-    for template in sorted((PAGE / "templates").glob("*.html")):
+    templates = [*(PAGE / "templates").glob("*.html"), *(MEASURED / "templates").glob("*.html")]
+    for template in sorted(templates):
         for text in map(unescape, _literals(template.read_text())):
             words = re.findall(r"[A-Za-z]{2,}[\w-]*", text)
             if "://" in text or text.startswith("/models"):
@@ -93,7 +95,7 @@ def test_templates_say_nothing_that_is_no_message() -> None:
 
 
 def test_messages_are_where_babel_finds_them() -> None:
-    for file in (ROOT / "rag_app" / "chat").rglob("*.py"):
+    for file in [*(ROOT / "rag_app" / "chat").rglob("*.py"), *MEASURED.rglob("*.py")]:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.JoinedStr):  # which it does not look into
                 called = {getattr(one, "id", "") for one in ast.walk(node)}
@@ -102,12 +104,12 @@ def test_messages_are_where_babel_finds_them() -> None:
 
 def test_components_and_scripts_say_nothing_that_is_no_message() -> None:
     heard = {"label", "placeholder", "info"}
-    for name in ("layout", "search_view", "evaluation_view"):
-        for call in ast.walk(ast.parse((PAGE / f"{name}.py").read_text())):
+    for file in (PAGE / "layout.py", PAGE / "search_view.py", MEASURED / "evaluation_view.py"):
+        for call in ast.walk(ast.parse(file.read_text())):
             for keyword in call.keywords if isinstance(call, ast.Call) else ():
                 value = keyword.value
                 if keyword.arg in heard and isinstance(value, ast.Constant):
-                    assert value.value in {"*.vtt", "2026-03", "2026-03-14", "Ada, Bob"}, name
+                    assert value.value in {"*.vtt", "2026-03", "2026-03-14", "Ada, Bob"}, file
     for script in sorted((PAGE / "static").glob("*.js")):
         text = re.sub(r"(?m)^\s*//.*$", "", script.read_text())
         plain = r'(?:textContent[:=]|aria-label",|\.alt =|title[:=]|tell\(|done\()\s*["`](?=[A-Z])'

@@ -1,0 +1,1 @@
+"""Reports of measurements in, the view of the page that shows them out."""
