@@ -81,6 +81,8 @@ class LlamaServer:
         self._address = urlsplit(server.listening_address)
         alive = [server]
         self.close = weakref.finalize(self, _end, alive, folder)
+        # Ended before its loop runs, a server never ends: an answer of no token waits for that.
+        self.ask("/completion", {"prompt": " ", "n_predict": 0})
 
     def ask(self, path: str, values: Values) -> Any:  # noqa: ANN401 - what a route answers
         """What a route answers to a question.

@@ -185,6 +185,11 @@ def test_what_runs_a_file_is_said(settings: dict[str, str], reason: str) -> None
     assert bool(against_llama_cpp(given)) == bool(reason)
 
 
+def test_a_model_that_is_closed_at_once_ends() -> None:
+    for _ in range(4):
+        LlamaCppModel(str(FILE)).close()
+
+
 def test_the_inside_is_that_of_transformers() -> None:
     model = load_model(GeneratorSettings(str(FILE), ms_poe="on"))
     assert isinstance(model, CausalModel)
