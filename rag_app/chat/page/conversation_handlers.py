@@ -62,7 +62,9 @@ class ConversationHandlers:
             job = self.app.jobs.of(changed)
             before = job.conversation if job else changed
             return (
-                view.conversation(before, busy=job is not None, checks=self.app.measurements),
+                view.conversation(
+                    before, busy=job is not None, checks=self.app.measurements is not None
+                ),
                 self._list(browser),
                 "",
             )

@@ -242,7 +242,7 @@ class _Handlers:
     def _history(self, browser: Browser, before: Conversation, *, busy: bool) -> str:
         """The complete exchanges; before the first, what there is to be asked about."""
         if before.exchanges or busy:
-            return view.conversation(before, busy=busy, checks=self.app.measurements)
+            return view.conversation(before, busy=busy, checks=self.app.measurements is not None)
         return view.welcome(
             self.documents.latest(browser["person"]),
             self.app.suggestions.of(browser["person"]),
