@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import cached_property
-from threading import Lock
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ from generator.scales.cosine_scale import Level
 from generator.scales.probe_texts import ANSWERS
 from indexing.errors import UnsupportedModel
 from indexing.models.measured import measured
-from indexing.models.part import SEQUENCES, TOKENS, Part, load_part
-from indexing.notify import Notify
+from indexing.models.part import SEQUENCES, TOKENS, NamedPart, Part
 
 Probabilities = Callable[[str, Sequence[str]], NDArray[np.float32]]
 """A sentence and excerpts to the probability (n,) that each supports it."""
@@ -37,33 +36,18 @@ _LEAST = 1e-6  # of a probability whose logit is taken
 _UNSUPPORTED = ("hallucinat", "unsupported", "label_1")
 
 
-class NamedVerifier:
-    """Verifies with a model of a name, loaded at the first sentence; use as `Verifier`.
+class NamedVerifier(NamedPart):
+    """Verifies with a model of a name; use as `Verifier`."""
 
-    Args:
-        name: A folder or a hub name.
-        notify: Told about anything that takes long.
-    """
+    _purpose = "verifier"
+    _kinds: ClassVar = {SEQUENCES: "a model for inference", TOKENS: "one for unsupported tokens"}
 
-    def __init__(self, name: str, *, notify: Notify | None = None) -> None:
-        self.name, self._notify, self._loading = name, notify, Lock()
-
-    @cached_property
-    def _part(self) -> Part:
-        kinds = {SEQUENCES: "a model for inference", TOKENS: "one for unsupported tokens"}
-        part = load_part(self.name, "verifier", kinds, self._notify)
-        _class(part)  # says now what it lacks
-        return part
+    def _check(self, part: Part) -> None:
+        _class(part)
 
     @cached_property
     def _level(self) -> Level:
         return level_of(self._part.digest, self.raw_probabilities)
-
-    @property
-    def described(self) -> str:
-        """Name, revision and digest."""
-        with self._loading:
-            return self._part.described
 
     def probabilities(self, sentence: str, excerpts: Sequence[str]) -> NDArray[np.float32]:
         """(n,) the probability that each excerpt supports the sentence, on the packaged scale.

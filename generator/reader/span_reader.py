@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from threading import Lock
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,7 @@ from generator.evidence import Sentence
 from generator.reader.reading import UNREAD, Reading, Words
 from generator.reader.reading_scale import ReadingScale, scale_of_reader
 from indexing.errors import UnsupportedModel
-from indexing.models.part import QUESTION_ANSWERING, Part, load_part
-from indexing.notify import Notify
+from indexing.models.part import QUESTION_ANSWERING, NamedPart, Part
 
 _STRETCH = 1_100  # characters, about the 200 tokens that the packaged reader reads at once
 _GAP = 120  # characters between neighbours
@@ -42,37 +40,22 @@ class Piece:
     sentences: tuple[tuple[int, int], ...]
 
 
-class SpanReader:
-    """Reads with a model of a name, loaded at the first question; use as `Reader`.
+class SpanReader(NamedPart):
+    """Reads with a model of a name; use as `Reader`."""
 
-    Args:
-        name: A folder or a hub name.
-        notify: Told about anything that takes long.
-    """
+    _purpose = "reader"
+    _kinds: ClassVar = {QUESTION_ANSWERING: "a model for question answering"}
 
-    def __init__(self, name: str, *, notify: Notify | None = None) -> None:
-        self.name, self._notify, self._loading = name, notify, Lock()
-
-    @cached_property
-    def _part(self) -> Part:
-        kinds = {QUESTION_ANSWERING: "a model for question answering"}
-        part = load_part(self.name, "reader", kinds, self._notify)
+    def _check(self, part: Part) -> None:
         if len(part.labels) != 2:
             raise UnsupportedModel(
                 f"{self.name} is no reader: its head gives {len(part.labels)} numbers a token, not "
                 "a start and an end; name a model for extractive question answering"
             )
-        return part
 
     @cached_property
     def _scale(self) -> ReadingScale:
         return scale_of_reader(self._part.digest, self.read_unscaled)
-
-    @property
-    def described(self) -> str:
-        """Name, revision and digest."""
-        with self._loading:
-            return self._part.described
 
     def read(self, question: str, sentences: Sequence[Sentence]) -> Reading:
         """Read sentences of evidence for a question, on the packaged reader's scale.

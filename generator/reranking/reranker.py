@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
-from threading import Lock
+from typing import ClassVar
 
 import numpy as np
 
 from generator.evidence import Evidence, Span
 from generator.reranking.server import RerankingServer
 from indexing.errors import UnsupportedModel
-from indexing.models.part import SEQUENCES, Part, load_part
+from indexing.models.part import SEQUENCES, NamedPart, Part
 from indexing.models.server.server_name import is_remote
 from indexing.notify import Notify
 
@@ -28,33 +27,18 @@ _AT_ONCE = 8  # passages
 _LONGEST = 512  # tokens
 
 
-class CrossEncoderReranker:
-    """Scores with a model on this machine, loaded at the first question.
+class CrossEncoderReranker(NamedPart):
+    """Scores with a model on this machine."""
 
-    Args:
-        name: A folder or a hub name.
-        notify: Told about anything that takes long.
-    """
+    _purpose = "reranker"
+    _kinds: ClassVar = {SEQUENCES: "a cross-encoder with one score"}
 
-    def __init__(self, name: str, *, notify: Notify | None = None) -> None:
-        self.name, self._notify, self._loading = name, notify, Lock()
-
-    @cached_property
-    def _part(self) -> Part:
-        kinds = {SEQUENCES: "a cross-encoder with one score"}
-        part = load_part(self.name, "reranker", kinds, self._notify)
+    def _check(self, part: Part) -> None:
         if len(part.labels) != 1:
             raise UnsupportedModel(
                 f"{self.name} is no reranker: it has {len(part.labels)} classes "
                 f"({', '.join(part.labels)}), not one score; a model for inference is a --verifier"
             )
-        return part
-
-    @property
-    def described(self) -> str:
-        """Name, revision and digest."""
-        with self._loading:
-            return self._part.described
 
     def scores(self, question: str, passages: Sequence[str]) -> list[float]:
         """How well each passage answers.

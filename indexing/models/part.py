@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from threading import Lock
+from typing import Any, ClassVar
 
 from indexing.errors import ModelError, UnsupportedModel
 from indexing.models.device import best_device, best_dtype
@@ -62,6 +64,41 @@ class Part:
         """Name, revision and digest, for the ledger."""
         known = dict.fromkeys((self.weights.revision, self.digest))  # a folder's are the same
         return f"{self.weights.name} ({', '.join(known)})"
+
+
+class NamedPart:
+    """A model for one task by its name, loaded when it is first used.
+
+    Args:
+        name: A folder or a hub name.
+        notify: Told about anything that takes long.
+    """
+
+    _purpose: ClassVar[str]
+    _kinds: ClassVar[Mapping[str, str]]
+
+    def __init__(self, name: str, *, notify: Notify | None = None) -> None:
+        self.name, self._notify, self._loading = name, notify, Lock()
+
+    @cached_property
+    def _part(self) -> Part:
+        part = load_part(self.name, self._purpose, self._kinds, self._notify)
+        self._check(part)
+        return part
+
+    def _check(self, part: Part) -> None:
+        """Refuse a model whose classes do not fit its task.
+
+        Raises:
+            UnsupportedModel: They do not.
+        """
+        raise NotImplementedError
+
+    @property
+    def described(self) -> str:
+        """Name, revision and digest."""
+        with self._loading:
+            return self._part.described
 
 
 _OFFSET = ("roberta", "xlm-roberta", "camembert")  # their first position is the third row
