@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from generator.lm.caches.prefix_cache import PrefixCache, RowCache
 from generator.lm.decode_step import compiled_steps, forward
 from generator.lm.detokenizer import TextStream
-from generator.lm.language_model import Writing, room_after
+from generator.lm.language_model import LanguageModel, Writing, room_after
 from generator.lm.model_name import needs_internals
 from generator.lm.sampling import Sampler, Sampling
 from generator.ms_poe.position_method import active_settings
@@ -44,18 +44,13 @@ _GROUPED = "TRANSFORMERS_SDPA_FORCE_GQA"
 shares them, in each layer, where a text goes on after a cache or rows are padded."""
 
 
-class CausalModel:
+class CausalModel(LanguageModel):
     """Any transformers causal language model: text in, text out, one token at a time.
 
-    Attributes:
-        name: The name it was asked for by.
-        revision: What pins its files.
-        chat: Its template and tokenizer.
-        window: Most tokens of prompt and answer together.
+    Attributes, beside those of `LanguageModel`:
         eos_token_ids: Token ids that end an answer.
         prefixes: Keys and values of what was read, for prompts that begin in the same way.
         rows: Keys and values of single documents.
-        conversations: What it was shown in conversations.
         decode_step: How it takes single tokens.
         device: Where it runs.
         dtype: What it computes in.
@@ -122,38 +117,6 @@ class CausalModel:
                 f"{name} ({weights.folder}) cannot be loaded as a causal language model: {why}; "
                 "choose another model, or fetch this one again"
             ) from error
-
-    def count(self, text: str) -> int:
-        """How many tokens a text takes in a prompt."""
-        return len(self.chat.content(text))
-
-    def stream(
-        self,
-        prompt: Sequence[int],
-        *,
-        max_new_tokens: int,
-        sampling: Sampling | None = None,
-        stop: threading.Event | None = None,
-        stops: Sequence[str] = (),
-    ) -> Generator[str]:
-        """The answer to a prompt, in pieces that are never taken back.
-
-        Closing the iterator ends the decoding, and so does setting `stop`, before the next token.
-
-        Args:
-            prompt: Token ids.
-            max_new_tokens: Most tokens to write.
-            sampling: How tokens are chosen; the likeliest by default.
-            stop: Set by another thread to end the answer early.
-            stops: Texts that end the answer and are not part of it.
-
-        Raises:
-            InvalidRequest: The prompt leaves no room in the window.
-        """
-        writing = self.write(
-            prompt, max_new_tokens=max_new_tokens, sampling=sampling, stop=stop, stops=stops
-        )
-        yield from writing.pieces
 
     def write(
         self,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from generator.lm.sampling import Sampling
 from generator.prompt.chat_template import Chat
@@ -26,7 +26,7 @@ class Writing:
     ids: Callable[[], tuple[int, ...]]
 
 
-class LanguageModel(Protocol):
+class LanguageModel(ABC):
     """A model that reads and writes here.
 
     Attributes:
@@ -45,8 +45,9 @@ class LanguageModel(Protocol):
 
     def count(self, text: str) -> int:
         """How many tokens a text takes in a prompt."""
-        ...
+        return len(self.chat.content(text))
 
+    @abstractmethod
     def write(
         self,
         prompt: Sequence[int],
@@ -56,7 +57,7 @@ class LanguageModel(Protocol):
         stop: threading.Event | None = None,
         stops: Sequence[str] = (),
     ) -> Writing:
-        """Begin to write what follows a prompt.
+        """Begin to write what follows a prompt; closing the pieces, or `stop`, ends it.
 
         Args:
             prompt: Token ids.
@@ -68,7 +69,21 @@ class LanguageModel(Protocol):
         Raises:
             InvalidRequest: The prompt leaves no room in the window.
         """
-        ...
+
+    def stream(
+        self,
+        prompt: Sequence[int],
+        *,
+        max_new_tokens: int,
+        sampling: Sampling | None = None,
+        stop: threading.Event | None = None,
+        stops: Sequence[str] = (),
+    ) -> Generator[str]:
+        """The pieces of `write`."""
+        writing = self.write(
+            prompt, max_new_tokens=max_new_tokens, sampling=sampling, stop=stop, stops=stops
+        )
+        yield from writing.pieces
 
 
 def room_after(prompt: Sequence[int], model: LanguageModel) -> int:

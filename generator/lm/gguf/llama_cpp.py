@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from generator.lm.gguf.llama_server import LlamaServer
-from generator.lm.language_model import Writing, room_after
+from generator.lm.language_model import LanguageModel, Writing, room_after
 from generator.lm.sampling import Sampling
 from generator.prompt.chat_template import Chat
 from generator.prompt.follow_up import ConversationCache
@@ -24,20 +24,13 @@ WINDOW = 8192
 """Tokens of a prompt and its answer, unless more are asked for: keys and values take memory."""
 
 
-class LlamaCppModel:
+class LlamaCppModel(LanguageModel):
     """A model in llama.cpp: token ids in, text out.
 
     Args:
         name: The path of a `.gguf` file.
         window: Most tokens of a prompt and its answer; the model may allow fewer.
         notify: Told, in one line, about anything that takes long.
-
-    Attributes:
-        name: The name it was asked for by.
-        revision: What pins its file.
-        chat: Its template and tokenizer.
-        window: Most tokens of prompt and text together.
-        conversations: What it was shown in conversations.
 
     Raises:
         ModelNotFound: There is no such file.
@@ -62,10 +55,6 @@ class LlamaCppModel:
         """Give back its memory."""
         self._server.close()
 
-    def count(self, text: str) -> int:
-        """How many tokens a text takes in a prompt."""
-        return len(self.chat.content(text))
-
     def write(
         self,
         prompt: Sequence[int],
@@ -80,21 +69,6 @@ class LlamaCppModel:
         written: list[str] = []
         pieces = self._pieces(prompt, limit, sampling or Sampling(), stop, stops, written)
         return Writing(pieces, lambda: self.chat.content("".join(written)))
-
-    def stream(
-        self,
-        prompt: Sequence[int],
-        *,
-        max_new_tokens: int,
-        sampling: Sampling | None = None,
-        stop: threading.Event | None = None,
-        stops: Sequence[str] = (),
-    ) -> Generator[str]:
-        """The pieces of `write`."""
-        writing = self.write(
-            prompt, max_new_tokens=max_new_tokens, sampling=sampling, stop=stop, stops=stops
-        )
-        yield from writing.pieces
 
     def _pieces(  # noqa: PLR0913, PLR0917 - of one text
         self,
