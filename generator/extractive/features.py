@@ -9,8 +9,8 @@ similarities are summed, weighted by how rare the word is in the evidence (idf).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -25,10 +25,6 @@ from indexing.text.terms import Rarity, content_stems, content_words, stem, topi
 
 _UNRELATED = 0.4  # cosine of two words that have nothing to do with each other, or less
 _CACHE_SIZE = 50_000  # words whose vectors are cached; 75 MB with 384 dimensions
-
-
-SentenceScorer = Callable[[str, Sequence[Sentence]], Vectors]
-"""Question and n sentences to scores (n,), 0 for the best (`late_chunking`)."""
 
 
 class WordVectors:
@@ -131,14 +127,6 @@ class SentenceFeatures:
             word_weights=weights / weights.sum() if len(weights) else weights,
             language=asked,
         )
-
-    def with_context(self, scorer: SentenceScorer) -> SentenceFeatures:
-        """With the scores of the sentences in their context."""
-        return replace(self, contextual=scorer(self.query, self.sentences))
-
-    def with_reading(self, read: Callable[[str, Sequence[Sentence]], Reading]) -> SentenceFeatures:
-        """With what the reader says of the sentences."""
-        return replace(self, reading=read(self.query, self.sentences))
 
     @cached_property
     def coverage(self) -> Vectors:

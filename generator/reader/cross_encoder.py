@@ -10,7 +10,7 @@ ship beside this file; `training/reader` makes them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from generator.reader.weights import READER_WEIGHTS
 from indexing.models.files import encoder_weights
 from indexing.models.graphs.graph_export import Export
 from indexing.models.loading import loading
-from indexing.models.weight_changes import ENCODER, add_changes, changes
+from indexing.models.weight_changes import ENCODER, add_changes
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -184,10 +184,3 @@ def _arguments(stretch: Stretch) -> dict[str, Tensor]:
     batch = Batch.of([stretch])
     named = {"ids": batch.ids, "types": batch.types, "choice": batch.choice}
     return {**named, "members": batch.members}
-
-
-def save_changes(tuned: Mapping[str, Tensor], path: Path) -> None:
-    """Write what tuned parameters add to the packaged encoder, and the heads."""
-    from safetensors.torch import save_file
-
-    save_file(changes(tuned, CrossEncoder().tuned()), path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +81,10 @@ def _search(corpus: Corpus, questions: Sequence[LongQuestion], cache: Path) -> N
             hits = corpus.search(one.text, k=5, passages=EVIDENCE_PASSAGES, where=where)
             passages = gather_evidence(hits, corpus.document).passages
             sentences = evidence_sentences(passages[:EVIDENCE_PASSAGES])
-            features = SentenceFeatures.of(one.text, sentences, words).with_context(context.score)
+            features = replace(
+                SentenceFeatures.of(one.text, sentences, words),
+                contextual=context.score(one.text, sentences),
+            )
             for name in ("similarity", "word_similarity", "word_weights", "contextual"):
                 arrays[f"{number}.{name}"] = np.ascontiguousarray(getattr(features, name))
             rows.append([_row(each) for each in sentences])

@@ -32,8 +32,9 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from generator.reader.cross_encoder import CrossEncoder, load_cross_encoder, save_changes
+from generator.reader.cross_encoder import CrossEncoder, load_cross_encoder
 from indexing.models.files import encoder_weights
+from indexing.models.weight_changes import changes
 
 RATE, HEADS = 1.2e-4, 5e-4  # learning rates of the layers and of the heads
 WARM = 200  # steps
@@ -287,7 +288,7 @@ def main(
         return
     _cool(trainer, material, cooldown)
     out = out or folder / "reader.safetensors"
-    save_changes(trainer.weights, out)
+    save_file(changes(trainer.weights, CrossEncoder().tuned()), out)
     trainer.report(load_cross_encoder(out), material, out.name)
 
 

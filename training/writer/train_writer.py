@@ -21,6 +21,7 @@ from typing import Any
 
 import click
 import torch
+from adapters import adapted, add_lora
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -28,9 +29,7 @@ from torch.nn.functional import cross_entropy
 from writer_examples import Example, meeting_examples, passage_examples, split_meetings
 
 from generator.lm.causal_lm import CausalModel
-from generator.lm.writer import adapted
 from generator.prompt.quotes import quote_prompt
-from indexing.nn.lora import add_lora
 
 RANK, SCALE, SEED = 16, 2.0, 0
 RATE = 6e-4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -28,7 +29,9 @@ def reader() -> Reader:
 
 def features(question: str, embed: Embed, *, read: bool = True) -> SentenceFeatures:
     found = SentenceFeatures.of(question, evidence_sentences([span(MEETING)]), WordVectors(embed))
-    return found.with_reading(reader().read) if read else found
+    if not read:
+        return found
+    return replace(found, reading=reader().read(question, found.sentences))
 
 
 @pytest.mark.parametrize("read", [True, False])

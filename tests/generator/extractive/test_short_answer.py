@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from generator.answer import Citation
-from generator.evidence import Embed, evidence_sentences
+from generator.evidence import Embed, Sentence, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import build_citation, format_quote, select_quotes
@@ -31,8 +32,12 @@ def reader() -> Reader:
 
 
 def features(question: str, embed: Embed) -> SentenceFeatures:
-    found = SentenceFeatures.of(question, evidence_sentences([span(MEETING)]), WordVectors(embed))
-    return found.with_reading(reader().read)
+    return with_reading(question, evidence_sentences([span(MEETING)]), embed)
+
+
+def with_reading(question: str, sentences: Sequence[Sentence], embed: Embed) -> SentenceFeatures:
+    found = SentenceFeatures.of(question, sentences, WordVectors(embed))
+    return replace(found, reading=reader().read(question, sentences))
 
 
 def citations(found: SentenceFeatures) -> list[Citation]:
@@ -82,8 +87,7 @@ def test_a_number_in_another_unit_does_not_stand_out(embed: Embed) -> None:
     for unit in ("seconds", "hours"):
         question = f"How many {unit} of audio were models trained on?"
         sentences = evidence_sentences([span(speech)])
-        asked = SentenceFeatures.of(question, sentences, WordVectors(embed))
-        read = asked.with_reading(reader().read)
+        read = with_reading(question, sentences, embed)
         short = short_answer(read, citations(read))
         assert (short is not None and "30" in short.text) == (unit == "seconds")
 

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
 from transformers import AutoModel
 
 from generator.reader.cross_encoder import (
     Batch,
     CrossEncoder,
     load_cross_encoder,
-    save_changes,
 )
 from generator.reader.weights import READER_WEIGHTS
 from indexing.models.files import encoder_weights
+from indexing.models.weight_changes import changes
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def test_what_is_written_is_read_to_rounding(tmp_path: Path) -> None:
     packaged = {name: each.clone() for name, each in changed.tuned().items()}
     for each in changed.tuned().values():
         each.add_(torch.randn_like(each) / 50)
-    save_changes(changed.tuned(), tmp_path / "reader.safetensors")
+    save_file(changes(changed.tuned(), packaged), tmp_path / "reader.safetensors")
     again = load_cross_encoder(tmp_path / "reader.safetensors").tuned()
     for name, each in changed.tuned().items():
         step = (each - packaged[name]).abs().max() / 127

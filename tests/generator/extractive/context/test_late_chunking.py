@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -146,5 +147,5 @@ def test_quotes_follow_the_context(embed: Embed) -> None:
     one = QuoteLength(quotes=1, words=1)
     for best in (0, 1):
         said = np.array([0.0 if i == best else -30.0 for i in range(2)], np.float32)
-        (quote,) = select_quotes(features.with_context(lambda *_: said), length=one)  # noqa: B023
+        (quote,) = select_quotes(replace(features, contextual=said), length=one)
         assert quote.text == sentences[best].text
