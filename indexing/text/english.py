@@ -5,8 +5,6 @@ The sets of stop words differ on purpose: indexes on disk and fitted weights res
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 _FUNCTION_WORDS = """
     a an and are as at be but by for if in into is it no not of on or such that the their then there
     these they this to was will with"""
@@ -87,11 +85,3 @@ _MEETING_WORDS = """
     transcript workshop"""
 MEETING_WORDS = frozenset(_MEETING_WORDS.split())
 """Words for kinds of documents in which people speak."""
-
-
-def snowball(words: Sequence[str]) -> list[str]:
-    """The Snowball stem (Porter2) of each word; words are in lower case."""
-    from Stemmer import Stemmer
-
-    stemmed: list[str] = Stemmer("english", 0).stemWords(words)
-    return stemmed

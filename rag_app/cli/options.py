@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 Option = Callable[[Command], Command]
 
-Folder = click.Path(path_type=Path, file_okay=False)
 AnyPath = click.Path(path_type=Path)
 
 # Written out, so that help loads no library; `test_options.py` compares the tables.

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.text.english import snowball
 from indexing.text.language import ENGLISH, LANGUAGES, language_of, language_of_question, stems
 
 TEXTS = {
@@ -52,5 +51,4 @@ def test_any_text_has_a_language(text: str) -> None:
 
 def test_stems_are_those_of_the_language() -> None:
     assert stems(["brücken", "kosten"], "de") == stems(["brücke", "kostet"], "de")
-    words = ["bridges", "budgets", "costs"]
-    assert stems(words) == snowball(words)
+    assert stems(["bridges", "budgets", "costs"]) == ["bridg", "budget", "cost"]
