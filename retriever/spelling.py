@@ -25,8 +25,9 @@ from indexing.text.language import ENGLISH, LANGUAGES, stems
 if TYPE_CHECKING:
     from spellchecker import SpellChecker
 
-_WORD = re.compile(r"[^\W\d_]{3,}")
+_WORD = re.compile(r"(?<![\w.@/\\'’-])[^\W\d_]{3,}(?![\w@/\\]|[.'’-]\w)")  # noqa: RUF001
 _LONG = 8  # letters from which two edits make a misspelling
+_ANOTHER = 2  # `_Candidate.slip` where a letter stands for another one
 _SHORT = 4  # letters up to which another letter makes another word
 _LEAST_HALF = 3  # letters of each half of a word that is written apart
 _RARE = 1.5e-7  # share of running text; a dictionary made of subtitles has misspellings, too
@@ -55,20 +56,21 @@ class _Candidate:
 
     Attributes:
         edits: From the word that was written.
-        substituted: Whether a letter stands for another one, which slips of the hand seldom do.
+        slip: 0 for letters that changed places, 1 for one too many or too few, 2 for another one:
+            what slips of the hand do often, and seldom.
         passages: How many have it, negative.
         text: The word.
     """
 
     edits: int
-    substituted: bool
+    slip: int
     passages: int
     text: str
 
     @property
-    def rank(self) -> tuple[int, bool, int, str]:
+    def rank(self) -> tuple[int, int, int, str]:
         """By which candidates are compared."""
-        return self.edits, self.substituted, self.passages, self.text
+        return self.edits, self.slip, self.passages, self.text
 
 
 class Spelling:
@@ -112,10 +114,10 @@ class Spelling:
         found = min(self._candidates(word), key=lambda one: one.rank, default=None)
         if found is None or found.edits > 1 + (len(word) >= _LONG):
             return None
-        if found.substituted and len(word) <= _SHORT:
+        if found.slip == _ANOTHER and len(word) <= _SHORT:
             return None
         usual = max(_frequency(word, language) for language in {*asked, *self._languages})
-        if usual > _RARE or (usual and (found.edits > 1 or found.substituted)):
+        if usual > _RARE or (usual and (found.edits > 1 or found.slip == _ANOTHER)):
             return None
         return found.text
 
@@ -124,8 +126,8 @@ class Spelling:
 
         def candidate(written: str, meant: str, passages: int, text: str) -> _Candidate:
             swapped = sorted(written) == sorted(meant)
-            substituted = len(written) == len(meant) and not swapped
-            return _Candidate(OSA.distance(written, meant), substituted, -passages, text)
+            slip = 0 if swapped else 1 + (len(written) == len(meant))
+            return _Candidate(OSA.distance(written, meant), slip, -passages, text)
 
         for language in self._languages:
             for each in LANGUAGES[language].stop_words:
@@ -140,7 +142,7 @@ class Spelling:
                         yield candidate(of_word, stem, passages, text)
         for start in range(_LEAST_HALF, len(word) - _LEAST_HALF + 1):
             if self._stand_together(word[:start], word[start:]):
-                yield _Candidate(0, False, 0, f"{word[:start]} {word[start:]}")
+                yield _Candidate(0, 0, 0, f"{word[:start]} {word[start:]}")
 
     def _near(self, word: str, part: Part) -> dict[str, str]:
         """Stems of a segment that are few edits from the stem of a word, each with that."""

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Indexes the sample documents and asks three questions, showing each command as one would type it.
+# Indexes the sample documents and asks four questions, showing each command as one would type it.
 #
 # usage: tools/demo.sh RAG_APP CORPUS
 set -eu
@@ -22,6 +22,7 @@ show() {
 rm -rf "$corpus"
 show index data/samples --corpus "$corpus"
 show ask "Why was the budget cut?" --corpus "$corpus"
+show ask "When is the launch of Heron now?" --corpus "$corpus"
 show ask "May notice of termination be emailed?" --corpus "$corpus"
 show ask "How much does the managing director of Tarnwick earn?" --corpus "$corpus"
 

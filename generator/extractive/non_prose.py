@@ -4,7 +4,7 @@ A heading, or the label of a figure, names what follows and answers nothing. An 
 references has the words of a question on its subject, and a row of numbers whose columns are named
 elsewhere has none that could be understood: both answer only where nothing else does, as in "Who
 wrote ...?" and "How many ...?". So does what a document says of itself: the head of a mail, and the
-words at its beginning that say of what day it is.
+words at its beginning that say of what day it is; and so does what is cut off ("If we fail ...").
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ _OF_ITSELF = re.compile(
     re.IGNORECASE,
 )
 _BEGINNING = 600  # characters in which a document says of what day it is
+_CUT_OFF = re.compile(r"(?:\.{2,}|\u2026|\s[-\u2013]|\u2014)[\"'\u201d\u2019)]*$")
 _NUMBERS = 4  # that a row of numbers has at least
 _SHARE = 0.6  # of its words that are numbers
 
@@ -90,8 +91,9 @@ def is_heading(sentence: Sentence) -> bool:
     before, after = text[max(0, start - 2) : start], text[sentence.end : sentence.end + 2]
     apart = before in {"", "\n", "\n\n"} and after == "\n\n"
     words = _NUMBERING.sub("", sentence.text, count=1).split()
+    numbered = len(words) < len(sentence.text.split()) and after[:1] == "\n"
     plain = words and words[-1][-1].isalnum() and not any(map(str.isdigit, "".join(words)))
-    return bool(alone and apart and plain and len(words) <= _HEADING)
+    return bool(alone and (apart or numbered) and plain and len(words) <= _HEADING)
 
 
 def is_row_of_numbers(text: str) -> bool:
@@ -117,10 +119,16 @@ def non_prose(features: SentenceFeatures) -> Vectors:
             (not asks_for_works and _is_within(lists[sentence.document.id], sentence.start))
             or (not asks_for_number and is_row_of_numbers(sentence.text))
             or (not of_itself and _is_of_itself(sentence))
+            or _is_cut_off(sentence)
             for sentence in features.sentences
         ],
         np.float32,
     )
+
+
+def _is_cut_off(sentence: Sentence) -> bool:
+    """Whether somebody who speaks does not come to the end of a sentence."""
+    return sentence.utterance is not None and bool(_CUT_OFF.search(sentence.text.rstrip()))
 
 
 def _is_of_itself(sentence: Sentence) -> bool:

@@ -42,10 +42,12 @@ def corrected(corpus: Corpus, question: str, where: Filter | None = None) -> str
         ("how old may the disclosre certifcate be", "how old may the disclosure certificate be"),
         ("When did the Larkfield nurse come?", "When did the lark field nurse come?"),
         ("How high are the lettres?", "How high are the letters?"),
+        ("What was the fiat of the fiar?", "What was the fiat of the fair?"),
         # What is right stays, though a word of the documents is near.
         ("How high is the letter on the mouse?", "How high is the letter on the mouse?"),
         ("Who profits from the fairs?", "Who profits from the fairs?"),
         ("What did Parker say of HOUSS?", "What did Parker say of HOUSS?"),
+        ("What is in heron-3-fiar.srt and lettres@house.org?",) * 2,
         ("Wer war der Hausmeister?", "Wer war der Hausmeister?"),
         ("Was kostet die Fähre?", "Was kostet die Fähre?"),
     ],
