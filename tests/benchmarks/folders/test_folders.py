@@ -12,7 +12,7 @@ import pytest
 from benchmarks.folders.grading import Share
 from benchmarks.folders.questions import DEVELOPMENT
 
-FIGURES = Path(__file__).parent / "folders" / "figures.json"
+FIGURES = Path(__file__).with_name("figures.json")
 
 
 @pytest.mark.slow  # 240 questions: four minutes
