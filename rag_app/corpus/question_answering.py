@@ -9,20 +9,36 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from generator.request import AskRequest
+from generator.request import AskRequest, Retrieval
+from indexing.documents import Document
 from indexing.errors import InvalidRequest
 from rag_app.corpus.models import Models
-from rag_app.corpus.search import Search
+from rag_app.corpus.search import Moment, Search
 from rag_app.corpus.stores import Stores
 
 if TYPE_CHECKING:
-    from generator.answer import Answer, Event
+    from generator.answer import Answer, ContextEntry, Event
     from generator.evidence import Sentence
     from generator.generator import Generator as AnswerGenerator
     from generator.position_check import PositionCheck
     from rag_app.corpus.cluster.answers import Generate
     from rag_app.corpus.cluster.workers import RayWorkers, WorkerPool
     from rag_app.requests.router import Route, Router
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """How a request is answered, and what was found for it.
+
+    Attributes:
+        route: How.
+        retrieval: Nothing where the answer is computed.
+        lost: A line of the ledger for each lost shard.
+    """
+
+    route: Route
+    retrieval: Retrieval
+    lost: tuple[ContextEntry, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,9 +79,8 @@ class QuestionAnswering:
 
     def probability(self, request: AskRequest, without: Callable[[Sentence], bool] | None) -> float:
         """The probability that the documents answer a request, made here."""
-        route = self._route(request)
-        retrieval, _ = self.search.evidence(route.request)
-        return self._generator.probability(route.request, retrieval, without=without)
+        found = self._find(request, to_quote=True)[0]
+        return self._generator.probability(found.route.request, found.retrieval, without=without)
 
     def check_position(
         self,
@@ -77,16 +92,15 @@ class QuestionAnswering:
         """Whether the answer stays the same with its evidence in other orders."""
         from generator.position_check import check
 
-        route = self._route(request)
-        if route.everywhere and usual and usual.read_as == route.everywhere.read_as:
-            route = route.everywhere
+        first, *others = self._find(request)
+        found = next((one for one in others if usual and usual.read_as == one.route.read_as), first)
+        route = found.route
         if route.lines is not None:
             raise InvalidRequest(
                 f"the answer to {route.read_as} is computed, so it rests on no order of "
                 "passages; check the position with a question"
             )
-        request = route.request
-        (retrieval, _), generator = self.search.evidence(request), self._generator
+        request, retrieval, generator = route.request, found.retrieval, self._generator
         usual = usual or generator.answer(request, retrieval)
         return check(generator, request, retrieval, usual, progress=progress)
 
@@ -94,17 +108,17 @@ class QuestionAnswering:
         self, request: AskRequest, stop: threading.Event | None, *, on_workers: bool = False
     ) -> Generator[Event]:
         """The events of the answer; where dates or people left nothing, of one without them."""
-        route = self._route(request)
-        if route.everywhere is None:
-            yield from self._events_of(route, stop, on_workers=on_workers)
+        found = self._find(request)
+        if len(found) == 1:
+            yield from self._events_of(found[0], stop, on_workers=on_workers)
             return
         nothing: list[Event] = []
-        for tried in (route, route.everywhere):
+        for tried in found:
             withheld: list[Event] = []
             answers = False
             for event in self._events_of(tried, stop, on_workers=on_workers):
                 withheld.append(event)
-                answers = answers or not (tried.abstains or _is_nothing(withheld))
+                answers = answers or not (tried.route.abstains or _is_nothing(withheld))
                 if answers:
                     yield from withheld
                     withheld.clear()
@@ -114,16 +128,14 @@ class QuestionAnswering:
         yield from nothing
 
     def _events_of(
-        self, route: Route, stop: threading.Event | None, *, on_workers: bool
+        self, found: _Found, stop: threading.Event | None, *, on_workers: bool
     ) -> Generator[Event]:
         from generator.answer import AnswerReady, with_entries
 
-        started = time.perf_counter()
+        route, retrieval, lost = found.route, found.retrieval, found.lost
         if route.lines is not None:
-            yield from route.events(time.perf_counter() - started)
+            yield from route.events(retrieval.seconds or 0.0)
             return
-        evidence, lost = self.search.evidence(route.request)
-        retrieval = replace(evidence, seconds=time.perf_counter() - started)
         if on_workers:
             answer = self._generate(route.request, retrieval)
             yield with_entries(route.marked(AnswerReady(answer)), lost)
@@ -132,11 +144,31 @@ class QuestionAnswering:
             marked = route.marked(event) if isinstance(event, AnswerReady) else event
             yield with_entries(marked, lost)
 
-    def _route(self, request: AskRequest) -> Route:
-        """How a request is answered: from the store, or by a search of the documents it names."""
-        with self.stores.reading() as store:
-            limited = store.limited(request.where)
-            return self._router.route(request, limited, self.search.spelling(limited))
+    def _find(self, request: AskRequest, *, to_quote: bool = False) -> list[_Found]:
+        """How a request is answered, and its evidence, all of one moment.
+
+        With a second way, if there is one, for where the first finds nothing.
+
+        Args:
+            request: What is asked.
+            to_quote: Whether evidence is wanted where the answer is computed, too.
+        """
+        started = time.perf_counter()
+
+        def read(moment: Moment) -> list[_Found]:
+            limited = moment.store.limited(request.where)
+            route = self._router.route(request, limited, self.search.spelling(limited))
+            return [find(each, moment) for each in (route, route.everywhere) if each is not None]
+
+        def find(route: Route, moment: Moment) -> _Found:
+            evidence = Retrieval((), dict[str, Document]().__getitem__)
+            lost: tuple[ContextEntry, ...] = ()
+            if route.lines is None or to_quote:
+                evidence, lost = self.search.evidence(route.request, moment)
+            seconds = time.perf_counter() - started
+            return _Found(route, replace(evidence, seconds=seconds), lost)
+
+        return self.search.at_one_moment(request.where, read)
 
     @cached_property
     def _router(self) -> Router:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from generator.request import AskRequest, Retrieval
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest, ShardLost
 from indexing.filter import Filter
+from indexing.store.store import Store
 from indexing.store.view import StoreView
 from rag_app.corpus.contents.documents import document_named
 from rag_app.corpus.indexes import Indexes
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from retriever.retriever import Retriever
     from retriever.similar_documents import SimilarDocument
     from retriever.spelling import Spelling
+
+Read = TypeVar("Read")
 
 EVIDENCE_PASSAGES = 16
 """Passages of evidence, over all documents of an answer."""
@@ -57,6 +60,19 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Moment:
+    """A corpus as all of one question sees it, whatever is written meanwhile.
+
+    Attributes:
+        store: Its documents, in a read transaction.
+        shards: What is published of it; None in one piece.
+    """
+
+    store: Store
+    shards: PinnedShards | RemoteShards | None
+
+
+@dataclass(frozen=True, slots=True)
 class Search:
     """The search of a corpus.
 
@@ -81,23 +97,41 @@ class Search:
         """The best documents, and which lost shards were left out, if they may be."""
         from rag_app.corpus.shards.missing import PartialHits
 
-        where, missing = request.where, self.missing_shards
-        store = self.stores.connection()
-        with self.indexes.shards(where, missing=missing) as shards, store.reading():
-            hits = self._hits(shards, request)
-            return PartialHits(hits, _ledger_of_lost(shards, store.limited(where)))
+        with self._moment(request.where) as moment:
+            hits = self._hits(moment.shards, request)
+            limited = moment.store.limited(request.where)
+            return PartialHits(hits, _ledger_of_lost(moment.shards, limited))
 
-    def evidence(self, request: AskRequest) -> tuple[Retrieval, tuple[ContextEntry, ...]]:
-        """The hits for a request's query, and their documents, as they are at one moment.
+    def at_one_moment(self, where: Filter, read: Callable[[Moment], Read]) -> Read:
+        """What somebody reads of the corpus as it is at one moment.
 
-        Beside them a line of the ledger for each lost shard that was left out.
+        Args:
+            where: Limits by collection.
+            read: Reads it; asked again, of a later moment, where a shard was lost on the way that
+                may be left out.
         """
         try:
-            return self._evidence(request)
+            with self._moment(where) as moment:
+                return read(moment)
         except ShardLost:
             if self.missing_shards == "fail":
                 raise
-            return self._evidence(request)  # it had hits, and is known to be lost by now
+            with self._moment(where) as moment:  # it had hits, and is known to be lost by now
+                return read(moment)
+
+    def evidence(
+        self, request: AskRequest, moment: Moment
+    ) -> tuple[Retrieval, tuple[ContextEntry, ...]]:
+        """The hits for a request's query, and their documents.
+
+        Beside them a line of the ledger for each lost shard that was left out.
+        """
+        shards, where = moment.shards, request.where
+        hits = self._hits(shards, SearchRequest(request.query, request.k, EVIDENCE_PASSAGES, where))
+        limited = moment.store.limited(where)
+        source = limited if shards is None else shards
+        documents = {hit.document: source.document(hit.document) for hit in hits}
+        return Retrieval(hits, documents.__getitem__), _ledger_of_lost(shards, limited)
 
     @contextmanager
     def retriever(self, ranking: str) -> Iterator[Retriever]:
@@ -169,17 +203,14 @@ class Search:
             ranking=RANKINGS[request.ranking],
         )
 
-    def _evidence(self, request: AskRequest) -> tuple[Retrieval, tuple[ContextEntry, ...]]:
-        where, missing = request.where, self.missing_shards
-        store = self.stores.connection()
-        with self.indexes.shards(where, missing=missing) as shards, store.reading():
-            hits = self._hits(
-                shards, SearchRequest(request.query, request.k, EVIDENCE_PASSAGES, where)
-            )
-            source = store.limited(where) if shards is None else shards
-            documents = {hit.document: source.document(hit.document) for hit in hits}
-            lost = _ledger_of_lost(shards, store.limited(where))
-        return Retrieval(hits, documents.__getitem__), lost
+    @contextmanager
+    def _moment(self, where: Filter | None) -> Iterator[Moment]:
+        missing = self.missing_shards
+        with (
+            self.stores.reading() as store,
+            self.indexes.shards(where, missing=missing) as shards,
+        ):
+            yield Moment(store, shards)
 
 
 def _ledger_of_lost(
