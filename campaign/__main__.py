@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from campaign import batches, damage, full_disk, fuzz, kills, uploads
+from campaign import batches, damage, full_disk, fuzz, growth, kills, uploads
 from campaign.result import Result
 from rag_app.progress import steps
 
@@ -21,8 +21,10 @@ ATTACKS: dict[str, tuple[Callable[..., Result], int]] = {
     "batches": (batches.attack, 30),
     "uploads": (uploads.attack, 200),
     "full-disk": (full_disk.attack, 100),
-    "database": (partial(damage.attack, database=True), 500),
-    "index": (partial(damage.attack, database=False), 200),
+    "growth": (growth.attack, 500),
+    "database": (partial(damage.attack, part="databases"), 500),
+    "index": (partial(damage.attack, part="index files"), 200),
+    "manifest": (partial(damage.attack, part="manifests"), 200),
 }
 HEADER = "| attack | trials | failures | how they ended |\n|---|---|---|---|"
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 import shutil
 from pathlib import Path
+from typing import Literal
 
 from click.testing import CliRunner
 
 from campaign.desk import Desk, content
+from campaign.growth import damage_manifest
 from campaign.result import Progress, Result
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
@@ -19,11 +21,14 @@ from rag_app.corpus.corpus import Corpus
 QUERIES = ("Which probe fell into the lake?", "number 7")
 
 
+Part = Literal["databases", "index files", "manifests"]
+
+
 def attack(
-    folder: Path, *, trials: int, seed: int, database: bool, progress: Progress | None = None
+    folder: Path, *, trials: int, seed: int, part: Part, progress: Progress | None = None
 ) -> Result:
-    """Damage the database, or files of the index, and ask again."""
-    result = Result("damaged databases" if database else "damaged index files", trials, progress)
+    """Damage the database, files of the index or its manifest, and ask again."""
+    result = Result(f"damaged {part}", trials, progress)
     desk, corpus = Desk(folder), folder / "damaged"
     shutil.copytree(desk.undisturbed, corpus)
     expected, truth = _hits(corpus, desk.encoder), content(corpus)
@@ -31,9 +36,12 @@ def attack(
     for trial in range(trials):
         shutil.copytree(desk.undisturbed, corpus)
         draw = random.Random(f"{seed}-{trial}")
-        victims = sorted(corpus.glob("corpus.sqlite" if database else ".index/**/*"))
-        victim = draw.choice([each for each in victims if each.is_file()])
-        damage(victim, draw)
+        pattern = ".index/**/*" if part == "index files" else "corpus.sqlite"
+        victim = draw.choice([each for each in sorted(corpus.glob(pattern)) if each.is_file()])
+        if part == "manifests":
+            damage_manifest(corpus, draw)
+        else:
+            damage(victim, draw)
         outcome = _outcome(desk, corpus, expected, truth)
         if outcome is None:
             what = f"damage, seed {seed}, trial {trial}, {victim.name}: wrong, or a traceback"

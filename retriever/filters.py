@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +41,11 @@ def passage_mask(
     """
     if not filter_ and store.scope is None:
         return None
-    rows = store.document_rows()
+    limits = replace(filter_, collections=(), person=None, speaker=None)
+    if not limits:
+        return _limited(store.rows(), filter_, store, snapshot)
+    known = limits == Filter(documents=limits.documents) and all(map(store.has, limits.documents))
+    rows = store.document_rows(filter_.documents if known else None)
     names = {name for _, id_, _, _, title in rows for name in (id_, title)}
     missing = yield from exchange(MissingNames(frozenset(filter_.documents) - names))
     for name in filter_.documents:
@@ -56,8 +60,14 @@ def passage_mask(
             id_=id_, title=title, path=path, day=days.get(row, ""), people=people.get(row, ())
         )
     ]
+    return _limited(admitted, filter_, store, snapshot)
+
+
+def _limited(
+    admitted: Sequence[int], filter_: Filter, store: StoreView, snapshot: Snapshot
+) -> npt.NDArray[np.bool_]:
+    """(passages,) which ones are of documents of these rows, and of the filter's speaker."""
     mask = np.isin(snapshot.document_rows, admitted)[snapshot.owner]
     if filter_.speaker:
-        speaks = store.passages_spoken_by(filter_.speaker)
-        mask &= np.isin(snapshot.passage_rows, speaks)
-    return mask
+        mask &= np.isin(snapshot.passage_rows, store.passages_spoken_by(filter_.speaker))
+    return np.asarray(mask, np.bool_)

@@ -61,11 +61,10 @@ def lost_at(
     if not golds:
         return Loss("file reading")
     answering = corpus._answering
-    route = answering._route(request)
+    route, retrieval, _ = answering._retrieve(request)
     if route.lines is not None:
         return Loss("kind of request", route.read_as)
     where = route.request.where
-    retrieval, _ = answering.search.evidence(route.request)
     found = {hit.document for hit in retrieval.hits}
     if not any(document.id in found for document, _, _ in golds):
         limited = where != request.where

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 ALIGNMENT = 64  # bytes
 BLOCK = 1 << 24  # bytes at a time
-LARGE = 64 << 20  # bytes: files that are read whole only where they have been written to
+LARGE = 1 << 20  # bytes: files that are read whole only where they have been written to
 _LENGTH = 8  # bytes of the number at the end
 
 

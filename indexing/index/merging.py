@@ -6,13 +6,13 @@ of them, so that a passage is written once a tier, and there are few segments at
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.dense.faiss_index import FLAT_BELOW
+from indexing.index.dense.faiss_index import FLAT_BELOW, FaissIndex
 from indexing.index.lexical.bm25 import Bm25Index
 from indexing.index.lexical.bm25_builder import (
     IN_MEMORY,
@@ -36,36 +36,65 @@ FACTOR = 8  # segments of a tier that are merged
 SMALLEST = 512  # passages up to which segments are of the lowest tier
 OUTDATED = 0.3  # share of a segment from which it is written again
 
+AT_ONCE = FLAT_BELOW  # passages up to which a merge is no matter of minutes
+
 Dead = Sequence[int]
 
 
-def due(segments: Mapping[int, tuple[Segment, Dead]], *, everything: bool = False) -> list[int]:
+class Interrupted(Exception):
+    """A merge that was not wanted any more; nothing has changed."""
+
+
+def due(held: Mapping[int, tuple[int, int]], *, most: int | None = None) -> list[int]:
     """Numbers of the segments that are to be merged now; none where nothing is due.
 
     Args:
-        segments: By number, each with the rows of documents that are outdated in it.
-        everything: Whether all are to become one.
+        held: Passages of each segment, and how many of them are outdated, by number.
+        most: Passages of a merge that need not wait, unless there are twice as many segments, or
+            twice as much is outdated; None for any number.
     """
-    if everything:
-        whole = len(segments) > 1 or any(dead for _, dead in _held(segments).values())
-        return sorted(segments) if whole else []
-    held = _held(segments)
     tiers: dict[int, list[int]] = {}
     for number, (size, dead) in sorted(held.items()):
-        if dead > OUTDATED * max(size, 1):
-            return [number]
         tiers.setdefault(_tier(size - dead), []).append(number)
-    for tier in sorted(tiers):
-        if len(tiers[tier]) >= FACTOR:
-            return tiers[tier]
+    shares = {number: dead / max(size, 1) for number, (size, dead) in sorted(held.items())}
+    found = [
+        ([number], share > 2 * OUTDATED) for number, share in shares.items() if share > OUTDATED
+    ]
+    full = [tiers[tier] for tier in sorted(tiers) if len(tiers[tier]) >= FACTOR]
+    found += [(numbers, len(numbers) >= 2 * FACTOR) for numbers in full]
+    for numbers, pressing in found:
+        if pressing or most is None or sum(held[number][0] for number in numbers) <= most:
+            return numbers
     return []
 
 
-def merge(segments: Sequence[tuple[Segment, Dead]], *, exact: bool) -> Segment | None:
+def merge(
+    segments: Sequence[tuple[Segment, Dead]],
+    *,
+    exact: bool,
+    wanted: Callable[[], bool] = lambda: True,
+) -> Segment | None:
     """One segment of what is not outdated in several; None where nothing is.
 
     Stems keep the numbers of the largest segment, so that its postings stay in order.
+
+    Args:
+        segments: Each with the rows of documents that are outdated in it.
+        exact: Whether all vectors are compared, however many.
+        wanted: Asked between the steps.
+
+    Raises:
+        Interrupted: It was not wanted any more.
     """
+
+    def vectors(kind: str) -> FaissIndex:
+        _require(wanted)
+        return vector_index(_vectors(parts, kind), exact=exact)
+
+    def postings(name: str) -> Postings:
+        _require(wanted)
+        return _postings(parts, numbers, name)
+
     order = sorted(segments, key=lambda pair: -pair[0].passages)
     whole = Snapshot.of(order)
     if not len(whole.document_rows):
@@ -83,15 +112,20 @@ def merge(segments: Sequence[tuple[Segment, Dead]], *, exact: bool) -> Segment |
         passage_rows=whole.passage_rows,
         bounds=whole.bounds,
         language=language,
-        document_vectors=vector_index(_vectors(parts, "document"), exact=exact),
-        passage_vectors=vector_index(_vectors(parts, "passage"), exact=exact),
+        document_vectors=vectors("document"),
+        passage_vectors=vectors("passage"),
         lexicon=lexicon,
-        postings={name: _postings(parts, numbers, name) for name in parts[0].segment.postings},
+        postings={name: postings(name) for name in parts[0].segment.postings},
         speakers=_speakers(parts, len(whole.passage_rows)),
     )
 
 
-def _held(segments: Mapping[int, tuple[Segment, Dead]]) -> dict[int, tuple[int, int]]:
+def _require(wanted: Callable[[], bool]) -> None:
+    if not wanted():
+        raise Interrupted
+
+
+def passages_held(segments: Mapping[int, tuple[Segment, Dead]]) -> dict[int, tuple[int, int]]:
     """Passages of each segment, and how many of them are outdated, by number."""
     held = {}
     for number, (one, dead) in segments.items():

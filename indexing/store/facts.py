@@ -21,11 +21,16 @@ PICTURES = "pictures"  # [key of a blob: what OCR has read in a picture]
 LISTED = "listed"  # [characters, words, tokens, when it was added, passages, who speaks in it]
 FIGURES = "figures"  # [{field of a figure; key: of its blob}]
 
+SPEAKERS_NOW = (
+    "(SELECT json_group_array(DISTINCT value) FROM passages, json_each(speakers)"
+    " WHERE document = documents.row)"
+)
+"""Who speaks in a document as it is."""
+
 LISTED_NOW = (
     "json_array(length(text), words, tokens, added,"
     " (SELECT count(*) FROM passages WHERE document = documents.row),"
-    " json((SELECT json_group_array(DISTINCT value) FROM passages, json_each(speakers)"
-    " WHERE document = documents.row)))"
+    f" json({SPEAKERS_NOW}))"
 )
 """What `LISTED` holds, of a document as it is."""
 

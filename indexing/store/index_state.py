@@ -128,14 +128,23 @@ class IndexState:
                 "DELETE FROM unindexed WHERE row IN (SELECT value FROM json_each(?))", [listed]
             )
 
-    def replace(self, numbers: Sequence[int], entry: SegmentEntry | None, before: Manifest) -> None:
+    def replace(self, numbers: Sequence[int], entry: SegmentEntry | None, before: Manifest) -> bool:
         """Publish a segment in the place of those that it was made of, as of a manifest.
 
         What has become outdated in these since then is outdated in it.
+
+        Returns:
+            Whether they were still there, and nothing of them has been indexed again since; if not,
+            nothing is published.
         """
         known = dict(before.outdated)
         with self._database.writing():
-            later = [row for row, last in self.manifest().outdated if known.get(row, -1) < last]
+            now = self.manifest()
+            if not {*numbers} <= {number for number, _ in now.segments}:
+                return False
+            later = [row for row, last in now.outdated if known.get(row, -1) < last]
+            if self._indexed_again(later):
+                return False
             self._delete(numbers)
             if entry is not None:
                 number = self._insert(entry)
@@ -146,6 +155,15 @@ class IndexState:
                 "DELETE FROM outdated WHERE segment <"
                 " (SELECT coalesce(min(number), 1 << 60) FROM segments)"
             )
+        return True
+
+    def _indexed_again(self, rows: Sequence[int]) -> bool:
+        """Whether any of some documents that have changed where they are is in a later segment."""
+        statement = (
+            "SELECT 1 FROM documents WHERE row IN (SELECT value FROM json_each(?))"
+            " AND row NOT IN (SELECT row FROM unindexed) LIMIT 1"
+        )
+        return bool(self._database.rows(statement, [json.dumps([*rows])]))
 
     def _insert(self, entry: SegmentEntry) -> int:
         text = json.dumps(asdict(entry))

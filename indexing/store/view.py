@@ -36,6 +36,7 @@ from indexing.store.facts import (
     LISTED_NOW,
     OCCASION,
     SPEAKER_NAMES,
+    SPEAKERS_NOW,
     Facts,
     column,
     to_occasion,
@@ -184,11 +185,9 @@ class StoreView:
 
     def _speakers(self) -> Iterator[tuple[int, str, list[str]]]:
         """(row, id, who speaks in it) of every document."""
-        rows = self.database.each(
-            f"SELECT row, id, coalesce({column(LISTED)}, {LISTED_NOW}) FROM {self._documents}"
-        )
-        for row, id_, listed in rows:
-            yield row, id_, json.loads(listed)[-1]
+        names = f"coalesce(json_extract({column(LISTED)}, '$[5]'), {SPEAKERS_NOW})"
+        for row, id_, listed in self.database.each(f"SELECT row, id, {names} FROM {self._places}"):
+            yield row, id_, json.loads(listed)
 
     def identities(self) -> list[DocumentIdentity]:
         """Every document as a catalogue knows it, by row."""
@@ -197,6 +196,14 @@ class StoreView:
         return [
             DocumentIdentity(id_, path, part, title, digest, to_occasion(occasion))
             for id_, path, part, title, digest, occasion in self.database.rows(statement)
+        ]
+
+    def named(self) -> list[DocumentIdentity]:
+        """The same without digests, for which alone the documents themselves are read."""
+        statement = f"SELECT id, path, part, title, {column(OCCASION)} FROM {self._places}"
+        return [
+            DocumentIdentity(id_, path, part, title, "", to_occasion(occasion))
+            for id_, path, part, title, occasion in self.database.rows(f"{statement} ORDER BY row")
         ]
 
     def digest(self, id_: str) -> str | None:
@@ -249,10 +256,23 @@ class StoreView:
             raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
         return to_document(rows[0])
 
-    def document_rows(self) -> list[tuple[int, str, str, str, str]]:
-        """(row, id, path, part, title) of every document, by row."""
-        statement = f"SELECT row, id, path, part, title FROM {self._documents} ORDER BY row"
-        return self.database.rows(statement)
+    def document_rows(
+        self, ids: Sequence[str] | None = None
+    ) -> list[tuple[int, str, str, str, str]]:
+        """(row, id, path, part, title) of every document, or of some, by row."""
+        where, values = _among("id", ids)
+        statement = f"SELECT row, id, path, part, title FROM {self._places}{where} ORDER BY row"
+        return self.database.rows(statement, values)
+
+    def rows(self) -> list[int]:
+        """The row of every document, ascending."""
+        statement = "SELECT row FROM documents INDEXED BY sqlite_autoindex_documents_1 ORDER BY row"
+        if self.scope is not None:
+            statement = (
+                "SELECT DISTINCT document FROM memberships INDEXED BY memberships_by_collection"
+                f" WHERE collection IN ({self._rows}) ORDER BY document"
+            )
+        return [row for (row,) in self.database.rows(statement)]
 
     def documents_at(self, rows: Sequence[int]) -> list[DocumentName]:
         """The names of documents by row, in the order asked.
@@ -294,7 +314,7 @@ class StoreView:
     def people_by_id(self) -> dict[str, frozenset[str]]:
         """The same by id, of the documents of the scope."""
         people, nobody = self.people(), frozenset[str]()
-        rows = self.database.each(f"SELECT row, id FROM {self._documents}")
+        rows = self.database.each(f"SELECT row, id FROM {self._places}")
         return {id_: people.get(row, nobody) for row, id_ in rows}
 
     def transcripts(self) -> frozenset[str]:
@@ -423,6 +443,18 @@ class StoreView:
         )
 
     @property
+    def _places(self) -> str:
+        """The same, of which only row, id and place are read, from where no texts lie."""
+        here = "" if self.scope is None else f" AND collection IN ({self._rows})"
+        return (
+            "(SELECT whole.row, id, here.path, here.part, here.title FROM documents AS whole"
+            " INDEXED BY sqlite_autoindex_documents_1 JOIN memberships AS here"
+            " ON here.document = whole.row AND here.collection ="
+            f" (SELECT min(collection) FROM memberships WHERE document = whole.row{here}))"
+            " AS documents"
+        )
+
+    @property
     def _rows(self) -> str:
         return ", ".join(map(str, self.scope or ()))
 
@@ -448,8 +480,8 @@ def _entry(
     )
 
 
-def _among(column: str, rows: Sequence[int] | None) -> tuple[str, list[str]]:
-    """A condition that a column is one of some numbers, and its value; none for all."""
+def _among(column: str, rows: Sequence[int] | Sequence[str] | None) -> tuple[str, list[str]]:
+    """A condition that a column is one of some values, and what to put in; none for all."""
     if rows is None:
         return "", []
     return f" WHERE {column} IN (SELECT value FROM json_each(?))", [json.dumps(list(rows))]

@@ -260,6 +260,7 @@ def info(
     say(
         f"on disk     {about.bytes / 1e6:,.1f} MB, generation {about.generation}, "
         f"index {about.snapshot}, {count_noun(about.segments, 'segment')}"
+        + (f" ({about.waiting} to be merged)" if about.waiting else "")
     )
     if about.shards:
         say(f"shards      {about.shards}")

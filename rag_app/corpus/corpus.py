@@ -360,6 +360,14 @@ class Corpus:
         with self._stores.writing() as store:
             return self._indexes.optimize(store)
 
+    def merge_in_background(self) -> None:
+        """Begin to merge segments that are due, for programs that stay, in a pause.
+
+        Others may write meanwhile; closing the corpus, or a crash, ends it without loss.
+        """
+        if self.exists:
+            self._indexes.merge_in_background()
+
     def verify(self, *, progress: Callable[[int, int], None] | None = None) -> Verification:
         """Compare everything stored with its checksums; damaged documents are listed by name.
 

@@ -140,7 +140,12 @@ class FolderWatch:
                     if self._waits and monotonic() < self._next_try:
                         continue
                     try:
-                        yield from self._apply(here, all_of_it=all_of_it)
+                        changed = False
+                        for event in self._apply(here, all_of_it=all_of_it):
+                            changed = True
+                            yield event
+                        if changed:
+                            self.corpus.merge_in_background()
                         all_of_it = False
                     except CorpusLocked:
                         yield from self._wait()

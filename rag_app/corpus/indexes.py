@@ -6,10 +6,12 @@ be made again at any time.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from rag_app.corpus.shards.ray_cluster import RemoteShards
 
 PUBLICATION = 1.0  # seconds between two segments of a long `add`
+BACKGROUND = 10  # how nice a merge in the background is
 
 
 class Indexes:
@@ -52,9 +55,15 @@ class Indexes:
         self._segments = Segments(folder, notify)
         self._shards = Shards(folder, synchronous=synchronous, notify=notify)
         self._lost_replicas = LostReplicas()
+        self._merging: threading.Thread | None = None
+        self._closed = threading.Event()
 
     def close(self) -> None:
         """Let go of files and memory."""
+        self._closed.set()
+        if self._merging is not None:
+            self._merging.join()
+        self._merging, self._closed = None, threading.Event()
         self._segments.close()
         self._shards.close()
 
@@ -167,6 +176,24 @@ class Indexes:
         else:
             self._shards.rebuild(store)
             self._load_actors()
+
+    def merge_in_background(self) -> None:
+        """Merge what is due, beside whatever else is done: nobody waits for it."""
+        if self.manifest is None and (self._merging is None or not self._merging.is_alive()):
+            merge = partial(self._merge, self._closed)
+            self._merging = threading.Thread(target=merge, name="merge", daemon=True)
+            self._merging.start()
+
+    def _merge(self, closed: threading.Event) -> None:
+        if hasattr(os, "PRIO_PROCESS"):  # of this thread alone, on Linux
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), BACKGROUND)
+        with suppress(RagAppError), closing(Store(self._folder)) as store:
+            if not store.database.read_only:
+                self._segments.merge(store, wanted=lambda: not closed.is_set())
+
+    def waiting(self, store: Store) -> int:
+        """How many segments wait to be merged in a pause."""
+        return self._segments.waiting(store)
 
     def optimize(self, store: Store) -> int:
         """Make one segment of all; how many there were."""

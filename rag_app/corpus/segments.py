@@ -18,7 +18,7 @@ from pathlib import Path
 
 from indexing.errors import CorpusError
 from indexing.index.array_file import Seal
-from indexing.index.merging import due, merge
+from indexing.index.merging import AT_ONCE, Interrupted, due, merge, passages_held
 from indexing.index.segment import Segment
 from indexing.index.snapshot import Snapshot
 from indexing.store.index_state import Manifest, SegmentEntry
@@ -210,9 +210,9 @@ class Segments:
     # Writing, while the write lock of the corpus is held
 
     def refresh(self, store: Store) -> None:
-        """Index what has been committed, and merge what is due."""
+        """Index what has been committed, and merge what is due and takes no minutes."""
         self.publish(store)
-        self.merge(store)
+        self.merge(store, most=AT_ONCE)
 
     def publish(self, store: Store) -> None:
         """Index what has been committed since the last time."""
@@ -241,28 +241,48 @@ class Segments:
             self.refresh(store)
         self._tidy(store, grace=0)
 
-    def merge(self, store: Store, *, everything: bool = False) -> bool:
-        """Merge segments that are due, until none are; whether any were.
+    def merge(
+        self,
+        store: Store,
+        *,
+        most: int | None = None,
+        everything: bool = False,
+        wanted: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Merge segments that are due, until none are; the write lock need not be held.
 
         Args:
             store: The documents.
+            most: Passages of a merge that need not wait for a pause; None for any number.
             everything: Whether to make one of all.
+            wanted: Asked between the steps; where it is not, nothing has changed.
         """
-        merged = False
-        while True:
+        while wanted():
             manifest = store.index.manifest()
             found = {number: self._opened(entry) for number, entry in manifest.segments}
             parts = {n: (one, manifest.dead_in(n)) for n, one in found.items() if one is not None}
-            numbers = due(parts, everything=everything)
-            if not numbers or len(parts) < len(found):
-                return merged
-            segment = merge([parts[number] for number in numbers], exact=self._exact)
+            held = passages_held(parts)
+            numbers = sorted(parts) if everything else due(held, most=most)
+            if len(parts) < len(found) or not numbers:
+                return
+            if everything and len(held) == 1 and not held[numbers[0]][1]:
+                return
+            try:
+                chosen = [parts[number] for number in numbers]
+                segment = merge(chosen, exact=self._exact, wanted=wanted)
+            except Interrupted:
+                return
             entry = self._save(store, segment) if segment is not None else None
             if segment is not None and entry is None:
-                return merged
-            store.index.replace(numbers, entry, manifest)
+                return
+            if not store.index.replace(numbers, entry, manifest):  # somebody else was faster
+                return
             self._tidy(store)
-            merged = True
+
+    def waiting(self, store: Store) -> int:
+        """How many segments wait to be merged in a pause."""
+        entries = store.index.manifest().segments
+        return len(due({number: (entry.passages, 0) for number, entry in entries}))
 
     def _sound(self, entry: SegmentEntry) -> Segment | None:
         sound = _seal(entry).fits(self._path(entry), whole=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from indexing.cached_property import cached_property
+from indexing.change_detection import DocumentIdentity
 from indexing.filter import Filter
 from indexing.store.view import DocumentEntry
 from indexing.text.english import DOCUMENT_WORDS, MEETING_WORDS, MONTHS, ORDINALS
@@ -90,7 +91,7 @@ class Catalogue:
 
     def __init__(
         self,
-        entries: Sequence[DocumentEntry],
+        entries: Sequence[DocumentEntry | DocumentIdentity],
         transcripts: Collection[str],
         people: Mapping[str, frozenset[str]] | None = None,
     ) -> None:

@@ -189,7 +189,7 @@ class Router:
         catalogue = known.get(state)
         if catalogue is None:
             people = store.people_by_id()
-            catalogue = Catalogue(store.entries(), store.transcripts(), people)
+            catalogue = Catalogue(store.named(), store.transcripts(), people)
             current = {key: one for key, one in known.items() if key[0] == state[0]}
             latest = [*current.items()][-MOST_SCOPES + 1 :]
             self._catalogues = dict([*latest, (state, catalogue)])

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ from indexing.encoder.fingerprint import Fingerprint
 from indexing.files import document
 from indexing.filter import Filter
 from indexing.index import merging
+from indexing.index.segment import Segment
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from indexing.text.chunking import split
@@ -124,6 +126,26 @@ class Growth(RuleBasedStateMachine):
     def merge(self, everything: bool) -> None:
         self.segments.publish(self.store)
         self.segments.merge(self.store, everything=everything)
+
+    @precondition(lambda self: self.texts)
+    @rule(data=st.data())
+    def merge_beside_a_writer(self, data: st.DataObject) -> None:
+        """Who publishes what has changed meanwhile."""
+        made = merging.merge
+
+        def merge(*parts: Any, **options: Any) -> Segment | None:
+            merged = made(*parts, **options)
+            if data.draw(st.booleans()):
+                self.rename(data, "Dora")
+            else:
+                self.remove(data)
+            if data.draw(st.booleans()):
+                Segments(self.folder).publish(self.store)
+            return merged
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("rag_app.corpus.segments.merge", merge)
+            self.segments.merge(self.store, everything=True)
 
     @rule()
     def killed(self) -> None:

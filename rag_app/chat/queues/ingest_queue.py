@@ -253,6 +253,8 @@ class IngestQueue:
                 self._fail(batch, str(error))
             except Exception as error:
                 self._fail(batch, f"failed unexpectedly {logged(error)}")
+        if not self._closed.is_set():
+            self._corpus.merge_in_background()
 
     def _next(self) -> dict[Path, str]:
         """The ids of the next files, by path; if there are none, the thread ends and says so."""

@@ -119,7 +119,7 @@ def document_named(name: str, store: StoreView) -> str:
     """
     if store.has(name):
         return name
-    ids = documents_named(name, store.identities())
+    ids = documents_named(name, store.named())
     if len(ids) > 1:
         raise DocumentNotFound(f"{name}: {len(ids)} documents; give an id: rag-app list")
     return ids[0]

@@ -27,6 +27,7 @@ class CorpusInfo:
         snapshot: "current" or "missing": whether the derived indexes are on disk.
         bytes: What the folder takes on disk.
         segments: How many files the index consists of.
+        waiting: How many of them wait to be merged, in a pause of whoever writes.
         shards: Among how many the search is divided; 0 in one piece.
     """
 
@@ -40,6 +41,7 @@ class CorpusInfo:
     snapshot: str
     bytes: int
     segments: int = 0
+    waiting: int = 0
     shards: int = 0
 
 
@@ -64,6 +66,7 @@ def corpus_info(folder: Path, store: Store, indexes: Indexes) -> CorpusInfo:
         snapshot="current" if indexes.are_current(store) else "missing",
         bytes=_size(folder),
         segments=len(store.index.manifest().segments),
+        waiting=indexes.waiting(store),
         shards=len(manifest.shards) if manifest else 0,
     )
 

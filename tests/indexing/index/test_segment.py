@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -156,8 +156,29 @@ def test_what_is_due(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(merging, "SMALLEST", 1)
     rows = [row for row, *_ in store.document_rows()]
     one, long = Segment.build(store, rows[:1]), Segment.build(store, rows)
-    assert due(dict.fromkeys(range(7), (one, ())) | {7: (long, ())}) == []
-    assert due(dict.fromkeys(range(8), (one, ())) | {8: (long, ())}) == [*range(8)]
-    assert due({3: (long, rows[:1]), 4: (one, rows[:1])}) == [4]
-    assert due({3: (long, ()), 4: (one, ())}, everything=True) == [3, 4]
-    assert due({3: (long, ())}, everything=True) == due({}, everything=True) == []
+
+    def now(segments: Mapping[int, tuple[Segment, Sequence[int]]], **most: int) -> list[int]:
+        return due(merging.passages_held(segments), **most)
+
+    assert now(dict.fromkeys(range(7), (one, ())) | {7: (long, ())}) == []
+    assert now(dict.fromkeys(range(8), (one, ())) | {8: (long, ())}) == [*range(8)]
+    assert now({3: (long, rows[:1]), 4: (one, rows[:1])}) == [4]
+    for count, some in ((8, 7), (16, 16)):  # a large merge waits until there are twice as many
+        assert now(dict.fromkeys(range(count), (one, ())), most=some * one.passages)[:1] == (
+            [] if count == 8 else [0]
+        )
+
+
+def test_a_merge_ends_between_its_steps(store: Store) -> None:
+    rows = [row for row, *_ in store.document_rows()]
+    parts = [(Segment.build(store, rows[:1]), ()), (Segment.build(store, rows[1:]), ())]
+    steps = 0
+
+    def wanted() -> bool:
+        nonlocal steps
+        steps += 1
+        return steps < 4
+
+    with pytest.raises(merging.Interrupted):
+        merge(parts, exact=False, wanted=wanted)
+    assert steps == 4

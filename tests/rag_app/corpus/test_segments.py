@@ -24,6 +24,7 @@ from rag_app.corpus import indexes, segments
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.segments import Segments
 from rag_app.corpus.write_lock import lock
+from tests.waiting import wait_until
 
 TEXTS = {
     "lake": "The probe fell into the lake. Divers found it after two days.\n\nIt had lost its lid.",
@@ -169,9 +170,12 @@ def test_files_stay_for_a_while_for_those_who_are_about_to_open_them(
 ) -> None:
     old = files(corpus)
     with corpus.writing() as store:
-        assert Segments(corpus.folder).merge(store, everything=True)
-        assert not Segments(corpus.folder).merge(store, everything=True)
-    assert len(files(corpus)) == 1 and all(path.exists() for path in old)
+        Segments(corpus.folder).merge(store, everything=True)
+        merged = files(corpus)
+        Segments(corpus.folder).merge(store, everything=True)
+    assert (
+        len(files(corpus)) == 1 and files(corpus) == merged and all(path.exists() for path in old)
+    )
     monkeypatch.setattr(segments, "GRACE", 0.0)
     corpus.add_text("A ferry.", name="ferry")
     assert not any(path.exists() for path in old) and is_current(corpus)
@@ -288,3 +292,21 @@ def test_many_segments_become_few(
         with corpus.reading() as now:
             whole = Snapshot.of([(Segment.build(now.store), ())])
             assert now.snapshot.document_rows.tolist() == whole.document_rows.tolist()
+
+
+def test_a_merge_in_the_background_waits_for_nobody(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on beside somebody who writes, and leaves the same hits."""
+    monkeypatch.setattr(merging, "FACTOR", 2)
+    monkeypatch.setattr(merging, "AT_ONCE", 0)
+    monkeypatch.setattr(segments, "AT_ONCE", 0)
+    for number in range(3):
+        corpus.add_text(f"Buoy {number} rings.", name=f"buoy-{number}")
+    about, hits = corpus.info(), corpus.search("Which buoy rings?", k=20)
+    assert about.waiting > 1
+    with corpus.writing():
+        corpus.merge_in_background()
+        wait_until(lambda: corpus.info().waiting == 0)
+    assert corpus.info().segments < about.segments
+    assert corpus.search("Which buoy rings?", k=20) == hits and is_current(corpus)

@@ -1,0 +1,204 @@
+"""A growing corpus killed at any moment: while it publishes, merges, or is brought over.
+
+No encoder is part of it: vectors are drawn, so that most of a trial is what can be interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from campaign.result import Progress, Result
+from indexing.encoder.encoded_document import EncodedDocument
+from indexing.encoder.fingerprint import Fingerprint
+from indexing.files import document
+from indexing.index import merging
+from indexing.index.snapshot import Snapshot
+from indexing.store.migrations import MIGRATIONS
+from indexing.store.repair.verification import verify
+from indexing.store.store import FILE_NAME, Store
+from indexing.text.chunking import split
+from rag_app.corpus.segments import Segments
+from rag_app.corpus.stores import Stores
+from retriever.retriever import Retriever
+
+D = 16
+NAMES = [f"{number:02}.txt" for number in range(16)]
+WORDS = ("probe", "lake", "fell", "into", "the", "of", "steel", "ferry", "Ana", "Bob", "und", "ist")
+QUERIES = ("Which probe fell into the lake?", "Ana and the steel ferry", "of the")
+KILLS_OF_ONE = 6  # before a corpus is begun anew
+
+Operation = tuple[str, str]
+"""A name, and the text that it has from now on; "" removes it."""
+
+
+def attack(folder: Path, *, trials: int, seed: int, progress: Progress | None = None) -> Result:
+    """Kill so many processes; each has the corpus that the one before has left."""
+    merging.FACTOR = merging.SMALLEST = 2  # so that few documents are many
+    result, draw = Result("kills while growing", trials, progress), random.Random(seed)
+    corpus, kills, held, longest = folder / "grown", 0, dict[str, str](), 0.4
+    while kills < trials:
+        if kills % KILLS_OF_ONE == 0:
+            shutil.rmtree(corpus, ignore_errors=True)
+            held = _begin(corpus, draw)
+            if kills % (2 * KILLS_OF_ONE) == 0:
+                _make_old(corpus)
+        operations = [_draw(draw) for _ in range(40)]
+        done, killed = _killed(corpus, operations, draw.uniform(0, longest))
+        kills += killed
+        longest *= 1.02 if killed else 0.9
+        states = [_after(held, operations[:count]) for count in (done, done + 1)]
+        complaint, held = _complaint(corpus, states)
+        if complaint is None:
+            result.note("killed, nothing lost" if killed else "ended before its kill")
+        else:
+            result.fail(f"growth, seed {seed}, trial {result.trials}: {complaint}")
+    return result
+
+
+def _begin(corpus: Path, draw: random.Random) -> dict[str, str]:
+    operations = [_draw(draw) for _ in range(30)]
+    with Stores(corpus).writing() as store:
+        store.set_fingerprint(Fingerprint("drawn", "1", "none", 0, "mean", "float32", D))
+        for operation in operations:
+            _apply(store, operation)
+    return _after({}, operations)
+
+
+def _make_old(corpus: Path) -> None:
+    """Let a corpus be as the version before segments left it."""
+    with closing(Store(corpus)) as store:
+        for table in ("segments", "unindexed", "outdated"):
+            store.database.run(f"DROP TABLE {table}")
+        for trigger in ("document_added", "document_removed"):
+            store.database.run(f"DROP TRIGGER {trigger}")
+        store.database.run("DROP VIEW temp.current_checksums")
+        store.database.run(MIGRATIONS[3][1])
+        store.database.run("DELETE FROM facts WHERE name = 'listed'")
+        store.database.run("PRAGMA user_version = 7")
+
+
+def _draw(draw: random.Random) -> Operation:
+    name = draw.choice(NAMES)
+    if draw.random() < 0.25:
+        return name, ""
+    return name, "\n\n".join(
+        f"{draw.choice(('Ana', 'Bob'))}: {' '.join(draw.choices(WORDS, k=draw.randint(2, 60)))}."
+        for _ in range(draw.randint(1, 3))
+    )
+
+
+def _after(held: dict[str, str], operations: Sequence[Operation]) -> dict[str, str]:
+    held = dict(held)
+    for name, text in operations:
+        held[name] = text
+    return {name: text for name, text in held.items() if text}
+
+
+def _apply(store: Store, operation: Operation) -> None:
+    name, text = operation
+    if not text:
+        store.remove([document("x", name=name).id])
+        return
+    one = document(text, name=name)
+    passages = split(one)
+    own = _vectors([one.text[each.start : each.end] for each in passages])
+    store.put(one, passages, EncodedDocument(_vectors([text])[0], own, 0, 0), added="now")
+
+
+def _vectors(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    """(n, D) unit vectors, the same for the same text."""
+    drawn = np.stack([np.random.default_rng([*one.encode()]).standard_normal(D) for one in texts])
+    return np.asarray(drawn / np.linalg.norm(drawn, axis=1, keepdims=True), np.float32)
+
+
+def _killed(corpus: Path, operations: Sequence[Operation], seconds: float) -> tuple[int, bool]:
+    """Operations that a process has surely committed, and whether it was killed at them."""
+    read, write = os.pipe()
+    process = os.fork()
+    if not process:
+        os._exit(_grow(corpus, operations, write))
+    os.close(write)
+    time.sleep(seconds)
+    os.kill(process, signal.SIGKILL)
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    with os.fdopen(read, "rb") as pipe:
+        return len(pipe.read()), status == -signal.SIGKILL
+
+
+def _grow(corpus: Path, operations: Sequence[Operation], told: int) -> int:
+    """Commit, index and merge; a byte is told for each operation that is committed."""
+    segments = Segments(corpus)
+    with Stores(corpus).writing() as store:
+        for number, operation in enumerate(operations):
+            _apply(store, operation)
+            os.write(told, b".")
+            if number % 2:
+                segments.refresh(store)
+            if number % 9 == 8:
+                segments.merge(store, everything=True)
+    return 0
+
+
+def _complaint(corpus: Path, states: Sequence[dict[str, str]]) -> tuple[str | None, dict[str, str]]:
+    """What is wrong with a corpus that must be in one of these states, and what it holds."""
+    with closing(Store(corpus)) as store:
+        names = {document("x", name=name).id: name for name in NAMES}
+        found = [store.document(one.id) for one in store.identities()]
+        held = {names[one.id]: one.text for one in found}
+        texts = [{n: document(t, name=n).text for n, t in state.items()} for state in states]
+        if held not in texts:
+            return f"holds {sorted(held)}", held
+        if damages := verify(store.database):
+            return str(damages[0]), held
+        for when in ("as it was left", "after the next writer"):
+            segments = Segments(corpus)
+            with store.reading():
+                grown, whole = segments.current(store), Snapshot.build(store)
+                if any(_hits(store, grown, one) != _hits(store, whole, one) for one in QUERIES):
+                    return f"other hits than in one piece, {when}", held
+            with Stores(corpus).writing() as writing:
+                segments.refresh(writing)
+            if reason := segments.damage(store):
+                return f"{reason}, {when}", held
+        return None, held
+
+
+def _hits(store: Store, snapshot: Snapshot, query: str) -> object:
+    if not len(snapshot.document_rows):
+        return []
+    hits = Retriever(store, snapshot, _vectors).search(query, k=20, passages=9)
+    return [(one, one.score.hex(), [each.score.hex() for each in one.passages]) for one in hits]
+
+
+def damage_manifest(corpus: Path, draw: random.Random) -> None:
+    """Change a row of the manifest, or lose one."""
+    with closing(sqlite3.connect(corpus / FILE_NAME, isolation_level=None)) as database:
+        rows = database.execute("SELECT number, entry FROM segments").fetchall()
+        ((row,),) = database.execute("SELECT row FROM documents ORDER BY random() LIMIT 1")
+        number, entry = draw.choice(rows)
+        at = draw.randrange(len(entry))
+        other = entry[:at] + draw.choice('0123456789abcdef"{}, ') + entry[at + 1 :]
+        statement, values = draw.choice(
+            [
+                ("UPDATE segments SET entry = ? WHERE number = ?", (other, number)),
+                ("UPDATE segments SET entry = ? WHERE number = ?", (entry[:at], number)),
+                ("UPDATE segments SET number = number + 7 WHERE number = ?", (number,)),
+                ("DELETE FROM segments WHERE number = ?", (number,)),
+                ("INSERT OR REPLACE INTO outdated VALUES (?, ?)", (row, number)),
+                ("DELETE FROM outdated", ()),
+                ("INSERT OR IGNORE INTO unindexed VALUES (?)", (row,)),
+                ("INSERT OR IGNORE INTO unindexed VALUES (?)", (row + 1000,)),
+            ]
+        )
+        database.execute(statement, values)

@@ -1,0 +1,111 @@
+"""A question, a document, a picture and a citation read what they need, however many there are.
+
+What is counted are the bytes that the system gave to this process (/proc/self/io): all that SQLite
+reads, and files; not the vectors and words of the index, which are mapped and compared as a search
+compares them. The models are in memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from indexing.documents import Figure
+from indexing.encoder.encoded_document import EncodedDocument
+from indexing.encoder.encoder import Encoder
+from indexing.files import document
+from indexing.filter import Filter
+from indexing.store.store import Store
+from indexing.text.chunking import split
+from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.segments import Segments
+
+IO = Path("/proc/self/io")
+WORDS = ("bridge", "ferry", "steel", "harbour", "budget", "tide", "storm", "cargo", "crane", "pier")
+QUESTION = "Who pays for the ferry and the crane?"
+FIFTH = 1.2
+A_NAME = 250  # bytes of a document where its name is looked for among all
+
+pytestmark = pytest.mark.skipif(not IO.exists(), reason="the system does not count what is read")
+
+
+def fill(folder: Path, count: int, encoder: Encoder) -> str:
+    """A corpus of so many transcripts of 3,600 words; the id of one in the middle."""
+    with closing(Store(folder, create=True)) as store:
+        store.set_fingerprint(encoder.fingerprint)
+        for number in range(count):
+            draw = np.random.default_rng(number)
+            lines = [f"Ana: {' '.join(draw.choice(WORDS, 300)).capitalize()}." for _ in range(12)]
+            one = document(
+                "\n\n".join(lines), name=f"/minutes/{number:05}.md", title=f"report {number:05}"
+            )
+            spans = split(one)
+            own = draw.standard_normal((len(spans) + 1, encoder.fingerprint.dimension))
+            own = (own / np.linalg.norm(own, axis=1, keepdims=True)).astype(np.float32)
+            store.put(one, spans, EncodedDocument(own[0], own[1:], 0, 0), added="now")
+        middle = store.identities()[count // 2].id
+        figure = Figure(0, 1, 1, "image/png", data=os.urandom(50_000), key="f" * 32)
+        store.pictures.put(middle, [figure])
+        Segments(folder).refresh(store)
+    return middle
+
+
+def read_by(folder: Path, encoder: Encoder, action: Callable[[Corpus], object]) -> int:
+    """Bytes read by what opens the corpus, does one thing and has nothing of it in memory."""
+    with Corpus(folder, encoder=encoder) as corpus:
+        before = _given()
+        action(corpus)
+        return _given() - before
+
+
+def _given() -> int:
+    """Bytes that reads have given to this process."""
+    return int(dict(line.split(": ") for line in IO.read_text().splitlines())["rchar"])
+
+
+def actions(id_: str) -> dict[str, Callable[[Corpus], object]]:
+    """What people do, with a document by its id, for everybody and for one person."""
+    mine = Filter(person="ana")
+    return {
+        "show": lambda corpus: corpus.document(id_),
+        "a citation of a person": lambda corpus: corpus.document(id_, where=mine),
+        "overview": lambda corpus: corpus.overview(id_),
+        "picture": lambda corpus: corpus.figure(id_, "f" * 32, where=mine),
+    }
+
+
+def compare(folder: Path, encoder: Encoder, *, few: int, many: int) -> None:
+    """Bytes of each action in a small and a large corpus."""
+    small, large = folder / "small", folder / "large"
+    ids = fill(small, few, encoder), fill(large, many, encoder)
+    with Corpus(small, encoder=encoder) as corpus:
+        corpus.ask(QUESTION)  # loads what is not of the corpus
+        corpus.overview(ids[0])
+    for name, action in actions(ids[0]).items():
+        one, two = (
+            read_by(small, encoder, action),
+            read_by(large, encoder, actions(ids[1])[name]),
+        )
+        assert 0 < two <= FIFTH * one, (name, one, two)
+    named: dict[str, Callable[[Corpus], object]] = {
+        "ask": lambda corpus: corpus.ask(QUESTION),
+        "show by title": lambda corpus: corpus.document("report 00007"),
+        "search of a person": lambda corpus: corpus.search(QUESTION, where=Filter(person="ana")),
+    }
+    for name, action in named.items():
+        one, two = read_by(small, encoder, action), read_by(large, encoder, action)
+        assert two <= FIFTH * one + A_NAME * (many - few), (name, one, two)
+
+
+def test_bytes_do_not_grow_with_the_corpus(tmp_path: Path, encoder: Encoder) -> None:
+    compare(tmp_path, encoder, few=100, many=700)
+
+
+@pytest.mark.slow
+def test_bytes_do_not_grow_to_fifteen_thousand(tmp_path: Path, encoder: Encoder) -> None:
+    compare(tmp_path, encoder, few=100, many=15_000)
