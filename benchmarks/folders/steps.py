@@ -61,7 +61,8 @@ def lost_at(
     if not golds:
         return Loss("file reading")
     answering = corpus._answering
-    route, retrieval, _ = answering._retrieve(request)
+    first = answering._find(request)[0]
+    route, retrieval = first.route, first.retrieval
     if route.lines is not None:
         return Loss("kind of request", route.read_as)
     where = route.request.where

@@ -22,7 +22,7 @@ AHEAD = 1 << 16  # bytes: less is read page by page
 
 def ask_ahead(array: npt.NDArray[Any], spans: Sequence[tuple[int, int]]) -> None:
     """Let the system begin to read rows of a mapped array, (first, last + 1) of each span."""
-    if not hasattr(mmap, "MADV_WILLNEED"):
+    if array.nbytes < AHEAD or not hasattr(mmap, "MADV_WILLNEED"):
         return
     base, step, madvise = array.__array_interface__["data"][0], array.strides[0], _madvise()
     for first, last in spans:

@@ -49,14 +49,22 @@ class Part:
             return postings.total_length
         return int(postings.lengths[live].sum(dtype=np.float64))
 
-    def has_stem(self, number: int) -> bool:
-        """Whether a document that is not outdated has a stem, by its number here."""
-        live = self.documents.live
+    def known(self, among: frozenset[str]) -> frozenset[str]:
+        """Those of some stems that a document has which is not outdated."""
+        lexicon, live = self.segment.lexicon, self.documents.live
+        stems = [*lexicon.known(among)]
+        numbers = np.array([lexicon.number(stem) for stem in stems], np.int64)
+        held = np.zeros(len(stems), np.bool_)
         for name in ("documents", "function_words"):
-            ((units, _),) = self.segment.postings[name].of(np.array([number], np.int64))
-            if len(units) and (live is None or live[units[:64]].any() or live[units].any()):
-                return True
-        return False
+            postings = self.segment.postings[name]
+            spans = postings.spans(numbers)
+            here = spans[:, 1] > spans[:, 0]
+            if live is not None:
+                for at in np.flatnonzero(here & ~held):
+                    units = postings.units[slice(*spans[at])]
+                    here[at] = live[units[:64]].any() or live[units].any()
+            held |= here
+        return frozenset(stem for stem, one in zip(stems, held.tolist(), strict=True) if one)
 
     def has_speaker(self, name: str) -> bool:
         """Whether somebody speaks in a passage that is not outdated."""
@@ -187,13 +195,7 @@ class Snapshot:
     def known(self, stems: frozenset[str]) -> frozenset[str]:
         """Those of many stems that documents have; looked up once for each such set."""
         if stems not in self._known:
-            found = ((part, part.segment.lexicon.known(stems)) for part in self.parts)
-            self._known[stems] = frozenset(
-                stem
-                for part, some in found
-                for stem in some
-                if part.has_stem(part.segment.lexicon.number(stem))
-            )
+            self._known[stems] = frozenset().union(*(part.known(stems) for part in self.parts))
         return self._known[stems]
 
     @cached_property

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from indexing.index.lexical.bm25 import Bm25Index, idf, mean_length_of, norms, term_weights
 from indexing.index.segment import POSTINGS
-from indexing.index.snapshot import Part, Snapshot
+from indexing.index.snapshot import Snapshot
 from indexing.index.speakers import Speakers
 from indexing.text.english import QUESTION_WORDS
 from indexing.text.language import ENGLISH, LANGUAGES, language_of_question
@@ -77,7 +77,9 @@ class Knowledge(Share["Knowledge"]):
             {name: snapshot.size(name) for name in POSTINGS},
             snapshot.lengths,
             snapshot.languages,
-            snapshot.known(_stems_of_asking()).union(*(_known(p, asked) for p in snapshot.parts)),
+            snapshot.known(_stems_of_asking()).union(
+                *(part.known(asked) for part in snapshot.parts)
+            ),
             frozenset(
                 name
                 for part in snapshot.parts
@@ -227,12 +229,6 @@ def _speakers(snapshot: Snapshot, names: Sequence[str]) -> Speakers:
         size=snapshot.size("passages"),
     )
     return Speakers(tuple(names), postings)
-
-
-def _known(part: Part, among: frozenset[str]) -> frozenset[str]:
-    """Those of some stems that documents of a segment have which are not outdated."""
-    lexicon = part.segment.lexicon
-    return frozenset(s for s in lexicon.known(among) if part.has_stem(lexicon.number(s)))
 
 
 @lru_cache(maxsize=64)

@@ -53,8 +53,10 @@ class Postings:
         if not len(self.keys):
             return np.zeros((len(terms), 2), np.int64)
         at = np.minimum(np.searchsorted(self.keys, terms), len(self.keys) - 1)
-        spans = np.stack((self.bounds[at], self.bounds[at + 1]), axis=1)
-        return np.asarray(np.where((self.keys[at] == terms)[:, None], spans, 0), np.int64)
+        spans = np.empty((len(terms), 2), np.int64)
+        spans[:, 0], spans[:, 1] = self.bounds[at], self.bounds[at + 1]
+        spans[self.keys[at] != terms] = 0
+        return spans
 
     def of(self, terms: IntArray) -> Iterator[tuple[npt.NDArray[np.int32], FloatArray]]:
         """The units and counts of each of some terms (n,); none for a term that is not there."""

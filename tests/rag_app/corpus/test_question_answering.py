@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 
-from generator.request import AskRequest
 from indexing.encoder.encoder import Encoder
 from indexing.files import document
-from indexing.store.view import StoreView
 from rag_app.corpus.corpus import Corpus
 from rag_app.requests.router import Route, Router
 
@@ -42,8 +41,8 @@ def test_routing_and_search_read_one_moment(
             other.remove([one.id for one in other.documents()])
             other.add_documents([document("It fell into the sea.", name="harbour-log.md")])
 
-    def routed_before_a_change(self: Router, request: AskRequest, store: StoreView) -> Route:
-        found = route(self, request, store)
+    def routed_before_a_change(self: Router, *arguments: Any) -> Route:
+        found = route(self, *arguments)
         writer = threading.Thread(target=change)
         writer.start()
         writer.join()
