@@ -21,7 +21,7 @@ from retriever.candidates import score_candidates
 from retriever.diversity import RankedPassages
 from retriever.features import UNSCALED, Embed, Features, by_sentence, mask_out
 from retriever.filters import passage_mask
-from retriever.fusion import RANKINGS, Contributions, Ranking, ScoreParts, Scores, Spread, fuse
+from retriever.fusion import RANKINGS, Ranking, ScoreParts, Scores, Spread, fuse
 from retriever.order import best
 from retriever.query import Query
 from retriever.rounds.moments import Spreads
@@ -182,38 +182,6 @@ def _of_speaker(passage: PassageHit, document: Document, name: str) -> PassageHi
         said=said,
         time=next(timed, None),
         speakers=tuple(sorted(passage.speakers, key=lambda one: not is_named(one, name))),
-    )
-
-
-@dataclass(frozen=True)
-class DividedRetriever(Retriever):
-    """A retriever whose scores are made by several parts, in the order of its own snapshot.
-
-    Attributes:
-        parts: Each with documents; together those of the snapshot.
-    """
-
-    parts: tuple[Retriever, ...] = ()
-
-    def score(self, query: Query, *, where: Filter | None = None, least: int = 1) -> Scores:
-        """As `Retriever.score`, round by round over all parts."""
-        parts = [replace(one, embed=self.embed, ranking=self.ranking) for one in self.parts]
-        scores = run_together([one._score(query, where, least) for one in parts])
-        rows = np.concatenate([one.snapshot.document_rows for one in parts])
-        owners = np.concatenate([one.snapshot.document_rows[one.snapshot.owner] for one in parts])
-        documents, passages = (np.argsort(each, kind="stable") for each in (rows, owners))
-        return Scores(
-            np.concatenate([one.documents for one in scores])[documents],
-            np.concatenate([one.passages for one in scores])[passages],
-            _joined([one.document_parts.values for one in scores], documents),
-            _joined([one.passage_parts.values for one in scores], passages),
-        )
-
-
-def _joined(parts: Sequence[Contributions], order: npt.NDArray[np.int64]) -> ScoreParts:
-    """What each feature gave, over all parts, in an order."""
-    return ScoreParts(
-        {name: np.concatenate([one[name] for one in parts])[order] for name in parts[0]}
     )
 
 

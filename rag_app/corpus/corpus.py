@@ -516,10 +516,6 @@ class Corpus:
         """
         return self._search.retriever(ranking)
 
-    def divided_retriever(self, ranking: str = "default") -> AbstractContextManager[Retriever]:
-        """As `retriever`, but a corpus in shards is scored by its shards, in this process."""
-        return self._search.divided_retriever(ranking)
-
     def ask(  # noqa: PLR0913 - spelled out for `help` and editors
         self,
         question: str,

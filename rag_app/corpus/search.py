@@ -144,20 +144,6 @@ class Search:
             embed = self.models.query_encoder(store.fingerprint()).encode_queries
             yield Retriever(store, self.indexes.snapshot(store), embed, RANKINGS[ranking])
 
-    @contextmanager
-    def divided_retriever(self, ranking: str) -> Iterator[Retriever]:
-        """As `retriever`; a corpus in shards is scored by its shards, in this process."""
-        from retriever.retriever import DividedRetriever
-
-        with self.retriever(ranking) as whole, self.indexes.local_shards() as shards:
-            if shards is None:
-                yield whole
-                return
-            parts = shards.retrievers(whole.embed, whole.ranking)
-            yield DividedRetriever(
-                whole.store, whole.snapshot, whole.embed, whole.ranking, tuple(parts)
-            )
-
     def similar(self, name: str, k: int, where: Filter | None) -> list[SimilarDocument]:
         """The documents that are most similar to the one of a name, best first."""
         from retriever.similar_documents import similar_documents

@@ -40,13 +40,6 @@ with_folder = click.option(
     help="Keep the encoded documents here, and use them if they are.  [default: user's cache]",
 )
 
-with_shards = click.option(
-    "--shards",
-    type=click.IntRange(1, 4096),
-    metavar="N",
-    help="Score through so many shards, which gives the same figures.  [default: one piece]",
-)
-
 with_generated = together(
     click.option("--lengths", callback=numbers(), help="Of generated documents, in tokens."),
     click.option("--haystack", type=AnyPath, help="Documents to hide needles in."),
@@ -76,7 +69,6 @@ evaluate.add_command(lost_in_the_middle)
 @with_encoder
 @with_retriever
 @with_folder
-@with_shards
 @with_json
 def longembed(
     task: str,
@@ -91,7 +83,6 @@ def longembed(
     dtype: str | None,
     retriever: str,
     folder: Path | None,
-    shards: int | None,
     as_json: bool,
 ) -> None:
     """Retrieval of long documents: a task of LongEmbed."""
@@ -101,7 +92,7 @@ def longembed(
         data, haystack, lengths or measuring.Source().lengths, seed, documents
     )
     method = _method(encoder, extension, max_length, dtype, retriever)
-    report = measuring.evaluate(task, source, method, folder=folder, shards=shards, notify=_notify)
+    report = measuring.evaluate(task, source, method, folder=folder, notify=_notify)
     print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
 
 
@@ -110,7 +101,6 @@ def longembed(
 @with_encoder
 @with_retriever
 @with_folder
-@with_shards
 @with_json
 def evidence(
     data: Path,
@@ -120,14 +110,13 @@ def evidence(
     dtype: str | None,
     retriever: str,
     folder: Path | None,
-    shards: int | None,
     as_json: bool,
 ) -> None:
     """Retrieval of the meetings and utterances that answer QMSum's specific queries."""
     from rag_app.laboratory.evaluation import evidence as measuring
 
     method = _method(encoder, extension, max_length, dtype, retriever)
-    report = measuring.evaluate(data, method, folder=folder, shards=shards, notify=_notify)
+    report = measuring.evaluate(data, method, folder=folder, notify=_notify)
     print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
 
 

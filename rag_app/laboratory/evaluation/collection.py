@@ -42,7 +42,7 @@ class Collection:
 
     Attributes:
         task: The task.
-        retriever: Over exactly its documents, and their shards where the corpus is divided.
+        retriever: Over exactly its documents.
         positions: (documents,) where each document of the task stands in the retriever's scores.
         encoded: Documents that had to be encoded now.
         seconds: Time to encode them, indexing of words included.
@@ -60,13 +60,12 @@ class Collection:
 
 
 @contextmanager
-def open_collection(  # noqa: PLR0913 - by keyword
+def open_collection(
     task: Task,
     *,
     encoder: Encoder,
     ranking: str,
     folder: Path | None = None,
-    shards: int | None = None,
     notify: Callable[[str], None] | None = None,
 ) -> Iterator[Collection]:
     """Open the documents of a task; those that are not encoded yet are.
@@ -76,8 +75,6 @@ def open_collection(  # noqa: PLR0913 - by keyword
         encoder: How documents and queries are encoded.
         ranking: A name from `retriever.fusion.RANKINGS`.
         folder: A corpus to use or create; None for one in the user's cache folder.
-        shards: Among how many its search is divided first; None for one piece, or for what there is
-            in a folder that is named.
         notify: Told when the folder holds another corpus, which is then not touched.
     """
     place = _place(task, encoder.fingerprint, folder, notify)
@@ -88,8 +85,7 @@ def open_collection(  # noqa: PLR0913 - by keyword
             with track(missing, doing="Encoding documents", then="Indexing words") as steps:
                 corpus.add_documents(steps)
         seconds = perf_counter() - started if missing else 0.0
-        _divide(corpus, shards, keep=place == folder)
-        with corpus.divided_retriever(ranking) as retriever:
+        with corpus.retriever(ranking) as retriever:
             embed = _embedder(task, encoder, place, dense=_is_dense(ranking))
             yield Collection(
                 task,
@@ -98,15 +94,6 @@ def open_collection(  # noqa: PLR0913 - by keyword
                 len(missing),
                 seconds,
             )
-
-
-def _divide(corpus: Corpus, shards: int | None, *, keep: bool) -> None:
-    """Divide the search among so many shards; None makes it one piece, unless it is to be kept."""
-    count = len(manifest.shards) if (manifest := corpus.shards) else 0
-    if shards is not None and shards != count:
-        corpus.divide(shards)
-    elif shards is None and count and not keep:
-        corpus.unite()
 
 
 def _place(

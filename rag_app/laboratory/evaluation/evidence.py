@@ -130,7 +130,6 @@ def evaluate(
     method: Method,
     *,
     folder: Path | None = None,
-    shards: int | None = None,
     notify: Callable[[str], None] | None = None,
 ) -> EvidenceReport:
     """Measure a method on the specific queries of QMSum files.
@@ -139,7 +138,6 @@ def evaluate(
         data: A QMSum .json or .jsonl file, or a folder of them.
         method: What is measured.
         folder: Where to keep the corpus, or find it.
-        shards: Among how many the search is divided; None for one piece, or what a folder has.
         notify: Told about anything unusual, in a sentence.
 
     Raises:
@@ -152,7 +150,6 @@ def evaluate(
         encoder=encoder,
         ranking=method.ranking,
         folder=folder,
-        shards=shards,
         notify=notify,
     ) as collection:
         return measure(sources, collection, method.ranking)

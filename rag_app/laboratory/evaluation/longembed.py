@@ -138,13 +138,12 @@ class Report:
         }
 
 
-def evaluate(  # noqa: PLR0913 - three of them optional, by keyword
+def evaluate(
     task: str,
     source: Source,
     method: Method,
     *,
     folder: Path | None = None,
-    shards: int | None = None,
     notify: Callable[[str], None] | None = None,
 ) -> Report:
     """Measure a method on a task.
@@ -154,7 +153,6 @@ def evaluate(  # noqa: PLR0913 - three of them optional, by keyword
         source: Where its documents come from.
         method: What is measured.
         folder: Where to keep the corpus, or find it; for a generated task, one a length within.
-        shards: Among how many the search is divided; None for one piece, or what a folder has.
         notify: Told about anything unusual, in a sentence.
 
     Raises:
@@ -171,7 +169,6 @@ def evaluate(  # noqa: PLR0913 - three of them optional, by keyword
             encoder=encoder,
             ranking=method.ranking,
             folder=place,
-            shards=shards,
             notify=notify,
         ) as collection:
             parts[name] = measure(collection)

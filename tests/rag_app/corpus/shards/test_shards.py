@@ -13,7 +13,6 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-import numpy as np
 import pytest
 
 from indexing.documents import Hit
@@ -25,7 +24,6 @@ from indexing.store.transfer import transfer
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.shards.manifest import ShardManifest, shard_of
 from rag_app.corpus.shards.shards import Shards
-from retriever.query import Query
 from retriever.similar_documents import similar_documents
 
 QUESTIONS = ("Where did the probe fall?", "What did Ana say about the ferry? Who paid?", "soup")
@@ -73,15 +71,6 @@ def check_equal(corpus: Corpus, manifest: ShardManifest | None = None) -> None:
             hits = corpus.search(question, k=6, where=where)
             assert hits == in_one_piece(corpus, question, where), (question, where)
             assert hits or where == Filter(person="eve")
-    with corpus.retriever() as whole, corpus.divided_retriever() as divided:
-        for where in (None, Filter(speaker="Ana")):
-            one, many = (
-                each.score(Query.of(QUESTIONS[0]), where=where) for each in (whole, divided)
-            )
-            np.testing.assert_array_equal(many.documents, one.documents)
-            np.testing.assert_array_equal(many.passages, one.passages)
-            for name, parts in one.passage_parts.values.items():
-                np.testing.assert_array_equal(many.passage_parts.values[name], parts)
     with corpus.reading() as now:
         for entry in corpus.documents()[:2]:
             expected = similar_documents(entry.id, [(now.store, now.snapshot)], k=4)

@@ -12,8 +12,6 @@ from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
 from indexing.files import document
 from rag_app.corpus.corpus import Corpus
-from rag_app.laboratory.datasets.haystack import haystack
-from rag_app.laboratory.datasets.synthetic import needle, passkey
 from rag_app.laboratory.datasets.task import Task, TaskQuery
 from rag_app.laboratory.evaluation.collection import open_collection
 
@@ -50,19 +48,6 @@ def test_scores_stand_in_the_order_of_search(
             np.testing.assert_allclose(ours, expected, atol=1e-5)
             best = shuffled.documents[int(np.argmax(ours))].title
             assert best == hits[0].title
-
-
-def test_shards_score_a_task_as_one_piece_does(tmp_path: Path, encoder: Encoder) -> None:
-    """To the last bit, so that every figure of retrieval is the same."""
-    tasks = (passkey(64, documents=8), needle(64, haystack(None), documents=8))
-    for task, ranking in zip(tasks, ("default", "dense"), strict=True):
-        scores = []
-        for shards in (None, 3):
-            with open_collection(
-                task, encoder=encoder, ranking=ranking, folder=tmp_path / task.name, shards=shards
-            ) as found:
-                scores.append([found.scores(query.text).tolist() for query in task.queries])
-        assert scores[0] == scores[1] and len(scores[0]) == len(task.queries) > 1
 
 
 def test_queries_and_documents_are_encoded_once(tmp_path: Path, encoder: Encoder) -> None:
