@@ -135,10 +135,8 @@ class Growth(RuleBasedStateMachine):
 
         def merge(*parts: Any, **options: Any) -> Segment | None:
             merged = made(*parts, **options)
-            if data.draw(st.booleans()):
-                self.rename(data, "Dora")
-            else:
-                self.remove(data)
+            if self.texts:
+                self.rename(data, "Dora") if data.draw(st.booleans()) else self.remove(data)
             if data.draw(st.booleans()):
                 Segments(self.folder).publish(self.store)
             return merged
