@@ -18,6 +18,7 @@ from cachetools import LRUCache
 
 from generator.answer import AnswerReady
 from generator.request import AskRequest
+from indexing.error_log import logged
 from indexing.errors import CorpusNotFound, RagAppError
 from indexing.filter import Filter
 from rag_app.chat.welcome.candidates import Candidate, candidates
@@ -110,8 +111,12 @@ class Suggestions:
                     return
                 person = next(iter(self._pending))
                 del self._pending[person]
-            with suppress(Exception):  # whoever asks a question is told
+            try:
                 self._look(person)
+            except RagAppError:
+                continue  # whoever asks a question is told
+            except Exception as error:
+                logged(error)
 
     def _look(self, person: str | None) -> None:
         """Make a first look, and keep each state of it; a change of documents ends it."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from indexing.error_log import LOG_NAME
 from indexing.filter import Filter
 from rag_app.chat.application import Application
 from rag_app.chat.welcome.suggestions import LEAST_PROBABILITY, FirstLook
@@ -54,6 +56,23 @@ def test_questions_are_suggested_that_are_answered_from_what_one_may_see(app: Ap
     look = looked(app, "ann")
     assert look.about is not None and look.about.title == "note"
     assert look.questions == ("Summarize note",)
+
+
+def test_an_unexpected_error_is_logged_with_its_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setenv("RAG_APP_LOG", str(tmp_path))
+    with Corpus(tmp_path / "corpus") as corpus:
+        corpus.add_text(TEXT, name="report")
+        monkeypatch.setattr(corpus, "overview", fail)
+        app = Application.over(corpus)
+        app.suggestions.of(None)
+        log = tmp_path / LOG_NAME
+        wait_until(lambda: log.exists() and "in fail" in log.read_text())
+        app.suggestions.close()
 
 
 OWN = {
