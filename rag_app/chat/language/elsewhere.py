@@ -220,6 +220,10 @@ def _translated(text: str) -> str:
     """The translation; "" where the message, or a message within it, has none."""
     if text in _PLAIN:
         return gettext(text)
+    for parted in re.finditer("; ", text):
+        reason, remedy = _translated(text[: parted.start()]), _translated(text[parted.end() :])
+        if reason and remedy:
+            return gettext("%(reason)s; %(remedy)s", reason=reason, remedy=remedy)
     for message, pattern in _patterns():
         if match := pattern.fullmatch(text):
             values = match.groupdict()
@@ -236,11 +240,16 @@ _FORMS = {
     **dict.fromkeys(("number", "share", "done", "all"), "[0-9.,]+"),
     **dict.fromkeys(("since", "until", "period", "first", "last"), "[0-9-]+"),
     "names": "[^.]+?",
+    "suffix": r"\.\w+",
     "attachment": r".+?\.\w{1,5}",
+    **dict.fromkeys(("reason", "remedy", "kind", "error", "log"), ".+?"),
 }
-"""What stands in a place that is not for any text."""
+"""What stands in a place that is not for any text without "; ", which parts two messages."""
 _MESSAGES_WITHIN = frozenset(
-    {"reason", "remedy", "place", "kind", "state", "when", "limits", "nothing"}
+    {
+        *("reason", "remedy", "place", "kind", "state", "when", "limits", "nothing", "found"),
+        *("wanted", "format", "verb", "why", "more"),
+    }
 )
 
 
@@ -258,7 +267,7 @@ def _compiled() -> Iterator[tuple[str, re.Pattern[str]]]:
         parts = re.split(r"%\((\w+)\)s", message)
         if len(parts) > 1:
             form = "".join(
-                rf"(?P<{part}>{_FORMS.get(part, '.+?')})"
+                rf"(?P<{part}>{_FORMS.get(part, '(?:(?!; ).)+?')})"
                 if at % 2
                 else re.escape(part.replace("%%", "%"))
                 for at, part in enumerate(parts)
