@@ -27,12 +27,8 @@ from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.search import EVIDENCE_PASSAGES
 from rag_app.laboratory.commands.answers import with_questions
-from rag_app.laboratory.evaluation.answers import (
-    LabelledQuestion,
-    corpus_folder,
-    in_gold,
-    load_questions,
-)
+from rag_app.laboratory.datasets.labelled_questions import LabelledQuestion, in_gold, load_questions
+from rag_app.laboratory.evaluation.answers import corpus_folder
 from rag_app.laboratory.evaluation.table import grid
 from rag_app.progress import track
 

@@ -62,9 +62,9 @@ from generator.lm.model_name import needs_internals
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.lm.server.openai_server import RemoteModel
 from generator.parts import NO_RERANKER
-from generator.prompt.builder import count_words, ledger
 from generator.prompt.document_cut import describe_parts
 from generator.prompt.follow_up import Turn
+from generator.prompt.ledger import count_words, ledger
 from generator.reader.reading import Reader
 from generator.reader.span_reader import SpanReader
 from generator.request import AskRequest, Retrieval

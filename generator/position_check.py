@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from generator.answer import Answer, JsonValue
 from generator.generator import Generator
 from generator.lm.causal_lm import CausalModel
-from generator.prompt.builder import ARRANGEMENTS
+from generator.prompt.arrangement import ARRANGEMENTS
 from generator.request import AskRequest, Retrieval
 from indexing.errors import UnsupportedModel
 

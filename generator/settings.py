@@ -14,7 +14,7 @@ from generator.lm.model_name import needs_internals
 from generator.lm.ms_poe_policy import MS_POE
 from generator.lm.sampling import Sampling
 from generator.parts import Parts
-from generator.prompt.builder import ARRANGEMENTS
+from generator.prompt.arrangement import ARRANGEMENTS
 from generator.prompt.worked_question import WorkedQuestion
 from indexing.errors import InvalidRequest
 from indexing.models.files import DEFAULT_GENERATOR

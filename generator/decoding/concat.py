@@ -9,8 +9,9 @@ from generator.answer import CONVERSATION, ContextEntry
 from generator.decoding.base import DecodingLimits, DecodingRun, prompt_room
 from generator.evidence import Evidence, Span
 from generator.lm.language_model import LanguageModel
-from generator.prompt.builder import Prompt, build_prompt, continue_prompt, ledger, quote_history
+from generator.prompt.builder import Prompt, build_prompt, continue_prompt, quote_history
 from generator.prompt.follow_up import PromptState, Turn
+from generator.prompt.ledger import ledger
 from generator.request import AskRequest
 
 

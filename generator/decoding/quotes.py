@@ -13,7 +13,8 @@ from generator.decoding.base import DecodingLimits, DecodingRun, prompt_room
 from generator.evidence import Evidence, Sentence, Span
 from generator.lm.causal_lm import CausalModel
 from generator.lm.word_constraint import WordConstraint, words_of
-from generator.prompt.builder import ARRANGEMENTS, ledger
+from generator.prompt.arrangement import ARRANGEMENTS
+from generator.prompt.ledger import ledger
 from generator.prompt.quotes import quote_prompt
 from generator.request import AskRequest
 

@@ -7,7 +7,8 @@ import threading
 from generator.decoding.base import DecodingLimits, DecodingRun
 from generator.evidence import Evidence
 from generator.lm.server.openai_server import RemoteModel
-from generator.prompt.builder import build_prompt, ledger, quote_history
+from generator.prompt.builder import build_prompt, quote_history
+from generator.prompt.ledger import ledger
 from generator.request import AskRequest
 
 

@@ -9,17 +9,18 @@ none can pass for a line of the prompt, and none of their text can become a cont
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from generator.answer import CONVERSATION, NOT_SAID, ContextEntry
 from generator.evidence import Evidence, Span
+from generator.prompt.arrangement import ARRANGEMENTS, arrange
 from generator.prompt.chat_template import Chat, Frame
 from generator.prompt.document_cut import best_passage, cut_document
 from generator.prompt.evidence_block import evidence_block, latest_day
 from generator.prompt.follow_up import PromptState
+from generator.prompt.ledger import Count
 from generator.prompt.worked_question import WorkedQuestion
-from indexing.documents import Document
 from indexing.errors import InvalidRequest
 
 SYSTEM = "You answer questions about documents, using only the evidence you are shown."
@@ -44,10 +45,6 @@ _EARLIER = "\nEarlier in this conversation:\n"
 _MORE = "More evidence from documents follows.\n"
 _AGAIN = "Question: {question}"  # where the instructions stand above, and no evidence between
 _MOST_NEW = 4  # passages that a further question adds to the evidence
-_COUNTED_WHOLE = 2_000_000  # characters; longer documents are counted by a sample of this many
-_UNIT = re.compile(r"\w+|[^\w\s]")
-
-Count = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,76 +364,3 @@ def _worked_message(worked: WorkedQuestion) -> str:
     return (
         _OPENING.format(question=question) + block + (_ANSWER + _QUESTION).format(question=question)
     )
-
-
-def arrange(spans: Iterable[Span]) -> list[Span]:
-    """Spans by document in reading order, those that touch made one, best documents at the ends."""
-    documents: dict[str, list[Span]] = {}
-    for span in spans:
-        documents.setdefault(span.document.id, []).append(span)
-    best_first = sorted(documents.values(), key=lambda group: -max(s.score for s in group))
-    ends_first = best_first[0::2] + best_first[1::2][::-1]
-    return [span for group in ends_first for span in merge_spans(group)]
-
-
-def _best_first(placed: Sequence[Span]) -> list[Span]:
-    return sorted(placed, key=lambda span: -span.score)
-
-
-def _best_last(placed: Sequence[Span]) -> list[Span]:
-    return _best_first(placed)[::-1]
-
-
-def _best_within(placed: Sequence[Span]) -> list[Span]:
-    """The best in the middle, the worst at both ends."""
-    ranked = _best_first(placed)
-    return ranked[1::2][::-1] + ranked[0::2]
-
-
-ARRANGEMENTS: dict[str, Callable[[Sequence[Span]], list[Span]]] = {
-    "ends": list,
-    "best-first": _best_first,
-    "best-last": _best_last,
-    "best-within": _best_within,
-}
-"""Orders of evidence, by name; "ends" has the best documents first and last, as is usual."""
-
-
-def merge_spans(spans: Iterable[Span]) -> list[Span]:
-    """Spans of one document in reading order; with only white space between, they become one."""
-    joined: list[Span] = []
-    for span in sorted(spans, key=lambda span: (span.start, span.end)):
-        last = joined[-1] if joined else None
-        if last and not span.document.text[last.end : span.start].strip():
-            score = max(last.score, span.score)
-            joined[-1] = Span(span.document, last.start, max(last.end, span.end), score)
-        else:
-            joined.append(span)
-    return joined
-
-
-def ledger(whole: Sequence[Span], shown: Sequence[Span], count: Count) -> tuple[ContextEntry, ...]:
-    """What was kept and dropped of each document, in the order of `whole`."""
-    entries = []
-    for span in whole:
-        parts = merge_spans(part for part in shown if part.document.id == span.document.id)
-        tokens = count_document(span.document, count)
-        complete = bool(parts) and (parts[0].start, parts[0].end) == (span.start, span.end)
-        read = tokens if complete else min(tokens, sum(count(part.text) for part in parts))
-        entries.append(
-            ContextEntry(span.document.id, span.document.title, tokens, read, tokens - read)
-        )
-    return tuple(entries)
-
-
-def count_document(document: Document, count: Count) -> int:
-    """Tokens of a document; from a sample for texts of more than two million characters."""
-    length = len(document.text)
-    if length <= _COUNTED_WHOLE:
-        return count(document.text)
-    return count(document.text[:_COUNTED_WHOLE]) * length // _COUNTED_WHOLE
-
-
-def count_words(text: str) -> int:
-    """Words and punctuation marks: the ledger's unit where no model reads the evidence."""
-    return len(_UNIT.findall(text))

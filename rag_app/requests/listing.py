@@ -10,7 +10,7 @@ from generator.answer_mode import AnswerMode
 from generator.draft import Draft
 from generator.evidence import Sentence, Span, evidence_sentences
 from generator.extractive.selector import build_citation
-from generator.prompt.builder import count_words
+from generator.prompt.ledger import count_words
 from generator.request import AskRequest
 from indexing.documents import Document
 from indexing.store.view import StoreView

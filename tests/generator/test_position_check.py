@@ -15,7 +15,7 @@ from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy,
 from generator.ms_poe.method import MsPoE
 from generator.ms_poe.position_method import active_settings
 from generator.position_check import AGREE, agreement, check, compare, is_changed
-from generator.prompt.builder import ARRANGEMENTS
+from generator.prompt.arrangement import ARRANGEMENTS
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest

@@ -22,8 +22,8 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, Field
 
 from generator.answer import Answer, AnswerReady, TextDelta, as_json
-from generator.prompt.builder import count_words
 from generator.prompt.follow_up import Turn
+from generator.prompt.ledger import count_words
 from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs
 from indexing.error_log import logged
 from indexing.errors import Busy, CollectionNotFound, DocumentNotFound, InputError, RagAppError

@@ -20,7 +20,8 @@ from indexing.models.files import generator_revision
 from indexing.models.server.server_name import is_remote
 from rag_app.corpus.corpus import Corpus
 from rag_app.laboratory.calibration.score_file import ScoreFile, key, score_file
-from rag_app.laboratory.evaluation.answers import LabelledQuestion, load_questions, measure_answer
+from rag_app.laboratory.datasets.labelled_questions import LabelledQuestion, load_questions
+from rag_app.laboratory.evaluation.answers import measure_answer
 from rag_app.progress import track
 
 SUPPORTED = 0.9

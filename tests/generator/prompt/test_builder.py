@@ -13,16 +13,10 @@ from generator.decoding.concat import concat
 from generator.evidence import Evidence, Span, gather_evidence
 from generator.lm.causal_lm import CausalModel
 from generator.lm.sampling import Sampling
-from generator.prompt.builder import (
-    SYSTEM,
-    arrange,
-    build_prompt,
-    continue_prompt,
-    count_words,
-    ledger,
-    merge_spans,
-)
+from generator.prompt.arrangement import arrange, merge_spans
+from generator.prompt.builder import SYSTEM, build_prompt, continue_prompt
 from generator.prompt.follow_up import PromptState
+from generator.prompt.ledger import count_words, ledger
 from generator.request import AskRequest
 from indexing.documents import Document, Occasion
 from indexing.errors import InvalidRequest

@@ -14,7 +14,7 @@ from rag_app.chat.conversation_store import ConversationStore, login_key, new_ke
 from rag_app.chat.ratings import question_lines
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
-from rag_app.laboratory.evaluation.answers import load_questions
+from rag_app.laboratory.datasets.labelled_questions import load_questions
 
 FERRY = "The ferry sails at nine o'clock.\u2028Its captain is Joan Reyes."
 

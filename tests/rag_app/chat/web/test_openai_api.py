@@ -11,7 +11,7 @@ import openai
 import pytest
 
 from generator.answer import NOT_SAID, Answer
-from generator.prompt.builder import count_words
+from generator.prompt.ledger import count_words
 from rag_app.chat.web import openai_api
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import Served

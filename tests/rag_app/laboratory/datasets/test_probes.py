@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from generator.prompt.builder import arrange, build_in_order
+from generator.prompt.arrangement import arrange
+from generator.prompt.builder import build_in_order
 from generator.prompt.chat_template import Chat
 from indexing.errors import InvalidRequest, UnreadableFile
 from indexing.models.files import generator_weights

@@ -13,8 +13,10 @@ from indexing.errors import InvalidRequest
 from rag_app.batch.qmsum import meetings
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
+from rag_app.laboratory.datasets import labelled_questions
+from rag_app.laboratory.datasets.labelled_questions import Gold
 from rag_app.laboratory.evaluation import answers
-from rag_app.laboratory.evaluation.answers import KINDS, Gold, evaluate
+from rag_app.laboratory.evaluation.answers import KINDS, evaluate
 
 FERRY = "The ferry sails at nine o'clock in the morning. It carries forty cars and a dog."
 SOUP = "Soup is served at noon in the small kitchen. Bread is baked on Fridays by the cook."
@@ -122,7 +124,8 @@ def test_a_meeting_is_asked_its_own_questions(meetings_file: Path) -> None:
     report = evaluate(meetings_file, kinds=["lead"])
     assert report["questions"] == 3  # those with gold turns
     asked = {
-        one.question: one.document for one in answers._meeting_questions(meetings(meetings_file))
+        one.question: one.document
+        for one in labelled_questions._meeting_questions(meetings(meetings_file))
     }
     alpha, beta = (each.document.id for each in meetings(meetings_file))
     assert asked == {
@@ -160,7 +163,7 @@ def test_gold_evidence_is_in_the_file_that_it_names(
     file = folder / "questions.jsonl"
     file.write_text(json.dumps(asked))
     with Corpus(tmp_path / "corpus") as corpus:
-        (question,) = answers.load_questions(file, corpus)
+        (question,) = labelled_questions.load_questions(file, corpus)
         paths = {Path(corpus.document(gold.document).path).name for gold in question.gold}
     assert paths == found
 
@@ -170,5 +173,5 @@ def test_gold_evidence_without_a_quote_or_in_another_part_is_none(questions: Pat
         asked = {"question": "When?", "evidence": [evidence]}
         questions.write_text(json.dumps(asked))
         with Corpus(questions.parent / ".corpus") as corpus:
-            (question,) = answers.load_questions(questions, corpus)
+            (question,) = labelled_questions.load_questions(questions, corpus)
         assert question.gold == ()
