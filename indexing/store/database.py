@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets
 import shutil
@@ -12,35 +11,23 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from weakref import finalize
 
 from indexing.errors import (
-    CorpusDamaged,
     CorpusError,
     CorpusLocked,
     CorpusNotFound,
-    CorpusReplaced,
     CorpusTooNew,
 )
 from indexing.store.checksums import CURRENT_CHECKSUMS, register
+from indexing.store.database_errors import damaged, irreparable, replaced, sqlite_errors
 from indexing.store.migrations import MIGRATIONS
-
-if TYPE_CHECKING:  # `rag-app --help` imports this file, and NumPy takes longer than all the rest
-    import numpy as np
-    import numpy.typing as npt
 
 WAIT = 30  # seconds for another connection's transaction, a matter of milliseconds as a rule
 
 Synchronous = Literal["normal", "full"]
 """What a power cut may take: the last commits, or none (each waits for the disk)."""
-
-# Primary result codes (sqlite.org/rescode.html) that are no damage to the file.
-_HELD = ("SQLITE_BUSY", "SQLITE_LOCKED")
-_OUTSIDE = (
-    *("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN"),
-    *("SQLITE_PERM", "SQLITE_AUTH", "SQLITE_NOMEM", "SQLITE_TOOBIG"),
-)
 
 
 _BESIDE = ("-wal", "-shm")  # what SQLite keeps beside a database: its log, and an index of that
@@ -71,7 +58,7 @@ class FileIdentity:
         Raises:
             CorpusError: Its folder may not be entered.
         """
-        with _errors(path):
+        with sqlite_errors(path):
             try:
                 stat = path.stat()
             except (FileNotFoundError, NotADirectoryError):
@@ -108,7 +95,7 @@ class Database:
         if before is None:
             raise CorpusNotFound(f"{path}: no such file; check the name given to --corpus")
         if _size(path) == 0:
-            raise irreparable(_damaged(path, "it is cut to 0 bytes"))
+            raise irreparable(damaged(path, "it is cut to 0 bytes"))
         self._connection = self._open(synchronous)
         try:
             self.identity = self._identify()
@@ -171,7 +158,7 @@ class Database:
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
         """All rows of a query, as tuples."""
-        with _errors(self.path):
+        with sqlite_errors(self.path):
             return self._connection.execute(statement, values).fetchall()
 
     def row(self, statement: str, values: Sequence[object] = ()) -> Any:  # noqa: ANN401 - a tuple
@@ -182,24 +169,24 @@ class Database:
         """
         rows = self.rows(statement, values)
         if len(rows) != 1:
-            raise _damaged(self.path, "a row is missing")
+            raise damaged(self.path, "a row is missing")
         return rows[0]
 
     def each(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
         """The rows of a query, one at a time."""
-        with _errors(self.path):
+        with sqlite_errors(self.path):
             # `yield from` would close the cursor, which fails once the connection is closed.
             for row in self._connection.execute(statement, values):  # noqa: UP028
                 yield row
 
     def run(self, statement: str, values: Sequence[object] = ()) -> int:
         """Execute a statement; the row number of the last insert."""
-        with _errors(self.path):
+        with sqlite_errors(self.path):
             return self._connection.execute(statement, values).lastrowid or 0
 
     def run_all(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
         """Execute a statement once for each row of values."""
-        with _errors(self.path):
+        with sqlite_errors(self.path):
             self._connection.executemany(statement, rows)
 
     def copy(self, target: Path) -> None:
@@ -211,7 +198,7 @@ class Database:
             target: A sound database, which is replaced in one transaction that its readers see, or
                 a file that does not exist yet.
         """
-        with _errors(self.path), closing(sqlite3.connect(target, timeout=WAIT)) as other:
+        with sqlite_errors(self.path), closing(sqlite3.connect(target, timeout=WAIT)) as other:
             self._connection.backup(other)
 
     def _open(self, synchronous: Synchronous) -> sqlite3.Connection:
@@ -231,7 +218,7 @@ class Database:
         return self._connect("ro&immutable=1")
 
     def _connect(self, mode: str, *pragmas: str) -> sqlite3.Connection:
-        with _errors(self.path):
+        with sqlite_errors(self.path):
             # Another thread may close it, but not use it.
             connection = sqlite3.connect(
                 f"{self.path.absolute().as_uri()}?mode={mode}",
@@ -276,7 +263,7 @@ class Database:
         try:
             migrate(self)
         except sqlite3.IntegrityError as error:  # the steps before this one never were
-            raise _damaged(self.path, str(error)) from error
+            raise damaged(self.path, str(error)) from error
 
     def _version(self) -> int:
         ((version,),) = self.rows("PRAGMA user_version")
@@ -301,7 +288,7 @@ def create(path: Path) -> None:
         CorpusError: The folder cannot be written to.
     """
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    with _errors(path):
+    with sqlite_errors(path):
         try:
             with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
                 register(connection)
@@ -329,7 +316,7 @@ def swap(draft: Path, path: Path) -> Path:
     number = 1
     while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
         number += 1
-    with _errors(path):
+    with sqlite_errors(path):
         shutil.copyfile(path, aside)
         for suffix in _BESIDE:
             part = path.with_name(path.name + suffix)
@@ -374,14 +361,6 @@ def exists(path: Path) -> bool:
     return FileIdentity.of(path) is not None
 
 
-def replaced(path: Path) -> CorpusReplaced:
-    """The error of writing to a database that is no longer at its path."""
-    return CorpusReplaced(
-        f"{path}: deleted or replaced since it was opened; nothing was written to "
-        "what lies there now; run the same again to write to that"
-    )
-
-
 def _log(path: Path) -> Path:
     """SQLite's write-ahead log of a database."""
     return path.with_name(f"{path.name}-wal")
@@ -401,49 +380,6 @@ def _may_write(path: Path) -> bool:
     return all(os.access(one, os.W_OK, effective_ids=effective) for one in (path, path.parent))
 
 
-@contextmanager
-def _errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
-        raise  # a mistake of this program's
-    except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorname", "")
-        if code.startswith(_HELD):
-            reason = f"{path}: held by another program ({error}); try again"
-            raise CorpusLocked(reason) from error
-        raise (_unusable if code.startswith(_OUTSIDE) else _damaged)(path, str(error)) from error
-    except UnicodeDecodeError as error:  # what SQLite says of damage to a name
-        raise _damaged(path, "a name in it is no text") from error
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            reason = f"{path.parent}: no corpus can lie there ({error.strerror})"
-            raise CorpusError(f"{reason}; name another folder with --corpus") from error
-        raise _unusable(path, error.strerror or str(error)) from error
-
-
-def _unusable(path: Path, reason: str) -> CorpusError:
-    return CorpusError(
-        f"{path}: cannot be used ({reason}); check free space on the disk and your "
-        "rights to the folder, then run the same command again: nothing is lost"
-    )
-
-
-_REPAIR = "try: rag-app verify --repair; or "
-
-
-def _damaged(path: Path, reason: str) -> CorpusDamaged:
-    return CorpusDamaged(
-        f"{path}: not a sound database ({reason}); {_REPAIR}restore a "
-        "backup; or move the folder away and run rag-app index again: your own files are untouched"
-    )
-
-
-def irreparable(error: CorpusDamaged) -> CorpusDamaged:
-    """The error for a database of which nothing can be read, which no repair helps."""
-    return CorpusDamaged(str(error).replace(_REPAIR, ""))
-
-
 def make_folder(folder: Path) -> None:
     """Make a corpus folder where there is none.
 
@@ -457,8 +393,3 @@ def make_folder(folder: Path) -> None:
             f"{folder}: cannot be made into a corpus folder ({error.strerror or error}); "
             "name another with --corpus"
         ) from error
-
-
-def to_blob(vectors: npt.NDArray[np.float32]) -> bytes:
-    """Vectors as they are stored, on any machine: little-endian float32."""
-    return vectors.astype("<f4", copy=False).tobytes()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
-from indexing.store.database import Database, to_blob
+from indexing.store.database import Database
 from indexing.store.index_state import IndexState
 from indexing.store.meta import Meta, fingerprint_key
 
@@ -64,3 +67,8 @@ class Reencoding:
             )
             self._meta.put_fingerprint(fingerprint)
             IndexState(self._database).clear()
+
+
+def to_blob(vectors: npt.NDArray[np.float32]) -> bytes:
+    """Vectors as they are stored, on any machine: little-endian float32."""
+    return vectors.astype("<f4", copy=False).tobytes()

@@ -19,11 +19,11 @@ from indexing.encoder.fingerprint import Fingerprint, check_fingerprint
 from indexing.errors import CorpusNotFound
 from indexing.store.blobs import Blobs
 from indexing.store.collections import DEFAULT, Membership
-from indexing.store.database import Database, Synchronous, exists, make_folder, to_blob
+from indexing.store.database import Database, Synchronous, exists, make_folder
 from indexing.store.database import create as make_database
 from indexing.store.facts import LISTED, LISTED_NOW, SPEAKER_NAMES
 from indexing.store.file_states import FileStates
-from indexing.store.reencoding import Reencoding
+from indexing.store.reencoding import Reencoding, to_blob
 from indexing.store.repair.verification import require_sound_start
 from indexing.store.view import DOCUMENT, StoreView, to_document
 from indexing.text.chunking import speakers_of

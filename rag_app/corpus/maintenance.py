@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.errors import CorpusDamaged
-from indexing.store.database import irreparable
+from indexing.store.database_errors import irreparable
 from indexing.store.store import Store
 from rag_app.corpus.indexes import Indexes
 from rag_app.corpus.ingestion import Ingestion

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from weakref import WeakSet
 
-from indexing.store.database import FileIdentity, Synchronous, replaced
+from indexing.store.database import FileIdentity, Synchronous
+from indexing.store.database_errors import replaced
 from indexing.store.store import FILE_NAME, Store
 from rag_app.corpus import write_lock
 
