@@ -1,15 +1,17 @@
 """Abstention: where the documents probably do not answer, nothing is generated.
 
-The probability that they do is a logistic function of four numbers: the score of the sentence that
+The probability that they do is a logistic function of five numbers: the score of the sentence that
 ranks first; how many names and numbers of the question occur neither around it nor in its title;
-and over all stretches that the reader read, the best words' score and the best logit that a stretch
-answers (no answer is a decision over all of them). Without a reader it is one of how well the
-sentence fits that fits best: its cosine with the question, plus half of how much of what the
-question is about occurs in it or right beside it, in these words or in similar ones, or is the name
-of who says it. Either way it falls to nothing where no sentence fits.
+whether it lacks the kind of value that is asked for, such as an amount or a time of day; and over
+all stretches that the reader read, the best words' score and the best logit that a stretch answers
+(no answer is a decision over all of them). Without a reader it is one of how well the sentence fits
+that fits best: its cosine with the question, plus half of how much of what the question is about
+occurs in it or right beside it, in these words or in similar ones, or is the name of who says it.
+Either way it falls to nothing where no sentence fits.
 
 It is fitted on documents that the reader was not trained on, with near misses written by people and
-with answers left out (`training/reader`); docs/benchmarks.md shows how reliable it is.
+with answers left out (`training/reader`); what a missing value is worth, and where sentences begin
+to fit, by hand on four of the folders of strangers. docs/benchmarks.md shows how reliable it is.
 """
 
 from __future__ import annotations
@@ -22,12 +24,13 @@ import numpy as np
 from generator.evidence import Vectors
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
+from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.ranking import Weights, sentence_scores
 from indexing.text.language import LANGUAGES
 from indexing.text.terms import topic_words, words
 
 _COVERAGE = 0.5
-_UNRELATED, _SOFT = 0.54, 0.02  # fitted on the first sample questions (docs/experiments.md)
+_UNRELATED, _SOFT = 0.5, 0.02  # docs/experiments.md
 _AROUND = 600  # characters before and after a sentence
 _NAME = re.compile(r"(?<!^)\b(?:[A-Z][\w'-]+|\d[\d,.]*\d|\d)\b")  # but for the first word
 
@@ -77,11 +80,14 @@ def answer_features(features: SentenceFeatures, weights: Weights | None = None) 
     if features.reading is None:
         return {"fit": _fit(features)}
     scores = sentence_scores(features, weights)
+    best, slot = int(scores.argmax()), asked_slot(features.question)
+    lacks = slot and not fills(slot, features.question, features.sentences[best].read)
     return {
         "score": float(scores.max()),
         "words": float(features.reading.spans.max()),
         "answerable": float(features.reading.answerable.max()),
-        "names missing": float(_names_missing(features, int(scores.argmax()))),
+        "names missing": float(_names_missing(features, best)),
+        "value missing": float(bool(lacks)),
     }
 
 
