@@ -146,9 +146,22 @@ SLOTS = (
 """In this order: "what percentage" before "how many", "what time" before "when"."""
 
 
+_YES_OR_NO = re.compile(
+    r"\W*(?:was(?= (?:the|an?|it|there|he|she|they|this|that|any|our|your|all|(?-i:[A-Z])\w*)\b)"
+    r"|is|are|were|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would"
+    r"|ist|sind|war|waren|hat|haben|hatte|kann|können|darf|dürfen|muss|müssen|soll|wird|wurde)\b",
+    re.IGNORECASE,
+)
+
+
 def asked_slot(question: str) -> Slot | None:
-    """The kind of value that a question asks for; None where its words do not tell."""
+    """The kind of value that a question asks for; None where its words do not tell.
+
+    Nor where it is answered by yes or no ("Was the deposit repaid?").
+    """
     line = " ".join(question.split())
+    if _YES_OR_NO.match(line):
+        return None
     return next((one for one in SLOTS if one.asked.search(line)), None)
 
 

@@ -25,6 +25,8 @@ from generator.extractive.question.answer_slot import asked_slot, fills
         ("How long did the outage last?", "duration", "Fifty-two minutes.", "Too long."),
         ("How many forms came back?", "number", "Nineteen came back.", "They came back."),
         ("Why was it cut?", None, "", ""),
+        ("Was the deposit of the fee repaid in time?", None, "", ""),
+        ("Was Maren paid a fee?", None, "", ""),
         ("Did they say what happened when it rained?", None, "", ""),
     ],
 )
