@@ -159,7 +159,8 @@ class Indexes:
         while not done.wait(PUBLICATION):
             try:
                 with closing(Store(self._folder)) as store:
-                    self._segments.refresh(store)
+                    self._segments.publish(store)
+                    self._segments.merge(store, most=0)  # what is pressing alone
             except RagAppError as error:  # which ends nothing: it is done again at the end
                 if self._notify is not None:
                     self._notify(str(error))
