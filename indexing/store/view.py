@@ -71,6 +71,18 @@ class DocumentEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedDocument:
+    """What a question may call a document by."""
+
+    id: str
+    path: str
+    part: str
+    title: str
+    occasion: Occasion
+    speakers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentName:
     """What a hit says of its document."""
 
@@ -198,12 +210,16 @@ class StoreView:
             for id_, path, part, title, digest, occasion in self.database.rows(statement)
         ]
 
-    def named(self) -> list[DocumentIdentity]:
-        """The same without digests, for which alone the documents themselves are read."""
-        statement = f"SELECT id, path, part, title, {column(OCCASION)} FROM {self._places}"
+    def named(self) -> list[NamedDocument]:
+        """Every document by row, from what is kept beside the texts."""
+        speakers = f"coalesce(json_extract({column(LISTED)}, '$[5]'), {SPEAKERS_NOW})"
+        columns = f"id, path, part, title, {column(OCCASION)}, {speakers}"
+        rows = self.database.each(f"SELECT {columns} FROM {self._places} ORDER BY row")
         return [
-            DocumentIdentity(id_, path, part, title, "", to_occasion(occasion))
-            for id_, path, part, title, occasion in self.database.rows(f"{statement} ORDER BY row")
+            NamedDocument(
+                id_, path, part, title, to_occasion(occasion), tuple(json.loads(speaking))
+            )
+            for id_, path, part, title, occasion, speaking in rows
         ]
 
     def digest(self, id_: str) -> str | None:
@@ -261,7 +277,8 @@ class StoreView:
     ) -> list[tuple[int, str, str, str, str]]:
         """(row, id, path, part, title) of every document, or of some, by row."""
         where, values = _among("id", ids)
-        statement = f"SELECT row, id, path, part, title FROM {self._places}{where} ORDER BY row"
+        source = self._places if ids is None else self._documents
+        statement = f"SELECT row, id, path, part, title FROM {source}{where} ORDER BY row"
         return self.database.rows(statement, values)
 
     def rows(self) -> list[int]:
@@ -447,10 +464,11 @@ class StoreView:
         """The same, of which only row, id and place are read, from where no texts lie."""
         here = "" if self.scope is None else f" AND collection IN ({self._rows})"
         return (
-            "(SELECT whole.row, id, here.path, here.part, here.title FROM documents AS whole"
-            " INDEXED BY sqlite_autoindex_documents_1 JOIN memberships AS here"
-            " ON here.document = whole.row AND here.collection ="
-            f" (SELECT min(collection) FROM memberships WHERE document = whole.row{here}))"
+            "(SELECT ids.row, id, here.path, here.part, here.title FROM"
+            " (SELECT row, id FROM documents INDEXED BY sqlite_autoindex_documents_1"
+            " ORDER BY row LIMIT -1) AS ids"  # so that all that follows is read in its order
+            " CROSS JOIN memberships AS here ON here.document = ids.row AND here.collection ="
+            f" (SELECT min(collection) FROM memberships WHERE document = ids.row{here}))"
             " AS documents"
         )
 

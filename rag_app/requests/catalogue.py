@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from indexing.cached_property import cached_property
-from indexing.change_detection import DocumentIdentity
 from indexing.filter import Filter
-from indexing.store.view import DocumentEntry
+from indexing.store.view import DocumentEntry, NamedDocument
 from indexing.text.english import DOCUMENT_WORDS, MEETING_WORDS, MONTHS, ORDINALS
 from indexing.text.terms import content_stems
 from rag_app.requests.occasions import Meetings
@@ -91,7 +90,7 @@ class Catalogue:
 
     def __init__(
         self,
-        entries: Sequence[DocumentEntry | DocumentIdentity],
+        entries: Sequence[DocumentEntry | NamedDocument],
         transcripts: Collection[str],
         people: Mapping[str, frozenset[str]] | None = None,
     ) -> None:

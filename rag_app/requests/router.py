@@ -188,8 +188,11 @@ class Router:
         state, known = (store.revision, store.scope), self._catalogues
         catalogue = known.get(state)
         if catalogue is None:
-            people = store.people_by_id()
-            catalogue = Catalogue(store.named(), store.transcripts(), people)
+            every = store.named()
+            people = {
+                one.id: frozenset((*one.occasion.participants, *one.speakers)) for one in every
+            }
+            catalogue = Catalogue(every, [one.id for one in every if one.speakers], people)
             current = {key: one for key, one in known.items() if key[0] == state[0]}
             latest = [*current.items()][-MOST_SCOPES + 1 :]
             self._catalogues = dict([*latest, (state, catalogue)])

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from indexing.change_detection import DocumentIdentity
 from indexing.errors import DocumentNotFound, InvalidRequest
-from indexing.store.view import DocumentEntry
+from indexing.store.view import DocumentEntry, NamedDocument
 
 
-def documents_named(name: str, entries: Sequence[DocumentEntry | DocumentIdentity]) -> list[str]:
+def documents_named(
+    name: str, entries: Sequence[DocumentEntry | NamedDocument | DocumentIdentity]
+) -> list[str]:
     """Ids of the documents a name stands for: an id, a path, a folder, or a title.
 
     Raises:
