@@ -1,11 +1,11 @@
 """The latest word: of statements on the same matter, those of later documents count for more.
 
 "When is the launch?" is answered by four meetings with four dates, and the last of them holds.
-Sentences are on the same matter where they are nearly as good as the best one, have the words of
-the question that it has, and hold a value of the kind that is asked for; a sentence that tells of
-a change is more likely to be the last word than one that only mentions the matter. Documents are
-ordered by their day, as the file says it or as their first lines do; one without any date stands in
-the middle. A question about what was once so asks for no latest word.
+Sentences are on the same matter where they are nearly as good as the best one, have as much of the
+question, and hold a value of the kind that it asks for; a sentence that tells of a change is more
+likely to be the last word than one that only mentions the matter. Documents are ordered by their
+day, as the file says it or as their first lines do; one without any date stands in the middle. A
+question about what was once so asks for no latest word.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from indexing.documents import Document
 from indexing.text.days.stated_date import stated_date
 
 _LATER, _CHANGED = 3.0, 1.0  # what the last document and the telling of a change are worth
-_NEAR = 3.0  # how far below the best score a sentence may be that is on the same matter
-_SHARED = 0.6  # of what the best sentence has of the question, by weight, at least
+_NEAR = 4.0  # how far below the best score a sentence may be that is on the same matter
+_COVERED = 0.6  # of what the best sentence has of the question, at least
 _UNDATED = 0.5  # where a document without a date stands, 0 to 1
 _ONCE = re.compile(
     r"\b(?:originally|(?:at|the|was) first|initial(?:ly)?|previous(?:ly)?|earlier|earliest"
@@ -62,9 +62,8 @@ def latest_scores(features: SentenceFeatures, scores: Vectors) -> Vectors:
     if not asks or asks_for_the_past(features.question) or not np.isfinite(scores).any():
         return added
     best = int(scores.argmax())
-    shared = np.minimum(features.word_similarity, features.word_similarity[best])
-    alike = shared @ features.word_weights >= _SHARED * features.coverage[best]
-    near = map(int, np.flatnonzero((scores >= scores[best] - _NEAR) & alike))
+    covered = features.coverage >= _COVERED * features.coverage[best]
+    near = map(int, np.flatnonzero((scores >= scores[best] - _NEAR) & covered))
     read = {i: features.sentences[i].read for i in near}
     matter = [i for i, text in read.items() if not slot or fills(slot, features.question, text)]
     for i, later in zip(matter, recency([features.sentences[i] for i in matter]), strict=True):
