@@ -239,14 +239,7 @@ const ragApp = (() => {
     const room = document.getElementById("panel").clientHeight - 80;
     const block = card.offsetHeight > room ? "start" : "nearest";
     card.scrollIntoView({ block, behavior: "smooth" });
-    focusShown(card);
-  }
-
-  // While the panel opens, the card may still be hidden, and what is hidden takes no focus.
-  function focusShown(card) {
     card.focus({ preventScroll: true });
-    const wanted = card.matches("#panel.open .source.shown");
-    if (wanted && document.activeElement !== card) requestAnimationFrame(() => focusShown(card));
   }
 
   function closeSources() {

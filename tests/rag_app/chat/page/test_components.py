@@ -43,6 +43,22 @@ def test_a_thumb_meets_one_citation(visit: Visit) -> None:
     assert box is not None and min(box["width"], box["height"]) >= 36
 
 
+def test_sources_take_the_focus_at_once(visit: Visit) -> None:
+    page = visit(width=390, height=844)
+    ask(page)
+    answered(page)
+    hidden = page.evaluate(  # in the moment of the click, before anything is drawn
+        """() => {
+            document.querySelector("#history button.cite").click();
+            const inside = [...document.querySelectorAll("#panel, #panel *")];
+            const focused = document.activeElement.matches("#panel .source.shown");
+            return inside.filter((each) => getComputedStyle(each).visibility !== "visible")
+                .map((each) => each.className).concat(focused ? [] : ["no focus"]);
+        }"""
+    )
+    assert hidden == []
+
+
 def test_the_last_quotes_do_not_stand_beside_the_next_question(visit: Visit) -> None:
     page = visit()
     ask(page)
