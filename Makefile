@@ -103,7 +103,7 @@ test-slow: $(VENV)/installed-dev ## the tests that take minutes
 	$(RUN) pytest -m slow $(TESTS)
 
 .PHONY: campaign
-campaign: $(VENV)/installed-dev ## mutated files, kills, full disks, damage: hours, seeded (docs/reliability.md)
+campaign: $(VENV)/installed-dev ## mutated files, kills, full disks, damage: hours, seeded (docs/notebook/reliability.md)
 	OMP_NUM_THREADS=1 $(RUN) campaign
 
 .PHONY: check
@@ -134,7 +134,7 @@ build/site-scripts: tools/site_scripts.sh
 .PHONY: bench
 bench: $(VENV)/installed ## the tables of methods by tasks: make bench DATA=(folder with QMSum)
 	@test -n "$(DATA)" || { echo "make: where is QMSum? make bench DATA=PATH" >&2; exit 1; }
-	$(BIN)/rag-app evaluate table --data "$(DATA)" --out docs/benchmarks.md
+	$(BIN)/rag-app evaluate table --data "$(DATA)" --out docs/notebook/benchmarks.md
 
 .PHONY: bench-speed
 bench-speed: $(VENV)/installed ## speed and memory: indexes by size, encoding, generation, follow-ups

@@ -1,4 +1,4 @@
-"""What this machine can do at most: what the figures of docs/performance.md stand beside.
+"""What this machine can do at most: what the figures of docs/notebook/performance.md stand beside.
 
 Reading memory, matrix products, and starting Python with what a command cannot do without.
 """

@@ -46,6 +46,6 @@ class Result:
             self.progress(self.trials, self.planned)
 
     def row(self) -> str:
-        """A line of the table in docs/reliability.md."""
+        """A line of the table in docs/notebook/reliability.md."""
         ways = ", ".join(f"{name}: {count:,}" for name, count in self.outcomes.most_common())
         return f"| {self.attack} | {self.trials:,} | {len(self.failures):,} | {ways} |"

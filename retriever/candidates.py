@@ -9,7 +9,8 @@ similarity varies over the corpus, which is what its weight is measured in.
 
 So a document can be lost only if codes mistake its passages, or if it is too far down to be a
 candidate, and the scores of what is returned differ from those of full scoring by the estimate
-alone. tests/retriever compares the two; docs/benchmarks.md says how often the same documents win.
+alone. tests/retriever compares the two; docs/notebook/benchmarks.md says how often the same
+documents win.
 """
 
 from __future__ import annotations

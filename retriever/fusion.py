@@ -3,7 +3,7 @@
 A feature's scale differs from query to query (a BM25 of 3 can be much or little), so each is
 brought to mean 0 and deviation 1 over the candidates first (z-score fusion: Lee, SIGIR 1997; Fox
 and Shaw, TREC-2, for the weighted sum). Weights were fitted on the QMSum training split;
-docs/experiments.md says how, and what each feature gives.
+docs/notebook/experiments.md says how, and what each feature gives.
 """
 
 from __future__ import annotations

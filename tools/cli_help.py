@@ -6,7 +6,9 @@ usage: python tools/cli_help.py [--check]
 from __future__ import annotations
 
 import difflib
+import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,12 +17,13 @@ import click
 from rag_app.cli.main import main
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "cli.md"
-WIDTH = 100
+SHARED_BY = 3
+"""An option of at least so many commands, the same in each, is described once."""
 TOP = """\
 # Commands
 
-The help of every command, written by `make docs`; `make test` checks that it is current. How to set
-defaults of your own: [configuration](configuration.md).
+The help of every command, written by `make docs`; `make test` checks that it is current. In a
+terminal: `rag-app COMMAND --help`. How to set defaults of your own: [configuration](configuration.md).
 
 | exit status | |
 |---|---|
@@ -32,16 +35,25 @@ defaults of your own: [configuration](configuration.md).
 | 130 | stopped by Ctrl-C |
 """
 
+Row = tuple[str, str]
+"""An option with its value, and what it does."""
+
 
 def page() -> str:
     """The whole page."""
     top = click.Context(
         main,
         info_name="rag-app",
-        terminal_width=WIDTH,
         help_option_names=main.context_settings.get("help_option_names"),
     )
-    return "\n".join([TOP, *map(_section, _contexts(top))])
+    contexts = list(_contexts(top))
+    counts = Counter(row for context in contexts for row in _options(context))
+    often = {
+        row[0]: row for row, commands in reversed(counts.most_common()) if commands >= SHARED_BY
+    }
+    shared = sorted(often.values())
+    sections = [_section(context, shared) for context in contexts]
+    return "\n".join([TOP, *sections, "## Shared options\n", *map(_line, shared), ""])
 
 
 def _contexts(context: click.Context) -> Iterator[click.Context]:
@@ -54,9 +66,40 @@ def _contexts(context: click.Context) -> Iterator[click.Context]:
             yield from _contexts(click.Context(command, parent=context, info_name=name))
 
 
-def _section(context: click.Context) -> str:
-    words = context.command_path
-    return f"## {words}\n\n```text\n{context.command.get_help(context)}\n```\n"
+def _options(context: click.Context) -> list[Row]:
+    """What help says of each option of a command."""
+    options = context.command.get_params(context)
+    rows = (each.get_help_record(context) for each in options if isinstance(each, click.Option))
+    return [(name, " ".join(text.split())) for name, text in filter(None, rows)]
+
+
+def _line(row: Row) -> str:
+    name, text = row
+    return f"- `{name}`: {_escaped(text)}"
+
+
+def _escaped(text: str) -> str:
+    """A text of help as Markdown, in one line; what stands in backticks stays as it is."""
+    parts = " ".join(text.split()).split("`")
+    parts[::2] = [re.sub(r"([*<])", r"\\\1", part) for part in parts[::2]]
+    return "`".join(parts)
+
+
+def _section(context: click.Context, shared: list[Row]) -> str:
+    """Usage, description, the command's own options, and the names of those that it shares."""
+    command = context.command
+    options = _options(context)
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    text = _escaped(command.help or "")
+    lines = [f"## {context.command_path}\n", f"`{usage}`\n", f"{text}\n"]
+    if isinstance(command, click.Group):
+        place = context.command_path.replace(" ", "-")
+        links = (f"[{name}](#{place}-{name})" for name in command.list_commands(context))
+        lines.append("Commands: " + ", ".join(links) + ".\n")
+    own = [row for row in options if row not in shared]
+    lines += [*map(_line, own), *([""] if own else [])]
+    also = [f"`{row[0].split()[0].rstrip(',')}`" for row in options if row in shared]
+    return "\n".join([*lines, f"Also {', '.join(also)}: [shared options](#shared-options).\n"])
 
 
 def check() -> int:

@@ -6,12 +6,14 @@ Hooks of MkDocs (`hooks` in mkdocs.yml), called by `make site`.
 from __future__ import annotations
 
 import ast
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT / "build" / "site-scripts"
@@ -31,21 +33,29 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds what does not lie in docs/."""
     for name, page in PAGES.items():
         text = (ROOT / name).read_text(encoding="utf-8")
-        files.append(File.generated(config, page, content=LINK.sub(_on_the_site, text)))
+        text = LINK.sub(_on_the_site(posixpath.dirname(name), ""), text)
+        files.append(File.generated(config, page, content=text))
     files.append(File.generated(config, "reference.md", content="\n".join(_reference())))
     for file in [*SCRIPTS.glob("*.js"), *FONTS.glob("*.woff2"), FONTS / "OFL.txt"]:
         files.append(File.generated(config, f"assets/{file.name}", abs_src_path=str(file)))
     return files
 
 
-def on_page_markdown(markdown: str, **_: object) -> str:
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     """Links out of docs/ lead to the pages that were added."""
-    return LINK.sub(_on_the_site, markdown)
+    folder = posixpath.dirname(page.file.src_uri)
+    return LINK.sub(_on_the_site(f"docs/{folder}", folder), markdown)
 
 
-def _on_the_site(link: re.Match[str]) -> str:
-    path = link[2].removeprefix("../")
-    return link[1] + PAGES.get(path, path.removeprefix("docs/"))
+def _on_the_site(source: str, folder: str) -> Callable[[re.Match[str]], str]:
+    """Rewrites links of a page in a folder of the checkout for its folder of the site."""
+
+    def linked(link: re.Match[str]) -> str:
+        path = posixpath.normpath(posixpath.join(source, link[2]))
+        page = PAGES.get(path, path.removeprefix("docs/"))
+        return link[1] + posixpath.relpath(page, folder or ".")
+
+    return linked
 
 
 def _reference() -> Iterator[str]:

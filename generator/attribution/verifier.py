@@ -3,7 +3,7 @@
 A cross-encoder: the packaged encoder reads sentence and excerpt together (`[CLS] sentence [SEP]
 excerpt [SEP]`), and one logit says whether the excerpt supports the sentence. It was tuned on
 questions on passages and on QMSum's training meetings (`training/verifier`); what was added to the
-encoder's weights belongs beside this file. docs/experiments.md has the figures.
+encoder's weights belongs beside this file. docs/notebook/experiments.md has the figures.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ Either way it falls to nothing where no sentence fits.
 
 It is fitted on documents that the reader was not trained on, with near misses written by people and
 with answers left out (`training/reader`); what a missing value is worth, and where sentences begin
-to fit, by hand on four of the folders of strangers. docs/benchmarks.md shows how reliable it is.
+to fit, by hand on four of the folders of strangers. docs/notebook/benchmarks.md shows how reliable
+it is.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from indexing.text.language import LANGUAGES
 from indexing.text.terms import topic_words, words
 
 _COVERAGE = 0.5
-_UNRELATED, _SOFT = 0.52, 0.02  # docs/experiments.md
+_UNRELATED, _SOFT = 0.52, 0.02  # docs/notebook/experiments.md
 _AROUND = 600  # characters before and after a sentence
 _NAME = re.compile(r"(?<!^)\b(?:[A-Z][\w'-]+|\d[\d,.]*\d|\d)\b")  # but for the first word
 

@@ -2,7 +2,7 @@
 
 Few of the retriever's best passages answer, and a language model on a CPU reads some dozen tokens a
 second. So a small prompt gets the sentences that rank best as an answer (`ranking`), each with its
-neighbours, instead of whole passages; docs/experiments.md has what that loses.
+neighbours, instead of whole passages; docs/notebook/experiments.md has what that loses.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ entry in a list of references, comes after what is (`non_prose`).
 The weights are those of a softmax over a question's sentences (a conditional logit: McFadden,
 1974). All but the reader's were fitted, and rounded, on 65 real meeting questions and the first
 sample questions; their sum and the reader's two are joined by three numbers that were fitted on
-other texts. docs/experiments.md has the figures.
+other texts. docs/notebook/experiments.md has the figures.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The writer: low-rank adapters with which the packaged model answers from a handful of quotes.
 
 They were trained on QMSum's queries and on questions on passages (`training/writer`), and are
-merged into the model when it is loaded. docs/experiments.md has the figures.
+merged into the model when it is loaded. docs/notebook/experiments.md has the figures.
 """
 
 from __future__ import annotations

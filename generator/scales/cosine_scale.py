@@ -4,7 +4,7 @@ One encoder gives unrelated sentences a cosine of 0.05, another of 0.75. So each
 on question and answer pairs and words that ship (`probe_texts`): the mean cosine of pairs that
 belong together, and of pairs that do not. Both are moved to where the packaged encoder has them,
 and all others along with them. What is fitted on the packaged encoder's cosines then holds for
-another one as far as that separates as well. docs/experiments.md has the figures.
+another one as far as that separates as well. docs/notebook/experiments.md has the figures.
 """
 
 from __future__ import annotations

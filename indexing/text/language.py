@@ -2,7 +2,7 @@
 
 Function words tell: they are a third of any running text, and hardly any of them is one in two
 languages. A text in none of these languages counts as English, whose rules do little harm. (A
-library that knows more languages was tried: docs/experiments.md.)
+library that knows more languages was tried: docs/notebook/experiments.md.)
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ The packaged encoder reads windows of a document, and a sentence's vector is the
 tokens ("late chunking": Günther et al. 2024, arXiv 2409.04701), so that "It's the ninth." knows
 what it is about. Low-rank adapters of the encoder's layers (LoRA: Hu et al. 2021, arXiv 2106.09685)
 were tuned on QMSum's training meetings for marked utterances to come before others
-(`training/reader/tune_context.py`); they ship with the package (figures: docs/experiments.md).
+(`training/reader/tune_context.py`); they ship with the package. Figures:
+docs/notebook/experiments.md.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Below `FLAT_BELOW` vectors the index is flat: every product is computed, on the 
 there on, short codes of all vectors are scanned (product quantisation with 4-bit codes that are
 looked up in registers: André et al., VLDB 2015), four times as many as asked for are taken, and
 their products are computed from the vectors themselves, which are memory-mapped. So scores are
-always exact, and what can be missed is a neighbour whose code is far off. docs/benchmarks.md has
-the recall, beside that of HNSW and of inverted lists, which lose more and take longer, as questions
+always exact, and what can be missed is a neighbour whose code is far off. docs/notebook/benchmarks.md
+has the recall, beside that of HNSW and of inverted lists, which lose more and take longer, as questions
 lie far from passages. Where `faiss-gpu` and a GPU are found, a large index is searched there, flat.
 """
 
@@ -27,7 +27,9 @@ from indexing.models.runtime import keep_memory
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
-FLAT_BELOW = 65536  # vectors that are compared one by one; more would be felt (docs/benchmarks.md)
+FLAT_BELOW = (
+    65536  # vectors that are compared one by one; more would be felt (docs/notebook/benchmarks.md)
+)
 GPU_DEPTH = 2048  # the most neighbours that FAISS returns from a GPU
 OVERFETCH = 4  # codes looked at for each neighbour that is wanted,
 MIN_CANDIDATES = 1024  # and at least so many
