@@ -23,7 +23,7 @@ TOP = """\
 # Commands
 
 The help of every command, written by `make docs`; `make test` checks that it is current. In a
-terminal: `rag-app COMMAND --help`. How to set defaults of your own: [configuration](configuration.md).
+terminal: `rag-app COMMAND --help`. Defaults of your own: [configuration](configuration.md).
 
 | exit status | |
 |---|---|

@@ -4,9 +4,9 @@ Below `FLAT_BELOW` vectors the index is flat: every product is computed, on the 
 there on, short codes of all vectors are scanned (product quantisation with 4-bit codes that are
 looked up in registers: André et al., VLDB 2015), four times as many as asked for are taken, and
 their products are computed from the vectors themselves, which are memory-mapped. So scores are
-always exact, and what can be missed is a neighbour whose code is far off. docs/notebook/benchmarks.md
-has the recall, beside that of HNSW and of inverted lists, which lose more and take longer, as questions
-lie far from passages. Where `faiss-gpu` and a GPU are found, a large index is searched there, flat.
+always exact, and what can be missed is a neighbour whose code is far off. The recall is in
+docs/notebook/benchmarks.md, beside that of HNSW and of inverted lists, which lose more and take
+longer, as questions lie far from passages. Where `faiss-gpu` and a GPU are found, a large index is searched there, flat.
 """
 
 from __future__ import annotations

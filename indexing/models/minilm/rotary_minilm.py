@@ -5,7 +5,8 @@ of transformers that is this with rotary positions (RoFormer: Su et al., arXiv 2
 table of positions is Jina Embeddings v3 (Sturua et al., arXiv 2409.10173); every other weight of
 the packaged encoder has its place there. It was distilled from the packaged encoder on texts of at
 most 256 tokens (`training/rope`; docs/notebook/context-extension.md has the figures).
-`variant.py` says how it is kept; queries and keys, in other coordinates than the packaged ones, are kept whole.
+`variant.py` says how it is kept; queries and keys, in other coordinates than the packaged ones, are
+kept whole.
 """
 
 from __future__ import annotations
