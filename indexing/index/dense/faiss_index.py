@@ -6,7 +6,8 @@ looked up in registers: André et al., VLDB 2015), four times as many as asked f
 their products are computed from the vectors themselves, which are memory-mapped. So scores are
 always exact, and what can be missed is a neighbour whose code is far off. The recall is in
 docs/notebook/benchmarks.md, beside that of HNSW and of inverted lists, which lose more and take
-longer, as questions lie far from passages. Where `faiss-gpu` and a GPU are found, a large index is searched there, flat.
+longer, as questions lie far from passages. Where `faiss-gpu` and a GPU are found, a large index is
+searched there, flat.
 """
 
 from __future__ import annotations
