@@ -11,7 +11,7 @@ question about what was once so asks for no latest word.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -49,26 +49,52 @@ def asks_for_the_past(question: str) -> bool:
     return _ONCE.search(question) is not None
 
 
-def latest_scores(features: SentenceFeatures, scores: Vectors) -> Vectors:
-    """(n,) what is added to the score of each sentence for being the latest word.
+def statements(features: SentenceFeatures, scores: Vectors) -> dict[int, float]:
+    """The sentences that compete for the latest word, by index: how late each is, 0 to 1.
 
     Args:
         features: Of the sentences.
-        scores: (n,) without it.
+        scores: (n,) how well each answers, whenever it was said.
     """
-    added = np.zeros(len(scores), np.float32)
     slot = asked_slot(features.question)
     asks = slot is not None or _FACT.match(features.question) is not None
     if not asks or asks_for_the_past(features.question) or not np.isfinite(scores).any():
-        return added
+        return {}
     best = int(scores.argmax())
     covered = features.coverage >= _COVERED * features.coverage[best]
     near = map(int, np.flatnonzero((scores >= scores[best] - _NEAR) & covered))
     read = {i: features.sentences[i].read for i in near}
     matter = [i for i, text in read.items() if not slot or fills(slot, features.question, text)]
-    for i, later in zip(matter, recency([features.sentences[i] for i in matter]), strict=True):
-        added[i] = _LATER * later + _CHANGED * bool(_CHANGE.search(read[i]))
+    late = recency([features.sentences[i] for i in matter])
+    return dict(zip(matter, late, strict=True))
+
+
+def latest_scores(features: SentenceFeatures, late: Mapping[int, float]) -> Vectors:
+    """(n,) what is added to the score of each sentence for being the latest word.
+
+    Args:
+        features: Of the sentences.
+        late: How late each statement is, by index.
+    """
+    added = np.zeros(len(features.sentences), np.float32)
+    for i, later in late.items():
+        changed = _CHANGE.search(features.sentences[i].read) is not None
+        added[i] = _LATER * later + _CHANGED * changed
     return added
+
+
+def adds_nothing(features: SentenceFeatures, i: int, told: Collection[int]) -> bool:
+    """Whether a statement only repeats values of others of its document.
+
+    Args:
+        features: Of the sentences.
+        i: The statement's index.
+        told: The indexes of statements that are told before it.
+    """
+    slot, sentence = asked_slot(features.question), features.sentences[i]
+    others = (features.sentences[j] for j in told)
+    before = " ".join(one.read for one in others if one.document.id == sentence.document.id)
+    return slot is not None and before != "" and not fills(slot, before, sentence.read)
 
 
 def recency(sentences: Sequence[Sentence]) -> list[float]:

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from generator.evidence import Sentence, Vectors
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
-from generator.extractive.latest import latest_scores
+from generator.extractive.latest import latest_scores, statements
 from generator.extractive.non_prose import names_only, non_prose
 from generator.extractive.question.answer_type import AnswerType, classify_question, has_answer_type
 from generator.extractive.table_rows import row_scores
@@ -63,10 +64,29 @@ def sentence_scores(features: SentenceFeatures, weights: Weights | None = None) 
     return np.asarray(np.where(has_content | ~has_content.any(), scores, -np.inf), np.float32)
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """By which sentences are quoted.
+
+    Attributes:
+        scores: (n,) `sentence_scores`, and more for the latest word.
+        late: How late each statement on a matter that changes is, 0 to 1, by index.
+    """
+
+    scores: Vectors
+    late: Mapping[int, float]
+
+    @classmethod
+    def of(cls, features: SentenceFeatures, weights: Weights | None = None) -> Ranking:
+        """Of all sentences; arguments as of `sentence_scores`."""
+        scores = sentence_scores(features, weights)
+        late = statements(features, scores)
+        return cls(np.asarray(scores + latest_scores(features, late), np.float32), late)
+
+
 def answer_scores(features: SentenceFeatures, weights: Weights | None = None) -> Vectors:
-    """(n,) by which sentences are quoted: `sentence_scores`, and more for the latest word."""
-    scores = sentence_scores(features, weights)
-    return np.asarray(scores + latest_scores(features, scores), np.float32)
+    """(n,) by which sentences are quoted; arguments as of `sentence_scores`."""
+    return Ranking.of(features, weights).scores
 
 
 def probabilities(scores: Vectors) -> Vectors:

@@ -16,8 +16,9 @@ import numpy as np
 from generator.answer import Citation
 from generator.evidence import Sentence
 from generator.extractive.features import SentenceFeatures
+from generator.extractive.latest import adds_nothing
 from generator.extractive.quote_length import QuoteLength
-from generator.extractive.ranking import answer_scores, probabilities
+from generator.extractive.ranking import Ranking, answer_scores, probabilities
 from generator.extractive.table_rows import named_rows
 from indexing.text.tables import is_row
 
@@ -36,7 +37,8 @@ def select_quotes(features: SentenceFeatures, *, length: QuoteLength) -> list[Se
         features: Of the evidence sentences.
         length: Of the answer.
     """
-    sentences, scores = features.sentences, answer_scores(features)
+    sentences, ranking = features.sentences, Ranking.of(features)
+    scores = ranking.scores
     selection: list[int] = []
     texts: set[str] = set()
     words, sure = 0, 0.0
@@ -50,6 +52,8 @@ def select_quotes(features: SentenceFeatures, *, length: QuoteLength) -> list[Se
         text = " ".join(sentences[i].text.split())
         size = len(text.split())
         if text in texts or (selection and words + size > _SLACK * length.words):
+            continue
+        if i in ranking.late and adds_nothing(features, i, ranking.late.keys() & selection):
             continue
         if len(_merge(sentences[j] for j in (*selection, i))) > length.quotes:
             continue
@@ -67,7 +71,29 @@ def select_quotes(features: SentenceFeatures, *, length: QuoteLength) -> list[Se
         return min(table) if first in table else first, quote.start
 
     quotes.sort(key=rank)
+    told = [(sentences[i], later) for i, later in ranking.late.items() if i in selection]
+    quotes[1:] = _earlier_below(quotes[1:], told)
     return [_with_what_follows(one, sentences) for one in quotes[:1]] + quotes[1:]
+
+
+def _earlier_below(
+    quotes: Sequence[Sentence], told: Iterable[tuple[Sentence, float]]
+) -> list[Sentence]:
+    """The quotes, those that are statements on a matter from the latest to the earliest.
+
+    Args:
+        quotes: Best first.
+        told: Each statement, and how late it is.
+    """
+    late = {
+        place: later
+        for one, later in told
+        for place, quote in enumerate(quotes)
+        if [*_within(quote, [one])]
+    }
+    order = sorted(late, key=lambda place: -late[place])
+    moved = dict(zip(sorted(late), order, strict=True))
+    return [quotes[moved.get(place, place)] for place in range(len(quotes))]
 
 
 def _with_what_follows(quote: Sentence, sentences: Iterable[Sentence]) -> Sentence:

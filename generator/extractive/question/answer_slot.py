@@ -23,6 +23,8 @@ _CURRENCY = (
     r"|dkk|franken|rappen|quid|[km]?€|£|\$|p\b"
 )
 
+_UNCOUNTED = r"(?! (?:(?!this|\w{3,}days)\w{3,}s|per|hundred|thousand|million|more|other)\b)"
+
 
 def _any(*forms: str) -> str:
     return "|".join(forms)
@@ -34,7 +36,7 @@ _CLOCK = _any(
     r"\b\d{1,2} ?uhr\b",
     r"o'clock|\b(?:noon|midnight|lunchtime|mittags?|mitternacht)\b",
     rf"\b(?:half|quarter|five|ten|twenty) (?:past|to) (?:{_HOURS})\b",
-    rf"\b(?:at|by|until|till|from|to|before|after) (?:about )?(?:{_HOURS})\b",
+    rf"\b(?:at|by|until|till|from|to|before|after) (?:about )?(?:{_HOURS})\b{_UNCOUNTED}",
     r"\bhalb \w+\b|\bviertel (?:vor|nach) \w+",
 )
 _DATE = _any(

@@ -9,7 +9,13 @@ import pytest
 
 from generator.evidence import Embed, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
-from generator.extractive.latest import asks_for_the_past, document_days, latest_scores, recency
+from generator.extractive.latest import (
+    asks_for_the_past,
+    document_days,
+    latest_scores,
+    recency,
+    statements,
+)
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import select_quotes
 from indexing.documents import Document, Occasion
@@ -42,9 +48,17 @@ def test_the_latest_statement_leads(order: tuple[int, ...], embed: Embed) -> Non
     assert "eleventh of May" in first.text
 
 
+def test_earlier_statements_follow_from_the_latest_to_the_earliest(embed: Embed) -> None:
+    documents = meetings()
+    again = replace(documents[2], text=f"{documents[2].text} The launch is the eleventh of May.")
+    features = features_of("When is the launch?", embed, [*documents[:2], again])
+    quotes = select_quotes(features, length=QuoteLength(enough=1.0))
+    assert [one.document.id for one in quotes] == ["m2", "m1", "m0"]
+
+
 def test_what_was_once_so_is_not_the_latest(embed: Embed) -> None:
     features = features_of("When was the launch originally?", embed, meetings())
-    assert not latest_scores(features, np.zeros(3, np.float32)).any()
+    assert not statements(features, np.zeros(3, np.float32))
     assert asks_for_the_past("Wann war der Start ursprünglich?")
     assert not asks_for_the_past("When is the launch now?")
 
@@ -52,7 +66,7 @@ def test_what_was_once_so_is_not_the_latest(embed: Embed) -> None:
 def test_only_statements_on_the_same_matter_compete(embed: Embed) -> None:
     other = replace(prose("Lunch is now at noon.", name="later"), occasion=Occasion("2026-06-01"))
     features = features_of("When is the launch?", embed, [*meetings(), other])
-    added = latest_scores(features, features.coverage)
+    added = latest_scores(features, statements(features, features.coverage))
     assert added[2] == added.max() and added[3] == 0
 
 

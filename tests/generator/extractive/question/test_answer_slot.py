@@ -21,6 +21,7 @@ from generator.extractive.question.answer_slot import asked_slot, fills
         ("Was kostet der Kran?", "money", "CHF 4'200 im Monat.", "Er ist bald da."),
         ("What percentage of doctors passed?", "share", "It was 74 per cent.", "Some passed."),
         ("When does the bus leave?", "date", "It leaves at 7.58.", "It leaves late."),
+        ("When is the tour?", "date", "At ten this morning.", "At ten pounds, from two sellers."),
         ("Wann ist die Abnahme?", "date", "Am 14. März.", "Bald."),
         ("How long did the outage last?", "duration", "Fifty-two minutes.", "Too long."),
         ("How many forms came back?", "number", "Nineteen came back.", "They came back."),
