@@ -125,18 +125,27 @@ class Vectors:
         k: int,
         allowed: Mask | None,
     ) -> tuple[FloatArray, IntArray]:
-        """The best of what all segments find."""
+        """The best of what all segments find; those without codes are compared as a whole."""
         if self._only is not None:
             return search(self._only, queries, k, allowed=allowed)
         scores, positions = [], []
         for index, places in self.parts:
-            some, local = search(index, queries, k, allowed=_allowed(places, allowed))
-            at = np.where(local < 0, -1, places.at(np.maximum(local, 0).astype(np.int32)))
+            mask = _allowed(places, allowed)
+            if index.is_approximate:
+                some, local = search(index, queries, k, allowed=mask)
+                at = np.where(local < 0, -1, places.at(np.maximum(local, 0).astype(np.int32)))
+            else:  # so many are wanted that a heap of the best would take longer
+                every = np.flatnonzero(np.ones(len(index), np.bool_) if mask is None else mask)
+                some = index.inner_products(queries, every)
+                at = np.broadcast_to(places.at(every.astype(np.int32)), some.shape)
             scores.append(some)
             positions.append(at)
         whole, found = np.concatenate(scores, axis=1), np.concatenate(positions, axis=1)
         k = min(k, len(self) if allowed is None else int(allowed.sum()))
-        order = np.lexsort((found, -whole), axis=1)[:, :k]
+        if k < whole.shape[1]:
+            top = np.argpartition(-whole, k, axis=1)[:, :k]
+            whole, found = (np.take_along_axis(one, top, axis=1) for one in (whole, found))
+        order = np.lexsort((found, -whole), axis=1)
         return np.take_along_axis(whole, order, axis=1), np.take_along_axis(found, order, axis=1)
 
 
