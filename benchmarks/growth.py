@@ -7,6 +7,7 @@ not part of it.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -46,7 +47,7 @@ class GrowthReport:
 
     Attributes:
         passages: Before.
-        first_index: Seconds to index them.
+        first_index: Seconds to index them; None where that was done before.
         change: Seconds from the commit of a document to its first hit: median, and the most.
         written: Megabytes written for it: median, and the most.
         removal: Seconds from the removal of a document to a search without it: median.
@@ -62,7 +63,7 @@ class GrowthReport:
     """
 
     passages: int
-    first_index: float
+    first_index: float | None
     change: tuple[float, float]
     written: tuple[float, float]
     removal: float
@@ -86,52 +87,79 @@ class _Written:
     bytes_written: int
 
 
-def evaluate(passages: int, *, documents: int, queries: int) -> GrowthReport:
-    """Measure a corpus of so many passages, and so many documents more."""
+def evaluate(
+    passages: int, *, documents: int, queries: int, keep: Path | None = None
+) -> GrowthReport:
+    """Measure a corpus of so many passages, and so many documents more.
+
+    Args:
+        passages: Of the corpus.
+        documents: That come in a row.
+        queries: Of each kind.
+        keep: A folder in which the corpus stays as it is at first, for other runs.
+    """
     corpus = SyntheticCorpus.of(passages)
-    with tempfile.TemporaryDirectory() as name, closing(Store(Path(name), create=True)) as store:
-        folder = Path(name)
-        vectors = fill(store, corpus)
-        places = np.linspace(0, passages - 1, queries).astype(np.int64)
-        sample = corpus.queries(vectors[places], places)
-        texts, embed = [each.text for each in sample], embedder(sample)
-        del vectors
-        writing, reading = Segments(folder), Segments(folder)
-        first_index = clock(lambda: writing.refresh(store))
-        search = partial(_search, store, reading, embed)
-        search(texts[0])
-        quiet = _percentiles([clock(partial(search, text)) for text in texts])
-        singles = [_one_more(store, writing, search, n, texts[n]) for n in range(SINGLE)]
-        rows = store.document_rows()[-3:]
-        removals = [_one_less(store, writing, search, row[1], texts[0]) for row in rows]
-        seen: list[tuple[float, int]] = []
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-            process.submit(_warm_up).result()
-            adding = process.submit(_add, folder, documents)
-            times = list[float]()
-            while not adding.done():
-                times.append(clock(partial(search, texts[len(times) % len(texts)])))
-                seen.append((perf_counter(), _pending(store)))
-            added = adding.result()
-        after = _percentiles([clock(partial(search, text)) for text in texts])
-        entries = [entry for _, entry in store.index.manifest().segments]
-        each = sum(entry.size for entry in entries) / sum(entry.passages for entry in entries)
-        return GrowthReport(
-            passages,
-            round(first_index, 2),
-            _median_and_most([seconds for seconds, _ in singles]),
-            _median_and_most([megabytes for _, megabytes in singles]),
-            round(float(np.median(removals)), 3),
-            quiet,
-            _percentiles(times),
-            len(times),
-            round(added.seconds, 1),
-            round(_longest(seen), 2),
-            round(added.megabytes),
-            round(added.bytes_written / (each * documents * PASSAGES), 1),
-            len(entries),
-            after,
-        )
+    with tempfile.TemporaryDirectory(dir=keep) as name:
+        folder, made = Path(name) / "grown", (keep or Path(name)) / str(passages)
+        first_index = None if made.exists() else _make(made, corpus)
+        shutil.copytree(made, folder)
+        with closing(Store(folder)) as store:
+            return _grow(store, folder, corpus, first_index, documents, queries)
+
+
+def _make(folder: Path, corpus: SyntheticCorpus) -> float:
+    """A corpus; seconds to index it."""
+    with closing(Store(folder, create=True)) as store:
+        fill(store, corpus)
+        return clock(lambda: Segments(folder).refresh(store))
+
+
+def _grow(
+    store: Store,
+    folder: Path,
+    corpus: SyntheticCorpus,
+    first_index: float | None,
+    documents: int,
+    queries: int,
+) -> GrowthReport:
+    writing, reading = Segments(folder), Segments(folder)
+    places = np.linspace(0, len(corpus.owner) - 1, queries).astype(np.int64)
+    sample = corpus.queries(reading.current(store).passage_vectors.at(places), places)
+    texts, embed = [each.text for each in sample], embedder(sample)
+    search = partial(_search, store, reading, embed)
+    search(texts[0])
+    quiet = _percentiles([clock(partial(search, text)) for text in texts])
+    singles = [_one_more(store, writing, search, n, texts[n]) for n in range(SINGLE)]
+    rows = store.document_rows()[-3:]
+    removals = [_one_less(store, writing, search, row[1], texts[0]) for row in rows]
+    seen: list[tuple[float, int]] = []
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        process.submit(_warm_up).result()
+        adding = process.submit(_add, folder, documents)
+        times = list[float]()
+        while not adding.done():
+            times.append(clock(partial(search, texts[len(times) % len(texts)])))
+            seen.append((perf_counter(), _pending(store)))
+        added = adding.result()
+    after = _percentiles([clock(partial(search, text)) for text in texts])
+    entries = [entry for _, entry in store.index.manifest().segments]
+    each = sum(entry.size for entry in entries) / sum(entry.passages for entry in entries)
+    return GrowthReport(
+        len(corpus.owner),
+        first_index,
+        _median_and_most([seconds for seconds, _ in singles]),
+        _median_and_most([megabytes for _, megabytes in singles]),
+        round(float(np.median(removals)), 3),
+        quiet,
+        _percentiles(times),
+        len(times),
+        round(added.seconds, 1),
+        round(_longest(seen), 2),
+        round(added.megabytes),
+        round(added.bytes_written / (each * documents * PASSAGES), 1),
+        len(entries),
+        after,
+    )
 
 
 def _search(store: Store, segments: Segments, embed: Embed, text: str) -> list[str]:
@@ -254,7 +282,7 @@ def _median_and_most(values: Sequence[float]) -> tuple[float, float]:
 def text(reports: Sequence[GrowthReport]) -> str:
     """A table in Markdown."""
     rows: list[tuple[str, Callable[[GrowthReport], str]]] = [
-        ("index them, s", lambda r: f"{r.first_index:.1f}"),
+        ("index them, s", lambda r: f"{r.first_index:.1f}" if r.first_index else "before"),
         ("one document more, to its first hit, median / most, s", lambda r: _slashed(r.change)),
         ("written for it, median / most, MB", lambda r: _slashed(r.written)),
         ("one document less, s", lambda r: f"{r.removal}"),
@@ -287,9 +315,18 @@ def _slashed(values: Sequence[float]) -> str:
 )
 @click.option("--documents", default=1000, show_default=True, help="That come in a row.")
 @click.option("--queries", type=click.IntRange(min=20), default=100, show_default=True)
+@click.option(
+    "--keep",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder in which the corpora stay for other runs; a million take half an hour to make.",
+)
 @with_json
-def command(sizes: tuple[int, ...], documents: int, queries: int, as_json: bool) -> None:
+def command(
+    sizes: tuple[int, ...], documents: int, queries: int, keep: Path | None, as_json: bool
+) -> None:
     """A corpus that grows while it is searched."""
-    reports = [evaluate(size, documents=documents, queries=queries) for size in sizes]
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+    reports = [evaluate(size, documents=documents, queries=queries, keep=keep) for size in sizes]
     values = {"task": "growth", "sizes": [asdict(report) for report in reports]}
     print_result(as_json, values, lambda: click.echo(text(reports)))

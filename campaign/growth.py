@@ -146,7 +146,7 @@ def _grow(corpus: Path, operations: Sequence[Operation], told: int) -> int:
             if number % 2:
                 segments.refresh(store)
             if number % 9 == 8:
-                segments.merge(store, everything=True)
+                segments.merge(store, merging.all_of_them)
     return 0
 
 

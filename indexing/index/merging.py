@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -39,17 +40,19 @@ OUTDATED = 0.3  # share of a segment from which it is written again
 AT_ONCE = FLAT_BELOW  # passages up to which a merge is no matter of minutes
 
 Dead = Sequence[int]
+Held = Mapping[int, tuple[int, int]]
+"""Passages of each segment, and how many of them are outdated, by the segment's number."""
 
 
 class Interrupted(Exception):
     """A merge that was not wanted any more; nothing has changed."""
 
 
-def due(held: Mapping[int, tuple[int, int]], *, most: int | None = None) -> list[int]:
+def due(held: Held, *, most: int | None = None) -> list[int]:
     """Numbers of the segments that are to be merged now; none where nothing is due.
 
     Args:
-        held: Passages of each segment, and how many of them are outdated, by number.
+        held: What there is.
         most: Passages of a merge that need not wait, unless there are twice as many segments, or
             twice as much is outdated; None for any number.
     """
@@ -66,6 +69,19 @@ def due(held: Mapping[int, tuple[int, int]], *, most: int | None = None) -> list
         if pressing or most is None or sum(held[number][0] for number in numbers) <= most:
             return numbers
     return []
+
+
+def all_of_them(held: Held) -> list[int]:
+    """Every segment, unless one holds all and nothing else."""
+    return [] if len(held) == 1 and not any(dead for _, dead in held.values()) else [*held]
+
+
+def later(held: Held, *, than: int) -> list[int]:
+    """Several segments with higher numbers, the smallest ones, that are merged at once."""
+    sizes = sorted((size, number) for number, (size, _) in held.items() if number > than)
+    sums = accumulate(size for size, _ in sizes)
+    few = [number for (_, number), total in zip(sizes, sums, strict=True) if total <= AT_ONCE]
+    return few if len(few) > 1 else []
 
 
 def merge(
@@ -125,7 +141,7 @@ def _require(wanted: Callable[[], bool]) -> None:
         raise Interrupted
 
 
-def passages_held(segments: Mapping[int, tuple[Segment, Dead]]) -> dict[int, tuple[int, int]]:
+def passages_held(segments: Mapping[int, tuple[Segment, Dead]]) -> Held:
     """Passages of each segment, and how many of them are outdated, by number."""
     held = {}
     for number, (one, dead) in segments.items():

@@ -85,6 +85,12 @@ class IndexState:
         """Whether every document is in a segment."""
         return not self._database.rows("SELECT 1 FROM unindexed LIMIT 1")
 
+    @property
+    def latest(self) -> int:
+        """The highest number that a segment has had."""
+        rows = self._database.rows("SELECT seq FROM sqlite_sequence WHERE name = 'segments'")
+        return int(rows[0][0]) if rows else 0
+
     # Writing
 
     def outdate(self, rows: Iterable[int]) -> None:

@@ -7,6 +7,7 @@ be made again at any time.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import CorpusDamaged, InvalidRequest, RagAppError
 from indexing.filter import Filter
+from indexing.index.merging import Held, all_of_them, due
 from indexing.index.snapshot import Snapshot
 from indexing.store.database import Synchronous
 from indexing.store.store import Store
@@ -29,8 +31,8 @@ from rag_app.corpus.stores import Stores
 if TYPE_CHECKING:
     from rag_app.corpus.shards.ray_cluster import RemoteShards
 
-PUBLICATION = 1.0  # seconds between two segments of a long `add`
-BACKGROUND = 10  # how nice a merge in the background is
+PUBLICATION = 0.5  # seconds between two segments of a long `add`
+BACKGROUND = 10  # how nice a merge in a pause is
 
 
 class Indexes:
@@ -144,7 +146,7 @@ class Indexes:
             yield
             self.publish(store)
             return
-        done = threading.Event()
+        done, before = threading.Event(), store.index.latest
         thread = threading.Thread(target=self._publish_until, args=(done,), daemon=True)
         thread.start()
         try:
@@ -152,7 +154,10 @@ class Indexes:
         finally:
             done.set()
             thread.join()
-            self._segments.refresh(store)
+            if self._is_merging:  # it goes on
+                self._segments.publish(store)
+            else:
+                self._segments.refresh(store, since=before)
 
     def _publish_until(self, done: threading.Event) -> None:
         """Index what another thread commits, while that holds the write lock."""
@@ -160,7 +165,7 @@ class Indexes:
             try:
                 with closing(Store(self._folder)) as store:
                     self._segments.publish(store)
-                    self._segments.merge(store, most=0)  # what is pressing alone
+                self._begin_merge(partial(due, most=0))  # what is pressing; no document waits
             except RagAppError as error:  # which ends nothing: it is done again at the end
                 if self._notify is not None:
                     self._notify(str(error))
@@ -180,17 +185,28 @@ class Indexes:
 
     def merge_in_background(self) -> None:
         """Merge what is due, beside whatever else is done: nobody waits for it."""
-        if self.manifest is None and (self._merging is None or not self._merging.is_alive()):
-            merge = partial(self._merge, self._closed)
+        if self.manifest is None:
+            self._begin_merge(nice=BACKGROUND)
+
+    def _begin_merge(self, choose: Callable[[Held], list[int]] = due, *, nice: int = 0) -> None:
+        if not self._is_merging:
+            merge = partial(self._merge, self._closed, choose, nice)
             self._merging = threading.Thread(target=merge, name="merge", daemon=True)
             self._merging.start()
 
-    def _merge(self, closed: threading.Event) -> None:
-        if hasattr(os, "PRIO_PROCESS"):  # of this thread alone, on Linux
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), BACKGROUND)
+    @property
+    def _is_merging(self) -> bool:
+        return self._merging is not None and self._merging.is_alive()
+
+    def _merge(
+        self, closed: threading.Event, choose: Callable[[Held], list[int]], nice: int
+    ) -> None:
+        if nice and sys.platform == "linux":  # where it is of this thread alone
+            own = os.getpriority(os.PRIO_PROCESS, 0)
+            os.setpriority(os.PRIO_PROCESS, 0, max(own, nice))
         with suppress(RagAppError), closing(Store(self._folder)) as store:
             if not store.database.read_only:
-                self._segments.merge(store, wanted=lambda: not closed.is_set())
+                self._segments.merge(store, choose, wanted=lambda: not closed.is_set())
 
     def waiting(self, store: Store) -> int:
         """How many segments wait to be merged in a pause."""
@@ -201,7 +217,7 @@ class Indexes:
         self.refresh(store)
         segments = len(store.index.manifest().segments)
         if self.manifest is None:
-            self._segments.merge(store, everything=True)
+            self._segments.merge(store, all_of_them)
         return segments
 
     # Dividing

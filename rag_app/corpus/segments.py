@@ -14,11 +14,20 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from indexing.errors import CorpusError
 from indexing.index.array_file import Seal
-from indexing.index.merging import AT_ONCE, Interrupted, due, merge, passages_held
+from indexing.index.merging import (
+    AT_ONCE,
+    Held,
+    Interrupted,
+    due,
+    later,
+    merge,
+    passages_held,
+)
 from indexing.index.segment import Segment
 from indexing.index.snapshot import Snapshot
 from indexing.store.index_state import Manifest, SegmentEntry
@@ -209,10 +218,17 @@ class Segments:
 
     # Writing, while the write lock of the corpus is held
 
-    def refresh(self, store: Store) -> None:
-        """Index what has been committed, and merge what is due and takes no minutes."""
+    def refresh(self, store: Store, *, since: int | None = None) -> None:
+        """Index what has been committed, and merge what is due and takes no minutes.
+
+        Args:
+            store: The documents.
+            since: The latest segment before what is committed; all that came since become one.
+        """
         self.publish(store)
-        self.merge(store, most=AT_ONCE)
+        if since is not None:
+            self.merge(store, partial(later, than=since))
+        self.merge(store, partial(due, most=AT_ONCE))
 
     def publish(self, store: Store) -> None:
         """Index what has been committed since the last time."""
@@ -244,28 +260,23 @@ class Segments:
     def merge(
         self,
         store: Store,
+        choose: Callable[[Held], list[int]] = due,
         *,
-        most: int | None = None,
-        everything: bool = False,
         wanted: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Merge segments that are due, until none are; the write lock need not be held.
+        """Merge segments until none are chosen; the write lock need not be held.
 
         Args:
             store: The documents.
-            most: Passages of a merge that need not wait for a pause; None for any number.
-            everything: Whether to make one of all.
+            choose: Which of those that there are become one; none to end.
             wanted: Asked between the steps; where it is not, nothing has changed.
         """
         while wanted():
             manifest = store.index.manifest()
             found = {number: self._opened(entry) for number, entry in manifest.segments}
             parts = {n: (one, manifest.dead_in(n)) for n, one in found.items() if one is not None}
-            held = passages_held(parts)
-            numbers = sorted(parts) if everything else due(held, most=most)
+            numbers = choose(passages_held(parts))
             if len(parts) < len(found) or not numbers:
-                return
-            if everything and len(held) == 1 and not held[numbers[0]][1]:
                 return
             try:
                 chosen = [parts[number] for number in numbers]

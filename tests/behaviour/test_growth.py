@@ -125,7 +125,7 @@ class Growth(RuleBasedStateMachine):
     @rule(everything=st.booleans())
     def merge(self, everything: bool) -> None:
         self.segments.publish(self.store)
-        self.segments.merge(self.store, everything=everything)
+        self.segments.merge(self.store, merging.all_of_them if everything else merging.due)
 
     @precondition(lambda self: self.texts)
     @rule(data=st.data())
@@ -143,7 +143,7 @@ class Growth(RuleBasedStateMachine):
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("rag_app.corpus.segments.merge", merge)
-            self.segments.merge(self.store, everything=True)
+            self.segments.merge(self.store, merging.all_of_them)
 
     @rule()
     def killed(self) -> None:

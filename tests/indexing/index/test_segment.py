@@ -169,6 +169,16 @@ def test_what_is_due(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         )
 
 
+def test_what_came_later_and_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merging, "AT_ONCE", 9)
+    held = {1: (1, 0), 2: (7, 1), 3: (4, 0), 4: (2, 0), 5: (3, 0)}
+    assert merging.later(held, than=1) == [4, 5, 3]  # 2 + 3 + 4 passages
+    assert merging.later(held, than=4) == merging.later(held, than=5) == []
+    assert merging.all_of_them(held) == [*held]
+    assert merging.all_of_them({}) == merging.all_of_them({3: (4, 0)}) == []
+    assert merging.all_of_them({2: (7, 1)}) == [2]
+
+
 def test_a_merge_ends_between_its_steps(store: Store) -> None:
     rows = [row for row, *_ in store.document_rows()]
     parts = [(Segment.build(store, rows[:1]), ()), (Segment.build(store, rows[1:]), ())]

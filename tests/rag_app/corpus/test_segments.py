@@ -170,9 +170,9 @@ def test_files_stay_for_a_while_for_those_who_are_about_to_open_them(
 ) -> None:
     old = files(corpus)
     with corpus.writing() as store:
-        Segments(corpus.folder).merge(store, everything=True)
+        Segments(corpus.folder).merge(store, merging.all_of_them)
         merged = files(corpus)
-        Segments(corpus.folder).merge(store, everything=True)
+        Segments(corpus.folder).merge(store, merging.all_of_them)
     assert (
         len(files(corpus)) == 1 and files(corpus) == merged and all(path.exists() for path in old)
     )
@@ -211,7 +211,7 @@ def test_what_is_committed_is_found_during_a_long_add(
     corpus: Corpus, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexes, "PUBLICATION", 0.01)
-    begun, go_on = threading.Event(), threading.Event()
+    begun, go_on, before = threading.Event(), threading.Event(), corpus.info().segments
 
     def documents() -> Iterator[object]:
         from indexing.files import document
@@ -232,6 +232,7 @@ def test_what_is_committed_is_found_during_a_long_add(
         go_on.set()
         adding.join()
         assert other.search("tower")[0].title == "tower"
+        assert other.info().segments == before + 1  # of all that came
 
 
 def test_a_folder_that_is_no_folder_is_told(tmp_path: Path, encoder: Encoder) -> None:
