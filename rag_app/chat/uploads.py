@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import filecmp
 import hashlib
@@ -18,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from indexing.errors import CorpusError, UnreadableFile
 from indexing.loaders import LOADERS
 from indexing.walk import SUPPORTED
+from rag_app.chat.disk import on_disk
 from rag_app.chat.upload_records import UploadRecords, UploadStatus
 from rag_app.chat.viewer.recording import HEAD, flaw, is_recording, recordings, transcripts
 
@@ -110,12 +110,12 @@ class Uploads:
         if owner is None and path.parts[0] == PEOPLE:  # nobody writes to the folders of others
             path = Path(f"{PEOPLE}_", *path.parts[1:])
         with self._writable(path):
-            await asyncio.to_thread(self.target, path.as_posix())
-            partial = await asyncio.to_thread(self.records.new_content)
+            await on_disk(self.target, path.as_posix())
+            partial = await on_disk(self.records.new_content)
             try:
                 await self._write(partial, path.name, content)
             except BaseException:
-                partial.unlink(missing_ok=True)
+                await on_disk(partial.unlink, missing_ok=True)
                 raise
         return Received(path.as_posix(), partial, owner or "")
 
@@ -123,18 +123,18 @@ class Uploads:
         most = self.max_recording if is_recording(name) else self.max_bytes
         remedy = "save it as sound alone" if is_recording(name) else "split it"
         size, head = 0, b""
-        with await asyncio.to_thread(partial.open, "xb") as file:
+        with await on_disk(partial.open, "xb") as file:
             async for piece in content:
                 size += len(piece)
                 if size > most:
                     raise UnreadableFile(name, f"is larger than {most / 1e6:,.0f} MB", remedy)
-                await asyncio.to_thread(file.write, piece)
+                await on_disk(file.write, piece)
                 head += piece[: HEAD - len(head)]
                 if len(head) == HEAD:
                     _refuse_other_kind(name, head)
             _refuse_other_kind(name, head)
-            await asyncio.to_thread(file.flush)
-            await asyncio.to_thread(os.fsync, file.fileno())
+            await on_disk(file.flush)
+            await on_disk(os.fsync, file.fileno())
 
     def target(self, name: str) -> Path:
         """Where a file of this name belongs; the folders above it are created.

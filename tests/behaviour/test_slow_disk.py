@@ -13,15 +13,19 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+import httpx
 import pytest
 
 from indexing.encoder.encoder import Encoder
+from rag_app.chat.application import Application
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.conversation_store import ConversationStore, login_key
 from rag_app.chat.queues.answer_jobs import AnswerJobs
 from rag_app.chat.queues.ingest_queue import IngestQueue
 from rag_app.chat.queues.question_queue import QuestionQueue
 from rag_app.chat.uploads import Uploads
+from rag_app.chat.web.server import ServerOptions, build_application, protect
+from rag_app.chat.welcome import samples
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import PATIENCE, wait_until
 
@@ -34,6 +38,7 @@ class Disk:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.name = ""  # of files that hang, or of what their paths hold
         self.waiting = threading.Event()
+        self.waits = 0
         self.goes_on = threading.Event()
         replaced, synced = Path.replace, os.fsync
 
@@ -50,6 +55,7 @@ class Disk:
 
     def _hang(self, path: str) -> None:
         if self.name and self.name in path:
+            self.waits += 1
             self.waiting.set()
             assert self.goes_on.wait(PATIENCE)
 
@@ -126,21 +132,61 @@ def test_an_upload_that_is_being_saved_holds_up_no_list(
     queue.close()
 
 
-def test_an_upload_leaves_the_event_loop_to_others(tmp_path: Path, disk: Disk) -> None:
+@pytest.mark.parametrize("hangs_at", [".part", ".new"])  # its content, and its record
+def test_an_upload_leaves_the_event_loop_to_others(
+    corpus: Corpus,
+    tmp_path: Path,
+    disk: Disk,
+    monkeypatch: pytest.MonkeyPatch,
+    hangs_at: str,
+) -> None:
+    monkeypatch.setattr(samples, "FILES", samples.FILES[2:3])  # one is enough
     uploads = Uploads(tmp_path / "uploads", max_bytes=1 << 20)
-    disk.name = ".part"
-
-    async def content() -> AsyncIterator[bytes]:
-        yield b"An egret stands."
+    queue = IngestQueue(corpus, uploads)
+    disk.name = hangs_at
 
     async def meanwhile() -> None:
-        receiving = asyncio.ensure_future(uploads.receive("a.txt", content()))
+        adding = asyncio.ensure_future(samples.add_samples(uploads, queue, None))
         while not disk.waiting.is_set():
             await asyncio.sleep(0)
         for _ in range(100):  # the loop turns while the disk hangs
             await asyncio.sleep(0)
-        assert not receiving.done()
+        assert not adding.done()
         disk.goes_on.set()
-        assert (await receiving).content.read_bytes() == b"An egret stands."
+        assert await adding == 1
 
     asyncio.run(asyncio.wait_for(meanwhile(), PATIENCE))
+    wait_until(lambda: not queue.is_busy())
+    assert [each.stage for each in queue.uploads] == ["added"]
+    queue.close()
+
+
+def test_pages_come_while_more_uploads_wait_than_there_are_threads_for_pages(
+    corpus: Corpus, disk: Disk
+) -> None:
+    options = ServerOptions()
+    web = protect(build_application(Application.over(corpus), options), options)
+    (document,) = corpus.documents()
+    threads = min(32, (os.cpu_count() or 1) + 4)  # those of an event loop
+    disk.name = ".part"
+
+    async def visit() -> None:
+        transport = httpx.ASGITransport(web)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            names = [f"{number}.txt" for number in range(threads)]
+            sending = [
+                asyncio.ensure_future(client.post("/files", headers={"x-name": each}, content="x"))
+                for each in names
+            ]
+            try:
+                while disk.waits < threads:
+                    await asyncio.sleep(0.01)
+                for path in ("/", "/changes", f"/documents/{document.id}/view"):
+                    page = await asyncio.wait_for(client.get(path), PATIENCE)
+                    assert page.status_code == 200, path
+                assert not any(each.done() for each in sending)
+            finally:
+                disk.goes_on.set()
+            assert {(await each).status_code for each in sending} == {201}
+
+    asyncio.run(visit())

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -19,6 +18,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from rag_app.chat.disk import on_disk
 from rag_app.chat.web import login_page
 from rag_app.chat.web.identity import Identification, Identity, session_token
 from rag_app.chat.web.openai_errors import error_response, is_of_api
@@ -160,7 +160,7 @@ async def _log_in(
         attempt = login_page.Attempt(user, wrong=True, wait=identity.wait)
         return login_page.login_page(headers, scope["path"], attempt)
     assert identification.sessions is not None
-    token = await asyncio.to_thread(identification.sessions.begin, identity.user)
+    token = await on_disk(identification.sessions.begin, identity.user)
     response = RedirectResponse("./", 303)
     response.set_cookie(
         COOKIE,
@@ -176,7 +176,7 @@ async def _log_in(
 async def _log_out(identification: Identification, headers: Headers) -> Response:
     """End the session of a browser, and show the form."""
     assert identification.sessions is not None
-    await asyncio.to_thread(identification.sessions.end, session_token(headers))
+    await on_disk(identification.sessions.end, session_token(headers))
     response = RedirectResponse("./", 303)
     response.delete_cookie(COOKIE, httponly=True, samesite="lax")
     response.headers["Clear-Site-Data"] = '"cache"'

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rag_app
+from rag_app.chat.disk import on_disk
 
 if TYPE_CHECKING:
     from rag_app.chat.queues.ingest_queue import IngestQueue
@@ -42,7 +43,7 @@ async def add_samples(uploads: Uploads, queue: IngestQueue, owner: str | None) -
     found = samples()
     for path in found:
         received = await uploads.receive(path.name, _content(path), owner=owner)
-        queue.add(received)
+        await on_disk(queue.add, received)
     return len(found)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -10,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
 from indexing.errors import RagAppError, UnreadableFile
+from rag_app.chat.disk import on_disk
 from rag_app.chat.language.current import speak_to
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.web.auth import user_of
@@ -34,7 +34,7 @@ def add(web: FastAPI, app: Application) -> None:
         try:
             owner = user_of(request.scope)
             received = await app.uploads.receive(name, request.stream(), owner=owner)
-            status = await asyncio.to_thread(app.ingest_queue.add, received)
+            status = await on_disk(app.ingest_queue.add, received)
         except UnreadableFile as error:
             return JSONResponse({"error": translated(f"{error.reason}; {error.remedy}")}, 422)
         except RagAppError as error:
