@@ -274,7 +274,7 @@ class Answer:
         model: The language model's name; "" for none.
         decoding: How it decoded over the documents; "" without a language model.
         responsibility: What each passage gave; None where all of them stood in one prompt.
-        made: What was on when it was made, and why, by part: "Ms-PoE", "quotes", "decoding", ...
+        made: What was on when it was made, and why, by part: "Ms-PoE", "decoding", ...
         kind: What the question was read as.
         read_as: The same in plain words; "" for a question of all documents.
     """

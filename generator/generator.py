@@ -42,7 +42,6 @@ from generator.evidence import (
 from generator.evidence_budget import choose_budget, passage_tokens
 from generator.extractive.abstention import answer_probability
 from generator.extractive.context.late_chunking import ContextualEncoder
-from generator.extractive.decoding.constrained_decoding import decode_quotes
 from generator.extractive.evidence_order import best_stretches
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.fitted import FITTED
@@ -51,7 +50,6 @@ from generator.extractive.selector import (
     build_citation,
     closest_quotes,
     format_quote,
-    rank_sentences,
     select_quotes,
 )
 from generator.extractive.short_answer import short_answer
@@ -74,8 +72,6 @@ from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency
 from indexing.models.files import PACKAGED_PART
 from indexing.notify import Notify
-
-_ROOM_FOR_QUOTES = 400  # tokens
 
 SURE = 0.5
 """Probability that the documents answer, from which a model is not told how to say that they do
@@ -218,7 +214,7 @@ class Generator:
         if not sentences or draft.probability < self._abstain_below(request):
             yield from self._abstain(draft, evidence)
         elif draft.mode == "quote":
-            yield from self._quote(draft, evidence, features, stop)
+            yield from self._quote(draft, evidence, features)
         else:
             yield from self._generate(draft, evidence, features, stop)
         if draft.abstained:
@@ -319,21 +315,16 @@ class Generator:
         draft: Draft,
         evidence: Evidence,
         features: SentenceFeatures,
-        stop: threading.Event | None,
     ) -> Iterator[Event]:
         passages = evidence.best(self.settings.passages)
-        draft.made["quotes"] = self.settings.quotes
         draft.made["Ms-PoE"] = "off (no language model is asked)"
         if self._unit(draft.request) == "documents":
             draft.made["shown"] = "passages, as quotes are selected from them; --answer free reads "
             draft.made["shown"] += "whole documents"
         yield draft.context(ledger(evidence.whole, passages, count_words))
-        if self.settings.quotes == "decoded":
-            quotes = self._decode_quotes(draft, evidence, features, stop)
-        else:
-            quotes = iter(select_quotes(features, length=self._length(draft.request)))
+        quotes = select_quotes(features, length=self._length(draft.request))
         if draft.request.form == "words":
-            yield from self._write_words(draft, features, list(quotes))
+            yield from self._write_words(draft, features, quotes)
         else:
             yield from self._write_quotes(draft, quotes)
             draft.short = short_answer(features, draft.citations)
@@ -373,32 +364,6 @@ class Generator:
         quotes = select_quotes(features, length=self.settings.length)
         spans = (Span(each.document, each.start, each.end, each.score) for each in quotes)
         return Evidence(tuple(spans), evidence.whole)
-
-    def _decode_quotes(
-        self,
-        draft: Draft,
-        evidence: Evidence,
-        features: SentenceFeatures,
-        stop: threading.Event | None,
-    ) -> Iterator[Sentence]:
-        """Quotes that the model chooses among the best-ranked ones."""
-        model = self.model
-        if not isinstance(model, CausalModel):  # a loader of somebody else's
-            raise needs_internals("decoding quotes", model.name, "--quotes ranked")
-        self._note_model(draft, model)
-        draft.made["evidence"] = self.settings.arrangement
-        draft.lap("load")
-        yield from decode_quotes(
-            model,
-            draft.request.query,
-            evidence,
-            rank_sentences(features),
-            length=self._length(draft.request),
-            room=min(self.settings.passage_tokens, model.window - _ROOM_FOR_QUOTES),
-            arrangement=self.settings.arrangement,
-            stop=stop,
-        )
-        draft.made["single tokens"] = model.decode_step.engine()
 
     def _generate(
         self,

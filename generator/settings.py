@@ -20,9 +20,6 @@ from indexing.errors import InvalidRequest
 from indexing.models.files import DEFAULT_GENERATOR
 from indexing.models.server.server_name import is_remote
 
-QUOTES = ("ranked", "decoded")
-"""What chooses the quotes of an answer: their rank, or the language model, decoding them."""
-
 NO_REPEAT = 8
 """Tokens: a run of so many is written once in an answer, longer than names and set phrases."""
 
@@ -36,7 +33,6 @@ class GeneratorSettings:
         answer: "quote" for verbatim sentences only, "free" for a generated answer; None for what
             was measured to suit the model (`answer_mode.usual`).
         decoding: A key of `DECODINGS`; None for what suits the model (`usual_decoding`).
-        quotes: One of `QUOTES`.
         max_new_tokens: Most tokens of a free answer.
         evidence: One of `evidence_budget.UNITS`: whole documents, passages, or what suits the
             model. Whole documents are read by a language model, so a generated answer is given
@@ -63,7 +59,6 @@ class GeneratorSettings:
     model: str = DEFAULT_GENERATOR
     answer: Mode | None = None
     decoding: str | None = None
-    quotes: str = "ranked"
     max_new_tokens: int = 200
     evidence: EvidenceUnit = "auto"
     budget_tokens: int | None = None
@@ -90,10 +85,6 @@ class GeneratorSettings:
             raise InvalidRequest(
                 f"{self.decoding} reads no whole documents; use --decoding concat, or "
                 "--evidence passages"
-            )
-        if self.quotes not in QUOTES:
-            raise InvalidRequest(
-                f"no way to choose quotes {self.quotes!r}; use {', '.join(QUOTES)}"
             )
         if self.ms_poe not in MS_POE:
             raise InvalidRequest(f"no setting {self.ms_poe!r} of Ms-PoE; use {', '.join(MS_POE)}")
@@ -126,17 +117,13 @@ class GeneratorSettings:
             raise needs_internals("Ms-PoE", self.model, "--ms-poe off")
         if self.decoding not in {None, "concat"}:
             raise needs_internals(str(self.decoding), self.model, "--decoding concat")
-        if self.quotes == "decoded":
-            raise needs_internals("decoding quotes", self.model, "--quotes ranked")
 
     @property
     def needs_inside(self) -> str:
         """What of these settings needs the inside of a model; "" for nothing."""
         if self.ms_poe == "on":
             return "Ms-PoE"
-        if self.usual_decoding != "concat":
-            return self.usual_decoding
-        return "choosing quotes by decoding" if self.quotes == "decoded" else ""
+        return "" if self.usual_decoding == "concat" else self.usual_decoding
 
     @property
     def usual_decoding(self) -> str:

@@ -149,15 +149,8 @@ class Figure:
     @property
     def fields(self) -> dict[str, int | str | None]:
         """Everything but the data, by name."""
-        return {
-            "start": self.start,
-            "width": self.width,
-            "height": self.height,
-            "media_type": self.media_type,
-            "caption": self.caption,
-            "page": self.page,
-            "key": self.key,
-        }
+        names = ("start", "width", "height", "media_type", "caption", "page", "key")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,14 +256,10 @@ class Document:
     def spoken_by(self, name: str, start: int, end: int) -> tuple[Utterance, ...]:
         """The utterances within a span by those whose names hold these words, cut to the span."""
         return tuple(
-            replace(
-                one,
-                start=max(one.start, start),
-                end=min(one.end, end),
-                text_start=min(max(one.text_start, start), end),
-            )
+            replace(one, start=a, end=b, text_start=min(max(one.text_start, start), end))
             for one in self.utterances_within(start, end)
-            if one.is_of(name) and max(one.text_start, start) < min(one.end, end)
+            for a, b in [(max(one.start, start), min(one.end, end))]
+            if one.is_of(name) and max(one.text_start, start) < b
         )
 
     def page_at(self, offset: int) -> int | None:
@@ -294,12 +283,7 @@ def is_named(speaker: str, name: str) -> bool:
 
 
 def renamed(utterances: Iterable[Utterance], names: Mapping[str, str]) -> tuple[Utterance, ...]:
-    """Utterances with other names of speakers, by the labels that the file has.
-
-    Args:
-        utterances: As they are named now.
-        names: A label that is not there has its own name again.
-    """
+    """Utterances with the speakers' names by label; where there is none, the label is the name."""
     return tuple(
         replace(
             one,
@@ -382,20 +366,14 @@ def near(
     figures: Iterable[Figure], start: int, end: int, pages: Collection[int | None]
 ) -> tuple[Figure, ...]:
     """The figures on some pages, and of those without pages the ones beside a span."""
+    beside = range(start - NEAR, end + NEAR + 1)
     return tuple(
-        one
-        for one in figures
-        if (one.page is not None and one.page in pages)
-        or (one.page is None and start - NEAR <= one.start <= end + NEAR)
+        one for one in figures if (one.start in beside if one.page is None else one.page in pages)
     )
 
 
 def content_digest(
-    text: str,
-    utterances: Sequence[Utterance],
-    pages: Sequence[Page],
-    *,
-    title: str | None = None,
+    text: str, utterances: Sequence[Utterance], pages: Sequence[Page], *, title: str | None = None
 ) -> str:
     """SHA-256 of text, utterances and pages as canonical JSON, in hexadecimal.
 

@@ -1,7 +1,7 @@
 """The words that a language model may write: those in its prompt, and function words.
 
-Constrained decoding, as in `extractive.constrained_decoding`, by words instead of sentences: after
-each token, what is written of a word must begin an allowed word. So no name, number or other word
+Constrained decoding (De Cao et al., arXiv 2010.00904, section 3.2), by words: after each token,
+what is written of a word must begin an allowed word. So no name, number or other word
 of content can be made up, though words can still be joined wrongly.
 """
 

@@ -76,11 +76,7 @@ class Membership:
 
 
 class Collections:
-    """The collections of a database, and which documents are in them.
-
-    Args:
-        database: Where they are.
-    """
+    """The collections of a database, and which documents are in them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -23,9 +23,10 @@ from indexing.store.database import Database, Synchronous, exists, make_folder
 from indexing.store.database import create as make_database
 from indexing.store.facts import LISTED, LISTED_NOW, SPEAKER_NAMES
 from indexing.store.file_states import FileStates
+from indexing.store.records.document import DOCUMENT, to_document
 from indexing.store.reencoding import Reencoding, to_blob
 from indexing.store.repair.verification import require_sound_start
-from indexing.store.view import DOCUMENT, StoreView, to_document
+from indexing.store.view import StoreView
 from indexing.text.chunking import speakers_of
 from indexing.walk import CORPUS_FILE
 

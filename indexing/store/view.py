@@ -6,12 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from indexing.change_detection import DocumentIdentity
 from indexing.documents import (
@@ -20,10 +15,6 @@ from indexing.documents import (
     Figure,
     Occasion,
     Page,
-    Passage,
-    Utterance,
-    is_named,
-    renamed,
 )
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import DocumentNotFound
@@ -35,7 +26,6 @@ from indexing.store.facts import (
     LISTED,
     LISTED_NOW,
     OCCASION,
-    SPEAKER_NAMES,
     SPEAKERS_NOW,
     Facts,
     column,
@@ -44,12 +34,8 @@ from indexing.store.facts import (
 from indexing.store.index_state import IndexState
 from indexing.store.meta import Meta
 from indexing.store.pictures import Pictures
-
-DOCUMENT = (
-    "id, path, part, title, format, digest, text, turns, pages, breaks, metadata,"
-    f" {column(OCCASION)}, {column(SPEAKER_NAMES)}, {column(FIGURES)}"
-)
-"""The columns that `to_document` takes."""
+from indexing.store.records.document import DOCUMENT, to_document
+from indexing.store.records.passages import PassageReading, among
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +79,7 @@ class DocumentName:
     day: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PassageRow:
-    """A stored passage, with the row number of its document."""
-
-    row: int
-    document: int
-    passage: Passage
-
-
-class StoreView:
+class StoreView(PassageReading):
     """The documents of some collections, or of all, to be read.
 
     Attributes:
@@ -118,12 +95,11 @@ class StoreView:
     """
 
     def __init__(self, database: Database, scope: tuple[int, ...] | None = None) -> None:
-        self.database = database
+        super().__init__(database, scope)
         self.collections = Collections(database)
         self.facts = Facts(database)
         self.index = IndexState(database)
         self.meta = Meta(database)
-        self.scope = scope
 
     def reading(self) -> AbstractContextManager[None]:
         """Everything read inside sees the corpus at one moment, whatever is written meanwhile."""
@@ -276,7 +252,7 @@ class StoreView:
         self, ids: Sequence[str] | None = None
     ) -> list[tuple[int, str, str, str, str]]:
         """(row, id, path, part, title) of every document, or of some, by row."""
-        where, values = _among("id", ids)
+        where, values = among("id", ids)
         source = self._places if ids is None else self._documents
         statement = f"SELECT row, id, path, part, title FROM {source}{where} ORDER BY row"
         return self.database.rows(statement, values)
@@ -311,7 +287,7 @@ class StoreView:
 
     def texts(self, rows: Sequence[int] | None = None) -> Iterator[tuple[int, str]]:
         """(row, text) of every document, or of some, by row."""
-        where, values = _among("row", rows)
+        where, values = among("row", rows)
         statement = f"SELECT row, text FROM {self._documents}{where} ORDER BY row"
         return self.database.each(statement, values)
 
@@ -358,124 +334,6 @@ class StoreView:
         )
         return tuple(Figure(**each) for (value,) in rows for each in json.loads(value or "[]"))
 
-    # Passages
-
-    def passages_of(self, id_: str) -> list[Passage]:
-        """The passages of a document, in order."""
-        rows = self.database.rows(
-            'SELECT start, "end", speakers, passages.time, page FROM passages'
-            f" JOIN {self._documents} ON documents.row = passages.document"
-            " WHERE documents.id = ? ORDER BY start",
-            [id_],
-        )
-        return [Passage(a, b, tuple(json.loads(who)), t, page) for a, b, who, t, page in rows]
-
-    def passages_at(self, rows: Sequence[int]) -> list[tuple[Passage, str]]:
-        """Passages by row with their text, in the order asked. Errors as in `documents_at`."""
-        statement = (
-            'SELECT start, "end", speakers, time, page, substr(text, start + 1, "end" - start)'
-            " FROM passages JOIN documents ON documents.row = passages.document"
-            " WHERE passages.row = ?"
-        )
-        rows_found = [self.database.row(statement, [row]) for row in rows]
-        return [
-            (Passage(start, end, tuple(json.loads(who)), time, page), text)
-            for start, end, who, time, page, text in rows_found
-        ]
-
-    def passages_spoken_by(self, speaker: str) -> npt.NDArray[np.int64]:
-        """Rows of the passages in which someone speaks whose name holds these words."""
-        rows = self.database.rows("SELECT row, speakers FROM passages WHERE speakers != '[]'")
-        hits = [r for r, who in rows if any(is_named(each, speaker) for each in json.loads(who))]
-        return np.array(hits, np.int64)
-
-    def passage_rows(self) -> list[PassageRow]:
-        """Every passage, by document row and position."""
-        rows = self.database.rows(
-            'SELECT row, document, start, "end", speakers, time, page FROM passages'
-            " ORDER BY document, start"
-        )
-        return [
-            PassageRow(row, document, Passage(start, end, tuple(json.loads(who)), time, page))
-            for row, document, start, end, who, time, page in rows
-        ]
-
-    def passage_spans(self, rows: Sequence[int] | None = None) -> npt.NDArray[np.int64]:
-        """(passages, 4): row, row of its document, start and end, by document and position."""
-        where, values = _among("document", rows)
-        statement = (
-            f'SELECT row, document, start, "end" FROM passages{where} ORDER BY document, start'
-        )
-        numbers = chain.from_iterable(self.database.each(statement, values))
-        return np.fromiter(numbers, np.int64).reshape(-1, 4)
-
-    def passage_speakers(self, rows: Sequence[int] | None = None) -> list[tuple[str, ...]]:
-        """Who speaks in every passage, most words first, by document row and position."""
-        read = lru_cache(4096)(lambda names: tuple(json.loads(names)))
-        where, values = _among("document", rows)
-        statement = f"SELECT speakers FROM passages{where} ORDER BY document, start"
-        return [read(names) for (names,) in self.database.each(statement, values)]
-
-    def passage_vectors_of(self, id_: str) -> npt.NDArray[np.float32]:
-        """(passages, d) vectors of a document's passages, in order.
-
-        Raises:
-            DocumentNotFound: There is none by that id.
-        """
-        rows = self.database.rows(
-            f"SELECT vectors, length(vector) FROM {self._documents}"
-            " JOIN passage_vectors ON passage_vectors.document = documents.row WHERE id = ?",
-            [id_],
-        )
-        if not rows:
-            raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
-        vectors, length = rows[0]
-        return np.frombuffer(vectors, "<f4").reshape(-1, length // 4)
-
-    def vectors(
-        self, rows: Sequence[int] | None = None
-    ) -> Iterator[tuple[int, npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
-        """(row, document vector (d,), passage vectors (p, d)) of every document, by row."""
-        where, values = _among("documents.row", rows)
-        statement = (
-            "SELECT documents.row, vector, vectors FROM documents"
-            f" JOIN passage_vectors ON passage_vectors.document = documents.row{where}"
-            " ORDER BY documents.row"
-        )
-        for row, whole, parts in self.database.each(statement, values):
-            vector = np.frombuffer(whole, "<f4")
-            yield row, vector, np.frombuffer(parts, "<f4").reshape(-1, len(vector))
-
-    @property
-    def _documents(self) -> str:
-        """What to read documents from: the table, or those of the scope with their places there."""
-        if self.scope is None:
-            return "documents"
-        return (
-            "(SELECT whole.row, id, here.path, here.part, here.title, format, digest, text, turns,"
-            " pages, breaks, metadata, words, tokens, vector, added FROM documents AS whole"
-            " JOIN memberships AS here ON here.document = whole.row AND here.collection ="
-            " (SELECT min(collection) FROM memberships WHERE document = whole.row"
-            f" AND collection IN ({self._rows}))) AS documents"
-        )
-
-    @property
-    def _places(self) -> str:
-        """The same, of which only row, id and place are read, from where no texts lie."""
-        here = "" if self.scope is None else f" AND collection IN ({self._rows})"
-        return (
-            "(SELECT ids.row, id, here.path, here.part, here.title FROM"
-            " (SELECT row, id FROM documents INDEXED BY sqlite_autoindex_documents_1"
-            " ORDER BY row LIMIT -1) AS ids"  # so that all that follows is read in its order
-            " CROSS JOIN memberships AS here ON here.document = ids.row AND here.collection ="
-            f" (SELECT min(collection) FROM memberships WHERE document = ids.row{here}))"
-            " AS documents"
-        )
-
-    @property
-    def _rows(self) -> str:
-        return ", ".join(map(str, self.scope or ()))
-
 
 def _entry(
     names: Sequence[str], listed: Sequence[Any], collections: Sequence[str], occasion: str | None
@@ -495,35 +353,4 @@ def _entry(
         added=added,
         collections=tuple(collections),
         occasion=to_occasion(occasion),
-    )
-
-
-def _among(column: str, rows: Sequence[int] | Sequence[str] | None) -> tuple[str, list[str]]:
-    """A condition that a column is one of some values, and what to put in; none for all."""
-    if rows is None:
-        return "", []
-    return f" WHERE {column} IN (SELECT value FROM json_each(?))", [json.dumps(list(rows))]
-
-
-def to_document(values: Sequence[Any]) -> Document:
-    """A document from the values of the columns `DOCUMENT`."""
-    *names, text, utterances, pages, breaks, metadata, occasion, speakers, figures = values
-    id_, path, part, title, format_, digest = names
-    return Document(
-        id=id_,
-        path=path,
-        part=part,
-        title=title,
-        format=format_,
-        digest=digest,
-        text=text,
-        utterances=renamed(
-            (Utterance(*utterance) for utterance in json.loads(utterances)),
-            json.loads(speakers or "{}"),
-        ),
-        pages=tuple(Page(*page) for page in json.loads(pages)),
-        breaks=tuple(json.loads(breaks)),
-        metadata=metadata,
-        occasion=to_occasion(occasion),
-        figures=tuple(Figure(**each) for each in json.loads(figures or "[]")),
     )

@@ -92,7 +92,7 @@ def answer_settings(corpus: Corpus, options: BatchOptions) -> Json:
         vectors = now.store.fingerprint()
     generator = asdict(corpus.generator_settings)
     generator["answer"] = options.answer or generator["answer"] or usual(generator["model"]).mode
-    if generator["answer"] == "quote" and generator["quotes"] == "ranked":
+    if generator["answer"] == "quote":
         generator["model"] = ""  # none is used
     encoder = vectors.as_dict() if vectors else {}
     values = {

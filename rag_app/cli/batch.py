@@ -89,7 +89,6 @@ def batch(
     decoding: str | None,
     evidence: str | None,
     prompt_tokens: int | None,
-    quotes: str | None,
     ms_poe: str | None,
     max_tokens: int | None,
     abstain_below: float | None,
@@ -122,7 +121,7 @@ def batch(
     from rag_app.corpus.corpus import Corpus
 
     settings = generator_settings(
-        generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens,
+        generator, decoding, evidence, prompt_tokens, ms_poe, max_tokens,
         abstain_below, withhold, parts,
     )  # fmt: skip
     where = filters(collections, (), None, None, since, until, participants)

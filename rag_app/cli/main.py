@@ -295,7 +295,6 @@ def ask(
     decoding: str | None,
     evidence: str | None,
     prompt_tokens: int | None,
-    quotes: str | None,
     ms_poe: str | None,
     max_tokens: int | None,
     abstain_below: float | None,
@@ -327,7 +326,7 @@ def ask(
     from rag_app.progress import steps
 
     generation = generator_settings(
-        generator, decoding, evidence, prompt_tokens, quotes, ms_poe, max_tokens,
+        generator, decoding, evidence, prompt_tokens, ms_poe, max_tokens,
         abstain_below, withhold, parts,
     )  # fmt: skip
     if examples is not None:
@@ -358,10 +357,10 @@ def ask(
 
 
 def _comes_at_once(answer: str | None, settings: GeneratorSettings) -> bool:
-    """Whether all of an answer is there before its first line: ranked quotes, no language model."""
+    """Whether all of an answer is there before its first line: quotes, no language model."""
     from generator.answer_mode import usual
 
-    if settings.quotes != "ranked" or (settings.evidence == "documents" and not answer):
+    if settings.evidence == "documents" and not answer:
         return False
     return (answer or usual(settings.model).mode) == "quote"
 

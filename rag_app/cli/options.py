@@ -393,12 +393,6 @@ with_generator = together(
         "for documents]",
     ),
     click.option(
-        "--quotes",
-        type=click.Choice(["ranked", "decoded"]),
-        help="How quotes are selected: by rank, or by constrained decoding with the language "
-        "model.  [default: ranked]",
-    ),
-    click.option(
         "--ms-poe",
         type=click.Choice(["calibrated", "on", "off"]),
         help="Multi-scale positions, for evidence in the middle of a prompt.  "
@@ -539,7 +533,6 @@ def generator_settings(
     decoding: str | None,
     evidence: str | None,
     prompt_tokens: int | None,
-    quotes: str | None,
     ms_poe: str | None,
     max_tokens: int | None,
     abstain_below: float | None,
@@ -557,7 +550,6 @@ def generator_settings(
         decoding=decoding or default.decoding,
         evidence=unit,
         budget_tokens=prompt_tokens,
-        quotes=quotes or default.quotes,
         ms_poe=ms_poe or default.ms_poe,
         max_new_tokens=max_tokens or default.max_new_tokens,
         answerable=abstain_below,

@@ -48,7 +48,6 @@ SPEAKING = transcript(
 HOSTILE = (ORDERS, CONTROL, CITING, MARKUP, SPEAKING)
 WAYS = {
     "ranked": GeneratorSettings(answer="quote"),
-    "decoded": GeneratorSettings(answer="quote", quotes="decoded"),
     "concat": GeneratorSettings(answer="free", decoding="concat", max_new_tokens=12),
     "quotes": GeneratorSettings(answer="free", decoding="quotes", max_new_tokens=12),
     "rag-token": GeneratorSettings(answer="free", decoding="rag-token", max_new_tokens=12),
@@ -128,6 +127,6 @@ def test_what_needs_the_inside_of_a_model_says_so() -> None:
         MsPoE()(RemoteModel(name)),
     ):
         pass
-    for wrong in ({"decoding": "rag-token"}, {"quotes": "decoded"}):
+    for wrong in ({"decoding": "rag-token"}, {"decoding": "rag-sequence"}):
         with pytest.raises(InvalidRequest, match="needs the inside of a model"):
             replace(GeneratorSettings(model=name), **wrong)  # type: ignore[arg-type]

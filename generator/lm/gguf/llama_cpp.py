@@ -1,7 +1,7 @@
 """A GGUF file that llama.cpp runs in this process, quantized as it is.
 
 Nothing is converted, and memory is about the file's size. Prompts that begin alike are not read
-again. What needs a model's inside (Ms-PoE, RAG-Token, decoded quotes) is for `causal_lm`.
+again. What needs a model's inside (Ms-PoE, RAG-Token) is for `causal_lm`.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ from indexing.store.collections import (
 )
 from indexing.store.database import Database, create
 from indexing.store.facts import Facts
+from indexing.store.records.document import DOCUMENT, to_document
 from indexing.store.repair.verification import damaged_parts, document_rows, fingerprint_of
-from indexing.store.view import DOCUMENT, to_document
 
 HEADER = 100  # bytes (sqlite.org/fileformat.html): page size at 16, number of pages at 28
 MAGIC = b"SQLite format 3\0"

@@ -9,28 +9,22 @@ another of the same corpus that runs already.
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.error_log import logged
-from indexing.errors import (
-    CollectionNotFound,
-    CorpusError,
-    CorpusNotFound,
-    RagAppError,
-)
+from indexing.errors import CollectionNotFound, CorpusError, CorpusNotFound, RagAppError
 from indexing.filter import Filter
 from indexing.models.graphs.cores import Cores
 from rag_app.chat.collection_list import CollectionList
+from rag_app.chat.queues.file_outcome import FileProgress, outcome
 from rag_app.chat.upload_records import Stage, UploadStatus
-from rag_app.chat.viewer.recording import is_recording, recording, transcripts
+from rag_app.chat.viewer.recording import belongs, is_recording, recording, transcripts
 
 if TYPE_CHECKING:
-    from indexing.index_report import IndexReport, Progress
+    from indexing.index_report import IndexReport
     from rag_app.chat.uploads import Received, Uploads
     from rag_app.corpus.corpus import Corpus
 
@@ -178,7 +172,7 @@ class IngestQueue:
                 self._forget(status)
                 path = self._files.folder / status.name
                 is_open = any(each.name == status.name for each in self._uploads.values())
-                used = is_open or _belongs(path, indexed.get(status.owner, {path.as_posix()}))
+                used = is_open or belongs(path, indexed.get(status.owner, {path.as_posix()}))
                 if status.stage in UNUSED and not used:
                     self._files.delete(path.as_posix())
 
@@ -187,7 +181,7 @@ class IngestQueue:
         path = self._files.path(received.name)
         return (
             path is not None
-            and _belongs(path, self._indexed(received.owner))
+            and belongs(path, self._indexed(received.owner))
             and not self._files.same(received.content, received.name)
         )
 
@@ -240,10 +234,11 @@ class IngestQueue:
             self._work_on()
 
     def _work_on(self) -> None:
-        """Start the thread where there is work and no thread."""
+        """Start the thread where there is work and no thread; called with the lock."""
         if self._worker is None and self.is_busy():
-            self._worker = threading.Thread(target=self._work, name="ingest", daemon=True)
-            self._worker.start()
+            worker = threading.Thread(target=self._work, name="ingest", daemon=True)
+            worker.start()
+            self._worker = worker
 
     def _work(self) -> None:
         while batch := self._next():
@@ -306,7 +301,7 @@ class IngestQueue:
         with self._lock:
             statuses = [self._uploads[id_] for id_ in batch.values() if id_ in self._uploads]
         owner = next((each.owner for each in statuses), "") or None
-        progress = _FileProgress(self, batch)
+        progress = FileProgress(self.advance, batch)
         with self._corpus.waiting(LOCK_TIMEOUT):
             collection = self._collections.make_for_uploads(owner)
             with self._cores.share():
@@ -321,23 +316,8 @@ class IngestQueue:
         added = {paths.get(id_) for id_ in report.added}
         updated = {paths.get(id_) for id_ in (*report.updated, *report.moved)}
         for path, id_ in batch.items():
-            text = path.as_posix()
-            failures = [each for each in report.failures if _concerns(each.path, text)]
-            duplicates = [each for each in report.duplicates if _concerns(each.path, text)]
-            unread = [each for each in report.unread if each.path == text]
-            remarks = (*failures, *duplicates, *unread)
-            notes = "; ".join(f"{each.reason}; {each.remedy}" for each in remarks)
-            notes = "; ".join(filter(None, (report.recognised.get(text, ""), notes)))
-            stage: Stage = "unchanged"
-            if text in added:
-                stage = "added"
-            elif text in updated:
-                stage = "updated"
-            elif failures:
-                stage = "failed"
-            elif duplicates:
-                stage = "duplicate"
-            self.advance(id_, stage, 1.0, notes.replace(f"{path.parent.as_posix()}/", ""))
+            stage, note = outcome(report, path, added=added, updated=updated)
+            self.advance(id_, stage, 1.0, note)
 
     def _place_recording(self, path: Path, id_: str) -> None:
         """Say which transcript an uploaded recording belongs to, or that there is none."""
@@ -414,42 +394,5 @@ class IngestQueue:
                 self._records.save(status)
 
 
-class _FileProgress:
-    """Turns the progress of a batch in bytes into that of its current file."""
-
-    def __init__(self, queue: IngestQueue, batch: dict[Path, str]) -> None:
-        self._queue, self._batch = queue, batch
-        self._path, self._done, self._before = "", 0.0, 0.0
-        self._start = time.monotonic()
-
-    def __call__(self, step: Progress) -> None:
-        if step.path != self._path:
-            self._path, self._before, self._start = step.path, self._done, time.monotonic()
-        self._done = step.done
-        path = Path(step.path)
-        try:
-            size = path.stat().st_size
-        except OSError:
-            return
-        share = min(max((step.done - self._before) / max(size, 1), 0.0), 1.0)
-        spent = time.monotonic() - self._start
-        left = spent * (1 - share) / share if share else None
-        if path in self._batch:
-            self._queue.advance(self._batch[path], "reading", share, seconds_left=left)
-
-
 def _is_theirs(status: UploadStatus, person: str | None) -> bool:
     return person is None or status.owner in {"", person}
-
-
-def _belongs(path: Path, indexed: Collection[str]) -> bool:
-    """Whether a file is that of a document, or the recording that is played beside one."""
-    if not is_recording(path):
-        return path.as_posix() in indexed
-    played = (recording(Path(each)) for each in transcripts(path, indexed))
-    return any(each is not None and each.path == path for each in played)
-
-
-def _concerns(name: str, path: str) -> bool:
-    """Whether a name in a report means a file, or a part of it."""
-    return name == path or name.startswith(f"{path} (")

@@ -71,8 +71,7 @@ class QuestionQueue:
 
         settings = self.corpus.generator_settings
         mode = request.mode or settings.answer or usual(settings.model).mode
-        quotes = mode == "quote" and settings.quotes == "ranked"
-        return self._quotes if quotes else self._model
+        return self._quotes if mode == "quote" else self._model
 
     def stream(
         self, request: AskRequest, *, who: str, stop: threading.Event | None = None

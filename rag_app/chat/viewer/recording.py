@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -129,3 +129,11 @@ def _is_inside(path: Path, folder: Path) -> bool:
         return path.is_file() and path.resolve().parent == folder.resolve()
     except (OSError, ValueError):
         return False
+
+
+def belongs(path: Path, indexed: Collection[str]) -> bool:
+    """Whether a file is that of a document, or the recording that is played beside one."""
+    if not is_recording(path):
+        return path.as_posix() in indexed
+    played = (recording(Path(each)) for each in transcripts(path, indexed))
+    return any(each is not None and each.path == path for each in played)

@@ -16,36 +16,27 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from indexing.change_detection import Catalogue, DocumentIdentity, identify
-from indexing.documents import (
-    NO_OCCASION,
-    Document,
-    Occasion,
-    Page,
-    Passage,
-    Utterance,
-    content_digest,
-    renamed,
-)
+from indexing.documents import Document, Passage, content_digest
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.lookahead import DocumentEncoder
-from indexing.errors import InvalidRequest
-from indexing.loaders.charset import printable
-from indexing.loaders.messages import to_figure
-from indexing.store.collections import (
-    DEFAULT,
-    MAX_NAME,
-    NOBODY,
-    Collection,
-    Membership,
-    collection_name,
-    owner_name,
-)
+from indexing.store.collections import DEFAULT, MAX_NAME, Collection, Membership
 from indexing.store.store import Store
 from indexing.text.chunking import split
 from rag_app.corpus.copies.archive import Archive, writing
+from rag_app.corpus.copies.exported_values import (
+    FloatArray,
+    Place,
+    check,
+    read_document,
+    read_name,
+    read_owner,
+    read_passages,
+    read_places,
+    read_text,
+    read_whole,
+)
 
 FORMAT = 1
 DOCUMENTS = "documents.jsonl"
@@ -53,7 +44,6 @@ VECTORS = ("document_vectors.npy", "passage_vectors.npy")
 MAX_LINE = 1 << 30  # bytes of one document
 MAX_DIMENSION = 1 << 16
 MAX_COLLECTIONS = 100_000
-FloatArray = npt.NDArray[np.float32]
 Steps = Callable[[int, int], None]
 
 
@@ -70,23 +60,6 @@ class ImportReport:
     added: tuple[str, ...]
     known: int
     encoded: int
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The place of a document in a collection of an export.
-
-    Attributes:
-        collection: Its name.
-        path: Of the file that it came from there.
-        part: Which document of the file.
-        title: What it is called there.
-    """
-
-    collection: str
-    path: str
-    part: str
-    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +135,14 @@ def stored_documents(archive: Archive, dimension: int) -> Iterator[StoredDocumen
             number += 1
             try:
                 values = json.loads(line)
-                document, passages = _document(values), _passages(values)
-                places = tuple(_places(values, document))
+                document, passages = read_document(values), read_passages(values)
+                places = tuple(read_places(values, document))
                 vector = _rows(wholes, 1, dimension)
                 own = _rows(parts, len(passages), dimension)
-                _check(document, passages, np.vstack([vector, own]))
-                tokens = _whole(values["tokens"])
+                check(document, passages, np.vstack([vector, own]))
+                tokens = read_whole(values["tokens"])
                 encoded = EncodedDocument(vector[0], own, tokens, tokens)
-                added = str(datetime.fromisoformat(_text(values["added"])).isoformat())
+                added = str(datetime.fromisoformat(read_text(values["added"])).isoformat())
             except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
                 reason = " ".join(str(error).split())[:200]
                 raise archive.unreadable(f"is damaged: document {number}: {reason}") from error
@@ -264,8 +237,8 @@ def _collections(archive: Archive) -> list[Collection]:
             raise ValueError("too many")
         return [
             Collection(
-                _name(one["name"]),
-                None if one.get("owner") is None else _owner(one["owner"]),
+                read_name(one["name"]),
+                None if one.get("owner") is None else read_owner(one["owner"]),
                 bool(one.get("shared", False)),
             )
             for one in values
@@ -293,8 +266,8 @@ def _facts(archive: Archive) -> tuple[int, int]:
     """The dimension of the vectors of an export, and the number of documents."""
     fingerprint = archive.manifest.facts.get("fingerprint")
     try:
-        dimension = 0 if fingerprint is None else _whole(fingerprint["dimension"])
-        total = _whole(archive.manifest.facts["documents"])
+        dimension = 0 if fingerprint is None else read_whole(fingerprint["dimension"])
+        total = read_whole(archive.manifest.facts["documents"])
     except (KeyError, TypeError, ValueError) as error:
         raise archive.unreadable("does not say how its vectors were made") from error
     if not 0 <= dimension <= MAX_DIMENSION:
@@ -350,127 +323,3 @@ def _shape(archive: Archive, stream: IO[bytes]) -> tuple[int, ...]:
 def _rows(stream: IO[bytes], rows: int, dimension: int) -> FloatArray:
     data = stream.read(rows * dimension * 4)
     return np.frombuffer(data, "<f4").reshape(rows, dimension)
-
-
-def _document(values: dict[str, Any]) -> Document:
-    texts = ("id", "path", "part", "title", "format", "digest", "text", "metadata")
-    named = {name: _text(values[name]) for name in texts}
-    if values["metadata"]:
-        json.loads(values["metadata"])
-    names = {_text(label): _text(name) for label, name in values.get("speaker_names", {}).items()}
-    utterances = (
-        Utterance(_whole(a), _whole(b), _whole(c), _text_or_none(who), _number_or_none(time))
-        for a, b, c, who, time in values["utterances"]
-    )
-    return Document(
-        **named,
-        utterances=renamed(utterances, names),
-        pages=tuple(_page(*each) for each in values["pages"]),
-        breaks=tuple(map(_whole, values["breaks"])),
-        occasion=_occasion(values.get("occasion", asdict(NO_OCCASION))),
-        figures=tuple(to_figure(each) for each in values.get("figures", ())),
-    )
-
-
-def _page(start: Any, end: Any, number: Any, name: Any = "", sure: Any = None) -> Page:  # noqa: ANN401 - JSON
-    return Page(_whole(start), _whole(end), _whole(number), _text(name), _number_or_none(sure))
-
-
-def _occasion(values: dict[str, Any]) -> Occasion:
-    date = _text(values["date"])
-    if date:
-        datetime.fromisoformat(date)
-    return Occasion(
-        date,
-        _text(values["date_source"]),
-        tuple(map(_text, values["participants"])),
-        _text(values["participants_source"]),
-    )
-
-
-def _passages(values: dict[str, Any]) -> list[Passage]:
-    return [
-        Passage(
-            _whole(start),
-            _whole(end),
-            tuple(map(_text, speakers)),
-            _number_or_none(time),
-            None if page is None else _whole(page),
-        )
-        for start, end, speakers, time, page in values["passages"]
-    ]
-
-
-def _check(document: Document, passages: list[Passage], vectors: FloatArray) -> None:
-    """Everything that a verification looks at.
-
-    Raises:
-        ValueError: Something is not as a corpus would store it.
-    """
-    length = len(document.text)
-    spans = [(one.start, one.end) for one in document.utterances]
-    spans += [(page.start, page.end) for page in document.pages]
-    if not passages or not document.id or not document.path:
-        raise ValueError("no passage, id or path")
-    if any(not 0 <= start <= end <= length for start, end in spans):
-        raise ValueError("utterances or pages lie outside the text")
-    if any(not 0 <= one.start < one.end <= length for one in passages):
-        raise ValueError("passages lie outside the text")
-    if not np.isfinite(vectors).all():
-        raise ValueError("vectors are not finite")
-    digest = content_digest(document.text, document.utterances, document.pages)
-    if not document.metadata and document.digest != digest:
-        raise ValueError("its text is not that of its digest")
-
-
-def _places(values: dict[str, Any], document: Document) -> Iterator[Place]:
-    """Where a document is; in the default collection if the export is older than collections."""
-    if "collections" not in values:
-        yield Place(DEFAULT, document.path, document.part, document.title)
-        return
-    seen = set()
-    for name, path, part, title in values["collections"]:
-        yield Place(_name(name), _text(path), _text(part), _text(title))
-        seen.add(name)
-    if not seen or len(seen) != len(values["collections"]):
-        raise ValueError("not once in each of one collection or more")
-
-
-def _name(value: object) -> str:
-    try:
-        if collection_name(_text(value)) == value:
-            return _text(value)
-    except InvalidRequest:
-        pass
-    raise ValueError(f"no name of a collection: {str(value)[:40]!r}")
-
-
-def _owner(value: object) -> str:
-    try:
-        return NOBODY if value == NOBODY else owner_name(_text(value))
-    except InvalidRequest as error:
-        raise ValueError(f"no owner: {str(value)[:40]!r}") from error
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str) or printable(value) != value:
-        raise ValueError(f"not a text: {str(value)[:40]!r}")
-    return value
-
-
-def _text_or_none(value: object) -> str | None:
-    return None if value is None else _text(value)
-
-
-def _whole(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= 1 << 53:
-        raise ValueError(f"not a whole number: {str(value)[:40]!r}")
-    return value
-
-
-def _number_or_none(value: object) -> float | None:
-    if value is None:
-        return None
-    if not isinstance(value, int | float) or isinstance(value, bool) or not np.isfinite(value):
-        raise ValueError(f"not a number: {str(value)[:40]!r}")
-    return float(value)

@@ -68,7 +68,7 @@ with_questions = together(
     "--kind",
     "kinds",
     multiple=True,
-    type=click.Choice(["quote", "decoded", "free", "lead", "oracle", "reference"]),
+    type=click.Choice(["quote", "free", "lead", "oracle", "reference"]),
     help="Ways to answer.  [default: all]",
 )
 @click.option("--generator", help="Language model: packaged, folder or hub name.")

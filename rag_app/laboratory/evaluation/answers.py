@@ -13,7 +13,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import fmean, median
@@ -37,8 +37,8 @@ from retriever.retriever import Retriever
 
 LEAD_WORDS = 90
 ORACLE_SENTENCES = 5
-KINDS = ("quote", "decoded", "free", "lead", "oracle", "reference")
-"""Ways to answer: ranked quotes, decoded quotes, generated text; then the baselines."""
+KINDS = ("quote", "free", "lead", "oracle", "reference")
+"""Ways to answer: quotes, generated text; then the baselines."""
 
 WRONGLY_WITHHELD = 0.05
 """Share of the answerable questions that may be withheld, where near misses are counted."""
@@ -119,9 +119,7 @@ def _answers(
     settings: GeneratorSettings | None,
     notify: Callable[[str], None] | None,
 ) -> list[MeasuredAnswer]:
-    base = settings or GeneratorSettings()
     mode: Any = "free" if kind == "free" else "quote"
-    settings = replace(base, quotes="decoded" if kind == "decoded" else base.quotes)
     with (
         Corpus(folder, generator=settings, notify=notify) as corpus,
         track(sample, doing=f"Answering ({kind})") as steps,

@@ -14,7 +14,6 @@ from generator.answer import Mode
 from generator.decoding import DECODINGS
 from generator.evidence import UNITS
 from generator.lm.ms_poe_policy import MS_POE
-from generator.settings import QUOTES
 from indexing.extension import METHODS
 from rag_app.cli import settings
 from rag_app.cli.batch import batch
@@ -25,7 +24,6 @@ from retriever.fusion import RANKINGS
 
 TABLES = {
     "--decoding": set(DECODINGS),
-    "--quotes": set(QUOTES),
     "--ms-poe": set(MS_POE),
     "--evidence": set(UNITS),
     "--answer": set(typing.get_args(Mode)),

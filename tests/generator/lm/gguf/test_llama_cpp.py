@@ -175,7 +175,6 @@ def test_answers_of_a_file(embed: Embed, llama: LlamaCppModel) -> None:
     [
         ({"ms_poe": "on"}, "Ms-PoE needs the inside"),
         ({"decoding": "rag-token"}, "rag-token needs the inside"),
-        ({"quotes": "decoded"}, "choosing quotes by decoding needs the inside"),
         ({}, ""),
     ],
 )

@@ -210,8 +210,6 @@ def test_impossible_names(name: str) -> None:
 def test_what_needs_the_inside_of_a_model_says_so(decoding: str) -> None:
     with pytest.raises(InvalidRequest, match=f"{decoding} needs the inside.*--decoding concat"):
         GeneratorSettings(model="openai:http://localhost/v1#m", decoding=decoding)
-    with pytest.raises(InvalidRequest, match=r"decoding quotes needs the inside.*--quotes ranked"):
-        GeneratorSettings(model="openai:http://localhost/v1#m", quotes="decoded")
 
 
 def test_nothing_is_asked_before_an_answer_is_wanted(embed: Embed) -> None:

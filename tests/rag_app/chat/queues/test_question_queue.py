@@ -82,7 +82,6 @@ def test_as_many_quotes_at_once_as_there_are_cores(tmp_path: Path) -> None:
     [
         ("free", GeneratorSettings()),
         (None, GeneratorSettings(answer="free")),
-        ("quote", GeneratorSettings(quotes="decoded")),  # the model chooses these
     ],
 )
 def test_what_needs_the_language_model_waits_for_it(

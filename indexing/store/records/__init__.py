@@ -1,0 +1,1 @@
+"""Rows of the database in; documents and passages out."""

@@ -1,0 +1,82 @@
+"""What indexing a batch of uploaded files says of each: how far it is, and how it ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rag_app.chat.upload_records import Stage
+
+if TYPE_CHECKING:
+    from indexing.index_report import IndexReport, Progress
+
+
+class FileProgress:
+    """Turns the progress of a batch in bytes into that of its current file.
+
+    Args:
+        advance: `IngestQueue.advance`.
+        batch: The ids of the files, by path.
+    """
+
+    def __init__(self, advance: Callable[..., None], batch: dict[Path, str]) -> None:
+        self._advance, self._batch = advance, batch
+        self._path, self._done, self._before = "", 0.0, 0.0
+        self._start = time.monotonic()
+
+    def __call__(self, step: Progress) -> None:
+        """Report the share of a file that is read, 0 to 1, and the seconds that the rest takes."""
+        if step.path != self._path:
+            self._path, self._before, self._start = step.path, self._done, time.monotonic()
+        self._done = step.done
+        path = Path(step.path)
+        try:
+            size = path.stat().st_size
+        except OSError:
+            return
+        share = min(max((step.done - self._before) / max(size, 1), 0.0), 1.0)
+        spent = time.monotonic() - self._start
+        left = spent * (1 - share) / share if share else None
+        if path in self._batch:
+            self._advance(self._batch[path], "reading", share, seconds_left=left)
+
+
+def outcome(
+    report: IndexReport,
+    path: Path,
+    *,
+    added: Collection[str | None],
+    updated: Collection[str | None],
+) -> tuple[Stage, str]:
+    """The final stage of a file, and what people are told of it; without the folder of uploads.
+
+    Args:
+        report: Of the batch.
+        path: The file.
+        added: Paths of the documents that are new.
+        updated: Paths of those that have changed or moved.
+    """
+    text = path.as_posix()
+    failures = [each for each in report.failures if _concerns(each.path, text)]
+    duplicates = [each for each in report.duplicates if _concerns(each.path, text)]
+    unread = [each for each in report.unread if each.path == text]
+    remarks = (*failures, *duplicates, *unread)
+    notes = "; ".join(f"{each.reason}; {each.remedy}" for each in remarks)
+    notes = "; ".join(filter(None, (report.recognised.get(text, ""), notes)))
+    stage: Stage = "unchanged"
+    if text in added:
+        stage = "added"
+    elif text in updated:
+        stage = "updated"
+    elif failures:
+        stage = "failed"
+    elif duplicates:
+        stage = "duplicate"
+    return stage, notes.replace(f"{path.parent.as_posix()}/", "")
+
+
+def _concerns(name: str, path: str) -> bool:
+    """Whether a name in a report means a file, or a part of it."""
+    return name == path or name.startswith(f"{path} (")
