@@ -191,8 +191,9 @@ class Indexes:
     def _begin_merge(self, choose: Callable[[Held], list[int]] = due, *, nice: int = 0) -> None:
         if not self._is_merging:
             merge = partial(self._merge, self._closed, choose, nice)
-            self._merging = threading.Thread(target=merge, name="merge", daemon=True)
-            self._merging.start()
+            thread = threading.Thread(target=merge, name="merge", daemon=True)
+            thread.start()  # before `close` can see it, which joins it
+            self._merging = thread
 
     @property
     def _is_merging(self) -> bool:

@@ -16,7 +16,7 @@ from indexing.errors import RagAppError
 from indexing.store.store import FILE_NAME
 from rag_app.corpus.corpus import Corpus
 
-TRIALS = 176
+TRIALS = 64  # `make campaign` does 1,500
 PAGE = 4096
 QUERY = "Which probe measured the ridge?"
 
@@ -118,7 +118,7 @@ def test_every_damage_is_noticed_or_harmless(
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(source, folder)
         (folder / FILE_NAME).write_bytes(data)
-        repair = seed % 16 == 0 and data[:PAGE] == sound[:PAGE]
+        repair = seed % 8 == 0 and data[:PAGE] == sound[:PAGE]
         ends.append(Trial(f"{seed}: {what}", trial(folder, before, encoder, repair=repair)))
     assert [one for one in ends if one.end not in {"harmless", "noticed", "repaired"}] == []
     counts = Counter(one.end for one in ends)

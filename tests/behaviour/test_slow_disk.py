@@ -172,7 +172,9 @@ def test_pages_come_while_more_uploads_wait_than_there_are_threads_for_pages(
 
     async def visit() -> None:
         transport = httpx.ASGITransport(web)
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://127.0.0.1", timeout=PATIENCE
+        ) as client:
             names = [f"{number}.txt" for number in range(threads)]
             sending = [
                 asyncio.ensure_future(client.post("/files", headers={"x-name": each}, content="x"))
