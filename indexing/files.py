@@ -22,12 +22,7 @@ TITLE = 300  # characters of a title that are kept
 
 
 class FileReader:
-    """Reads files in a process of its own, which is kept from one to the next.
-
-    Args:
-        limits: What one file may take.
-        ocr: How pages that are pictures are read.
-    """
+    """Reads files in a process of its own, which is kept from one to the next."""
 
     def __init__(self, limits: FileLimits | None = None, ocr: OcrSettings | None = None) -> None:
         self.limits = limits or FileLimits()

@@ -14,13 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Emphasis:
-    """A text in three parts, of which the second stands out; "" where nothing does.
-
-    Attributes:
-        before: What comes before the words.
-        words: The words.
-        after: What follows them.
-    """
+    """A text in three parts, of which the second stands out; "" where nothing does."""
 
     before: str
     words: str = ""

@@ -80,10 +80,6 @@ def query_encoder(fingerprint: Fingerprint, *, notify: Notify | None = None) -> 
     """What encodes queries for vectors that were made in a way; None where only the encoder can.
 
     The graph is exported if it is not there, which takes some seconds, once.
-
-    Args:
-        fingerprint: How the vectors were made.
-        notify: Told before an export.
     """
     if fingerprint.extension not in WITHIN_MODEL:
         return None

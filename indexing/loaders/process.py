@@ -57,10 +57,6 @@ class LoaderProcess:
 
     Threads may share it: each waits until the file before its own is read. It ends with `close`,
     when nothing refers to this object any more, or with the program.
-
-    Args:
-        limits: Of each file.
-        ocr: How pages that are pictures are read.
     """
 
     def __init__(self, limits: FileLimits, ocr: OcrSettings | None = None) -> None:

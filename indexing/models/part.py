@@ -67,12 +67,7 @@ class Part:
 
 
 class NamedPart:
-    """A model for one task by its name, loaded when it is first used.
-
-    Args:
-        name: A folder or a hub name.
-        notify: Told about anything that takes long.
-    """
+    """A model for one task by its name, loaded when it is first used."""
 
     _purpose: ClassVar[str]
     _kinds: ClassVar[Mapping[str, str]]

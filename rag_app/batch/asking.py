@@ -27,12 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QuestionError:
-    """Why a question has no answer.
-
-    Attributes:
-        kind: The name of the error.
-        message: What failed, and what to do next.
-    """
+    """Why a question has no answer."""
 
     kind: str
     message: str

@@ -23,11 +23,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """The documents of a corpus at one moment.
-
-    Attributes:
-        by_id: Names and digests, by id.
-    """
+    """The documents of a corpus at one moment."""
 
     by_id: Mapping[str, DocumentIdentity]
 
@@ -57,12 +53,7 @@ class Documents:
 
 
 class CurrentDocuments:
-    """The documents of a corpus as they are now, read again only after a change.
-
-    Args:
-        corpus: The corpus.
-        where: Limits by collection, date and participants.
-    """
+    """The documents of a corpus as they are now, read again only after a change."""
 
     def __init__(self, corpus: Corpus, where: Filter | None = None) -> None:
         self.corpus, self.where = corpus, where or Filter()

@@ -18,9 +18,6 @@ class CollectionList:
     """The collections of a corpus, as each person has them.
 
     A person is a login name; None where nobody logs in.
-
-    Args:
-        corpus: The corpus that holds them.
     """
 
     def __init__(self, corpus: Corpus) -> None:

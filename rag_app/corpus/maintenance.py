@@ -26,15 +26,7 @@ Steps = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Maintenance:
-    """What verifies, repairs and restores a corpus.
-
-    Attributes:
-        folder: Of the corpus.
-        stores: Its documents.
-        indexes: What is derived from them.
-        models: What encodes documents again.
-        ingestion: What reads files again.
-    """
+    """What verifies, repairs and restores a corpus."""
 
     folder: Path
     stores: Stores

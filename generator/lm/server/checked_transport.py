@@ -11,10 +11,6 @@ class CheckedTransport(httpx2.HTTPTransport):
     """Resolves the name of a server once for each request, checks it, and connects to that.
 
     The name stays in the request's headers, and the certificate has to be the name's.
-
-    Args:
-        url: The server's base URL.
-        has_key: Whether a key is sent to it.
     """
 
     def __init__(self, url: str, *, has_key: bool) -> None:

@@ -84,13 +84,7 @@ class Scans:
 
 
 def read_scans(path: Path, pages: Iterable[PageObject], lines: Sequence[PageLines]) -> Scans:
-    """Read the pages that are pictures, as far as that is possible.
-
-    Args:
-        path: The PDF.
-        pages: Its pages.
-        lines: The text of each.
-    """
+    """Read the pages that are pictures, as far as that is possible."""
     scans = Scans(len(lines))
     pictures = [
         at

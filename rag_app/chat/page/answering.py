@@ -29,11 +29,7 @@ def requested_form(browser: Browser) -> Form:
 
 
 class AnsweringHandlers:
-    """Event handlers; what is done with models goes to the routes of `web.routes.models`.
-
-    Args:
-        app: The application.
-    """
+    """Event handlers; what is done with models goes to the routes of `web.routes.models`."""
 
     def __init__(self, app: Application) -> None:
         self.app = app

@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 
 class ConversationHandlers:
-    """Event handlers; each returns new values for the components it is connected to.
-
-    Args:
-        app: The application.
-    """
+    """Event handlers; each returns new values for the components it is connected to."""
 
     def __init__(self, app: Application) -> None:
         self.app = app

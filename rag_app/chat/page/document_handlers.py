@@ -23,11 +23,7 @@ POLL_SECONDS = 0.4  # between looks at uploaded files in progress
 
 
 class DocumentHandlers:
-    """Event handlers; each returns new values for the components it is connected to.
-
-    Args:
-        app: The application.
-    """
+    """Event handlers; each returns new values for the components it is connected to."""
 
     def __init__(self, app: Application) -> None:
         self.app = app

@@ -43,11 +43,7 @@ class Original:
 
 
 class Originals:
-    """Finds the files of documents. What is not known to be unchanged is read again and compared.
-
-    Args:
-        corpus: The documents.
-    """
+    """Finds the files of documents; what may have changed is read again and compared."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus

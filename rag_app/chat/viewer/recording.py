@@ -30,12 +30,7 @@ _KINDS = {"mpeg": ".mp3", "aac": ".aac", "wav": ".wav", "ogg": ".ogg", "flac": "
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Sound or film that a browser can play.
-
-    Attributes:
-        path: The file.
-        type: Its media type.
-    """
+    """Sound or film that a browser can play."""
 
     path: Path
     type: str

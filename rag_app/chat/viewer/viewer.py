@@ -55,11 +55,7 @@ class PageBoxes:
 
 
 class Viewer:
-    """Opens documents.
-
-    Args:
-        corpus: The documents.
-    """
+    """Opens documents."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus

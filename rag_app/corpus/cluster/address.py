@@ -23,12 +23,7 @@ _ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\s/:\[\]]+):(?P<port>\d{1,
 
 @dataclass(frozen=True, slots=True)
 class CorpusAddress:
-    """A corpus of a cluster.
-
-    Attributes:
-        cluster: HOST:PORT of its head.
-        name: What it is called there.
-    """
+    """A corpus of a cluster."""
 
     cluster: str
     name: str

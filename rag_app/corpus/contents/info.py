@@ -46,13 +46,7 @@ class CorpusInfo:
 
 
 def corpus_info(folder: Path, store: Store, indexes: Indexes) -> CorpusInfo:
-    """Count what is in a store.
-
-    Args:
-        folder: The folder of the corpus.
-        store: What is in it, at one moment.
-        indexes: What is derived from it.
-    """
+    """Count what is in a store."""
     manifest = indexes.manifest
     entries = store.entries()
     return CorpusInfo(

@@ -419,13 +419,7 @@ class RemoteShards:
 
 @dataclass(frozen=True, slots=True)
 class _Cluster:
-    """Where actors are, as long as a corpus is not divided again.
-
-    Attributes:
-        address: Of the cluster.
-        name: What the corpus is called there.
-        gpus: Of each actor.
-    """
+    """Where actors are, as long as a corpus is not divided again."""
 
     address: str
     name: str

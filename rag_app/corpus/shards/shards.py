@@ -161,10 +161,6 @@ class Shards:
     def divide(self, store: Store, division: Division) -> ShardManifest:
         """Divide a store, or divide it in another way, and publish.
 
-        Args:
-            store: The corpus's own.
-            division: How.
-
         Raises:
             InvalidRequest: The number of shards is out of range.
         """

@@ -20,12 +20,7 @@ _SENTENCE_END = re.compile(r"(?<=[.?!])\s+|\n+")
 
 @dataclass(frozen=True)
 class Haystack:
-    """Text with the spans of its words, which are separated by white space.
-
-    Attributes:
-        text: The whole text.
-        spans: Start and end of each word.
-    """
+    """Text with the spans of its words, which are separated by white space."""
 
     text: str
     spans: tuple[tuple[int, int], ...]

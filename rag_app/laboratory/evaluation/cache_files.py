@@ -15,12 +15,7 @@ QUERY_FILES = 16  # of vectors of queries beside a corpus; older ones are droppe
 
 @dataclass(frozen=True, slots=True)
 class CachedCorpus:
-    """The corpus of a past evaluation.
-
-    Attributes:
-        folder: Its path.
-        bytes: Its size on disk.
-    """
+    """The corpus of a past evaluation."""
 
     folder: Path
     bytes: int

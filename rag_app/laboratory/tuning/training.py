@@ -63,12 +63,7 @@ class Tuning:
 
 @dataclass(frozen=True, slots=True)
 class TuningResult:
-    """What came of a training.
-
-    Attributes:
-        positions: The method, ready to be applied.
-        losses: The mean loss of every epoch.
-    """
+    """What came of a training."""
 
     positions: TunedPositions
     losses: tuple[float, ...]
