@@ -116,8 +116,11 @@ def parsed(path: Path, text: str) -> object:
         return json.loads(text)
     except RecursionError:
         raise UnreadableFile(path, "is JSON nested too deeply", EXPECTED) from None
-    except ValueError as error:
-        raise UnreadableFile(path, f"is not valid JSON ({error})", REMEDY) from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise UnreadableFile(path, f"is not valid JSON ({place})", REMEDY) from None
+    except ValueError:  # Python reads numbers of 4,300 digits at most
+        raise UnreadableFile(path, "is JSON with a number that is too long", REMEDY) from None
 
 
 def is_meeting(values: object) -> TypeGuard[dict[str, object]]:

@@ -48,7 +48,8 @@ def test_every_message_is_translated_and_no_other(code: str, said: Catalog) -> N
         forms = [message.string] if isinstance(message.string, str) else list(message.string or ())
         for english, form in zip(ids, forms, strict=True):  # two plural forms, as in English
             assert form.strip(), id_
-            assert set(PLACES.findall(form)) == set(PLACES.findall(english)), id_
+            left_out = {"%(error)s"}  # what a library says, in English, may be
+            assert {*PLACES.findall(form)} ^ {*PLACES.findall(english)} <= left_out, id_
 
 
 def test_a_message_without_a_translation_stays_english() -> None:
