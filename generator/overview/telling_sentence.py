@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from generator.evidence import Sentence
 from generator.overview.blocks import Block, Statement
+from indexing.text.days.occasions import is_labelled
 from indexing.text.tables import cell_spans, is_row, table_columns
 from indexing.text.terms import strip_annotations
 
@@ -18,7 +19,7 @@ def telling_sentence(part: Sequence[Block], weights: dict[str, float]) -> Statem
     """The sentence of a part, one block at least, whose words weigh most.
 
     Rows of a table say nothing out of it: they come after prose. Headings, of a table too, come
-    last, as they only name what follows.
+    last, as they only name what follows, with lines that say when a meeting was and who was there.
 
     Args:
         part: Its blocks.
@@ -29,7 +30,7 @@ def telling_sentence(part: Sequence[Block], weights: dict[str, float]) -> Statem
     at_best = sorted(
         range(len(every)), key=lambda at: (prose[at], _score(every[at], weights), -at), reverse=True
     )
-    says = (at for at in at_best if not is_heading(every[at].sentence))
+    says = (at for at in at_best if not _names(every[at].sentence))
     return every[next(says, at_best[0])]
 
 
@@ -39,6 +40,11 @@ def _score(statement: Statement, weights: dict[str, float]) -> float:
     words = max(len(strip_annotations(statement.sentence.text).split()), 1)
     length = min(words / _SHORT, 1.0) * min(_LONG / words, 1.0)
     return total / math.sqrt(words) * length
+
+
+def _names(sentence: Sentence) -> bool:
+    is_label = sentence.utterance is None and is_labelled(sentence.text)
+    return is_label or is_heading(sentence)
 
 
 def is_heading(sentence: Sentence) -> bool:

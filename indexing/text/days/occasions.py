@@ -63,6 +63,12 @@ def occasion_of(text: str, utterances: Sequence[Utterance]) -> Occasion:
     return Occasion(date, FIRST_LINES if date else "", people, FIRST_LINES if people else "")
 
 
+def is_labelled(line: str) -> bool:
+    """Whether a line says that what follows is the date, or those who were there."""
+    people = _LABELLED_PEOPLE.fullmatch(line)
+    return bool(_LABELLED_DATE.fullmatch(line) or (people and people["colon"]))
+
+
 def date_of_file(path: str) -> tuple[str, str]:
     """The date in the name of a file, or of the folder of a recording by Zoom, and which of them.
 

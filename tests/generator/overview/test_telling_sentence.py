@@ -29,5 +29,9 @@ def test_headings_and_rows_that_name_columns_come_after_all_else() -> None:
     assert best.sentence.text == SAID
     best = telling_sentence(blocks(prose(f"Harbour crane light\n\n{SAID}\n")), WEIGHTS)
     assert best.sentence.text == SAID
+    best = telling_sentence(
+        blocks(prose(f"Present: Crane, Harbour, Light (chair)\n{SAID}\n")), WEIGHTS
+    )
+    assert best.sentence.text == SAID
     alone = telling_sentence(blocks(prose("# The harbour crane\n")), WEIGHTS)
     assert "harbour crane" in alone.sentence.text
