@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SETTLE = 2.0  # seconds without a change after which a file is complete
 TICK = 250  # milliseconds between two looks at what is waiting
-RETRY = 1.0  # seconds between two tries while another process writes
+TURN = 5.0  # seconds in the queue of those who write, between two looks at what has changed
 
 Kind = Literal[
     "watching", "added", "updated", "moved", "removed", "skipped", "failed", "unread", "waiting",
@@ -85,7 +85,6 @@ class FolderWatch:
     _changes: dict[Path, tuple[object, float]] = field(default_factory=dict)  # state, since when
     _reported: dict[Failure, object] = field(default_factory=dict)  # the state of files that failed
     _waits: bool = False
-    _next_try: float = 0
 
     def __post_init__(self) -> None:
         roots = [resolved(Path(folder)) for folder in self.folders]
@@ -137,8 +136,6 @@ class FolderWatch:
                     if [_identity(folder) for folder in self.folders] != identities:
                         return
                     self._note(batch)
-                    if self._waits and monotonic() < self._next_try:
-                        continue
                     try:
                         changed = False
                         for event in self._apply(here, all_of_it=all_of_it):
@@ -204,7 +201,7 @@ class FolderWatch:
             return
         gone = any(not os.path.lexists(path) for path in ready)
         among = None if gone or all_of_it else [*ready, *_real(ready)]
-        with self.corpus.waiting(0):  # what is found out meanwhile is told; it is tried again
+        with self.corpus.waiting(TURN if self._waits else 0):  # once it has been told
             report = self.corpus.add(here, collection=self.collection, among=among)
         self._waits = False
         yield from self._problems(report, here)
@@ -222,7 +219,6 @@ class FolderWatch:
         return {path for path, (_, since) in self._changes.items() if now - since >= self.settle}
 
     def _wait(self) -> Iterator[FolderEvent]:
-        self._next_try = monotonic() + RETRY
         if not self._waits:
             self._waits = True
             yield FolderEvent("waiting", shown(self.corpus.folder), reason="another process writes")
