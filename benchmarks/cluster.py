@@ -33,8 +33,9 @@ from rag_app.corpus.cluster.address import actor_name
 from rag_app.corpus.cluster.connection import NAMESPACE, connect
 from rag_app.corpus.cluster.workers import RayWorkers
 from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.shards.actors import release, start
 from rag_app.corpus.shards.manifest import Division, ShardManifest
-from rag_app.corpus.shards.ray_cluster import RemoteShards, release, start
+from rag_app.corpus.shards.ray_cluster import RemoteShards
 from rag_app.corpus.shards.shards import Shards
 from rag_app.progress import track
 from retriever.features import Embed

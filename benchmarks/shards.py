@@ -27,8 +27,9 @@ from indexing.files import document
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from rag_app.cli.options import print_result
+from rag_app.corpus.parts import CorpusParts
 from rag_app.corpus.shards.manifest import Division
-from rag_app.corpus.shards.shards import PinnedShards, Shards
+from rag_app.corpus.shards.shards import Shards
 from rag_app.progress import track
 from retriever.features import Embed
 from retriever.fusion import RANKINGS
@@ -85,7 +86,7 @@ def evaluate(passages: int, counts: Sequence[int], *, queries: int) -> list[Shar
             if not reports:
                 reports.append(ShardReport(0, build, build, Latency.of(one), 1, queries))
             store.collections.add([store.document_rows()[0][1]], _collection(store, count))
-            timed(seconds, "change", lambda: shards.publish(store))  # noqa: B023
+            timed(seconds, "change", lambda: shards.refresh(store))  # noqa: B023
             ratio = float(np.median(np.divide(many, one)))
             equal = sum(same for *_, same in times)
             reports.append(
@@ -103,7 +104,7 @@ def _collection(store: Store, number: int) -> str:
 
 
 def _both(
-    whole: Retriever, pinned: PinnedShards, embed: Embed, text: str
+    whole: Retriever, pinned: CorpusParts, embed: Embed, text: str
 ) -> tuple[float, float, bool]:
     """Seconds of a question in one piece and in shards, and whether the hits are equal."""
 

@@ -27,9 +27,9 @@ from rag_app.corpus.indexes import Indexes
 from rag_app.corpus.ingestion import Ingestion
 from rag_app.corpus.maintenance import Maintenance
 from rag_app.corpus.models import Models
+from rag_app.corpus.parts import CorpusView
 from rag_app.corpus.question_answering import QuestionAnswering
 from rag_app.corpus.search import Search, SearchRequest
-from rag_app.corpus.segments import CorpusView
 from rag_app.corpus.shards.manifest import Division, MissingShards
 from rag_app.corpus.stores import Stores
 from rag_app.corpus.write_lock import WAIT

@@ -22,10 +22,11 @@ from indexing.index.merging import Held, all_of_them, due
 from indexing.index.snapshot import Snapshot
 from indexing.store.database import Synchronous
 from indexing.store.store import Store
+from rag_app.corpus.parts import CorpusParts, CorpusView
 from rag_app.corpus.segments import Segments
 from rag_app.corpus.shards.lost_replicas import LostReplicas
 from rag_app.corpus.shards.manifest import Division, MissingShards, ShardManifest
-from rag_app.corpus.shards.shards import PinnedShards, Shards
+from rag_app.corpus.shards.shards import Shards
 from rag_app.corpus.stores import Stores
 
 if TYPE_CHECKING:
@@ -82,69 +83,67 @@ class Indexes:
 
     def are_current(self, store: Store) -> bool:
         """Whether those of the store as it is now are on disk."""
-        if self.manifest is None:
-            return self._segments.are_current(store)
-        return self._shards.are_current(store)
+        return self._published.are_current(store)
 
     def damage(self, store: Store) -> str:
         """What is wrong with the files on disk; "" where nothing is."""
-        if self.manifest is None:
-            return self._segments.damage(store)
-        return self._shards.damage()
+        return self._published.damage(store)
+
+    @property
+    def _published(self) -> Segments | Shards:
+        """What searches read."""
+        return self._segments if self.manifest is None else self._shards
 
     @contextmanager
-    def local_shards(self, scope: tuple[int, ...] | None = None) -> Iterator[PinnedShards | None]:
-        """The shards as they are published now, read in this process; None in one piece.
+    def local_parts(self, where: Filter | None) -> Iterator[CorpusParts]:
+        """The corpus as it is published now, read in this process.
 
         Args:
-            scope: Rows of the collections that are read; None for all.
+            where: Limits by collection.
         """
-        if self.manifest is None:
-            yield None
-            return
-        with self._shards.reading(scope) as shards:
-            yield shards
+        with self._stores.reading() as store:
+            scope = store.limited(where).scope
+            if self.manifest is None:
+                yield CorpusParts((CorpusView(store, self.snapshot),), scope)
+                return
+            with self._shards.reading(scope) as parts:
+                yield parts
 
     @contextmanager
-    def shards(
+    def parts(
         self, where: Filter | None, *, missing: MissingShards = "fail"
-    ) -> Iterator[PinnedShards | RemoteShards | None]:
-        """The shards as they are published now, read where they are; None in one piece.
+    ) -> Iterator[CorpusParts | RemoteShards]:
+        """The corpus as it is published now, read where it is.
 
         Args:
             where: Limits by collection.
             missing: Whether a search fails, or leaves out, shards that are lost on a cluster.
         """
-        store, manifest = self._stores.connection(), self.manifest
-        if manifest is None:
-            yield None
+        manifest = self.manifest
+        if manifest is None or not manifest.ray:
+            with self.local_parts(where) as parts:
+                yield parts
             return
-        with store.reading():
-            scope = store.limited(where).scope
-        if manifest.ray:
-            from rag_app.corpus.shards.ray_cluster import RemoteShards
+        from rag_app.corpus.shards.ray_cluster import RemoteShards
 
-            away = self._lost_replicas
-            yield RemoteShards(self._folder, manifest, scope, missing=missing, away=away)
-            return
-        with self._shards.reading(scope) as shards:
-            yield shards
+        with self._stores.reading() as store:
+            scope = store.limited(where).scope
+        away = self._lost_replicas
+        yield RemoteShards(self._folder, manifest, scope, missing=missing, away=away)
 
     # Writing, while the write lock of the corpus is held
 
     def refresh(self, store: Store) -> None:
         """Bring them up to a changed store."""
-        if self.manifest is None:
-            self._segments.refresh(store)
-        else:
-            self.publish(store)
+        self._published.refresh(store)
+        self._load_actors()
 
     @contextmanager
     def publishing(self, store: Store) -> Iterator[None]:
         """Whatever is committed inside is found within about a second; all of it afterwards."""
         if self.manifest is not None:
             yield
-            self.publish(store)
+            self.refresh(store)
             return
         done, before = threading.Event(), store.index.latest
         thread = threading.Thread(target=self._publish_until, args=(done,), daemon=True)
@@ -170,18 +169,10 @@ class Indexes:
                 if self._notify is not None:
                     self._notify(str(error))
 
-    def publish(self, store: Store) -> None:
-        """Bring shards, if there are any, up to a changed store."""
-        self._shards.publish(store)
-        self._load_actors()
-
     def rebuild(self, store: Store) -> None:
         """Make them again, whatever is on disk."""
-        if self.manifest is None:
-            self._segments.rebuild(store)
-        else:
-            self._shards.rebuild(store)
-            self._load_actors()
+        self._published.rebuild(store)
+        self._load_actors()
 
     def merge_in_background(self) -> None:
         """Merge what is due, beside whatever else is done: nobody waits for it."""
@@ -236,7 +227,7 @@ class Indexes:
             self._release_actors()
             manifest = self._shards.divide(store, replace(division, name=name))
         if division.ray:
-            from rag_app.corpus.shards.ray_cluster import start
+            from rag_app.corpus.shards.actors import start
 
             start(self._folder, manifest)
         return manifest
@@ -257,7 +248,7 @@ class Indexes:
             return division.name
         from rag_app.corpus.cluster.address import corpus_name, require_free
         from rag_app.corpus.cluster.connection import connect
-        from rag_app.corpus.shards.ray_cluster import require_gpus
+        from rag_app.corpus.shards.actors import require_gpus
 
         name = corpus_name(division.name, self._folder)
         require_free(connect(division.ray), name, self._folder)
@@ -268,7 +259,7 @@ class Indexes:
         """Let a cluster load what was published; what it does not is loaded with a question."""
         manifest = self.manifest
         if manifest and manifest.ray:
-            from rag_app.corpus.shards.ray_cluster import start
+            from rag_app.corpus.shards.actors import start
 
             try:
                 start(self._folder, manifest)
@@ -284,6 +275,6 @@ class Indexes:
         except CorpusDamaged:  # about to be made again
             return
         if manifest and manifest.ray:
-            from rag_app.corpus.shards.ray_cluster import release
+            from rag_app.corpus.shards.actors import release
 
             release(self._folder, manifest)

@@ -16,8 +16,8 @@ from indexing.store.view import StoreView
 from rag_app.corpus.contents.documents import document_named
 from rag_app.corpus.indexes import Indexes
 from rag_app.corpus.models import Models
+from rag_app.corpus.parts import CorpusParts
 from rag_app.corpus.shards.manifest import MissingShards
-from rag_app.corpus.shards.shards import PinnedShards
 from rag_app.corpus.stores import Stores
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ class Moment:
 
     Attributes:
         store: Its documents, in a read transaction.
-        shards: What is published of it; None in one piece.
+        parts: What is published of it.
     """
 
     store: Store
-    shards: PinnedShards | RemoteShards | None
+    parts: CorpusParts | RemoteShards
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +90,16 @@ class Search:
 
     def hits(self, request: SearchRequest) -> list[Hit]:
         """The best documents; it fails where a shard is lost."""
-        with self.indexes.shards(request.where) as shards:
-            return self._hits(shards, request)
+        with self.indexes.parts(request.where) as parts:
+            return self._hits(parts, request)
 
     def partial(self, request: SearchRequest) -> PartialHits:
         """The best documents, and which lost shards were left out, if they may be."""
         from rag_app.corpus.shards.missing import PartialHits
 
         with self._moment(request.where) as moment:
-            hits = self._hits(moment.shards, request)
-            limited = moment.store.limited(request.where)
-            return PartialHits(hits, _ledger_of_lost(moment.shards, limited))
+            hits = self._hits(moment.parts, request)
+            return PartialHits(hits, _ledger_of_lost(moment, request.where))
 
     def at_one_moment(self, where: Filter, read: Callable[[Moment], Read]) -> Read:
         """What somebody reads of the corpus as it is at one moment.
@@ -126,12 +125,10 @@ class Search:
 
         Beside them a line of the ledger for each lost shard that was left out.
         """
-        shards, where = moment.shards, request.where
-        hits = self._hits(shards, SearchRequest(request.query, request.k, EVIDENCE_PASSAGES, where))
-        limited = moment.store.limited(where)
-        source = limited if shards is None else shards
-        documents = {hit.document: source.document(hit.document) for hit in hits}
-        return Retrieval(hits, documents.__getitem__), _ledger_of_lost(shards, limited)
+        parts, where = moment.parts, request.where
+        hits = self._hits(parts, SearchRequest(request.query, request.k, EVIDENCE_PASSAGES, where))
+        documents = {hit.document: parts.document(hit.document) for hit in hits}
+        return Retrieval(hits, documents.__getitem__), _ledger_of_lost(moment, where)
 
     @contextmanager
     def retriever(self, ranking: str) -> Iterator[Retriever]:
@@ -146,17 +143,9 @@ class Search:
 
     def similar(self, name: str, k: int, where: Filter | None) -> list[SimilarDocument]:
         """The documents that are most similar to the one of a name, best first."""
-        from retriever.similar_documents import similar_documents
-
-        with self.stores.reading() as store:
-            limited = store.limited(where)
-            id_ = document_named(name, limited)
-            with self.indexes.local_shards(limited.scope) as shards:
-                if shards is not None:
-                    return shards.similar(id_, k=k, where=where)
-            return similar_documents(
-                id_, [(limited, self.indexes.snapshot(store))], k=k, where=where
-            )
+        with self.indexes.local_parts(where) as parts, self.stores.reading() as store:
+            id_ = document_named(name, store.limited(where))
+            return parts.similar(id_, k=k, where=where)
 
     def spelling(self, store: StoreView) -> Spelling | None:
         """The spelling of documents; None for those in shards, whose words are not in one place.
@@ -170,21 +159,15 @@ class Search:
             return None
         return Spelling(store, self.indexes.snapshot(self.stores.connection()))
 
-    def _hits(
-        self, shards: PinnedShards | RemoteShards | None, request: SearchRequest
-    ) -> list[Hit]:
+    def _hits(self, parts: CorpusParts | RemoteShards, request: SearchRequest) -> list[Hit]:
         from retriever.fusion import RANKINGS
 
-        k, passages, where = request.k, request.passages, request.where
-        if shards is None:
-            with self.retriever(request.ranking) as retriever:
-                return retriever.search(request.query, k=k, passages=passages, where=where)
         encoder = self.models.query_encoder(self.stores.connection().fingerprint())
-        return shards.search(
+        return parts.search(
             request.query,
-            k=k,
-            passages=passages,
-            where=where,
+            k=request.k,
+            passages=request.passages,
+            where=request.where,
             embed=encoder.encode_queries,
             ranking=RANKINGS[request.ranking],
         )
@@ -194,20 +177,19 @@ class Search:
         missing = self.missing_shards
         with (
             self.stores.reading() as store,
-            self.indexes.shards(where, missing=missing) as shards,
+            self.indexes.parts(where, missing=missing) as parts,
         ):
-            yield Moment(store, shards)
+            yield Moment(store, parts)
 
 
-def _ledger_of_lost(
-    shards: PinnedShards | RemoteShards | None, store: StoreView
-) -> tuple[ContextEntry, ...]:
-    """Lines of the ledger for the lost shards that a search left out; none in one piece."""
-    if shards is None or not shards.lost:
+def _ledger_of_lost(moment: Moment, where: Filter | None) -> tuple[ContextEntry, ...]:
+    """Lines of the ledger for the lost shards that a search left out."""
+    if not moment.parts.lost:
         return ()
     from rag_app.corpus.shards.missing import ledger_lines
 
-    return ledger_lines(shards.lost, shards.names, store.entries())
+    entries = moment.store.limited(where).entries()
+    return ledger_lines(moment.parts.lost, moment.parts.names, entries)
 
 
 def _require_ranking(name: str) -> None:

@@ -40,24 +40,6 @@ GRACE = 300.0  # seconds for which a file stays that a reader may be about to op
 
 
 @dataclass(frozen=True)
-class CorpusView:
-    """A corpus as it is at one moment, whatever is written meanwhile.
-
-    Attributes:
-        store: Its store, in a read transaction.
-        derive: Finds the index of it.
-    """
-
-    store: Store
-    derive: Callable[[Store], Snapshot]
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The index."""
-        return self.derive(self.store)
-
-
-@dataclass(frozen=True)
 class _Pinned:
     """What was read last, and of what it was made."""
 

@@ -96,7 +96,7 @@ class CorpusCollections:
             entries = store.entries()
             ids = [id_ for one in documents for id_ in removable_documents(str(one), entries)]
             added = store.collections.add(ids, name)
-            self.indexes.publish(store)
+            self.indexes.refresh(store)
         return added
 
     def deletion(self, name: str) -> Deletion:

@@ -14,107 +14,28 @@ import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from indexing.documents import Document, Hit
 from indexing.errors import (
     CorpusDamaged,
     CorpusError,
     CorpusNotFound,
-    DocumentNotFound,
     InvalidRequest,
 )
-from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
 from indexing.store.database import Synchronous
 from indexing.store.store import FILE_NAME, Store
 from indexing.store.transfer import transfer, versions
+from rag_app.corpus.parts import CorpusParts, CorpusView
 from rag_app.corpus.segments import INDEX, SUFFIX, Segments
 from rag_app.corpus.shards.manifest import Division, ShardManifest, ShardState, folder_of, shard_of
 from rag_app.corpus.stores import Stores
-from retriever.features import Embed
-from retriever.fusion import Ranking
-from retriever.retriever import Retriever, search
-from retriever.similar_documents import SimilarDocument, similar_documents
 
 MOST = 4096  # shards
 _VERSIONS = "versions.npy"  # (documents, 2): row and version of what a state holds
-
-
-@dataclass(frozen=True)
-class PinnedShard:
-    """The state of a shard that a search reads, whatever is published meanwhile.
-
-    Attributes:
-        name: Of the shard.
-        store: Its documents, in a read transaction.
-        snapshot: Of them.
-    """
-
-    name: str
-    store: Store
-    snapshot: Snapshot
-
-
-@dataclass(frozen=True)
-class PinnedShards:
-    """All shards of one publication.
-
-    Attributes:
-        shards: Those that hold documents.
-        scope: Rows of the collections that are searched; None for all.
-        lost: None here, where all are read or the search fails.
-    """
-
-    shards: tuple[PinnedShard, ...]
-    scope: tuple[int, ...] | None = None
-    lost: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> list[str]:
-        """Of the shards."""
-        return [one.name for one in self.shards]
-
-    def search(  # noqa: PLR0913 - by keyword
-        self,
-        query: str,
-        *,
-        k: int,
-        passages: int,
-        where: Filter | None,
-        embed: Embed,
-        ranking: Ranking,
-    ) -> list[Hit]:
-        """As `Retriever.search`, over all shards; each text of the query is encoded once."""
-        parts = self.retrievers(cache(embed), ranking)
-        return search(parts, query, k=k, passages=passages, where=_without_collections(where))
-
-    def retrievers(self, embed: Embed, ranking: Ranking) -> list[Retriever]:
-        """Of each shard."""
-        return [
-            Retriever(one.store.within(self.scope), one.snapshot, embed, ranking)
-            for one in self.shards
-        ]
-
-    def similar(self, id_: str, *, k: int, where: Filter | None) -> list[SimilarDocument]:
-        """As `similar_documents`, over all shards."""
-        parts = [(one.store.within(self.scope), one.snapshot) for one in self.shards]
-        return similar_documents(id_, parts, k=k, where=_without_collections(where))
-
-    def document(self, id_: str) -> Document:
-        """A document as it was published.
-
-        Raises:
-            DocumentNotFound: None of the shards has it.
-        """
-        for one in self.shards:
-            if one.store.digest(id_) is not None:
-                return one.store.within(self.scope).document(id_)
-        raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
 
 
 class Shards:
@@ -174,7 +95,7 @@ class Shards:
         draft = replace(before, shards=shards, previous=before.folders)
         return self._publish(store, division.placed(draft))
 
-    def publish(self, store: Store) -> None:
+    def refresh(self, store: Store) -> None:
         """Bring the shards up to the store; those of which nothing has changed stay as they are."""
         manifest = self.manifest
         if manifest is not None and manifest.revision != store.revision:
@@ -187,7 +108,7 @@ class Shards:
         empty = tuple(ShardState(one.name, 0, "", 0, 0) for one in manifest.shards)
         self._publish(store, replace(manifest, shards=empty, previous=manifest.folders))
 
-    def damage(self) -> str:
+    def damage(self, _: Store) -> str:
         """What is wrong with what is published; "" where it is sound."""
         manifest = self.manifest
         for state in manifest.shards if manifest else ():
@@ -274,7 +195,7 @@ class Shards:
     # Reading
 
     @contextmanager
-    def reading(self, scope: tuple[int, ...] | None = None) -> Iterator[PinnedShards]:
+    def reading(self, scope: tuple[int, ...] | None = None) -> Iterator[CorpusParts]:
         """The shards as they are published now, whatever is published meanwhile.
 
         Args:
@@ -295,14 +216,14 @@ class Shards:
                     if manifest == before:
                         raise
             self.forget_others(manifest.shards)
-            yield PinnedShards(tuple(pinned), scope)
+            yield CorpusParts(tuple(pinned), scope)
 
-    def pin(self, state: ShardState, stack: ExitStack) -> PinnedShard:
+    def pin(self, state: ShardState, stack: ExitStack) -> CorpusView:
         """One shard, until a stack is closed."""
         stores, snapshot = self._opened(state)
         store = stores.connection()
         stack.enter_context(store.reading())
-        return PinnedShard(state.name, store, snapshot)
+        return CorpusView(store, lambda _: snapshot, state.name)
 
     def _opened(self, state: ShardState) -> tuple[Stores, Snapshot]:
         with self._lock:
@@ -334,8 +255,3 @@ def copy_segments(source: Path, target: Path) -> None:
             os.link(path, copy)
         except OSError:
             shutil.copy2(path, copy)
-
-
-def _without_collections(where: Filter | None) -> Filter | None:
-    """The rest of a filter whose collections have been looked up."""
-    return where and replace(where, collections=(), person=None)

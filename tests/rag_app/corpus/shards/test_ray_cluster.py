@@ -41,15 +41,12 @@ from rag_app.corpus.cluster.connection import NAMESPACE, connect
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.models import Models
 from rag_app.corpus.shards import ray_cluster
+from rag_app.corpus.shards.actors import Unanswered, require_gpus
 from rag_app.corpus.shards.lost_replicas import Call, Replica
 from rag_app.corpus.shards.manifest import ShardState, shard_of
 from rag_app.corpus.shards.missing import PartialHits
-from rag_app.corpus.shards.ray_cluster import (
-    RemoteShards,
-    ShardQuestion,
-    ShardServer,
-    require_gpus,
-)
+from rag_app.corpus.shards.ray_cluster import RemoteShards
+from rag_app.corpus.shards.shard_server import ShardQuestion, ShardServer
 from retriever.fusion import RANKINGS
 from retriever.query import Query
 from retriever.rounds.rounds import Share
@@ -159,7 +156,7 @@ class LocalActors:
         lost = [replica for replica, method, _ in calls if self.silent(replica, method)]
         self.waited.update(lost)
         if lost:
-            raise ray_cluster._Unanswered({each.shard: "no answer" for each in lost})
+            raise Unanswered({each.shard: "no answer" for each in lost})
         return [call() for *_, call in calls]
 
     def call(self, replica: Replica) -> Call:
@@ -173,8 +170,8 @@ def on_local_actors(
     manifest = replace(corpus.divide(3), ray="nowhere:1", replicas=replicas, name="local")
     manifest.write(corpus.folder / ".shards")
     actors = LocalActors()
-    monkeypatch.setattr(ray_cluster, "_actor", actors.actor)
-    monkeypatch.setattr(ray_cluster, "_results", actors.results)
+    monkeypatch.setattr(ray_cluster, "actor_of", actors.actor)
+    monkeypatch.setattr(ray_cluster, "answers_of", actors.results)
     monkeypatch.setattr(RemoteShards, "_call", actors.call)
     for name in ("WAIT", "SHORT_WAIT", "PAUSE"):
         monkeypatch.setattr(ray_cluster, name, 0.0)

@@ -1,0 +1,99 @@
+"""A corpus as a search reads it: one part, or a part for each shard that it is divided into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+
+from indexing.documents import Document, Hit
+from indexing.errors import DocumentNotFound
+from indexing.filter import Filter
+from indexing.index.snapshot import Snapshot
+from indexing.store.store import Store
+from retriever.features import Embed
+from retriever.fusion import Ranking
+from retriever.retriever import Retriever, search
+from retriever.similar_documents import SimilarDocument, similar_documents
+
+
+@dataclass(frozen=True)
+class CorpusView:
+    """A corpus, or a shard of one, as it is at one moment, whatever is written meanwhile.
+
+    Attributes:
+        store: Its documents, in a read transaction.
+        derive: Finds the index of them.
+        name: Of the shard; "" for a whole corpus.
+    """
+
+    store: Store
+    derive: Callable[[Store], Snapshot]
+    name: str = ""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The index."""
+        return self.derive(self.store)
+
+
+@dataclass(frozen=True)
+class CorpusParts:
+    """All parts of a corpus at one moment, read in this process.
+
+    Attributes:
+        parts: Those that hold documents.
+        scope: Rows of the collections that are read; None for all.
+        lost: None here, where all are read or the search fails.
+    """
+
+    parts: tuple[CorpusView, ...]
+    scope: tuple[int, ...] | None = None
+    lost: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Of the shards."""
+        return [one.name for one in self.parts]
+
+    def search(  # noqa: PLR0913 - by keyword
+        self,
+        query: str,
+        *,
+        k: int,
+        passages: int,
+        where: Filter | None,
+        embed: Embed,
+        ranking: Ranking,
+    ) -> list[Hit]:
+        """As `Retriever.search`, over all parts; each text of the query is encoded once."""
+        parts = self.retrievers(cache(embed), ranking)
+        return search(parts, query, k=k, passages=passages, where=_without_collections(where))
+
+    def retrievers(self, embed: Embed, ranking: Ranking) -> list[Retriever]:
+        """Of each part."""
+        return [
+            Retriever(one.store.within(self.scope), one.snapshot, embed, ranking)
+            for one in self.parts
+        ]
+
+    def similar(self, id_: str, *, k: int, where: Filter | None) -> list[SimilarDocument]:
+        """As `similar_documents`, over all parts."""
+        parts = [(one.store.within(self.scope), one.snapshot) for one in self.parts]
+        return similar_documents(id_, parts, k=k, where=_without_collections(where))
+
+    def document(self, id_: str) -> Document:
+        """A document as it is at this moment.
+
+        Raises:
+            DocumentNotFound: None of the parts has it.
+        """
+        for one in self.parts:
+            if one.store.digest(id_) is not None:
+                return one.store.within(self.scope).document(id_)
+        raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
+
+
+def _without_collections(where: Filter | None) -> Filter | None:
+    """The rest of a filter whose collections have been looked up."""
+    return where and replace(where, collections=(), person=None)
