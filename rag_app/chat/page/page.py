@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from rag_app.chat.application import Application
     from rag_app.chat.page.layout import Layout
 
-SCRIPTS = ("language", "events", "page", "document_view", "welcome")
+SCRIPTS = (
+    "language", "events", "uploads", "page", "writer", "questions", "document_view", "welcome",
+)  # fmt: skip
 SHEETS = ("style", "document_view", "welcome")
 STYLE = "".join(f'<link rel="stylesheet" href="static/{name}.css">' for name in SHEETS)
 """For Gradio, whose own sheets come before."""

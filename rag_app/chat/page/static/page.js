@@ -1,4 +1,4 @@
-// Behaviour in the browser: sources beside an answer, uploads, filters, keyboard shortcuts.
+// Behaviour in the browser: sources beside an answer, filters, lists, keyboard shortcuts.
 // Elements declare what they do by data attributes; text of documents is never run as code.
 "use strict";
 
@@ -37,7 +37,7 @@ const ragApp = (() => {
       if (event.target.matches("[data-filter]")) filter(element, event.target.value);
     });
     inPlace(element, () => {
-      if (element.closest("#drop")) files(element, trigger);
+      if (element.closest("#drop")) ragAppUploads.connect(element, trigger);
       if (element.closest("#changes")) watch(element, trigger);
     });
     let failures = 0;
@@ -281,73 +281,6 @@ const ragApp = (() => {
     if (event.target.matches?.(":is(#overview, #answering) dialog")) event.target.close(); // beside it
   });
 
-  // ---- the model that writes: looked for, tested and chosen in a dialog ----
-
-  function nameWriter(name) {
-    const label = document.querySelector("[data-writer]");
-    const writes = document.querySelector("#mode input[value=free]")?.checked;
-    const shown = writes ? name : ""; // quotes are nobody's own words
-    if (label && name && label.textContent !== shown) label.textContent = shown;
-  }
-  document.addEventListener("change", (event) => {
-    if (event.target.matches?.("#mode input")) nameWriter(modelName());
-  });
-  const modelName = () => document.querySelector("#changes [data-model]")?.dataset.model;
-
-  // Gradio gives its buttons beside a box no names.
-  function nameButtons() {
-    const names = [
-      ["#box .submit-button", gettext("Send the question")],
-      ["#box .stop-button", gettext("Stop the answer")],
-      ["#query .submit-button", gettext("Search")],
-    ];
-    for (const [selector, name] of names) {
-      const button = document.querySelector(selector);
-      if (button && button.getAttribute("aria-label") !== name) button.setAttribute("aria-label", name);
-    }
-  }
-
-  new MutationObserver(() => {
-    nameWriter(modelName());
-    nameButtons();
-    all("[role=toolbar]:not([data-one-step])").forEach(oneStep);
-  }).observe(document, { childList: true, subtree: true });
-
-  async function model(form, act) {
-    const { address, key, folder, model: chosen } = Object.fromEntries(new FormData(form));
-    const result = form.querySelector("[data-result]");
-    const busy = act === "test" ? gettext("Testing …") : gettext("Asking …");
-    result.innerHTML = "";
-    result.textContent = busy;
-    for (const button of all("button", form)) button.disabled = true;
-    try {
-      const response = await fetch(`model/${act}`, {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ model: folder?.trim() || chosen || "", address: address || "", key: key || "" }),
-      });
-      const { html, model: name } = await response.json();
-      const found = response.ok && (act === "look" || act === "list");
-      (found ? form.querySelector("[data-found]") : result).innerHTML = html ?? "";
-      if (found) result.textContent = "";
-      if (response.ok && act === "use") form.querySelector("[name=key]").value = "";
-      nameWriter(name);
-    } catch {
-      result.textContent = gettext("The server does not answer; is it still running?");
-    }
-    for (const button of all("button", form)) button.disabled = false;
-  }
-
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest?.("[data-model-act]");
-    if (button) model(button.closest("form"), button.dataset.modelAct);
-  });
-  document.addEventListener("submit", (event) => {
-    if (!event.target.matches("[data-model-form]")) return;
-    event.preventDefault();
-    model(event.target, "use");
-  });
-
   // ---- the way past the sidebar, for whoever has no mouse ----
 
   const skip = Object.assign(document.createElement("a"), {
@@ -379,6 +312,9 @@ const ragApp = (() => {
     next.focus();
     event.preventDefault();
   });
+
+  new MutationObserver(() => all("[role=toolbar]:not([data-one-step])").forEach(oneStep))
+    .observe(document, { childList: true, subtree: true });
 
   // ---- what opens is shown above the box for the question, which lies over the conversation ----
 
@@ -440,255 +376,6 @@ const ragApp = (() => {
       else document.querySelector("#box .stop-button")?.click();
     }
   });
-
-  // ---- questions: held until they can be sent, and given back when they did not arrive ----
-
-  const UNSENT = "rag-app-unsent"; // in this window's storage, until the server has it
-  const textarea = () => document.querySelector("#box textarea");
-  const hasLoaded = () => Boolean(document.querySelector("#documents .documents"));
-  const canSend = () => hasLoaded() && navigator.onLine;
-  // Held questions survive a reload, which Gradio does when a connection is back.
-  const HELD = "rag-app-held";
-  let held = false;
-
-  function hold() {
-    held = true;
-    sessionStorage.setItem(HELD, "1"); // until the question has arrived
-  }
-
-  function onSubmit(event) {
-    const question = textarea()?.value ?? "";
-    if (!question.trim()) return;
-    sessionStorage.setItem(UNSENT, question);
-    tell("");
-    if (canSend()) return; // the page's own handlers send it
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    hold();
-    tell(navigator.onLine
-      ? gettext("The page is still loading. Your question is sent as soon as it has.")
-      : gettext("You are offline. Your question is sent as soon as you are connected again."));
-    sendHeld();
-  }
-
-  function sendHeld() {
-    if (!held) return;
-    const button = document.querySelector("#box .submit-button");
-    if (!canSend() || !button) return void setTimeout(sendHeld, 100);
-    held = false;
-    tell("");
-    if (textarea().value.trim()) button.click();
-  }
-
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.shiftKey && event.target === textarea()) onSubmit(event);
-  }, true);
-  document.addEventListener("click", (event) => {
-    if (event.target.closest?.("#box .submit-button")) onSubmit(event);
-  }, true);
-
-  // The request that carries the question tells whether it arrived.
-  const fetchBefore = window.fetch.bind(window);
-  window.fetch = async (...request) => {
-    const question = sessionStorage.getItem(UNSENT);
-    const body = request[1]?.body;
-    const carries = question !== null && typeof body === "string"
-      && body.includes(JSON.stringify(question));
-    try {
-      const response = await fetchBefore(...request);
-      if (carries && response.ok) for (const name of [UNSENT, HELD]) sessionStorage.removeItem(name);
-      else if (carries) giveBack();
-      return response;
-    } catch (error) {
-      if (carries) giveBack();
-      throw error;
-    }
-  };
-
-  function giveBack() {
-    const question = sessionStorage.getItem(UNSENT);
-    const box = textarea();
-    if (question === null || !box) return;
-    tell(gettext(
-      "Your question could not be sent; is the server still running? Press Enter to try again."));
-    if (box.value.trim()) return;
-    Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(box, question);
-    box.dispatchEvent(new Event("input", { bubbles: true }));
-  }
-
-  // After a reload: what was not sent before it stands in the box again.
-  function restore() {
-    if (!hasLoaded() || !textarea()) return void setTimeout(restore, 100);
-    if (held) return;
-    const again = sessionStorage.getItem(HELD) !== null;
-    giveBack();
-    if (!again) return;
-    hold();
-    sendHeld();
-  }
-  if (sessionStorage.getItem(UNSENT) !== null) restore();
-
-  function tell(text) {
-    let line = document.getElementById("unsent");
-    if (!line && text) {
-      line = document.createElement("p");
-      line.id = "unsent";
-      line.className = "notice";
-      line.setAttribute("role", "status");
-      document.getElementById("composer")?.prepend(line);
-    }
-    if (line) {
-      line.textContent = text;
-      line.hidden = !text;
-    }
-  }
-
-  // ---- files ----
-
-  function files(element, trigger) {
-    receive = (picked) => send(element, picked, trigger);
-    for (const picked of early.splice(0)) receive(picked);
-  }
-
-  let receive = null; // what is done with files once the zone is there
-  const early = []; // files that were picked or dropped before
-
-  function add(picked) {
-    if (receive) receive(picked);
-    else early.push(picked);
-  }
-
-  document.addEventListener("click", (event) => {
-    const pick = event.target.closest?.("[data-pick]");
-    if (pick) document.querySelector(`[data-picked=${pick.dataset.pick}]`).click();
-  });
-  document.addEventListener("change", (event) => {
-    const input = event.target.closest?.("[data-picked]");
-    if (!input) return;
-    const picked = [...input.files]
-      .map((file) => [file.webkitRelativePath || file.name, file])
-      .filter(([name]) => !isHidden(name));
-    input.value = "";
-    add(picked);
-  });
-
-  // A file may be dropped anywhere, also while the page loads: a browser would leave it to show it.
-  for (const name of ["dragover", "dragleave", "drop"]) {
-    document.addEventListener(name, (event) => {
-      if (!event.dataTransfer?.types.includes("Files")) return;
-      event.preventDefault();
-      document.body.classList.toggle("dropping", name === "dragover");
-    });
-  }
-  document.addEventListener("drop", async (event) => {
-    if (!event.dataTransfer?.types.includes("Files")) return;
-    const items = [...event.dataTransfer.items].filter((item) => item.kind === "file")
-      .map((item) => [item.webkitGetAsEntry?.(), item.getAsFile()]);
-    add((await Promise.all(items.map(([entry, file]) => (
-      entry ? within(entry) : [[file.name, file]]
-    )))).flat());
-  });
-
-  // Whether a file lies in a folder that was picked, and there under a hidden name.
-  const isHidden = (path) => path.split("/").slice(1).some((part) => part.startsWith("."));
-
-  // The files below a dropped entry, with their paths; hidden ones are skipped.
-  async function within(entry, before = "") {
-    const path = before + entry.name;
-    if (before && entry.name.startsWith(".")) return [];
-    if (entry.isFile) {
-      const file = await new Promise((done, failed) => entry.file(done, failed)).catch(() => null);
-      return file ? [[path, file]] : [];
-    }
-    const reader = entry.createReader();
-    const found = [];
-    for (;;) {
-      const some = await new Promise((done, failed) => reader.readEntries(done, failed))
-        .catch(() => []);
-      if (!some.length) break;
-      found.push(...some);
-    }
-    return (await Promise.all(found.map((each) => within(each, `${path}/`)))).flat();
-  }
-
-  async function send(element, picked, trigger) {
-    const list = element.querySelector("[data-sending]");
-    const { dropzone, recordings } = element.querySelector("[data-dropzone]").dataset;
-    const has = (suffixes) => ([name]) => (
-      suffixes.split(", ").some((suffix) => name.toLowerCase().endsWith(suffix))
-    );
-    const stem = (name) => name.replace(/\.[^./]*$/, "");
-    const stems = new Set(picked.filter(has(dropzone))
-      .flatMap(([name]) => [stem(name), stem(stem(name))]));
-    const beside = (one) => has(recordings)(one) && stems.has(stem(one[0]));
-    // A file picked by itself is sent, and refused with a reason; in folders, such files are skipped,
-    // and recordings without a document of their name.
-    const files = picked.filter((one) => !one[0].includes("/") || has(dropzone)(one) || beside(one));
-    if (files.length < picked.length) {
-      const skipped = picked.length - files.length;
-      remark(list, ngettext("%(num)s file of an unsupported type skipped",
-        "%(num)s files of unsupported types skipped", skipped));
-    }
-    let watched = false;
-    for (const [name, file] of files) {
-      const row = list.appendChild(document.createElement("li"));
-      row.textContent = name;
-      const begin = performance.now();
-      const error = await sendOne(name, file, (share) => {
-        row.style.setProperty("--share", `${Math.round(100 * share)}%`);
-        const left = (performance.now() - begin) * (1 - share) / Math.max(share, 0.01) / 1000;
-        const time = `${count(Math.round(left))} s`;
-        row.textContent = left >= 5 ? `${name} · ${gettext("%(time)s left", { time })}` : name;
-      });
-      row.remove();
-      if (error) {
-        remark(list, `${name}: ${error}`).classList.add("failed");
-      } else {
-        if (!watched) trigger("uploaded", {});
-        watched = true;
-      }
-    }
-    if (watched) trigger("uploaded", {});
-  }
-
-  // What was not sent is told until somebody has read it.
-  function remark(list, text) {
-    const row = document.createElement("li");
-    row.className = "remark";
-    row.textContent = text;
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", className: "quiet", textContent: gettext("Dismiss") });
-    button.setAttribute("aria-label", `${gettext("Dismiss")}: ${text}`);
-    button.addEventListener("click", () => row.remove());
-    row.append(" ", button);
-    list.appendChild(row);
-    row.scrollIntoView({ block: "nearest" });
-    return row;
-  }
-
-  document.addEventListener("click", (event) => {
-    const every = event.target.closest?.("[data-dismiss], [data-act=clear_list]");
-    if (every) for (const row of all("[data-sending] .remark")) row.remove();
-  });
-
-  function sendOne(name, file, progress) {
-    return new Promise((done) => {
-      const request = new XMLHttpRequest();
-      request.open("POST", "files");
-      request.setRequestHeader("X-Name", encodeURIComponent(name));
-      request.upload.onprogress = (event) => progress(event.loaded / Math.max(event.total, 1));
-      request.onerror = () => done(gettext("could not be sent; is the server still running?"));
-      request.onload = () => {
-        if (request.status === 201) return done("");
-        try {
-          done(JSON.parse(request.responseText).error);
-        } catch {
-          done(gettext("was refused (%(number)s)", { number: request.status }));
-        }
-      };
-      request.send(file);
-    });
-  }
 
   // ---- saving ----
 
