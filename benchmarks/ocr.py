@@ -12,7 +12,7 @@ from benchmarks.memory import resident_memory
 from benchmarks.scanned_pages import SCANS, Scan, draw
 from indexing import ocr
 from indexing.errors import RagAppError
-from indexing.ocr.reading import Engine, OcrSettings, Reading
+from indexing.ocr.reading import Engine, OcrSettings, PictureReading
 
 SAMPLE = Path(__file__).parents[1] / "data" / "samples" / "the-ferry-book.txt"
 GERMAN = """Die Brücke über den Fluß wurde im März 1904 für zwölf Jahre gesperrt, weil der Müller
@@ -33,7 +33,7 @@ def row(engine: Engine, scan: Scan, words: list[str], name: str) -> str:
     """One line of the table."""
     picture, drawn = draw(words, scan)
     started = process_time()
-    reading = Reading(tuple(engine.read(picture)), engine.name)
+    reading = PictureReading(tuple(engine.read(picture)), engine.name)
     seconds = process_time() - started
     rows = reading.rows(*picture.size)
     text = "\n".join(" ".join(box.text for box in each) for each in rows)

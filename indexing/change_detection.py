@@ -1,7 +1,7 @@
 """The documents of a corpus by content and place, and what a file's documents change.
 
 Whether a document is new, changed, moved or a copy is decided here, apart from reading, encoding
-and committing. The catalogue follows a run step by step, so that what the run did to one file
+and committing. What is known follows a run step by step, so that what the run did to one file
 counts for the next.
 """
 
@@ -70,7 +70,7 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Catalogue:
+class KnownDocuments:
     """The documents of a collection, and what others hold, while a run changes it."""
 
     _by_id: dict[str, DocumentIdentity] = field(default_factory=dict)
@@ -82,21 +82,21 @@ class Catalogue:
     @classmethod
     def of(
         cls, documents: Iterable[DocumentIdentity], elsewhere: Iterable[DocumentIdentity] = ()
-    ) -> Catalogue:
-        """The catalogue of these documents.
+    ) -> KnownDocuments:
+        """These documents, and what is elsewhere.
 
         Args:
             documents: Of the collection.
             elsewhere: Of the corpus; those of other collections only are known by their content.
         """
-        catalogue = cls()
+        known = cls()
         for one in documents:
-            catalogue.put(one)
+            known.put(one)
         for one in elsewhere:
-            if one.id not in catalogue._by_id:
-                catalogue._elsewhere.setdefault(one.digest, one.id)
-                catalogue._used.add(one.id)
-        return catalogue
+            if one.id not in known._by_id:
+                known._elsewhere.setdefault(one.digest, one.id)
+                known._used.add(one.id)
+        return known
 
     def at_path(self, path: str) -> list[DocumentIdentity]:
         """What came from a file."""
@@ -214,7 +214,7 @@ class _Matcher:
 
 
 def identify(document: Document, id_: str) -> DocumentIdentity:
-    """A document as a catalogue knows it."""
+    """A document as a run knows it."""
     return DocumentIdentity(
         id_,
         document.path,

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from indexing.change_detection import Catalogue, Change, Plan, Step, identify
+from indexing.change_detection import Change, KnownDocuments, Plan, Step, identify
 from indexing.documents import Document, renamed
 from indexing.encoder.lookahead import DocumentEncoder, Lookahead, take_ahead
 from indexing.errors import WorkersLost
@@ -59,7 +59,7 @@ class Indexer:
     ahead: Callable[[], Lookahead] | None = None
     _lookahead: Lookahead | None = None  # once there is something to encode
     _draft: ReportDraft = field(default_factory=ReportDraft)
-    _catalogue: Catalogue = field(default_factory=Catalogue)
+    _known: KnownDocuments = field(default_factory=KnownDocuments)
     _pending: set[str] = field(default_factory=set)
     _named_files: set[Path] = field(default_factory=set)
     _other_kinds: set[Path] = field(default_factory=set)
@@ -96,15 +96,13 @@ class Indexer:
 
     def _plan_document(self, document: Document) -> Plan:
         """What to do with a document that is no file."""
-        existing = [
-            one for one in self._catalogue.at_path(document.path) if one.part == document.part
-        ]
-        return self._catalogue.plan([document], existing, is_gone=is_gone)
+        existing = [one for one in self._known.at_path(document.path) if one.part == document.part]
+        return self._known.plan([document], existing, is_gone=is_gone)
 
     def _reset(self) -> None:
         self._draft = ReportDraft()
         here = self.store.of(self.collection)
-        self._catalogue = Catalogue.of(here.identities(), self.store.identities())
+        self._known = KnownDocuments.of(here.identities(), self.store.identities())
         self._other_kinds = set()
 
     def _files(self, paths: Sequence[Path]) -> Iterator[SourceFile]:
@@ -142,7 +140,7 @@ class Indexer:
         changed: list[SourceFile] = []
         unchanged = 0  # bytes
         for file in files:
-            known = self._catalogue.count_at(file.path)
+            known = self._known.count_at(file.path)
             if known and states.get(file.path) == file.state:
                 self._draft.unchanged += known
                 unchanged += file.state.size
@@ -179,14 +177,14 @@ class Indexer:
         """
         file = content.file
         self._path = file.path
-        existing = self._catalogue.at_path(file.path)
+        existing = self._known.at_path(file.path)
         discovered = file.real not in self._named_files and not existing
         failures = content.failures
         if discovered and not content.documents and all(one.other_kind for one in failures):
             self._skip_other_kind(file)
             return True
         outdated = self._pending - {file.path}
-        plan = self._catalogue.plan(
+        plan = self._known.plan(
             content.documents, existing, is_gone=is_gone, outdated=outdated if final else ()
         )
         if not final and plan.copied_paths() & outdated:
@@ -219,8 +217,8 @@ class Indexer:
         )
 
     def _expect_content(self, content: FileContent) -> None:
-        existing = self._catalogue.at_path(content.file.path)
-        self._expect(self._catalogue.plan(content.documents, existing, is_gone=is_gone))
+        existing = self._known.at_path(content.file.path)
+        self._expect(self._known.plan(content.documents, existing, is_gone=is_gone))
 
     def _expect_document(self, document: Document) -> None:
         self._expect(self._plan_document(document))
@@ -281,7 +279,7 @@ class Indexer:
         """Do a step; the id that its document has."""
         document, existing = step.document, step.existing
         if step.change is Change.ADD:
-            id_ = self._catalogue.unused_id(document.id)
+            id_ = self._known.unused_id(document.id)
             self._encode(replace(document, id=id_), share)
             self._draft.added.append(id_)
             return id_
@@ -290,7 +288,7 @@ class Indexer:
             names = self.store.document(existing.id).speaker_names
             document = replace(document, utterances=renamed(document.utterances, names))
         if step.change is Change.UPDATE and self._is_held_elsewhere(existing.id):
-            id_ = self._catalogue.unused_id(document.id)  # the others keep what they hold
+            id_ = self._known.unused_id(document.id)  # the others keep what they hold
             self._encode(replace(document, id=id_), share)
             self._leave(existing.id)
             self._draft.updated.append(id_)
@@ -305,13 +303,13 @@ class Indexer:
             self._draft.duplicates.append(_duplicate(document, existing.path))
         elif step.change is Change.JOIN:
             self.store.join(existing, self.collection)
-            self._catalogue.put(existing)
+            self._known.put(existing)
             self._draft.added.append(existing.id)
             self._draft.reused.append(existing.id)
         else:
             moved = identify(document, existing.id)
             self.store.move(moved, collection=self.collection)
-            self._catalogue.put(moved)
+            self._known.put(moved)
             self._draft.moved.append(existing.id)
         self._advance(share)
         return existing.id
@@ -323,7 +321,7 @@ class Indexer:
         """Take documents out of the collection; what no other holds is removed."""
         removed = self.store.leave(ids, self.collection)
         for id_ in ids:
-            (self._catalogue.discard if id_ in removed else self._catalogue.leave)(id_)
+            (self._known.discard if id_ in removed else self._known.leave)(id_)
 
     def _encode(self, document: Document, share: float) -> None:
         """Encode and commit; `share` is what the document stands for, in bytes."""
@@ -339,7 +337,7 @@ class Indexer:
         passages = split(document)
         (vectors,) = self.encoder().encode([(document, passages)], progress=report_tokens)
         self.store.put(document, passages, vectors, added=_now(), collection=self.collection)
-        self._catalogue.put(identify(document, document.id))
+        self._known.put(identify(document, document.id))
         self._draft.done = before
         self._advance(share)
 

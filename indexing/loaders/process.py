@@ -26,7 +26,7 @@ from indexing.errors import ReaderFailed, UnreadableFile
 from indexing.limits import MIB, FileLimits
 from indexing.loaders.__main__ import MEMORY_STATUS, resource
 from indexing.loaders.messages import receive, send, unpack
-from indexing.ocr.reading import OcrSettings, Reading
+from indexing.ocr.reading import OcrSettings, PictureReading
 
 KEPT = 256 * MIB  # a process that holds more memory than this after a file is not used again
 PATIENCE = 10  # times as long as the CPU time allowed may pass, for a file that only waits
@@ -36,7 +36,7 @@ MOST_FAILURES = 20  # pages of a file that may end the process before the file i
 
 
 class Readings(Protocol):
-    """What was recognised in pictures, `Reading.pack()` by the key of each picture."""
+    """What was recognised in pictures, `PictureReading.pack()` by the key of each picture."""
 
     def get(self, key: str, /) -> dict[str, Any] | None:
         """Of a picture; None where it is not kept."""
@@ -332,7 +332,7 @@ class _Pictures:
         Raises:
             ValueError: It says something else.
         """
-        self._readings[str(message["keeps"])] = Reading.unpack(message["reading"]).pack()
+        self._readings[str(message["keeps"])] = PictureReading.unpack(message["reading"]).pack()
         self._begun = None
 
     def give_up_page(self, last: Sequence[object], seconds: int) -> bool:
@@ -348,6 +348,6 @@ class _Pictures:
         assert isinstance(broken, UnreadableFile)
         took_too_long = broken.reason.endswith(TOO_LONG)
         reason = f"takes more than {seconds}{TOO_LONG}" if took_too_long else broken.reason
-        self._failures[self._begun] = Reading((), "", reason).pack()
+        self._failures[self._begun] = PictureReading((), "", reason).pack()
         self._begun = None
         return True

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 
 from indexing.errors import InvalidRequest, MissingDependency
 from indexing.ocr import rapid, tesseract
-from indexing.ocr.reading import AUTO, Engine, OcrSettings, Reading
+from indexing.ocr.reading import AUTO, Engine, OcrSettings, PictureReading
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +74,13 @@ def _is_installed(kind: EngineKind) -> bool:
     return all(find_spec(module) is not None for module in kind.modules)
 
 
-__all__ = ["AS_PDF", "AUTO", "ENGINES", "INSTALL", "Engine", "OcrSettings", "Reading", "engine"]
+__all__ = [
+    "AS_PDF",
+    "AUTO",
+    "ENGINES",
+    "INSTALL",
+    "Engine",
+    "OcrSettings",
+    "PictureReading",
+    "engine",
+]

@@ -61,7 +61,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PictureReading:
     """A page as it was recognised.
 
     Attributes:
@@ -102,7 +102,7 @@ class Reading:
         return {"lines": lines, "engine": self.engine, "failure": self.failure}
 
     @classmethod
-    def unpack(cls, values: Any) -> Reading:  # noqa: ANN401 - JSON
+    def unpack(cls, values: Any) -> PictureReading:  # noqa: ANN401 - JSON
         """The inverse of `pack`.
 
         Raises:

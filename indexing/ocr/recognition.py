@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from indexing import ocr
 from indexing.errors import InvalidRequest, MissingDependency
-from indexing.ocr.reading import OFF, Engine, OcrSettings, Reading
+from indexing.ocr.reading import OFF, Engine, OcrSettings, PictureReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ class Recognition:
             return str(error)
         return ""
 
-    def read(self, picture: Image, *, page: int, of: int) -> Reading:
+    def read(self, picture: Image, *, page: int, of: int) -> PictureReading:
         """A page, by its number and the number of pages that are read; `remedy` says it can be.
 
         A page that has ended the process before is not tried again: its reading says why.
@@ -61,9 +61,9 @@ class Recognition:
         key = _key(self._engine.name, picture)
         stored = self._ask({"asks": key, "page": page, "of": of})
         if stored is not None:
-            return Reading.unpack(stored)
+            return PictureReading.unpack(stored)
         self._limit(self.settings.seconds)
-        reading = Reading(tuple(self._engine.read(picture)), self._engine.name)
+        reading = PictureReading(tuple(self._engine.read(picture)), self._engine.name)
         self._limit(None)
         self._tell({"keeps": key, "reading": reading.pack()})
         return reading

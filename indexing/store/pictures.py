@@ -9,7 +9,7 @@ from typing import Any
 
 from indexing.documents import Document, Figure
 from indexing.errors import DocumentNotFound
-from indexing.ocr.reading import Reading
+from indexing.ocr.reading import PictureReading
 from indexing.store.blobs import Blobs
 from indexing.store.database import Database
 from indexing.store.facts import FIGURES, PICTURES, Facts
@@ -73,13 +73,13 @@ class Pictures:
             if (data := self._blobs.get(one.key)) is not None
         ]
 
-    def readings_of(self, id_: str) -> dict[int, Reading]:
+    def readings_of(self, id_: str) -> dict[int, PictureReading]:
         """What OCR has read of the pages of a document, by number, as far as it is kept."""
         document = self._document(id_)
         rows = self._database.rows("SELECT row FROM documents WHERE id = ?", [id_])
         keys = [key for (row,) in rows for key in self._facts.get(row, PICTURES) or []]
         kept = self.readings()
-        found = [Reading.unpack(kept[key]) for key in keys if key in kept]
+        found = [PictureReading.unpack(kept[key]) for key in keys if key in kept]
         read = [reading for reading in found if reading.lines]
         pages = [page.number for page in document.pages if page.confidence is not None]
         return dict(zip(pages, read, strict=True)) if len(pages) == len(read) else {}

@@ -178,7 +178,7 @@ class StoreView(PassageReading):
             yield row, id_, json.loads(listed)
 
     def identities(self) -> list[DocumentIdentity]:
-        """Every document as a catalogue knows it, by row."""
+        """Every document by its identity, by row."""
         columns = f"id, path, part, title, digest, {column(OCCASION)}"
         statement = f"SELECT {columns} FROM {self._documents} ORDER BY row"
         return [

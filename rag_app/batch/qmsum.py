@@ -23,7 +23,7 @@ RELEASE = "fetch the file again from the QMSum release"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class MeetingQuestion:
     """A query of a meeting.
 
     Attributes:
@@ -63,8 +63,8 @@ class Meeting:
     """
 
     document: Document
-    general: tuple[Question, ...]
-    specific: tuple[Question, ...]
+    general: tuple[MeetingQuestion, ...]
+    specific: tuple[MeetingQuestion, ...]
     topics: tuple[MarkedTopic, ...] = ()
 
 
@@ -139,7 +139,7 @@ def _topics(file: Path, values: dict[str, object], utterances: int) -> Iterator[
 
 def _questions(
     file: Path, values: dict[str, object], name: str, utterances: int
-) -> Iterator[Question]:
+) -> Iterator[MeetingQuestion]:
     listed = values.get(name, [])
     if not isinstance(listed, list):
         raise UnreadableFile(file, f"has a `{name}` that is not a list", RELEASE)
@@ -150,7 +150,7 @@ def _questions(
             reason = f"has an entry in `{name}` without the strings `query` and `answer`"
             raise UnreadableFile(file, reason, RELEASE)
         gold = _gold(file, fields.get("relevant_text_span", []), utterances)
-        yield Question(printable(query), printable(answer), gold)
+        yield MeetingQuestion(printable(query), printable(answer), gold)
 
 
 def _gold(file: Path, spans: object, utterances: int) -> tuple[int, ...]:

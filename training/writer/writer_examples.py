@@ -23,7 +23,7 @@ from indexing.documents import Document
 from indexing.text.disfluency import remove_disfluencies
 from indexing.text.sentences import sentences
 from indexing.text.terms import Rarity, content_stems
-from rag_app.batch.qmsum import Meeting, Question, meetings
+from rag_app.batch.qmsum import Meeting, MeetingQuestion, meetings
 
 FOLDS = 5
 """Every so many-th meeting is held out."""
@@ -85,7 +85,7 @@ def meeting_examples(every: Sequence[Meeting], *, seed: int) -> Iterator[Example
 
 def _of_query(
     document: Document,
-    question: Question,
+    question: MeetingQuestion,
     pool: Sequence[Sentence],
     rarity: Rarity,
     random: randomness.Random,

@@ -10,7 +10,7 @@ from indexing.documents import clock
 from rag_app.chat.language.current import day
 from rag_app.chat.page.html import render
 from rag_app.chat.viewer import blocks as structure
-from rag_app.chat.viewer.blocks import Block, Piece, Span
+from rag_app.chat.viewer.blocks import Block, Offsets, Piece
 
 if TYPE_CHECKING:
     from indexing.documents import Document
@@ -40,7 +40,7 @@ class Row:
 def document(
     source: Document,
     *,
-    quote: Span | None = None,
+    quote: Offsets | None = None,
     problem: str = "",
     sizes: Sequence[tuple[float, float]] = (),
     recording: Recording | None = None,
@@ -77,7 +77,7 @@ def document(
     )
 
 
-def part(source: Document, number: int, *, quote: Span | None = None) -> str:
+def part(source: Document, number: int, *, quote: Offsets | None = None) -> str:
     """One part of a document's text; "" where there is no such part."""
     spans = structure.parts(source)
     if not 0 <= number < len(spans):
@@ -85,7 +85,7 @@ def part(source: Document, number: int, *, quote: Span | None = None) -> str:
     return render("document_part.html", rows=rows(source, spans[number], quote))
 
 
-def rows(source: Document, span: Span, quote: Span | None) -> list[Row]:
+def rows(source: Document, span: Offsets, quote: Offsets | None) -> list[Row]:
     """The blocks of a part with their words, a quote marked in them."""
     marks = [quote] if quote else []
     rows = []

@@ -18,7 +18,7 @@ PART = 12_000  # characters, about: what is sent to a browser at once
 HEADING = 160  # characters at most
 
 Kind = Literal["utterance", "record", "heading", "paragraph", "item", "row"]
-Span = tuple[int, int]
+Offsets = tuple[int, int]
 
 _LINE = re.compile(r"[^\n]+")
 _ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2013\u25aa]|\(?\d{1,3}[.)])[ \t]+\S")
@@ -58,7 +58,7 @@ class Piece:
     marked: bool = False
 
 
-def parts(document: Document) -> list[Span]:
+def parts(document: Document) -> list[Offsets]:
     """Spans that cover a document, each of about `PART` characters and whole blocks.
 
     Utterances, pages and lines stay whole where they are not longer than a part themselves.
@@ -86,7 +86,7 @@ def _end(text: str, starts: Sequence[int], at: int) -> int:
     return min(at + PART, len(text))
 
 
-def part_of(spans: Sequence[Span], offset: int) -> int:
+def part_of(spans: Sequence[Offsets], offset: int) -> int:
     """The number of the part that holds a character."""
     return max(bisect_right(spans, offset, key=lambda span: span[0]) - 1, 0)
 
@@ -194,7 +194,7 @@ def _is_heading(document: Document, start: int, end: int) -> bool:
     return at < len(document.breaks) and document.breaks[at] == start
 
 
-def pieces(text: str, start: int, end: int, marks: Sequence[Span]) -> list[Piece]:
+def pieces(text: str, start: int, end: int, marks: Sequence[Offsets]) -> list[Piece]:
     """A span of a text, cut where marks begin and end; marks ascend and do not overlap."""
     pieces, at = [], start
     for first, last in marks:
@@ -207,7 +207,7 @@ def pieces(text: str, start: int, end: int, marks: Sequence[Span]) -> list[Piece
     return [piece for piece in pieces if piece.text]
 
 
-def cells(text: str, start: int, end: int) -> list[Span]:
+def cells(text: str, start: int, end: int) -> list[Offsets]:
     """The cells of a row, without the bars between them."""
     spans, at = [], start
     for cell in text[start:end].split("|"):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from indexing.loaders.pdf.pages import Box, locate
 
 if TYPE_CHECKING:
-    from indexing.ocr.reading import Reading
+    from indexing.ocr.reading import PictureReading
 
 
-def boxes(reading: Reading, text: str, start: int, end: int) -> list[Box]:
+def boxes(reading: PictureReading, text: str, start: int, end: int) -> list[Box]:
     """Boxes of a span of a page's text, one a line; none unless it is certain.
 
     Args:

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from indexing.change_detection import Catalogue, DocumentIdentity, identify
+from indexing.change_detection import DocumentIdentity, KnownDocuments, identify
 from indexing.documents import Document, Passage, content_digest
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.lookahead import DocumentEncoder
@@ -178,7 +178,7 @@ def import_documents(
     collections = _collections(archive)
     store.set_fingerprint(fingerprint)
     names = {one.name: _name_here(one, store) for one in collections}
-    catalogue = Catalogue.of(store.identities())
+    here = KnownDocuments.of(store.identities())
     digests = {digest: id_ for digest, (id_, _) in store.digests().items()}
     added: list[str] = []
     encoded = known = 0
@@ -190,7 +190,7 @@ def import_documents(
             known += 1
             _join(id_, places, store)
         else:
-            document = replace(one.document, id=catalogue.unused_id(one.document.id))
+            document = replace(one.document, id=here.unused_id(one.document.id))
             stored = one if same else _encoded(one, encoder)
             encoded += not same
             memberships = [
@@ -208,7 +208,7 @@ def import_documents(
             added.append(document.id)
             digests[document.digest] = document.id
             store.pictures.put(document.id, document.figures)
-            catalogue.put(identify(document, document.id))
+            here.put(identify(document, document.id))
         if progress:
             progress(done, total)
     return ImportReport(tuple(added), known, encoded)

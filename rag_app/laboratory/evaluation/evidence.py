@@ -24,7 +24,7 @@ from indexing.encoder.encoder import Encoder
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.filter import Filter
 from indexing.text.chunking import count_words
-from rag_app.batch.qmsum import Meeting, Question, meetings
+from rag_app.batch.qmsum import Meeting, MeetingQuestion, meetings
 from rag_app.laboratory.datasets.task import Task, TaskQuery
 from rag_app.laboratory.evaluation import metrics
 from rag_app.laboratory.evaluation.collection import Collection, open_collection
@@ -166,7 +166,7 @@ def evidence_task(sources: Sequence[Meeting]) -> Task:
     )
 
 
-def _questions(sources: Sequence[Meeting]) -> list[tuple[int, Question]]:
+def _questions(sources: Sequence[Meeting]) -> list[tuple[int, MeetingQuestion]]:
     """Every specific query that holds a word, with the position of its meeting."""
     return [
         (position, question)
@@ -219,7 +219,7 @@ def _fingerprint(collection: Collection) -> Fingerprint:
 
 
 def _score_question(
-    collection: Collection, position: int, question: Question
+    collection: Collection, position: int, question: MeetingQuestion
 ) -> tuple[int, dict[str, FloatArray]]:
     """The rank of the right meeting, and scores of all passages by the scope of the search."""
     retriever, query = collection.retriever, Query.of(question.text)
@@ -231,6 +231,6 @@ def _score_question(
     return rank, {"corpus": everywhere.passages, "document": within.passages}
 
 
-def _gold(meeting: Meeting, question: Question) -> list[metrics.Span]:
+def _gold(meeting: Meeting, question: MeetingQuestion) -> list[metrics.Offsets]:
     utterances = meeting.document.utterances
     return [(utterances[number].start, utterances[number].end) for number in question.utterances]

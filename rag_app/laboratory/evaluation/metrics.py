@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-Span = tuple[int, int]
+Offsets = tuple[int, int]
 Place = tuple[int, int, int]  # document, first character, one past the last
 
 
@@ -41,7 +41,7 @@ def within_budget(words: npt.ArrayLike, budget: int) -> int:
     return int(np.searchsorted(np.cumsum(words), budget, side="right"))
 
 
-def coverage(gold: Sequence[Span], document: int, context: Sequence[Place]) -> float:
+def coverage(gold: Sequence[Offsets], document: int, context: Sequence[Place]) -> float:
     """The share of a document's gold spans that share a character with a passage of the context.
 
     Args:

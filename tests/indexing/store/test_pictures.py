@@ -10,7 +10,7 @@ import pytest
 from indexing.documents import Document, Figure, Passage, content_digest
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.errors import DocumentNotFound
-from indexing.ocr.reading import Line, Reading
+from indexing.ocr.reading import Line, PictureReading
 from indexing.store.repair.salvage import salvage
 from indexing.store.repair.verification import verify
 from indexing.store.store import FILE_NAME, Store
@@ -18,7 +18,7 @@ from tests.indexing.store.repair.test_verification import FP, UNIT
 
 DATA = b"\x89PNG of a chart"
 CHART = Figure(0, 40, 30, "image/png", "Figure 1", 1, sha256(DATA).hexdigest(), DATA)
-READING = Reading((Line(0.1, 0.2, 0.9, 0.25, "Wages rose", 0.97),), "engine 1").pack()
+READING = PictureReading((Line(0.1, 0.2, 0.9, 0.25, "Wages rose", 0.97),), "engine 1").pack()
 
 
 def put(store: Store, id_: str) -> None:
@@ -44,7 +44,7 @@ def test_they_go_with_the_last_document_that_names_them(store: Store) -> None:
     a, b = "a" * 12, "b" * 12
     assert store.pictures.figure(a, CHART.key) == DATA and store.document(a).figures == (CHART,)
     assert store.pictures.figures(a)[0].data == DATA
-    assert Reading.unpack(store.pictures.readings()[f"{a}-page"]).confidence == 0.97
+    assert PictureReading.unpack(store.pictures.readings()[f"{a}-page"]).confidence == 0.97
     store.remove([a])
     assert f"{a}-page" not in store.pictures.readings()
     assert store.pictures.figure(b, CHART.key) == DATA

@@ -160,7 +160,7 @@ async def _answer(request: Request, make: Callable[[], Response]) -> Response:
         return PlainTextResponse(translated(f"{getattr(error, 'reason', error)}"), 422)
 
 
-def _span(request: Request, document: Document) -> blocks.Span | None:
+def _span(request: Request, document: Document) -> blocks.Offsets | None:
     """The span that a request names, if it lies in the document."""
     start, end = (_number(request.query_params.get(name, "")) for name in ("start", "end"))
     return (start, end) if 0 <= start < end <= len(document.text) else None

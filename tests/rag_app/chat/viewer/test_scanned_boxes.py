@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from indexing.ocr.reading import Line, Reading
+from indexing.ocr.reading import Line, PictureReading
 from rag_app.chat.viewer.scanned_boxes import boxes
 
-READING = Reading(
+READING = PictureReading(
     (
         Line(0.1, 0.10, 0.9, 0.14, "The weir was repaired in", 0.99),
         Line(0.1, 0.16, 0.5, 0.20, "March. Nothing", 0.97),
