@@ -165,7 +165,8 @@ def test_pages_come_while_more_uploads_wait_than_there_are_threads_for_pages(
     corpus: Corpus, disk: Disk
 ) -> None:
     options = ServerOptions()
-    web = protect(build_application(Application.over(corpus), options), options)
+    app = Application.over(corpus)
+    web = protect(build_application(app, options), options)
     (document,) = corpus.documents()
     threads = min(32, (os.cpu_count() or 1) + 4)  # those of an event loop
     disk.name = ".part"
@@ -192,3 +193,7 @@ def test_pages_come_while_more_uploads_wait_than_there_are_threads_for_pages(
             assert {(await each).status_code for each in sending} == {201}
 
     asyncio.run(visit())
+    wait_until(lambda: not app.ingest_queue.is_busy())
+    app.ingest_queue.close()
+    app.suggestions.close()
+    app.viewer.close()
