@@ -398,6 +398,7 @@ class Generator:
             self._embed,
             question=draft.request.query,
             verifier=self._verifier,
+            reader=self._reader,
             scale=self._scale,
         )
         yield draft.context(run.context)

@@ -16,9 +16,10 @@ model when all of these hold:
 Overlap is what decides; similarity only catches word salad. With four content words, overlap allows
 one common word to be another one, and no rare one.
 
-A sentence without a verified quote is supported when the verifier finds that one of the excerpts
-nearest to it by words says it (`excerpt_support`); the rules on numbers, names and denials keep a
-veto (`entailment_rules.find_veto`).
+A sentence without a verified quote is supported when it says the question again with the words that
+the reader finds (`restatement`), or when the verifier finds that one of the excerpts nearest to it
+by words says it (`excerpt_support`); the rules on numbers, names and denials keep a veto
+(`entailment_rules.find_veto`).
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from generator.attribution.entailment_rules import (
     stems_of_names,
 )
 from generator.attribution.excerpt_support import ExcerptSupport
+from generator.attribution.restatement import AnyReader, Restatements
 from generator.attribution.verifier import AnyVerifier
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
 from generator.scales.cosine_scale import PACKAGED, CosineScale
@@ -129,6 +131,8 @@ class Citer:
         embed: Texts to normalised vectors.
         question: What is answered; without it, answers of a few words are compared alone.
         verifier: Finds what is said in other words; None for quotes only.
+        reader: Finds the words that answer, for sentences that say the question again with them;
+            None for none.
         scale: Of the embeddings' cosines.
 
     Attributes:
@@ -136,17 +140,18 @@ class Citer:
         sentences: Those of the answer so far, and what each rests on.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one keyword option each
         self,
         spans: Sequence[Span],
         embed: Embed,
         *,
         question: str = "",
         verifier: AnyVerifier | None = None,
+        reader: AnyReader | None = None,
         scale: CosineScale = PACKAGED,
     ) -> None:
         self._spans, self._embed, self._question = spans, embed, question
-        self._verifier, self._scale = verifier, scale
+        self._verifier, self._reader, self._scale = verifier, reader, scale
         self.citations: list[Citation] = []
         self.sentences: list[SentenceSupport] = []
 
@@ -164,7 +169,7 @@ class Citer:
         claim = parse_sentence(stated, ordinary=self._ordinary)
         best = self._best(stated, claim)
         if best is None or not best.verified:
-            best = self._find_excerpt(stated, claim) or best
+            best = self._find_restated(claim) or self._find_excerpt(stated, claim) or best
         citation = self._number(best) if best else None
         self.sentences.append(_support(sentence, citation))
         return citation
@@ -176,6 +181,18 @@ class Citer:
                 return known
         self.citations.append(replace(citation, marker=len(self.citations) + 1))
         return self.citations[-1]
+
+    def _find_restated(self, claim: ParsedSentence) -> Citation | None:
+        """The sentence with the words that a claim answers the question with."""
+        return None if self._restatements is None else self._restatements.find(claim)
+
+    @cached_property
+    def _restatements(self) -> Restatements | None:
+        if self._reader is None or not self._question:
+            return None
+        return Restatements(
+            self._question, self._sentences, self._reader, self._rarity, self._ordinary
+        )
 
     def _find_excerpt(self, sentence: str, claim: ParsedSentence) -> Citation | None:
         """The excerpt that says a sentence in other words."""

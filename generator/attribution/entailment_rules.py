@@ -117,6 +117,9 @@ def _is_number(norm: str) -> bool:
     return norm[0].isdigit() or norm[0] == "#"
 
 
+REPEATED = 0.85
+"""Share of a question's words that have to stand in the same order."""
+
 _REORDERED = "names or numbers are in another order"
 _REPORTING_VERBS = "say says said told mentioned stated explained according"
 _REPORTING = frozenset(stem(word) for word in _REPORTING_VERBS.split())
@@ -182,11 +185,11 @@ def find_contradiction(
     """
     if (lacking := _find_lacking(claim, quote, about=about)) is not None:
         return lacking
-    if _is_reordered(claim.facts, quote):
+    if is_reordered(claim.facts, quote):
         return _REORDERED
     if _is_denial_of_one(claim, quote):
         return "one of them is a denial"
-    if _is_superseded(claim, quote):
+    if is_superseded(claim, quote):
         return "that was so before it changed"
     return _find_opposites(set(claim.norms), set(quote.norms))
 
@@ -200,6 +203,21 @@ def is_opposite(claim: ParsedSentence, quote: ParsedSentence) -> bool:
 def _is_denial_of_one(claim: ParsedSentence, quote: ParsedSentence) -> bool:
     """Whether one of them denies something of the claim and the other does not."""
     return bool(claim.denials) != any(_concerns(denial, claim) for denial in quote.denials)
+
+
+def repeats(claim: ParsedSentence, question: ParsedSentence) -> bool:
+    """Whether a claim says words of a question again: in its order, and not the opposite.
+
+    Of the question's words that it has; there must be some.
+    """
+    common = [word for word in dict.fromkeys(question.stems) if word in claim.stems]
+    return (
+        bool(common)
+        and _longest_common(common, claim.stems) >= REPEATED * len(common)
+        and not is_reordered([fact for fact in claim.facts if fact in question.norms], question)
+        and bool(claim.denials) == bool(question.denials)
+        and _find_opposites({*claim.norms}, {*question.norms}) is None
+    )
 
 
 def find_veto(
@@ -220,11 +238,11 @@ def find_veto(
         return lacking
     numbers = [fact for fact in claim.facts if _is_number(fact)]
     names = [fact for fact in claim.facts if not _is_number(fact)]
-    if _is_reordered(numbers, excerpt) or _is_reordered(names, excerpt):
+    if is_reordered(numbers, excerpt) or is_reordered(names, excerpt):
         return _REORDERED
     if claim.denials and not any(_concerns(denial, claim) for denial in excerpt.denials):
         return "only the sentence is a denial"
-    if _is_superseded(claim, excerpt):
+    if is_superseded(claim, excerpt):
         return "that was so before it changed"
     return _find_opposites(set(claim.norms), set(excerpt.norms))
 
@@ -243,7 +261,7 @@ def _find_lacking(
     return None
 
 
-def _is_superseded(claim: ParsedSentence, quote: ParsedSentence) -> bool:
+def is_superseded(claim: ParsedSentence, quote: ParsedSentence) -> bool:
     """Whether the claim states as it is what the quote says changed: "moved from May to June"."""
     numbers = {fact for fact in claim.facts if _is_number(fact)}
     if not numbers or not _BEFORE.isdisjoint(claim.norms):
@@ -259,7 +277,7 @@ def _is_superseded(claim: ParsedSentence, quote: ParsedSentence) -> bool:
     return False
 
 
-def _is_reordered(facts: Sequence[str], quote: ParsedSentence) -> bool:
+def is_reordered(facts: Sequence[str], quote: ParsedSentence) -> bool:
     """Whether those of some names and numbers that the quote has are in another order there."""
     common = [fact for fact in dict.fromkeys(facts) if fact in quote.norms]
     return _longest_common(common, quote.norms) < len(common)

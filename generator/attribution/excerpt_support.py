@@ -1,13 +1,15 @@
 """A sentence of an answer -> the excerpt of the evidence that says it in other words, or none.
 
-Of all excerpts without a veto of the rules (`entailment_rules.find_veto`), the `MOST` that share
-most of the sentence's content words go to the verifier; the most probable one supports the
-sentence from `THRESHOLD` on.
+A sentence may sum up what stands apart: so those sentences of a document that have its words
+between them are gathered, and read as one excerpt. Of it and all excerpts without a veto of the
+rules (`entailment_rules.find_veto`), the `MOST` that share most of the sentence's content words go
+to the verifier. The most probable one supports the sentence from `THRESHOLD` on, and one that has
+less than `SHARE` of its words from `SURE` on. docs/experiments.md says on what that was fitted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -21,7 +23,7 @@ from generator.attribution.entailment_rules import (
     parse_sentence,
     stems_of_names,
 )
-from generator.attribution.excerpt import Excerpt, excerpts
+from generator.attribution.excerpt import LENGTH, Excerpt, excerpts
 from generator.attribution.verifier import AnyVerifier
 from generator.evidence import Sentence
 from indexing.cached_property import cached_property
@@ -29,9 +31,15 @@ from indexing.text.terms import Rarity
 
 MOST = 3
 """Excerpts that the verifier reads for a sentence."""
-THRESHOLD = 0.93
-"""Least probability of a supported sentence."""
+THRESHOLD = 0.6
+"""Least probability of a supported sentence, whose words the excerpt has."""
+SHARE = 0.5
+"""Least share of those words, weighted by rarity."""
+SURE = 0.93
+"""Least probability whatever the words."""
 
+_GATHERED = 4  # sentences, at most
+_GAIN = 0.05  # share of the claim's words that one more sentence has to bring
 _SELF_CONTAINED = 3  # content words from which a sentence is read without its question
 _OPPOSED = 0.5  # overlap from which a single sentence may deny what is claimed
 
@@ -100,16 +108,63 @@ class ExcerptSupport:
         text = f"{question} {sentence}" if short else sentence
         texts = [each.excerpt.text for _, each in candidates]
         probabilities = self._verifier.probabilities(text, texts)
-        best = int(probabilities.argmax())
-        if probabilities[best] < THRESHOLD:
+        likely = [
+            (float(probability), share, one)
+            for probability, (share, one) in zip(probabilities, candidates, strict=True)
+            if probability >= (THRESHOLD if share >= SHARE else SURE)
+        ]
+        if not likely:
             return None
-        share, excerpt = candidates[best]
-        return _citation(excerpt.excerpt, share, float(probabilities[best]))
+        probability, share, excerpt = max(likely, key=lambda each: each[0])
+        return _citation(claim, excerpt, share, probability)
 
     def candidates(self, claim: ParsedSentence) -> list[tuple[float, ParsedExcerpt]]:
         """The excerpts for the verifier, each after the share of the claim's words that it has."""
-        allowed = (each for each in self.ranked(claim) if not self.is_vetoed(claim, each[1]))
+        every = [*self._gathered(claim), *self.ranked(claim)]
+        allowed = (each for each in every if not self.is_vetoed(claim, each[1]))
         return list(islice(allowed, MOST))
+
+    def _gathered(self, claim: ParsedSentence) -> Iterator[tuple[float, ParsedExcerpt]]:
+        """The sentences of a document that have a claim's words between them; none for one."""
+        wanted = {*claim.stems}
+        found = [self._gather(wanted, group) for group in self._by_document]
+        best = max(found, key=lambda each: self._share(wanted, each), default=[])
+        if len(best) > 1:
+            inside = sorted((self._sentences[i] for i in best), key=lambda each: each.start)
+            one = self._parsed(Excerpt(tuple(inside)))
+            yield overlap(claim, one.whole, about=one.about, rarity=self._rarity), one
+
+    def _gather(self, wanted: set[str], group: Sequence[int]) -> list[int]:
+        """Sentence by sentence the one that has most of the words that the others lack."""
+        chosen: list[int] = []
+        while len(chosen) < min(_GATHERED, len(group)):
+            rest = (i for i in group if i not in chosen)
+            best = max(rest, key=lambda i: self._share(wanted, [*chosen, i]))
+            size = sum(len(self._sentences[i].text) for i in [*chosen, best])
+            gain = self._share(wanted, [*chosen, best]) - self._share(wanted, chosen)
+            if gain < _GAIN or (chosen and size > LENGTH):
+                break
+            chosen.append(best)
+        return chosen
+
+    def _share(self, wanted: set[str], numbers: Sequence[int]) -> float:
+        return self._rarity.share(wanted, frozenset().union(*(self._stems[i] for i in numbers)))
+
+    @cached_property
+    def _by_document(self) -> list[list[int]]:
+        groups: dict[str, list[int]] = {}
+        for number, sentence in enumerate(self._sentences):
+            groups.setdefault(sentence.document.id, []).append(number)
+        return list(groups.values())
+
+    @cached_property
+    def _stems(self) -> list[frozenset[str]]:
+        """Of each sentence what it says, and who."""
+        return [
+            frozenset(parse_sentence(each.text, ordinary=self._ordinary).stems)
+            | stems_of_names(each.speaker or "")
+            for each in self._sentences
+        ]
 
     def ranked(self, claim: ParsedSentence) -> list[tuple[float, ParsedExcerpt]]:
         """The excerpts that share words with a claim, most first, each after its share."""
@@ -133,9 +188,17 @@ class ExcerptSupport:
         return is_only_asked(claim, read, following="", rarity=self._rarity)
 
 
-def _citation(excerpt: Excerpt, share: float, probability: float) -> Citation:
+def _citation(
+    claim: ParsedSentence, of: ParsedExcerpt, share: float, probability: float
+) -> Citation:
+    """All of an excerpt; of sentences that stand far apart, the one with most of the claim."""
+    sentences = of.excerpt.sentences
+    first, last = sentences[0], sentences[-1]
+    if last.end - first.start > LENGTH and len(sentences) > 1:
+        counts = [len({*claim.stems} & {*each.stems}) for each in of.sentences]
+        first = last = sentences[counts.index(max(counts))]
     return replace(
-        excerpt.sentences[0].cited(end=excerpt.sentences[-1].end),
+        first.cited(end=last.end),
         supported=True,
         overlap=share,
         probability=round(probability, 4),

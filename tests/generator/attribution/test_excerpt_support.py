@@ -12,7 +12,7 @@ from generator.evidence import Embed
 from indexing.documents import Document
 from tests.generator.attribution.test_citer import DO_NOT_HOLD, HOLD, MEETING, REPORT
 from tests.generator.attribution.test_verifier import head
-from tests.generator.conftest import prose, span
+from tests.generator.conftest import prose, span, transcript
 
 YES = Verifier(head(bias=9.0), dtype=torch.float32)
 NO = Verifier(head(bias=-9.0), dtype=torch.float32)
@@ -107,3 +107,16 @@ def test_short_answers_are_read_with_their_question(
     answer.cite("About 30 days.")
     answer.cite("For the roof, the landlord has 30 days of time.")
     assert read[0] == f"{question} About 30 days." and question not in read[1]
+
+
+def test_what_stands_apart_is_gathered(embed: Embed) -> None:
+    said = [("Iris", "The paper is accepted."), *[("Otto", f"Hm, {'well ' * 90}.")] * 3]
+    talk = transcript([*said, ("Iris", "The reviewers' comments are good.")])
+    sentence = "The paper is accepted, and the reviewers' comments are good."
+    for verifier, supported in ((YES, True), (NO, False)):
+        answer = citer(embed, verifier, talk)
+        citation = answer.cite(sentence)
+        assert (answer.unsupported == []) == supported
+        if supported:
+            assert citation is not None and citation.overlap == pytest.approx(1.0)
+            assert citation.quote in (said[0][1], "The reviewers' comments are good.")
