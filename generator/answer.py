@@ -60,8 +60,8 @@ class Citation:
         similarity: Cosine of sentence and quote, -1 to 1.
         share: How responsible the passages that hold it are for the answer, 0 to 1; None where
             passages had no prompts of their own.
-        supported: Whether it is an excerpt that says in other words what the answer says with this
-            marker, by the verifier; then it is not verified as a quote.
+        supported: Whether it says in other words what the answer says with this marker, by the
+            verifier or the reader; then it is not verified as a quote.
         probability: The verifier's probability of that, 0 to 1; None where it was not asked.
         place: What the page of its first character is called, such as "page 4" or "slide 4".
         figures: The captions of the figures beside it.
@@ -106,8 +106,8 @@ class SentenceSupport:
 
     Attributes:
         text: The sentence, without markers.
-        support: "quoted" with a verified quote; "supported" when an excerpt says it in other
-            words, by the verifier; "unsupported" otherwise.
+        support: "quoted" with a verified quote; "supported" when the evidence says it in other
+            words, by the verifier or the reader; "unsupported" otherwise.
         marker: Of its citation; None without one. An unsupported sentence's is of the nearest
             quote, which does not say it.
     """
