@@ -22,6 +22,7 @@ ATTACKS: dict[str, tuple[Callable[..., Result], int]] = {
     "uploads": (uploads.attack, 200),
     "full-disk": (full_disk.attack, 100),
     "growth": (growth.attack, 500),
+    "full-growth": (growth.full_disks, 100),
     "database": (partial(damage.attack, part="databases"), 500),
     "index": (partial(damage.attack, part="index files"), 200),
     "manifest": (partial(damage.attack, part="manifests"), 200),

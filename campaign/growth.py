@@ -1,4 +1,6 @@
-"""A growing corpus killed at any moment: while it publishes, merges, or is brought over.
+"""A growing corpus disturbed at any moment: while it publishes, merges, or is brought over.
+
+It is killed, or the disk is full, which a limit on the size of files looks like.
 
 No encoder is part of it: vectors are drawn, so that most of a trial is what can be interrupted.
 """
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import shutil
 import signal
 import sqlite3
@@ -21,6 +24,7 @@ import numpy.typing as npt
 from campaign.result import Progress, Result
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
+from indexing.errors import RagAppError
 from indexing.files import document
 from indexing.index import merging
 from indexing.index.snapshot import Snapshot
@@ -42,6 +46,31 @@ Operation = tuple[str, str]
 """A name, and the text that it has from now on; "" removes it."""
 
 
+def full_disks(folder: Path, *, trials: int, seed: int, progress: Progress | None = None) -> Result:
+    """So many processes that may write no file beyond a size while they index and merge.
+
+    Every third may not while it commits documents, either.
+    """
+    merging.FACTOR = merging.SMALLEST = 2
+    result, draw = Result("full disks while growing", trials, progress), random.Random(seed)
+    corpus = folder / "full"
+    for trial in range(trials):
+        shutil.rmtree(corpus, ignore_errors=True)
+        held = _begin(corpus, draw)
+        if trial % 2:
+            _make_old(corpus)
+        largest = max(file.stat().st_size for file in corpus.rglob("*") if file.is_file())
+        operations, size = [_draw(draw) for _ in range(40)], int(largest ** draw.uniform(0.5, 1.2))
+        done, status = _disturbed(corpus, operations, size=size, always=trial % 3 == 0)
+        complaint, _ = _complaint(corpus, [_after(held, operations[:done])])
+        if complaint is None and status in {0, 1}:
+            result.note("refused, nothing lost" if status else "had room for its documents")
+        else:
+            what = complaint or f"ended with {status} instead of an error"
+            result.fail(f"growth, seed {seed}, trial {trial}: {what}")
+    return result
+
+
 def attack(folder: Path, *, trials: int, seed: int, progress: Progress | None = None) -> Result:
     """Kill so many processes; each has the corpus that the one before has left."""
     merging.FACTOR = merging.SMALLEST = 2  # so that few documents are many
@@ -54,8 +83,8 @@ def attack(folder: Path, *, trials: int, seed: int, progress: Progress | None = 
             if kills % (2 * KILLS_OF_ONE) == 0:
                 _make_old(corpus)
         operations = [_draw(draw) for _ in range(40)]
-        done, killed = _killed(corpus, operations, draw.uniform(0, longest))
-        kills += killed
+        done, status = _disturbed(corpus, operations, seconds=draw.uniform(0, longest))
+        kills += (killed := status == -signal.SIGKILL)
         longest *= 1.02 if killed else 0.9
         states = [_after(held, operations[:count]) for count in (done, done + 1)]
         complaint, held = _complaint(corpus, states)
@@ -122,31 +151,64 @@ def _vectors(texts: Sequence[str]) -> npt.NDArray[np.float32]:
     return np.asarray(drawn / np.linalg.norm(drawn, axis=1, keepdims=True), np.float32)
 
 
-def _killed(corpus: Path, operations: Sequence[Operation], seconds: float) -> tuple[int, bool]:
-    """Operations that a process has surely committed, and whether it was killed at them."""
+def _disturbed(
+    corpus: Path,
+    operations: Sequence[Operation],
+    *,
+    seconds: float | None = None,
+    size: int = resource.RLIM_INFINITY,
+    always: bool = False,
+) -> tuple[int, int]:
+    """Operations that a process has surely committed, and how it ended.
+
+    Args:
+        corpus: Where.
+        operations: What it does.
+        seconds: After which it is killed; None for never.
+        size: Beyond which none of its files may grow while it indexes and merges.
+        always: Nor while it commits documents.
+    """
     read, write = os.pipe()
     process = os.fork()
     if not process:
-        os._exit(_grow(corpus, operations, write))
+        os._exit(_grow(corpus, operations, write, size, size if always else resource.RLIM_INFINITY))
     os.close(write)
-    time.sleep(seconds)
-    os.kill(process, signal.SIGKILL)
+    if seconds is not None:
+        time.sleep(seconds)
+        os.kill(process, signal.SIGKILL)
     status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     with os.fdopen(read, "rb") as pipe:
-        return len(pipe.read()), status == -signal.SIGKILL
+        return len(pipe.read()), status
 
 
-def _grow(corpus: Path, operations: Sequence[Operation], told: int) -> int:
-    """Commit, index and merge; a byte is told for each operation that is committed."""
+def _grow(
+    corpus: Path, operations: Sequence[Operation], told: int, indexing: int, committing: int
+) -> int:
+    """Commit, index and merge; a byte is told for each operation that is committed.
+
+    No file may grow beyond a size while it indexes, nor beyond another while it commits. 1 after an
+    error that a person can meet, 2 after any other.
+    """
+
+    def limit(size: int) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
     segments = Segments(corpus)
-    with Stores(corpus).writing() as store:
-        for number, operation in enumerate(operations):
-            _apply(store, operation)
-            os.write(told, b".")
-            if number % 2:
-                segments.refresh(store)
-            if number % 9 == 8:
-                segments.merge(store, merging.all_of_them)
+    try:
+        with Stores(corpus).writing() as store:
+            for number, operation in enumerate(operations):
+                limit(committing)
+                _apply(store, operation)
+                os.write(told, b".")
+                limit(indexing)
+                if number % 2:
+                    segments.refresh(store)
+                if number % 9 == 8:
+                    segments.merge(store, merging.all_of_them)
+    except RagAppError:
+        return 1
+    except BaseException:  # a traceback, to a person
+        return 2
     return 0
 
 
