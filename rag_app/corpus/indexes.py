@@ -153,21 +153,27 @@ class Indexes:
         finally:
             done.set()
             thread.join()
-            if self._is_merging:  # it goes on
-                self._segments.publish(store)
-            else:
-                self._segments.refresh(store, since=before)
+            self._segments.refresh(store, since=before)
 
     def _publish_until(self, done: threading.Event) -> None:
-        """Index what another thread commits, while that holds the write lock."""
+        """Index what another thread commits, while that holds the write lock.
+
+        What is pressing is merged beside it, so that no document waits for that.
+        """
+        merge = partial(self._merge, done, partial(due, most=0))
+        merging = threading.Thread(target=merge, daemon=True)
         while not done.wait(PUBLICATION):
             try:
                 with closing(Store(self._folder)) as store:
                     self._segments.publish(store)
-                self._begin_merge(partial(due, most=0))  # what is pressing; no document waits
             except RagAppError as error:  # which ends nothing: it is done again at the end
                 if self._notify is not None:
                     self._notify(str(error))
+            if not merging.is_alive():
+                merging = threading.Thread(target=merge, daemon=True)
+                merging.start()
+        if merging.ident is not None:
+            merging.join()
 
     def rebuild(self, store: Store) -> None:
         """Make them again, whatever is on disk."""
@@ -176,29 +182,21 @@ class Indexes:
 
     def merge_in_background(self) -> None:
         """Merge what is due, beside whatever else is done: nobody waits for it."""
-        if self.manifest is None:
-            self._begin_merge(nice=BACKGROUND)
-
-    def _begin_merge(self, choose: Callable[[Held], list[int]] = due, *, nice: int = 0) -> None:
-        if not self._is_merging:
-            merge = partial(self._merge, self._closed, choose, nice)
+        if self.manifest is None and (self._merging is None or not self._merging.is_alive()):
+            merge = partial(self._merge, self._closed, due, nice=BACKGROUND)
             thread = threading.Thread(target=merge, name="merge", daemon=True)
             thread.start()  # before `close` can see it, which joins it
             self._merging = thread
 
-    @property
-    def _is_merging(self) -> bool:
-        return self._merging is not None and self._merging.is_alive()
-
     def _merge(
-        self, closed: threading.Event, choose: Callable[[Held], list[int]], nice: int
+        self, end: threading.Event, choose: Callable[[Held], list[int]], *, nice: int = 0
     ) -> None:
         if nice and sys.platform == "linux":  # where it is of this thread alone
             own = os.getpriority(os.PRIO_PROCESS, 0)
             os.setpriority(os.PRIO_PROCESS, 0, max(own, nice))
         with suppress(RagAppError), closing(Store(self._folder)) as store:
             if not store.database.read_only:
-                self._segments.merge(store, choose, wanted=lambda: not closed.is_set())
+                self._segments.merge(store, choose, wanted=lambda: not end.is_set())
 
     def waiting(self, store: Store) -> int:
         """How many segments wait to be merged in a pause."""
