@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from rag_app.corpus.copies.backup import Backup
     from rag_app.corpus.copies.exchange import ImportReport
     from rag_app.corpus.corpus import Corpus
-    from rag_app.corpus.event_loop import stream_async
     from rag_app.corpus.verification import RepairReport, Verification
+    from rag_app.event_loop import stream_async
 
 __version__ = "0.1.0"
 __all__ = [
@@ -133,7 +133,7 @@ _HOMES = {
     "ImportReport": "rag_app.corpus.copies.exchange",
     "RepairReport": "rag_app.corpus.verification",
     "Verification": "rag_app.corpus.verification",
-    "stream_async": "rag_app.corpus.event_loop",
+    "stream_async": "rag_app.event_loop",
 }
 
 

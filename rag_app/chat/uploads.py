@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from indexing.errors import CorpusError, UnreadableFile
 from indexing.loaders import LOADERS
 from indexing.walk import SUPPORTED
-from rag_app.chat.disk import on_disk
+from rag_app.chat.queues.disk import on_disk
 from rag_app.chat.upload_records import UploadRecords, UploadStatus
 from rag_app.chat.viewer.recording import HEAD, flaw, is_recording, recordings, transcripts
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 SCRIPTS = (
     "language", "events", "uploads", "page", "writer", "questions", "document_view", "welcome",
 )  # fmt: skip
-SHEETS = ("style", "document_view", "welcome")
+SHEETS = ("style", "narrow", "document_view", "welcome")
 STYLE = "".join(f'<link rel="stylesheet" href="static/{name}.css">' for name in SHEETS)
 """For Gradio, whose own sheets come before."""
 

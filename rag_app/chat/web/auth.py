@@ -18,7 +18,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from rag_app.chat.disk import on_disk
+from rag_app.chat.queues.disk import on_disk
 from rag_app.chat.web import login_page
 from rag_app.chat.web.identity import Identification, Identity, session_token
 from rag_app.chat.web.openai_errors import error_response, is_of_api

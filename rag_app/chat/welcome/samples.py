@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rag_app
-from rag_app.chat.disk import on_disk
+from rag_app.chat.queues.disk import on_disk
 
 if TYPE_CHECKING:
     from rag_app.chat.queues.ingest_queue import IngestQueue

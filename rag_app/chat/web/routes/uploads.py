@@ -9,9 +9,9 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
 from indexing.errors import RagAppError, UnreadableFile
-from rag_app.chat.disk import on_disk
 from rag_app.chat.language.current import speak_to
 from rag_app.chat.language.elsewhere import translated
+from rag_app.chat.queues.disk import on_disk
 from rag_app.chat.web.auth import user_of
 
 if TYPE_CHECKING:

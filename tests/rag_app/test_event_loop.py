@@ -9,7 +9,7 @@ from contextlib import aclosing
 
 import pytest
 
-from rag_app.corpus.event_loop import stream_async
+from rag_app.event_loop import stream_async
 from tests.waiting import PATIENCE
 
 
