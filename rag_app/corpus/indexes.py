@@ -119,6 +119,7 @@ class Indexes:
             where: Limits by collection.
             missing: Whether a search fails, or leaves out, shards that are lost on a cluster.
         """
+        self._stores.connection()  # there is a corpus
         manifest = self.manifest
         if manifest is None or not manifest.ray:
             with self.local_parts(where) as parts:
