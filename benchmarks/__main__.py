@@ -31,6 +31,7 @@ NAMES = (
     "requests",
     "table-rows",
     "folders",
+    "latest-word",
     "pdf-text",
     "ocr",
     "batch-throughput",

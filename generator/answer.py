@@ -65,6 +65,10 @@ class Citation:
         probability: The verifier's probability of that, 0 to 1; None where it was not asked.
         place: What the page of its first character is called, such as "page 4" or "slide 4".
         figures: The captions of the figures beside it.
+        day: The day or month that its document is of, in ISO 8601, as the file or its first lines
+            say; "" where they do not.
+        order: Whether that is "earlier" or "later" than the day of the first citation; "undated"
+            where it matters and is not known, else "".
     """
 
     marker: int
@@ -86,6 +90,15 @@ class Citation:
     probability: float | None = None
     place: str | None = None
     figures: tuple[str, ...] = ()
+    day: str = ""
+    order: Literal["", "earlier", "later", "undated"] = ""
+
+    @property
+    def dated(self) -> str:
+        """The day for people: "2026-03-14", "2025-11-17, earlier", "no date"; "" for nothing."""
+        if self.order == "undated":
+            return "no date"
+        return f"{self.day}, {self.order}" if self.order else self.day
 
     @property
     def support(self) -> Support:

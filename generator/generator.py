@@ -45,6 +45,7 @@ from generator.extractive.context.late_chunking import ContextualEncoder
 from generator.extractive.evidence_order import best_stretches
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.fitted import FITTED
+from generator.extractive.latest import with_days
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import (
     build_citation,
@@ -219,6 +220,8 @@ class Generator:
             yield from self._generate(draft, evidence, features, stop)
         if draft.abstained:
             draft.closest = closest_quotes(features)
+        documents = [one.document for one in evidence.whole]
+        draft.citations = with_days(draft.citations, documents, request.asked)
         yield AnswerReady(draft.finish())
 
     def probability(

@@ -11,76 +11,195 @@ question about what was once so asks for no latest word.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Literal
 
 import numpy as np
 
-from generator.evidence import Sentence, Vectors
+from generator.answer import Citation
+from generator.evidence import Vectors
 from generator.extractive.features import SentenceFeatures
+from generator.extractive.non_prose import is_of_itself
 from generator.extractive.question.answer_slot import asked_slot, fills
+from generator.extractive.question.answer_type import classify_question
+from generator.extractive.question.moment import asked_moment
 from indexing.documents import Document
-from indexing.text.days.stated_date import stated_date
+from indexing.text.days.stated_date import MONTH, stated_date
+from indexing.text.english import ORDINALS, TENS, UNITS
+from indexing.text.terms import content_stems, topic_words
 
 _LATER, _CHANGED = 3.0, 1.0  # what the last document and the telling of a change are worth
+_IDLE = 3.0  # what talk of a value that does not hold is worth less
 _NEAR = 4.0  # how far below the best score a sentence may be that is on the same matter
 _COVERED = 0.6  # of what the best sentence has of the question, at least
+_REPLACED = 0.6  # of the words for a value that a change replaced, that stand for the value
 _UNDATED = 0.5  # where a document without a date stands, 0 to 1
-_ONCE = re.compile(
-    r"\b(?:originally|(?:at|the|was) first|initial(?:ly)?|previous(?:ly)?|earlier|earliest"
-    r"|former(?:ly)?|used to|old|before|back (?:in|then)|until now|no longer"
-    r"|at the (?:kick-?off|beginning|start|time|outset)|to (?:begin|start) with"
-    r"|ursprünglich\w*|zuerst|zunächst|anfangs|früher\w*|vorher|bisher\w*|damals|ehemalig\w*)\b",
+_FACT = re.compile(r"\W*(?:who|what|which|where|wer|was|welche\w*|wo)\b", re.IGNORECASE)
+_WHEN = re.compile(
+    rf"takes?|place|held|hold|plan(?:ned)?|scheduled?|dates?|days?|numbers?|amount|chang\w+|develop\w*"
+    rf"|now|currently|present|time|{MONTH}|\d{{4}}|statt\w*|derzeit|aktuell\w*|jetzt|datum|tag"
+)
+_NUMBER = re.compile(
+    rf"\d[\d.,:]*|\b(?:{'|'.join((*UNITS, *TENS, *ORDINALS, 'hundred', 'thousand', 'million'))}"
+    rf"|{MONTH})\b",
     re.IGNORECASE,
 )
-_FACT = re.compile(r"\W*(?:who|what|which|where|wer|was|welche\w*|wo)\b", re.IGNORECASE)
 _CHANGE = re.compile(
-    r"\b(?:now|instead|mov(?:ed?|es)|chang(?:ed?|es)|put (?:off|back|forward)|postponed?"
+    r"\b(?:now|instead|(?:we|to|will) (?:move|change)|mov(?:ed|es|ing)|chang(?:ed|es|ing)"
+    r"|postponed?"
+    r"|put(?:ting|s)?\b.{0,40}? (?:off|back|forward)"
     r"|no longer|in place of|replaces?|revised|new|(?:but|and) not|resolved|decided|agreed|reduced"
     r"|raised|increased|(?:down|up) from|after all|stays|confirmed|takes over"
-    r"|in (?:his|her|their) place|from .{3,40} to"
+    r"|in (?:his|her|their) place|from .{3,40} to|from (?:today|now)(?: on)?"
     r"|jetzt|neue?[nrms]?|nun|statt|anstelle|verschoben|geändert|beschlossen|bestätigt|übernimmt"
     r"|gesenkt|erhöht|nicht mehr)\b",
     re.IGNORECASE,
 )
+_NAME = re.compile(r"\b[A-Z]\w+")
+_KEPT = re.compile(
+    r"\b(?:keeps?|stays?|stayed|remains?|remained|stick|unchanged|as (?:it is|before|planned)"
+    r"|bleib(?:t|en)|geblieben|unverändert)\b",
+    re.IGNORECASE,
+)
+_AGREED = re.compile(
+    r"\b(?:agreed|decided|accepted|carried|no objections?|nobody objected|done"
+    r"|einverstanden|angenommen|beschlossen)\b",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:originally|at first|initially|previously|formerly|used to|back (?:then|when)|until now"
+    r"|still (?:say|give|show|list|mention|ha[sv]e?|think|thought)s?|out of date|outdated|had been"
+    r"|(?:old|first|original|earlier|previous|last year's) (?:plan|version|draft|letter|list|one)s?"
+    r"|ursprünglich\w*|zuerst|anfangs|früher\w*|damals|veraltet|steht noch)\b",
+    re.IGNORECASE,
+)
+_TALK = re.compile(
+    r"\b(?:propos(?:ed|es?|al)|suggest(?:ed|s|ion)?|the idea of|would (?:have )?like"
+    r"|ask(?:ed)? (?:for|if|whether)|wanted|wished|whether|could|might|what if|should (?:we|it|the)"
+    r"|offered|motion|considered|favou?red|argued|refused|rejected|turned down|voted down|declined"
+    r"|decided against|withdrawn|dropped the|schl(?:ug|ägt) vor|vorgeschlagen|vorschlag|wünscht\w*"
+    r"|wollte\w*|hätte|könnte|abgelehnt|verworfen)\b",
+    re.IGNORECASE,
+)
 
 
-def asks_for_the_past(question: str) -> bool:
-    """Whether a question asks for what was once so."""
-    return _ONCE.search(question) is not None
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """The sentences that compete for the latest word.
+
+    Attributes:
+        late: How late each is, 0 to 1, by index. Where a question asks for what held in a month,
+            those of later documents are below 0.
+        idle: Those that talk of a value which does not hold.
+        course: Whether all of them are asked for, from the earliest to the latest.
+    """
+
+    late: Mapping[int, float] = field(default_factory=dict)
+    idle: frozenset[int] = frozenset()
+    course: bool = False
+
+    def holds(self, some: Iterable[int]) -> bool:
+        """Whether sentences are all of the matter, and say what held when it is asked for."""
+        return all(self.late.get(i, -1.0) >= 0 and i not in self.idle for i in some)
 
 
-def statements(features: SentenceFeatures, scores: Vectors) -> dict[int, float]:
-    """The sentences that compete for the latest word, by index: how late each is, 0 to 1.
+def statements(features: SentenceFeatures, scores: Vectors) -> Statements:
+    """The sentences on the matter that a question asks for, of all documents.
 
     Args:
         features: Of the sentences.
         scores: (n,) how well each answers, whenever it was said.
     """
+    days = document_days({one.document.id: one.document for one in features.sentences})
+    moment = asked_moment(features.question, days.values())
     slot = asked_slot(features.question)
-    asks = slot is not None or _FACT.match(features.question) is not None
-    if not asks or asks_for_the_past(features.question) or not np.isfinite(scores).any():
-        return {}
-    best = int(scores.argmax())
-    covered = features.coverage >= _COVERED * features.coverage[best]
-    near = map(int, np.flatnonzero((scores >= scores[best] - _NEAR) & covered))
+    if not _asks(features.question) or moment.kind == "once" or not np.isfinite(scores).any():
+        return Statements()
+    told = np.array([not is_of_itself(one) for one in features.sentences])
+    best = int(np.where(told, scores, -np.inf).argmax())
+    coverage = _of_matter(features)
+    covered = coverage >= _COVERED * coverage[best]
+    near = map(int, np.flatnonzero((scores >= scores[best] - _NEAR) & covered & told))
     read = {i: features.sentences[i].read for i in near}
     matter = [i for i, text in read.items() if not slot or fills(slot, features.question, text)]
-    late = recency([features.sentences[i] for i in matter])
-    return dict(zip(matter, late, strict=True))
+    of_matter = {i: days[features.sentences[i].document.id] for i in matter}
+    late = recency(of_matter)
+    if moment.kind == "then":
+        known = {i: day for i, day in of_matter.items() if day[:7] <= moment.month}
+        names_it = re.compile(rf"\b{moment.words}\b", re.IGNORECASE)
+        late = recency(known) | {
+            i: 0.0 if names_it.search(read[i]) else -1.0 for i in of_matter if i not in known
+        }
+    agreed = {
+        i for i, after in features.neighbours if _AGREED.search(features.sentences[after].read)
+    }
+    talk = {
+        i
+        for i in late
+        if (_TALK.search(read[i]) and not _KEPT.search(read[i]) and i not in agreed)
+        or (_PAST.search(read[i]) and not _CHANGE.search(read[i]))
+    }
+    return Statements(late, frozenset(talk | _replaced(features, late)), moment.kind == "course")
 
 
-def latest_scores(features: SentenceFeatures, late: Mapping[int, float]) -> Vectors:
-    """(n,) what is added to the score of each sentence for being the latest word.
-
-    Args:
-        features: Of the sentences.
-        late: How late each statement is, by index.
-    """
+def latest_scores(features: SentenceFeatures, told: Statements) -> Vectors:
+    """(n,) what is added to the score of each sentence for being the latest word."""
     added = np.zeros(len(features.sentences), np.float32)
-    for i, later in late.items():
-        changed = _CHANGE.search(features.sentences[i].read) is not None
-        added[i] = _LATER * later + _CHANGED * changed
+    for i, later in told.late.items():
+        read = features.sentences[i].read
+        changed = later >= 0 and (_CHANGE.search(read) or _KEPT.search(read)) is not None
+        added[i] = -_IDLE if i in told.idle else _LATER * later + _CHANGED * changed
     return added
+
+
+def _replaced(features: SentenceFeatures, late: Mapping[int, float]) -> set[int]:
+    """Statements that still have a value which an earlier one, or one of their day, replaced.
+
+    The sentence of a change shares the words of the old value with an earlier statement, and has
+    those of the new one besides.
+    """
+    said = {i: _value_words(features, i) for i in late}
+    read = {i: features.sentences[i].read for i in late}
+    changes = {i for i in late if _CHANGE.search(read[i]) and not _KEPT.search(read[i])}
+    least = _REPLACED if _kind(features.question) is None else 1.0
+    stale: set[int] = set()
+    for change in changes:
+        before = [said[i] for i in late if late[i] < late[change]]
+        old = set().union(*(said[change] & each for each in before))
+        new = said[change] - old
+        for i in late.keys() - changes if old and new else ():
+            had, has = len(said[i] & old) / len(old), len(said[i] & new) / len(new)
+            if late[i] >= late[change] and had >= least and has < 0.5:
+                stale.add(i)
+    return stale
+
+
+def _value_words(features: SentenceFeatures, i: int) -> set[str]:
+    """The words of a sentence that may be of a value: numbers and dates, names, or all."""
+    question, text = features.question, features.sentences[i].read
+    kind = _kind(question)
+    if kind is None:
+        return set(features.stems[i]) - set(content_stems(features.query, features.language))
+    return {*kind.findall(text)} - {*kind.findall(question)}
+
+
+def _kind(question: str) -> re.Pattern[str] | None:
+    """What words of the kind of value look like that is asked for; None where that is not told."""
+    if asked_slot(question) is not None:
+        return _NUMBER
+    return _NAME if classify_question(question) == "person" else None
+
+
+def _of_matter(features: SentenceFeatures) -> Vectors:
+    """(n,) how much each sentence has of what a question is about, without words of asking when."""
+    topic = topic_words(features.query, features.language)
+    about = np.array([_WHEN.fullmatch(word) is None for word in topic], bool)
+    if not about.any():
+        return features.coverage
+    weights = features.word_weights * about
+    return np.asarray(features.word_similarity @ (weights / weights.sum()), np.float32)
 
 
 def adds_nothing(features: SentenceFeatures, i: int, told: Collection[int]) -> bool:
@@ -97,21 +216,53 @@ def adds_nothing(features: SentenceFeatures, i: int, told: Collection[int]) -> b
     return slot is not None and before != "" and not fills(slot, before, sentence.read)
 
 
-def recency(sentences: Sequence[Sentence]) -> list[float]:
-    """How late each sentence's document is among all of them, 0 to 1; 0 where all are alike."""
-    days = document_days({one.document.id: one.document for one in sentences})
+def _asks(question: str) -> bool:
+    """Whether a question asks for a fact, which may have changed."""
+    course = asked_moment(question, ()).kind == "course"
+    return course or asked_slot(question) is not None or _FACT.match(question) is not None
+
+
+def recency(days: Mapping[int, str]) -> dict[int, float]:
+    """How late each of some days is among them, 0 to 1; 0 where all are alike."""
     order = sorted({day for day in days.values() if day})
     if len(order) < 2:
-        return [0.0] * len(sentences)
+        return dict.fromkeys(days, 0.0)
     place = {day: number / (len(order) - 1) for number, day in enumerate(order)} | {"": _UNDATED}
-    return [place[days[one.document.id]] for one in sentences]
+    return {i: place[day] for i, day in days.items()}
 
 
 def document_days(documents: Mapping[str, Document]) -> dict[str, str]:
     """The day or month of each document in ISO 8601, by id; "" for one that says none."""
-    known = {id_: one.occasion.day for id_, one in documents.items()}
+    known = {
+        id_: one.occasion.day or stated_date(one.title, one.text) for id_, one in documents.items()
+    }
     years = {int(day[:4]) for day in known.values() if day}
     return {
-        id_: known[id_] or stated_date(one.title, one.text, years=years)
+        id_: known[id_] or stated_date(one.title, one.text, years=years, today=date.today())
         for id_, one in documents.items()
     }
+
+
+def with_days(
+    citations: Sequence[Citation], documents: Iterable[Document], question: str
+) -> list[Citation]:
+    """Citations with the days of their documents, and which are earlier than the first.
+
+    Args:
+        citations: In their order.
+        documents: At least those that are cited.
+        question: What they answer.
+    """
+    days = document_days({one.id: one for one in documents})
+    of = [days.get(one.document, "") for one in citations]
+    changes = len({one.document for one in citations}) > 1 and _asks(question)
+    dated: list[Citation] = []
+    for citation, day in zip(citations, of, strict=True):
+        length = min(len(day), len(of[0]))  # of a month, when that is all that is known
+        order: Literal["", "earlier", "later", "undated"] = ""
+        if not day and (changes or any(of)):
+            order = "undated"
+        elif day[:length] != of[0][:length]:
+            order = "earlier" if day < of[0] else "later"
+        dated.append(replace(citation, day=day, order=order))
+    return dated

@@ -118,7 +118,7 @@ def non_prose(features: SentenceFeatures) -> Vectors:
         [
             (not asks_for_works and _is_within(lists[sentence.document.id], sentence.start))
             or (not asks_for_number and is_row_of_numbers(sentence.text))
-            or (not of_itself and _is_of_itself(sentence))
+            or (not of_itself and is_of_itself(sentence))
             or _is_cut_off(sentence)
             for sentence in features.sentences
         ],
@@ -131,7 +131,7 @@ def _is_cut_off(sentence: Sentence) -> bool:
     return sentence.utterance is not None and bool(_CUT_OFF.search(sentence.text.rstrip()))
 
 
-def _is_of_itself(sentence: Sentence) -> bool:
+def is_of_itself(sentence: Sentence) -> bool:
     """Whether a sentence is a line of a mail's head, or says no more than the document's day."""
     if is_row(sentence.text):
         return False

@@ -25,7 +25,7 @@ import numpy as np
 from generator.evidence import Sentence, Vectors
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
-from generator.extractive.latest import latest_scores, statements
+from generator.extractive.latest import Statements, latest_scores, statements
 from generator.extractive.non_prose import names_only, non_prose
 from generator.extractive.question.answer_type import AnswerType, classify_question, has_answer_type
 from generator.extractive.table_rows import row_scores
@@ -70,18 +70,18 @@ class Ranking:
 
     Attributes:
         scores: (n,) `sentence_scores`, and more for the latest word.
-        late: How late each statement on a matter that changes is, 0 to 1, by index.
+        statements: The sentences on a matter that changes.
     """
 
     scores: Vectors
-    late: Mapping[int, float]
+    statements: Statements
 
     @classmethod
     def of(cls, features: SentenceFeatures, weights: Weights | None = None) -> Ranking:
         """Of all sentences; arguments as of `sentence_scores`."""
         scores = sentence_scores(features, weights)
-        late = statements(features, scores)
-        return cls(np.asarray(scores + latest_scores(features, late), np.float32), late)
+        told = statements(features, scores)
+        return cls(np.asarray(scores + latest_scores(features, told), np.float32), told)
 
 
 def answer_scores(features: SentenceFeatures, weights: Weights | None = None) -> Vectors:

@@ -8,7 +8,7 @@ best quote leads, and goes on until it can be understood.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -38,28 +38,8 @@ def select_quotes(features: SentenceFeatures, *, length: QuoteLength) -> list[Se
         length: Of the answer.
     """
     sentences, ranking = features.sentences, Ranking.of(features)
-    scores = ranking.scores
-    selection: list[int] = []
-    texts: set[str] = set()
-    words, sure = 0, 0.0
-    likely, alike = probabilities(scores), named_rows(features)
-    for i in map(int, np.argsort(-scores, kind="stable")):
-        if not np.isfinite(scores[i]) or words >= length.words:
-            break
-        if sure >= length.enough and not alike.issuperset({*selection, i}):
-            continue
-        sure += float(likely[i])
-        text = " ".join(sentences[i].text.split())
-        size = len(text.split())
-        if text in texts or (selection and words + size > _SLACK * length.words):
-            continue
-        if i in ranking.late and adds_nothing(features, i, ranking.late.keys() & selection):
-            continue
-        if len(_merge(sentences[j] for j in (*selection, i))) > length.quotes:
-            continue
-        selection.append(i)
-        texts.add(text)
-        words += size
+    alike, told = named_rows(features), ranking.statements
+    selection = _choose(features, ranking, alike, length)
     best = [sentences[i] for i in selection]
     quotes = _merge(best)
     rows = {sentences[i].start: sentences[i].document.id for i in alike}
@@ -71,28 +51,62 @@ def select_quotes(features: SentenceFeatures, *, length: QuoteLength) -> list[Se
         return min(table) if first in table else first, quote.start
 
     quotes.sort(key=rank)
-    told = [(sentences[i], later) for i, later in ranking.late.items() if i in selection]
-    quotes[1:] = _earlier_below(quotes[1:], told)
+    when = [(sentences[i], told.late[i]) for i in selection if i in told.late]
+    quotes = _by_time(quotes, when, course=told.course)
     return [_with_what_follows(one, sentences) for one in quotes[:1]] + quotes[1:]
 
 
-def _earlier_below(
-    quotes: Sequence[Sentence], told: Iterable[tuple[Sentence, float]]
+def _choose(
+    features: SentenceFeatures, ranking: Ranking, alike: Collection[int], length: QuoteLength
+) -> list[int]:
+    """The sentences to quote, best first.
+
+    Once it is likely enough that one of them answers, only rows that are named alike follow, and a
+    statement on the same matter of each document that has one.
+    """
+    sentences, scores, told = features.sentences, ranking.scores, ranking.statements
+    selection: list[int] = []
+    texts: set[str] = set()
+    words, sure, likely = 0, 0.0, probabilities(scores)
+    for i in map(int, np.argsort(-scores, kind="stable")):
+        if not np.isfinite(scores[i]) or words >= length.words:
+            break
+        cited = {sentences[j].document.id for j in selection}
+        goes_on = told.holds({*selection[:1], i}) and sentences[i].document.id not in cited
+        if sure >= length.enough and not (goes_on or {*selection, i} <= {*alike}):
+            continue
+        sure += float(likely[i])
+        text = " ".join(sentences[i].text.split())
+        size = len(text.split())
+        if text in texts or (selection and words + size > _SLACK * length.words):
+            continue
+        if i in told.late and adds_nothing(features, i, told.late.keys() & selection):
+            continue
+        if len(_merge(sentences[j] for j in (*selection, i))) > length.quotes:
+            continue
+        selection.append(i)
+        texts.add(text)
+        words += size
+    return selection
+
+
+def _by_time(
+    quotes: Sequence[Sentence], told: Iterable[tuple[Sentence, float]], *, course: bool
 ) -> list[Sentence]:
     """The quotes, those that are statements on a matter from the latest to the earliest.
 
     Args:
-        quotes: Best first.
+        quotes: Best first; the first one stays first.
         told: Each statement, and how late it is.
+        course: Whether they are from the earliest to the latest, the first one included.
     """
     late = {
-        place: later
+        place: later if course else -later
         for one, later in told
         for place, quote in enumerate(quotes)
-        if [*_within(quote, [one])]
+        if (course or place) and [*_within(quote, [one])]
     }
-    order = sorted(late, key=lambda place: -late[place])
-    moved = dict(zip(sorted(late), order, strict=True))
+    moved = dict(zip(sorted(late), sorted(late, key=late.__getitem__), strict=True))
     return [quotes[moved.get(place, place)] for place in range(len(quotes))]
 
 

@@ -175,7 +175,9 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
 
 def _quote(citation: Citation, label: str, quote: Emphasis, check: str = "") -> None:
     """Where a quote stands, then the quote, its words that answer in bold."""
-    place = f"{_where(citation)}{field(citation.title)}, characters {citation.start}-{citation.end}"
+    dated = f", {citation.dated}" if citation.dated else ""
+    place = f"{_where(citation)}{field(citation.title)}{dated}"
+    place += f", characters {citation.start}-{citation.end}"
     say(f"{label}{place}{check}")
     quote = quote.shown
     quoted = Emphasis(f'"{quote.before}', quote.words, f'{quote.after}"')

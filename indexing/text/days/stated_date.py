@@ -17,13 +17,13 @@ from indexing.text.tables import is_row
 
 _HEAD = 600  # characters in which a document says of what day it is
 _GERMAN = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember"
-_NUMBERS = {
+MONTH_NUMBERS = {
     name.lower(): number
     for names in (MONTHS, _GERMAN.split())
     for number, name in enumerate(names, start=1)
 }
-_MONTH = "|".join(sorted(_NUMBERS, key=len, reverse=True))
-_OF_MONTH = re.compile(rf"\b({_MONTH}),? (\d{{4}})\b", re.IGNORECASE)
+MONTH = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
+_OF_MONTH = re.compile(rf"\b({MONTH}),? (\d{{4}})\b", re.IGNORECASE)
 _DAYS = {
     word: number
     for number, word in enumerate(
@@ -33,19 +33,23 @@ _DAYS = {
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SPOKEN = re.compile(
     rf"(?:\b(?P<before>{'|'.join(_WEEKDAYS)}),? )?(?:the )?"
-    rf"\b(?P<day>{'|'.join(sorted(_DAYS, key=len, reverse=True))}) (?:of )?(?P<month>{_MONTH})\b"
+    rf"\b(?P<day>{'|'.join(sorted(_DAYS, key=len, reverse=True))}) (?:of )?(?P<month>{MONTH})\b"
     rf"(?:,? (?:a )?(?P<after>{'|'.join(_WEEKDAYS)})\b)?",
     re.IGNORECASE,
 )
 
 
-def stated_date(title: str, text: str, *, years: Collection[int] = ()) -> str:
+def stated_date(
+    title: str, text: str, *, years: Collection[int] = (), today: date | None = None
+) -> str:
     """A day ("2026-03-14") or a month ("2026-03") in ISO 8601; "" where none is stated.
 
     Args:
         title: The document's name.
         text: The document, or its beginning.
         years: Those of other documents, for a day that is spoken without its year.
+        today: The day before which one with its weekday was, where there are no such years; None
+            for one that may not be guessed.
     """
     head = "\n".join(line for line in text[:_HEAD].split("\n") if not is_row(line))
     first = min(dates_in(head), key=lambda found: found[1], default=None)
@@ -53,29 +57,32 @@ def stated_date(title: str, text: str, *, years: Collection[int] = ()) -> str:
         date_in(title)[:10]
         or (first[0][:10] if first else "")
         or _month_in(title)
-        or _spoken(head, years)
+        or _spoken(head, years, today)
         or _month_in(head)
     )
 
 
 def _month_in(text: str) -> str:
     """The only month of a text that is written with its year."""
-    found = {(int(year), _NUMBERS[name.lower()]) for name, year in _OF_MONTH.findall(text)}
+    found = {(int(year), MONTH_NUMBERS[name.lower()]) for name, year in _OF_MONTH.findall(text)}
     if len(found) != 1:
         return ""
     ((year, month),) = found
     return f"{year}-{month:02d}" if EARLIEST <= year <= LATEST else ""
 
 
-def _spoken(text: str, years: Collection[int]) -> str:
+def _spoken(text: str, years: Collection[int], today: date | None) -> str:
     """The first day that is spelled out, in the year that its weekday tells."""
     match = _SPOKEN.search(text)
-    if match is None or not years:
+    if match is None:
         return ""
-    month, day = _NUMBERS[match["month"].lower()], _DAYS[match["day"].lower()]
+    month, day = MONTH_NUMBERS[match["month"].lower()], _DAYS[match["day"].lower()]
     weekday = (match["before"] or match["after"] or "").lower()
     near = sorted({each + step for each in years for step in (-1, 0, 1)})
-    for year in sorted(near, key=lambda each: (each not in years, -each)):
+    near.sort(key=lambda each: (each not in years, -each))
+    if not years and today and weekday:
+        near = [today.year - step for step in range(-1, 5)]
+    for year in near:
         try:
             found = date(year, month, day)
         except ValueError:

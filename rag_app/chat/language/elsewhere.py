@@ -29,6 +29,9 @@ MESSAGES = (
     N_("mail %(number)s"),
     N_("read by OCR, %(share)s %% sure"),
     N_("%(place)s (read by OCR, %(share)s %% sure)"),
+    N_("%(day)s, earlier"),
+    N_("%(day)s, later"),
+    N_("no date"),
     # What took how long.
     N_("search"),
     N_("evidence"),

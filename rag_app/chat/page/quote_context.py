@@ -185,7 +185,8 @@ def citation_place(citation: Citation, *, speaker: bool = True) -> str:
     """Where a citation stands; one of an older conversation knows the number of its page alone."""
     numbered = f"page {citation.page}" if citation.page is not None else None
     who = citation.speaker if speaker else None
-    return location(time=citation.time, speaker=who, place=citation.place or numbered)
+    place = location(time=citation.time, speaker=who, place=citation.place or numbered)
+    return " · ".join(part for part in (translated(citation.dated), place) if part)
 
 
 def location(*, time: float | None, speaker: str | None, place: str | None) -> str:

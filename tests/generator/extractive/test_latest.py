@@ -10,11 +10,11 @@ import pytest
 from generator.evidence import Embed, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.latest import (
-    asks_for_the_past,
     document_days,
     latest_scores,
     recency,
     statements,
+    with_days,
 )
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import select_quotes
@@ -58,9 +58,7 @@ def test_earlier_statements_follow_from_the_latest_to_the_earliest(embed: Embed)
 
 def test_what_was_once_so_is_not_the_latest(embed: Embed) -> None:
     features = features_of("When was the launch originally?", embed, meetings())
-    assert not statements(features, np.zeros(3, np.float32))
-    assert asks_for_the_past("Wann war der Start ursprünglich?")
-    assert not asks_for_the_past("When is the launch now?")
+    assert not statements(features, np.zeros(3, np.float32)).late
 
 
 def test_only_statements_on_the_same_matter_compete(embed: Embed) -> None:
@@ -70,9 +68,44 @@ def test_only_statements_on_the_same_matter_compete(embed: Embed) -> None:
     assert added[2] == added.max() and added[3] == 0
 
 
+def test_what_held_in_a_month_leads(embed: Embed) -> None:
+    features = features_of("When was the launch planned for in March?", embed, meetings())
+    (first, *_) = select_quotes(features, length=QuoteLength())
+    assert first.document.id == "m1"
+
+
+def test_a_course_is_told_from_the_earliest_to_the_latest(embed: Embed) -> None:
+    features = features_of("How did the date of the launch change?", embed, meetings()[::-1])
+    quotes = select_quotes(features, length=QuoteLength())
+    assert [one.document.id for one in quotes] == ["m0", "m1", "m2"]
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        "The posters for the launch still say the second of March.",
+        "Somebody proposed the ninth of June for the launch.",
+    ],
+)
+def test_talk_of_a_value_that_does_not_hold_is_no_latest_word(talk: str, embed: Embed) -> None:
+    last = replace(prose(talk, name="m3"), occasion=Occasion("2026-05-04", "file name"))
+    features = features_of("When is the launch?", embed, [*meetings(), last])
+    (first, *_) = select_quotes(features, length=QuoteLength())
+    assert first.document.id == "m2"
+
+
 def test_documents_without_dates_stand_in_the_middle() -> None:
     documents = [*meetings(), prose("Nobody knows when.", name="undated")]
-    assert recency(evidence_sentences(map(span, documents))) == [0.0, 0.5, 1.0, 0.5]
-    assert recency(evidence_sentences([span(documents[3])])) == [0.0]
     days = document_days({one.id: one for one in documents})
     assert days == {"m0": "2026-03-01", "m1": "2026-03-15", "m2": "2026-04-20", "undated": ""}
+    assert [*recency(dict(enumerate(days.values()))).values()] == [0.0, 0.5, 1.0, 0.5]
+    assert recency({7: ""}) == {7: 0.0}
+
+
+def test_citations_say_the_days_of_their_documents() -> None:
+    documents = [*meetings(), prose("Nobody knows when.", name="undated")]
+    cited = [each.cited() for each in evidence_sentences(map(span, documents[:0:-1]))]
+    told = [one.dated for one in with_days(cited, documents, "When is the launch?")]
+    assert told == ["no date", "2026-04-20", "2026-03-15"]
+    told = [one.dated for one in with_days(cited[1:], documents, "When is the launch?")]
+    assert told == ["2026-04-20", "2026-03-15, earlier"]

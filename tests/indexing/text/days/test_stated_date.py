@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from indexing.text.days.stated_date import stated_date
@@ -33,3 +35,10 @@ def test_a_document_says_of_what_day_it_is(
     title: str, text: str, years: tuple[int, ...], expected: str
 ) -> None:
     assert stated_date(title, text, years=years) == expected
+
+
+def test_a_spoken_day_is_of_the_last_year_of_its_weekday_where_no_other_date_is_known() -> None:
+    today = date(2025, 11, 25)
+    assert stated_date("Call", "It's Monday the sixth of October.", today=today) == "2025-10-06"
+    assert stated_date("Call", "Tuesday the eighth of October.", today=today) == "2024-10-08"
+    assert stated_date("Call", "The sixth of October.", today=today) == ""

@@ -1,0 +1,73 @@
+"""When what a question asks for held: now, at first, in a month, or all along.
+
+Words of English and German.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from indexing.text.days.stated_date import MONTH, MONTH_NUMBERS
+
+_ONCE = re.compile(
+    r"\b(?:originally|(?:at|the|was) first|initial(?:ly)?|previous(?:ly)?|earlier|earliest"
+    r"|former(?:ly)?|used to|old|before|back then|until now|no longer"
+    r"|at the (?:kick-?off|beginning|start|time|outset)|to (?:begin|start) with"
+    r"|ursprünglich\w*|zuerst|zunächst|anfangs|früher\w*|vorher|bisher\w*|damals|ehemalig\w*)\b",
+    re.IGNORECASE,
+)
+_COURSE = re.compile(
+    r"\b(?:how|in what way)\b.* (?:chang|develop|mov|evol|shift|alter|vari|progress)(?:e[ds]?|ed)\b"
+    r"|\bwhat (?:changes|changed)\b|\bwhich changes\b|\bover time\b|\bhistory of\b"
+    r"|\bwie\b.*\b(?:ver|ge)ändert\b|\bwie\b.*\bentwickelt\b|\bim lauf der zeit\b",
+    re.IGNORECASE,
+)
+_THEN = re.compile(
+    rf"\b(?:in|as of|back in|at the end of|by|im|ende|anfang) (?P<month>{MONTH})\b"
+    r"(?:,? (?P<year>\d{4}))?",
+    re.IGNORECASE,
+)
+_STATE = re.compile(
+    r"\b(?:was|were|had been|as of|war|waren|galt|galten|hatte)\b|^\W*who \w+", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When something held.
+
+    Attributes:
+        kind: "now" for the latest word, "once" for an earlier one, "then" for that of a month,
+            "course" for all of them.
+        month: In ISO 8601; "" where none is named.
+        words: The month as the question has it.
+    """
+
+    kind: Literal["now", "once", "then", "course"]
+    month: str = ""
+    words: str = ""
+
+
+def asked_moment(question: str, days: Collection[str]) -> Moment:
+    """When what a question asks for held.
+
+    A month is that of the documents where these are of it or of later ones: what was so in it, as
+    far as was known ("What was the budget in October?"), not what happened in it.
+
+    Args:
+        question: As asked.
+        days: Of the documents.
+    """
+    if _COURSE.search(question):
+        return Moment("course")
+    if (named := _THEN.search(question)) and _STATE.search(question):
+        number, dated = MONTH_NUMBERS[named["month"].lower()], sorted(filter(None, days))
+        years = {named["year"]} if named["year"] else {day[:4] for day in dated}
+        months = [f"{year}-{number:02d}" for year in years]
+        known = [one for one in months if dated and dated[0][:7] <= one < dated[-1][:7]]
+        if known:
+            return Moment("then", max(known), named["month"])
+    return Moment("once" if _ONCE.search(question) else "now")

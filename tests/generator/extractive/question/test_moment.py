@@ -1,0 +1,31 @@
+"""When what a question asks for held."""
+
+from __future__ import annotations
+
+import pytest
+
+from generator.extractive.question.moment import asked_moment
+
+DAYS = ("2025-09-08", "", "2025-11", "2026-02-12")
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "month"),
+    [
+        ("When is the launch now?", "now", ""),
+        ("When was the launch originally?", "once", ""),
+        ("Wann war der Start ursprünglich?", "once", ""),
+        ("What was the budget in October?", "then", "2025-10"),
+        ("Wie hoch war das Budget im November 2025?", "then", "2025-11"),
+        ("Who led the field trial in January?", "then", "2026-01"),
+        ("What was the budget in May?", "now", ""),  # no document is so old
+        ("What is the budget in October?", "now", ""),
+        ("How much did we spend in October?", "now", ""),
+        ("How did the budget change?", "course", ""),
+        ("Wie hat sich das Budget verändert?", "course", ""),
+        ("What changes were there to the rent?", "course", ""),
+    ],
+)
+def test_the_moment_that_is_asked_for(question: str, kind: str, month: str) -> None:
+    moment = asked_moment(question, DAYS)
+    assert (moment.kind, moment.month) == (kind, month)
