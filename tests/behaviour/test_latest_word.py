@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.latest_word import asked, graded
 from benchmarks.latest_word.series import HALVES, made_series
+from rag_app.chat.page.quote_context import citation_place
 from rag_app.corpus.corpus import Corpus
 
 LEADS = {
@@ -38,6 +39,13 @@ def test_a_course_is_told_in_order(samples_corpus: Corpus, question: str) -> Non
     text = " ".join(" ".join(one.quote for one in cited).split())
     places = [text.index(words) for words in COURSES[question]]
     assert places == sorted(places)
+
+
+def test_quotes_are_shown_with_their_days(samples_corpus: Corpus) -> None:
+    answer = samples_corpus.ask("When is the launch of Heron now?", answer="quote")
+    first, second, *_ = map(citation_place, answer.citations)
+    assert first == "2025-12-08 · 00:16:11 · Maren Osei"
+    assert second.startswith("2025-11-17, earlier · ")
 
 
 def test_a_made_series_and_one_without_dates() -> None:
