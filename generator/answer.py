@@ -96,9 +96,8 @@ class Citation:
     @property
     def dated(self) -> str:
         """The day for people: "2026-03-14", "2025-11-17, earlier", "no date"; "" for nothing."""
-        if self.order == "undated":
-            return "no date"
-        return f"{self.day}, {self.order}" if self.order else self.day
+        said = {"": self.day, "earlier": f"{self.day}, earlier", "later": f"{self.day}, later"}
+        return said.get(self.order, "no date")
 
     @property
     def support(self) -> Support:
