@@ -27,7 +27,7 @@ from rag_app import Corpus
 corpus = Corpus(sys.argv[1])
 for line in sys.stdin:
     seconds, cpu = time.perf_counter(), time.process_time()
-    answer = corpus.ask(json.loads(line), answer="quote")
+    answer = corpus.ask(json.loads(line), mode="quote")
     took = time.perf_counter() - seconds, time.process_time() - cpu
     print(json.dumps([*took, answer.text, answer.abstained]), flush=True)
 """

@@ -22,6 +22,8 @@ Kind = Literal[
     "introduction",
 ]
 """What a request is: a question that is looked up, or one that is answered from the store."""
+ReadAs = Literal["auto", "question"]
+"""Whether requests are told from questions, or everything is looked up as a question."""
 Support = Literal["quoted", "supported", "unsupported"]
 """What a sentence rests on: a verified quote, an excerpt that says it in other words, nothing."""
 

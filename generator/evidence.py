@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +23,6 @@ Embed = Callable[[list[str]], Vectors]
 
 Lookup = Callable[[str], Document]
 """A document by its id."""
-
-EvidenceUnit = Literal["auto", "documents", "passages"]
-
-UNITS: tuple[EvidenceUnit, ...] = ("auto", "documents", "passages")
-"""Whole documents where the model's window is long and the device can carry it, else passages; the
-best documents whole, as many as fit; the best passages."""
 
 
 @dataclass(frozen=True, slots=True)

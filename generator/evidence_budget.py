@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from generator.evidence import EvidenceUnit
+from generator.evidence_unit import EvidenceUnit
 from indexing.errors import InvalidRequest
 from indexing.models.server.server_name import is_local_server, is_remote
 
@@ -54,7 +54,7 @@ def choose_budget(
     """What a model is shown.
 
     Args:
-        unit: One of `evidence.UNITS`.
+        unit: One of `UNITS`.
         model: The model, whose window counts.
         answer: Tokens that its answer may take.
         most: Most tokens of a prompt; None for `passage_tokens` of passages, and for whole

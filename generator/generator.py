@@ -33,13 +33,13 @@ from generator.engine import describe_engine, load_model
 from generator.evidence import (
     Embed,
     Evidence,
-    EvidenceUnit,
     Sentence,
     Span,
     evidence_sentences,
     gather_evidence,
 )
 from generator.evidence_budget import choose_budget, passage_tokens
+from generator.evidence_unit import EvidenceUnit
 from generator.extractive.abstention import answer_probability
 from generator.extractive.context.late_chunking import ContextualEncoder
 from generator.extractive.evidence_order import best_stretches
@@ -322,7 +322,7 @@ class Generator:
         passages = evidence.best(self.settings.passages)
         draft.made["Ms-PoE"] = "off (no language model is asked)"
         if self._unit(draft.request) == "documents":
-            draft.made["shown"] = "passages, as quotes are selected from them; --answer free reads "
+            draft.made["shown"] = "passages, as quotes are selected from them; --mode free reads "
             draft.made["shown"] += "whole documents"
         yield draft.context(ledger(evidence.whole, passages, count_words))
         quotes = select_quotes(features, length=self._length(draft.request))

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
-from generator.answer import Mode
+from generator.answer import Mode, ReadAs
 from generator.answer_form import FORMS, Form
 from generator.answer_length import LENGTHS, Length
-from generator.evidence import UNITS, EvidenceUnit, Lookup
+from generator.evidence import Lookup
+from generator.evidence_unit import UNITS, EvidenceUnit
 from generator.prompt.follow_up import Turn, standalone_question
 from generator.prompt.long_question import question_within
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
-
-ReadAs = Literal["auto", "question"]
 
 EVIDENCE_DOCUMENTS = 5
 """Documents that evidence is taken from, unless a request says otherwise."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from generator.answer import Mode
 from generator.decoding.base import DecodingLimits, MarginalSettings
-from generator.evidence import UNITS, EvidenceUnit
 from generator.evidence_budget import PASSAGE_TOKENS, EvidenceBudget
+from generator.evidence_unit import UNITS, EvidenceUnit
 from generator.extractive.conformal import check_share
 from generator.extractive.quote_length import QuoteLength
 from generator.lm.model_name import needs_internals
@@ -34,7 +34,7 @@ class GeneratorSettings:
             was measured to suit the model (`answer_mode.usual`).
         decoding: A key of `DECODINGS`; None for what suits the model (`usual_decoding`).
         max_new_tokens: Most tokens of a free answer.
-        evidence: One of `evidence_budget.UNITS`: whole documents, passages, or what suits the
+        evidence: One of `UNITS`: whole documents, passages, or what suits the
             model. Whole documents are read by a language model, so a generated answer is given
             unless quotes are asked for.
         budget_tokens: Most tokens of a prompt; the model's window may allow fewer. None for 800 of

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from generator.request import AskRequest
 from indexing.error_log import logged
 from indexing.errors import (
     DocumentNotFound,
@@ -19,6 +18,7 @@ from indexing.errors import (
 from rag_app.batch.options import BatchOptions
 from rag_app.batch.questions import Question
 from rag_app.batch.scope import CurrentDocuments
+from rag_app.request_fields import ask_request
 
 if TYPE_CHECKING:
     from generator.answer import Answer
@@ -109,11 +109,9 @@ def ask_one(
         if question.problem:
             raise InvalidRequest(question.problem)
         scope = current.scope(question)
-        where = replace(documents.where, documents=tuple(one.id for one in scope))
-        request = AskRequest(
-            question.text, options.answer, options.k, where, read_as=options.read_as
-        )
-        response = documents.corpus.answer(request)
+        limits = {"documents": [one.id for one in scope]} if scope else {}
+        fields = {**options.fields, **question.fields, **limits}
+        response = documents.corpus.answer(ask_request(question.text, fields))
     except (InputError, DocumentNotFound) as error:
         message = str(error)
         return QuestionResult(question, scope, error=QuestionError(type(error).__name__, message))

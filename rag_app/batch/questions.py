@@ -6,12 +6,17 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from indexing.errors import UnreadableFile
+from indexing.errors import InvalidRequest, UnreadableFile
 from indexing.loaders.charset import clean, decode, printable
+from rag_app.request_fields import RequestField, ask_request, fields_of
+
+if TYPE_CHECKING:
+    from generator.prompt.follow_up import Turn
 
 SUFFIXES = (".txt", ".csv", ".jsonl", ".json")
 SHAPE = 'give each question a line such as {"id": "q1", "question": "...", "document": "..."}'
@@ -28,6 +33,7 @@ class Question:
         document: Id, path, folder or title of the documents it is limited to; None for all.
         digest: Digest of the document, if its content is known; then it is found under any name.
         problem: Why it cannot be asked; None if it can.
+        fields: Fields of its request, as `Corpus.ask` takes them.
     """
 
     id: str
@@ -35,6 +41,7 @@ class Question:
     document: str | None = None
     digest: str | None = None
     problem: str | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str, str | None]:
@@ -96,7 +103,10 @@ def _table(path: Path, text: str) -> Iterator[Question]:
         raise UnreadableFile(path, reason, "name the columns id, question and document")
     for row in rows[1:]:
         cells = dict(zip(names, (cell.strip() for cell in row), strict=False))
-        yield _question(cells.get("id", ""), cells.get("question", ""), cells.get("document"))
+        fields = {name: cell for name, cell in cells.items() if cell}
+        yield _question(
+            cells.get("id", ""), cells.get("question", ""), cells.get("document"), fields
+        )
 
 
 def _objects(path: Path, text: str) -> Iterator[Question]:
@@ -123,13 +133,68 @@ def _of_object(number: int, values: object) -> Question:
         problem = f"line {number} has no string `question`, or has values that are not strings"
         return Question(printable(name), "", problem=f"{problem}; {SHAPE}")
     assert isinstance(text, str)
-    return _question(id_ or "", text, document)
+    return _question(id_ or "", text, document, fields)
 
 
-def _question(id_: str, text: str, document: str | None) -> Question:
+def _question(id_: str, text: str, document: str | None, values: Mapping[str, Any]) -> Question:
     text, document = clean(text).strip(), printable(document or "").strip() or None
     problem = None if text else "the question is empty; write one"
-    return Question(printable(id_).strip(), text, document, problem=problem)
+    fields: dict[str, Any] = {}
+    try:
+        fields = read_fields(values)
+        ask_request("What?", fields)
+    except InvalidRequest as error:
+        problem = problem or str(error)
+    return Question(printable(id_).strip(), text, document, problem=problem, fields=fields)
+
+
+def read_fields(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a request among the values of a line, texts of a table read as what they are.
+
+    Raises:
+        InvalidRequest: One is of another kind.
+    """
+    fields = {}
+    for one in fields_of("question file", "ask"):
+        value = values.get(one.name)
+        if value is not None:
+            fields[one.name] = _read_field(one, value)
+    return fields
+
+
+def _read_field(one: RequestField, value: Any) -> Any:  # noqa: ANN401 - of any kind
+    try:
+        if one.kind is list:
+            return _turns(value)
+        if one.kind is tuple:
+            texts = value.split(";") if isinstance(value, str) else value
+            return tuple(text.strip() for text in texts)
+        if one.kind in {int, float} and not isinstance(value, bool):
+            return one.kind(value)
+        if isinstance(value, str):
+            return value
+    except (TypeError, ValueError, AttributeError, KeyError):
+        pass
+    raise InvalidRequest(f"`{one.name}` cannot be {printable(str(value))[:80]!r}")
+
+
+def _turns(values: Iterable[Mapping[str, str]]) -> tuple[Turn, ...]:
+    from generator.prompt.follow_up import Turn
+
+    return tuple(Turn(one["question"].strip(), one["answer"].strip()) for one in values)
+
+
+def read_turns(path: Path) -> tuple[Turn, ...]:
+    """The turns of a file: JSON lines with `question` and `answer`, as a batch writes them.
+
+    Raises:
+        UnreadableFile: It is not there, or something else.
+    """
+    try:
+        return _turns([json.loads(line) for line in _text(path).split("\n") if line.strip()])
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        remedy = 'give each turn a line such as {"question": "...", "answer": "..."}'
+        raise UnreadableFile(path, "is not a conversation", remedy) from None
 
 
 def _with_ids(path: Path, questions: Sequence[Question]) -> list[Question]:

@@ -18,6 +18,7 @@ from rag_app.batch.scope import (
     answer_settings,
     differences,
     fingerprint,
+    question_settings,
 )
 
 if TYPE_CHECKING:
@@ -117,14 +118,16 @@ def run(  # noqa: PLR0913 - four of them optional, by keyword
     with AnswerFile(out, [question.key for question in questions]) as file:
         if file.truncated:
             notify(f"{file.path}: its last line was incomplete; that question is asked again")
-        plan = _Plan.of(questions, file.lines, documents.read(), fingerprint(settings))
+        plan = _Plan.of(questions, file.lines, documents.read(), settings)
         keys = _keys_to_ask(plan, file, settings, options, notify)
         kept = sum(key not in keys for key in file.lines)
         todo = [question for question in questions if question.key in keys][: options.limit]
         done = failed = 0
         start = time.perf_counter()
         for result in ask_all(documents, todo, options, stop=stop):
-            file.add(result.question.key, record(result, settings))
+            file.add(
+                result.question.key, record(result, question_settings(settings, result.question))
+            )
             done, failed = done + 1, failed + (result.error is not None)
             if progress:
                 progress(Step(done, failed, len(todo)))
@@ -166,7 +169,7 @@ class _Plan:
         questions: Sequence[Question],
         lines: dict[Key, AnswerLine],
         documents: Documents,
-        settings: str,
+        settings: Json,
     ) -> _Plan:
         keys = {question.key for question in questions}
         plan = cls([], [], [], [key for key in lines if key not in keys])
@@ -176,7 +179,10 @@ class _Plan:
                 plan.new.append(question)
             elif line.failed:
                 plan.again.append(question)
-            elif (line.settings, line.documents) != (settings, _fingerprint(documents, question)):
+            elif (line.settings, line.documents) != (
+                fingerprint(question_settings(settings, question)),
+                _fingerprint(documents, question),
+            ):
                 plan.stale.append(question)
             elif line.partial:
                 plan.again.append(question)

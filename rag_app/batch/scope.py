@@ -12,6 +12,7 @@ from indexing.change_detection import DocumentIdentity
 from indexing.errors import DocumentNotFound
 from indexing.filter import Filter
 from rag_app.corpus.contents.document_names import documents_named
+from rag_app.request_fields import fields_of, request_field
 
 if TYPE_CHECKING:
     from rag_app.batch.options import BatchOptions
@@ -33,8 +34,9 @@ class Documents:
         Raises:
             DocumentNotFound: The question names a document that is not there.
         """
-        if question.document is None:
-            return ()
+        names = list(question.fields.get("documents", ()))
+        if question.document is not None:
+            names.append(question.document)
         if question.digest:
             matches = [one for one in self.by_id.values() if one.digest == question.digest]
             if not matches:
@@ -43,9 +45,9 @@ class Documents:
                     "index the file of questions: rag-app index FILE"
                 )
             return tuple(matches)
-        return tuple(
-            self.by_id[id_] for id_ in documents_named(question.document, list(self.by_id.values()))
-        )
+        known = list(self.by_id.values())
+        ids = dict.fromkeys(id_ for name in names for id_ in documents_named(name, known))
+        return tuple(self.by_id[id_] for id_ in ids)
 
     def fingerprint(self, scope: tuple[DocumentIdentity, ...]) -> str:
         """Twelve hexadecimal digits for the content of these documents, or of all."""
@@ -82,20 +84,42 @@ def answer_settings(corpus: Corpus, options: BatchOptions) -> Json:
     with corpus.reading() as now:
         vectors = now.store.fingerprint()
     generator = asdict(corpus.generator_settings)
-    generator["answer"] = options.answer or generator["answer"] or usual(generator["model"]).mode
+    fields = {one.name: one.default for one in fields_of("batch", "ask")} | {**options.fields}
+    generator["answer"] = fields["mode"] or generator["answer"] or usual(generator["model"]).mode
     if generator["answer"] == "quote":
         generator["model"] = ""  # none is used
     encoder = vectors.as_dict() if vectors else {}
     values = {
         "version": __version__,
-        "k": options.k,
-        "read_as": options.read_as,
+        "k": fields["k"],
+        "read_as": fields["read_as"],
         "generator": generator,
         "encoder": encoder,
     }
     if limits := options.where.occasion_in_words():
         values["documents"] = limits
-    plain: Json = json.loads(json.dumps(values, default=str))  # as it will be read back
+    further = ("length", "form", "evidence", "abstain_below", "path", "speaker")
+    used = {"evidence": generator["evidence"], "abstain_below": generator["answerable"]}
+    values |= {
+        name: fields[name]
+        for name in further
+        if fields[name] not in {request_field(name).default, used.get(name)}
+    }
+    return _plain(values)
+
+
+def question_settings(settings: Json, question: Question) -> Json:
+    """The settings of a batch with the fields that a question has of its own."""
+    return settings | _plain(dict(question.fields)) if question.fields else settings
+
+
+def _plain(values: Json) -> Json:
+    """Values as they will be read back."""
+    from generator.prompt.follow_up import Turn
+
+    plain: Json = json.loads(
+        json.dumps(values, default=lambda one: asdict(one) if isinstance(one, Turn) else str(one))
+    )
     return plain
 
 

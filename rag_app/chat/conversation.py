@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from generator.answer import Answer, Mode
+from generator.answer import Answer, Mode, ReadAs
 from generator.answer_form import Form
 from generator.answer_length import Length
 from generator.prompt.follow_up import Turn
-from generator.request import ReadAs
 from indexing.errors import InvalidRequest
 
 Rating = Literal["", "up", "down"]

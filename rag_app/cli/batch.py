@@ -11,25 +11,20 @@ import click
 
 from rag_app.cli.options import (
     RenamedOption,
-    filters,
     generator_settings,
     print_result,
-    with_collections,
     with_corpus,
+    with_fields,
     with_generator,
     with_json,
-    with_k,
     with_missing_shards,
-    with_occasions,
     with_parts,
-    with_read_as,
     with_workers,
 )
 from rag_app.cli.terminal import field, say
 
 if TYPE_CHECKING:
     from generator.parts import Parts
-    from generator.request import ReadAs
     from rag_app.batch.run import Step, Summary
     from rag_app.corpus.cluster.workers import RayWorkers
     from rag_app.corpus.shards.manifest import MissingShards
@@ -42,13 +37,11 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
 @click.command()
 @click.argument("questions", type=click.Path(path_type=Path, exists=True))
 @with_corpus
-@with_collections
 @click.option(
     "--out", type=AnyFile, required=True, help="File of answers, one JSON object per line."
 )
 @with_generator
 @with_parts
-@with_k
 @click.option(
     "--workers",
     "at_once",
@@ -73,8 +66,7 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="What to do with answers that were made with other settings or documents.",
 )
-@with_read_as
-@with_occasions
+@with_fields("batch", "ask")
 @with_missing_shards
 @with_workers
 @click.option("--report", type=AnyFile, help="Also write all answers as one HTML page.")
@@ -82,27 +74,19 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
 def batch(
     questions: Path,
     folder: Path,
-    collections: tuple[str, ...],
     out: Path,
-    answer: Any,  # noqa: ANN401 - a Mode, whose type lives in a heavy module
     generator: str | None,
     decoding: str | None,
-    evidence: str | None,
     prompt_tokens: int | None,
     ms_poe: str | None,
     max_tokens: int | None,
-    abstain_below: float | None,
     withhold: float | None,
     parts: Parts,
-    k: int,
     at_once: int | None,
     limit: int | None,
     retry_failed: bool,
     changed: Any,  # noqa: ANN401
-    read_as: ReadAs,
-    since: str | None,
-    until: str | None,
-    participants: tuple[str, ...],
+    fields: Any,  # noqa: ANN401 - by name, as `AskOptions`
     missing_shards: MissingShards,
     workers: RayWorkers | None,
     report: Path | None,
@@ -112,7 +96,8 @@ def batch(
 
     QUESTIONS is a .txt file with one question per line, a .csv file with the columns question, id
     and document, a .jsonl file of objects with these fields, or QMSum's .json or .jsonl, whose
-    queries are asked of their own meetings. If it is stopped or killed, the same command resumes.
+    queries are asked of their own meetings. Fields named as the options below, such as k and
+    speaker, are of one question. If it is stopped or killed, the same command resumes.
     """
     from rag_app.batch import run
     from rag_app.batch.interrupt import stop_on_signal
@@ -121,10 +106,8 @@ def batch(
     from rag_app.corpus.corpus import Corpus
 
     settings = generator_settings(
-        generator, decoding, evidence, prompt_tokens, ms_poe, max_tokens,
-        abstain_below, withhold, parts,
-    )  # fmt: skip
-    where = filters(collections, (), None, None, since, until, participants)
+        generator, decoding, prompt_tokens, ms_poe, max_tokens, withhold, parts, fields
+    )
     queries = read_questions(questions)
     with (
         Corpus(
@@ -138,7 +121,7 @@ def batch(
         stop_on_signal() as stop,
     ):
         together = at_once or corpus.questions_at_once
-        options = BatchOptions(answer, k, together, limit, retry_failed, changed, read_as, where)
+        options = BatchOptions(fields, together, limit, retry_failed, changed)
         summary = run.run(
             corpus, queries, out, options=options, progress=advance, notify=_notify, stop=stop
         )

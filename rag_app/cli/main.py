@@ -22,38 +22,31 @@ from indexing.models.runtime import let_blas_threads_sleep
 from rag_app.cli import settings, terminal
 from rag_app.cli.last_resort import check_working_folder, last_resort
 from rag_app.cli.options import (
+    LIMITS_OF_LISTS,
     AnyPath,
     encoder_settings,
-    filters,
     generator_settings,
     print_result,
     with_collection,
-    with_collections,
     with_corpus,
     with_encoder,
+    with_fields,
     with_file_limits,
-    with_filters,
     with_generator,
     with_json,
-    with_k,
     with_missing_shards,
-    with_occasions,
     with_ocr,
     with_parts,
-    with_read_as,
-    with_retriever,
-    with_shape,
     with_synchronous,
     with_wait,
     with_workers,
     with_yes,
 )
+from rag_app.request_fields import ask_request, limits_of
 
 if TYPE_CHECKING:
-    from generator.answer_form import Form
-    from generator.answer_length import Length
+    from generator.answer import Mode
     from generator.parts import Parts
-    from generator.request import ReadAs
     from generator.settings import GeneratorSettings
     from indexing.limits import FileLimits
     from indexing.ocr.reading import OcrSettings
@@ -217,33 +210,15 @@ def index(
 
 @main.command()
 @click.argument("query")
-@with_k
-@click.option(
-    "--passages",
-    type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    help="Passages per document.",
-)
-@with_retriever
+@with_fields("command", "search")
 @click.option("--explain", is_flag=True, help="Show what each feature adds to the scores.")
-@with_filters
 @with_missing_shards
 @with_corpus
 @with_json
 def search(
     query: str,
-    k: int,
-    passages: int,
-    retriever: str,
     explain: bool,
-    collections: tuple[str, ...],
-    documents: tuple[str, ...],
-    pattern: str | None,
-    speaker: str | None,
-    since: str | None,
-    until: str | None,
-    participants: tuple[str, ...],
+    fields: Any,  # noqa: ANN401 - by name, as `SearchOptions`
     missing_shards: MissingShards,
     folder: Path,
     as_json: bool,
@@ -252,11 +227,9 @@ def search(
     from rag_app.cli import json_output as shapes
     from rag_app.cli import printing
 
-    where = filters(collections, documents, pattern, speaker, since, until, participants)
+    where = limits_of(fields)
     with _corpus(folder, quick_start=True, missing_shards=missing_shards) as corpus:
-        results = corpus.partial_search(
-            query, k=k, passages=passages, where=where, ranking=retriever
-        )
+        results = corpus.partial_search(query, **fields)
         nothing = "" if results.hits else corpus.nothing_matches(where)
     print_result(
         as_json,
@@ -267,9 +240,9 @@ def search(
 
 @main.command()
 @click.argument("question")
+@with_fields("command", "ask")
 @with_generator
 @with_parts
-@with_k
 @click.option(
     "--explain", is_flag=True, help="Show the settings used, and the weight of each passage."
 )
@@ -282,38 +255,22 @@ def search(
     "--check-position", is_flag=True,
     help="Check whether the answer changes with the order of the evidence, Ms-PoE on and off.",
 )  # fmt: skip
-@with_shape
-@with_read_as
-@with_filters
 @with_missing_shards
 @with_corpus
 @with_json
 def ask(
     question: str,
-    answer: str | None,
     generator: str | None,
     decoding: str | None,
-    evidence: str | None,
     prompt_tokens: int | None,
     ms_poe: str | None,
     max_tokens: int | None,
-    abstain_below: float | None,
     withhold: float | None,
     parts: Parts,
-    k: int,
     explain: bool,
     examples: Path | None,
     check_position: bool,
-    length: Length,
-    form: Form,
-    read_as: ReadAs,
-    collections: tuple[str, ...],
-    documents: tuple[str, ...],
-    pattern: str | None,
-    speaker: str | None,
-    since: str | None,
-    until: str | None,
-    participants: tuple[str, ...],
+    fields: Any,  # noqa: ANN401 - by name, as `AskOptions`
     missing_shards: MissingShards,
     folder: Path,
     as_json: bool,
@@ -321,24 +278,20 @@ def ask(
     """Answer a question, with citations: numbered markers in the text, then their quotes."""
     from generator.answer import AnswerReady, TextDelta
     from generator.answer import as_json as shape
-    from generator.request import AskRequest
     from rag_app.cli import printing
     from rag_app.progress import steps
 
     generation = generator_settings(
-        generator, decoding, evidence, prompt_tokens, ms_poe, max_tokens,
-        abstain_below, withhold, parts,
-    )  # fmt: skip
+        generator, decoding, prompt_tokens, ms_poe, max_tokens, withhold, parts, fields
+    )
     if examples is not None:
         from generator.prompt.worked_question import read_worked_questions
 
         generation = replace(generation, examples=read_worked_questions(examples))
-    mode: Any = answer
-    where = filters(collections, documents, pattern, speaker, since, until, participants)
-    request = AskRequest(question, mode, k, where, read_as=read_as, length=length, form=form)
+    request = ask_request(question, fields)
     options = {"generator": generation, "missing_shards": missing_shards}
     with _corpus(folder, quick_start=True, **options) as corpus:
-        streamed = not as_json and not _comes_at_once(answer, generation)
+        streamed = not as_json and not _comes_at_once(request.mode, generation)
         for event in corpus.events(request):
             if isinstance(event, TextDelta) and streamed:
                 printing.piece(event.text)
@@ -356,33 +309,29 @@ def ask(
     print_result(as_json, values, lambda: printing.position_check(check) if check else None)
 
 
-def _comes_at_once(answer: str | None, settings: GeneratorSettings) -> bool:
+def _comes_at_once(mode: Mode | None, settings: GeneratorSettings) -> bool:
     """Whether all of an answer is there before its first line: quotes, no language model."""
     from generator.answer_mode import usual
 
-    if settings.evidence == "documents" and not answer:
+    if settings.evidence == "documents" and not mode:
         return False
-    return (answer or usual(settings.model).mode) == "quote"
+    return (mode or usual(settings.model).mode) == "quote"
 
 
 @main.command("list")
 @with_corpus
-@with_collections
-@with_occasions
+@with_fields("command", "search", *LIMITS_OF_LISTS)
 @with_json
 def list_(
     folder: Path,
-    collections: tuple[str, ...],
-    since: str | None,
-    until: str | None,
-    participants: tuple[str, ...],
+    fields: Any,  # noqa: ANN401 - by name, as `SearchOptions`
     as_json: bool,
 ) -> None:
     """List the documents of a corpus."""
     from rag_app.cli import json_output as shapes
     from rag_app.cli import printing
 
-    where = filters(collections, (), None, None, since, until, participants)
+    where = limits_of(fields)
     with _corpus(folder) as corpus:
         documents = corpus.documents(where=where)
     print_result(as_json, shapes.entries(documents), lambda: printing.entries(documents))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import wraps
@@ -16,11 +16,11 @@ import click
 from indexing.limits import MIB, FileLimits
 from indexing.ocr.reading import OcrSettings
 from rag_app.cli import terminal
+from rag_app.request_fields import Act, RequestField, Surface, fields_of, request_field
 
 if TYPE_CHECKING:
     from generator.parts import Parts
     from generator.settings import GeneratorSettings
-    from indexing.filter import Filter
     from rag_app.corpus.cluster.workers import RayWorkers
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -32,7 +32,6 @@ AnyPath = click.Path(path_type=Path)
 DECODINGS = ["concat", "rag-token", "rag-sequence", "quotes"]
 EXTENSIONS = ["none", "pcw", "gp", "rp", "pi", "ntk", "self-extend"]
 OCR_ENGINES = ["rapidocr", "tesseract"]
-RETRIEVERS = ["default", "dense", "bm25"]
 TUNED = "tuned:"
 ENTROPY = "+entropy"
 
@@ -205,19 +204,8 @@ with_wait = click.option(
     help="Seconds to wait for others who write to the corpus.",
 )
 
-with_k = click.option(
-    "-k", type=click.IntRange(min=1), default=5, show_default=True, help="Number of documents."
-)
 with_yes = click.option("--yes", is_flag=True, help="Do not ask.")
 with_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
-with_retriever = click.option(
-    "--retriever",
-    type=click.Choice(RETRIEVERS),
-    default="default",
-    show_default=True,
-    help="Ranking method.",
-)
 
 with_encoder = together(
     click.option(
@@ -344,14 +332,6 @@ with_missing_shards = click.option(
     help="When a shard on a Ray cluster is lost: fail, or answer from the others and say so.",
 )
 
-with_abstain_below = click.option(
-    "--abstain-below",
-    type=click.FloatRange(0, 1),
-    metavar="PROBABILITY",
-    help="Say that the documents do not say where the probability that they do is below this; "
-    "0 always answers.  [default: as calibrated]",
-)
-
 with_withhold = click.option(
     "--withhold",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -360,20 +340,7 @@ with_withhold = click.option(
     "such as 0.05, by what `calibrate --part abstention` found for the corpus.",
 )
 
-with_evidence = click.option(
-    "--evidence",
-    type=click.Choice(["auto", "documents", "passages"]),
-    help="What a language model reads: whole documents, best first, as many as fit; passages; "
-    "or whole documents where its window has 32,000 tokens and it runs on no CPU.  "
-    "[default: auto]",
-)
-
 with_generator = together(
-    click.option(
-        "--answer",
-        type=click.Choice(["quote", "free"]),
-        help="Verbatim quotes, or a generated answer.  [default: as calibrated for the model]",
-    ),
     click.option(
         "--generator",
         help="Language model for generated answers: packaged name, folder, hub name, or "
@@ -385,7 +352,6 @@ with_generator = together(
         help="How a generated answer reads the evidence: in one prompt, one prompt per passage, or "
         "only the best quotes.  [default: quotes for the packaged model, else concat]",
     ),
-    with_evidence,
     click.option(
         "--prompt-tokens",
         type=click.IntRange(min=1),
@@ -403,7 +369,6 @@ with_generator = together(
         type=click.IntRange(min=1),
         help="Maximum length of a generated answer.  [default: 200]",
     ),
-    with_abstain_below,
     with_withhold,
 )
 
@@ -440,31 +405,6 @@ with_parts = gathered(
     ),
 )
 
-with_shape = together(
-    click.option(
-        "--length",
-        type=click.Choice(["short", "usual", "long"]),
-        default="usual",
-        help="Short: one quote, or a sentence or two; long: every quote that may answer.",
-    ),
-    click.option(
-        "--form",
-        type=click.Choice(["usual", "list", "words"]),
-        default="usual",
-        help="Words: only those that answer, where some stand out; list: points of a list.  "
-        "Quotes stand a line each; a language model is asked to keep to the form.",
-    ),
-)
-
-with_read_as = click.option(
-    "--read-as",
-    type=click.Choice(["auto", "question"]),
-    default="auto",
-    show_default=True,
-    help='Answer requests such as "Who attended meeting-2?" by counting, and limit questions to '
-    "the documents that they name; or look everything up as a question.",
-)
-
 with_collection = click.option(
     "--collection",
     metavar="NAME",
@@ -473,42 +413,81 @@ with_collection = click.option(
     help="Collection that documents are added to; made if there is none of this name.",
 )
 
-with_collections = click.option(
-    "--collection",
-    "collections",
-    metavar="NAME",
-    multiple=True,
-    help="Only documents of this collection; may be repeated.  [default: all]",
-)
 
-with_occasions = together(
-    click.option(
-        "--since",
-        metavar="DATE",
-        help="Only documents of this day, month or year, such as 2026-03, or later.",
-    ),
-    click.option("--until", metavar="DATE", help="Only documents of this time or earlier."),
-    click.option(
-        "--with",
-        "participants",
-        metavar="NAME",
-        multiple=True,
-        help="Only documents in which this person takes part; may be repeated.",
-    ),
-)
+class TurnsFile(click.Path):
+    """A file of the turns so far: JSON lines with `question` and `answer`, as `batch` writes."""
 
-with_filters = together(
-    with_collections,
-    click.option(
-        "--document",
-        "documents",
-        multiple=True,
-        help="Only this document, by id or title; may be repeated.",
-    ),
-    click.option("--path", "pattern", help='Only files that match, for example "minutes/*.vtt".'),
-    click.option("--speaker", help="Only what this person says."),
-    with_occasions,
-)
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, dir_okay=False)
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's own signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:  # noqa: ANN401 - click's own signature
+        """The turns."""
+        if isinstance(value, tuple):
+            return value
+        from rag_app.batch.questions import read_turns
+
+        return read_turns(Path(str(value)))
+
+
+def field_option(one: RequestField, **changes: Any) -> Option[Any]:  # noqa: ANN401 - click's own
+    """The option of a field of a request."""
+    usual = one.default if one.choices and one.default is not None else None
+    attributes: dict[str, Any] = {
+        "type": _option_type(one),
+        "help": one.help,
+        "default": one.default,
+        "metavar": one.metavar,
+        "multiple": one.kind is tuple,
+        "show_default": one.kind is int or usual is not None,
+    }
+    if one.former:
+        attributes |= {"cls": RenamedOption, "former": one.former}
+    if one.kind is tuple:
+        attributes["help"] = f"{one.help}  Repeatable."
+    return click.option(one.option, one.name, **(attributes | changes))
+
+
+def _option_type(one: RequestField) -> click.ParamType[Any] | None:
+    if one.choices:
+        return click.Choice(one.choices)
+    if one.kind is list:
+        return TurnsFile()
+    if one.kind is float:
+        return click.FloatRange(one.least, one.most)
+    return click.IntRange(1) if one.kind is int else None
+
+
+def with_fields(surface: Surface, act: Act, *names: str) -> Option[Any]:
+    """The options of the fields of a request, which reach the command as one mapping, `fields`.
+
+    Args:
+        surface: Which takes them.
+        act: What the command does.
+        names: Only these of the fields; none for all.
+    """
+    taken = [one for one in fields_of(surface, act) if not names or one.name in names]
+
+    def added(command: Command) -> Command:
+        @wraps(command)
+        def called(*positional: Any, **values: Any) -> Any:  # noqa: ANN401 - as in any click
+            fields = {one.name: values.pop(one.name) for one in taken}
+            return command(*positional, fields=fields, **values)
+
+        return cast(Command, together(*map(field_option, taken))(called))
+
+    return added
+
+
+LIMITS_OF_LISTS = ("collections", "since", "until", "participants")
+"""The fields that limit a list of documents."""
+
+with_k = field_option(request_field("k"))
+with_collections = field_option(request_field("collections"))
 
 
 def encoder_settings(
@@ -531,53 +510,28 @@ def encoder_settings(
 def generator_settings(
     model: str | None,
     decoding: str | None,
-    evidence: str | None,
     prompt_tokens: int | None,
     ms_poe: str | None,
     max_tokens: int | None,
-    abstain_below: float | None,
     withhold: float | None,
     parts: Parts,
+    fields: Mapping[str, Any],
 ) -> GeneratorSettings:
-    """Settings from flags; defaults where no flag was given."""
+    """Settings from flags, and from the fields of requests that they are to suit."""
     from generator.settings import GeneratorSettings
 
     default = GeneratorSettings()
-    unit: Any = evidence or default.evidence
     return replace(
         default,
         model=model or default.model,
         decoding=decoding or default.decoding,
-        evidence=unit,
+        evidence=fields["evidence"] or default.evidence,
         budget_tokens=prompt_tokens,
         ms_poe=ms_poe or default.ms_poe,
         max_new_tokens=max_tokens or default.max_new_tokens,
-        answerable=abstain_below,
+        answerable=fields["abstain_below"],
         withhold=withhold,
         parts=parts,
-    )
-
-
-def filters(
-    collections: tuple[str, ...],
-    documents: tuple[str, ...],
-    pattern: str | None,
-    speaker: str | None,
-    since: str | None,
-    until: str | None,
-    participants: tuple[str, ...],
-) -> Filter:
-    """The limits of a search from flags."""
-    from indexing.filter import Filter
-
-    return Filter(
-        documents=documents,
-        path=pattern,
-        speaker=speaker,
-        collections=collections,
-        since=since,
-        until=until,
-        participants=participants,
     )
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from indexing.errors import InvalidRequest
 from rag_app.cli.options import (
-    with_abstain_below,
+    field_option,
     with_corpus,
     with_encoder,
-    with_evidence,
+    with_fields,
     with_file_limits,
     with_missing_shards,
     with_ocr,
@@ -23,9 +23,10 @@ from rag_app.cli.options import (
     with_withhold,
 )
 from rag_app.cli.terminal import say
+from rag_app.request_fields import request_field
 
 if TYPE_CHECKING:
-    from generator.evidence import EvidenceUnit
+    from generator.answer import Mode
     from generator.parts import Parts
     from indexing.limits import FileLimits
     from indexing.ocr.reading import OcrSettings
@@ -71,15 +72,14 @@ LOGIN = "RAG_APP_AUTH"
     is_flag=True,
     help="Also show what measures, for engineers: a view, and position checks.",
 )
-@click.option(
-    "--answer", type=click.Choice(["quote", "free"]), default="quote", show_default=True,
+@field_option(
+    request_field("mode"), default="quote", show_default=True,
     help="Default answers: verbatim quotes or generated; the page offers both.",
 )  # fmt: skip
 @click.option(
     "--generator", help="Language model, as in `rag-app ask`; then the page offers no other."
 )
-@with_evidence
-@with_abstain_below
+@with_fields("command", "ask", "evidence", "abstain_below")
 @with_withhold
 @with_parts
 @with_encoder
@@ -104,10 +104,9 @@ def serve(
     user_header: str | None,
     proxies: tuple[str, ...],
     measurements: bool,
-    answer: str,
+    mode: Mode,
     generator: str | None,
-    evidence: EvidenceUnit | None,
-    abstain_below: float | None,
+    fields: Any,  # noqa: ANN401 - by name, as `AskOptions`
     withhold: float | None,
     parts: Parts,
     encoder: str | None,
@@ -149,8 +148,8 @@ def serve(
 
     settings = GeneratorSettings(
         model=generator or DEFAULT_GENERATOR,
-        evidence=evidence or "auto",
-        answerable=abstain_below,
+        evidence=fields["evidence"] or "auto",
+        answerable=fields["abstain_below"],
         withhold=withhold,
         parts=parts,
     )
@@ -167,7 +166,7 @@ def serve(
     ) as corpus:
         app = Application.over(
             corpus,
-            answer="free" if answer == "free" else "quote",
+            answer=mode,
             model_named=generator is not None,
             max_recording=max_recording_mb << 20,
             people=options.logins.users if options.logins else (),

@@ -4,7 +4,7 @@ Flags win over environment variables, these over the file, the file over default
 `rag-app.toml` in the working folder, or the one named by `--config`:
 
     corpus = "minutes"      # for every command that has --corpus
-    answer = "free"
+    mode = "free"
 
     [ask]                   # for one command
     k = 8

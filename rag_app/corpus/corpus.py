@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs
+from generator.request import AskRequest
 from indexing.documents import Document, Figure, Hit
 from indexing.encoder.settings import EncoderSettings
 from indexing.filter import Filter
@@ -29,20 +29,24 @@ from rag_app.corpus.maintenance import Maintenance
 from rag_app.corpus.models import Models
 from rag_app.corpus.parts import CorpusView
 from rag_app.corpus.question_answering import QuestionAnswering
-from rag_app.corpus.search import Search, SearchRequest
+from rag_app.corpus.search import Search
 from rag_app.corpus.shards.manifest import Division, MissingShards
 from rag_app.corpus.stores import Stores
 from rag_app.corpus.write_lock import WAIT
+from rag_app.request_fields import (
+    AskOptions,
+    SearchOptions,
+    ask_request,
+    search_request,
+    spelled_out,
+)
 
 if TYPE_CHECKING:
-    from generator.answer import Answer, Event, Mode
-    from generator.answer_form import Form
-    from generator.answer_length import Length
-    from generator.evidence import EvidenceUnit, Sentence
+    from generator.answer import Answer, Event
+    from generator.evidence import Sentence
     from generator.extractive.conformal import AbstentionRecord
     from generator.overview.overview import Overview
     from generator.position_check import PositionCheck
-    from generator.prompt.follow_up import Turn
     from generator.settings import GeneratorSettings
     from indexing.encoder.encoder import Encoder
     from indexing.index_report import IndexReport, Progress
@@ -465,45 +469,29 @@ class Corpus:
 
     # Reading
 
-    def search(
-        self,
-        query: str,
-        *,
-        k: int = 5,
-        passages: int = 3,
-        where: Filter | None = None,
-        ranking: str = "default",
-    ) -> list[Hit]:
+    @spelled_out(SearchOptions)
+    def search(self, query: str, **options: Unpack[SearchOptions]) -> list[Hit]:
         """The k best documents, best first, each with its best passages.
 
         Args:
             query: A question or a description, of any length.
-            k: Documents at most.
-            passages: Passages of each document at most.
-            where: Limits by collection, document, path, speaker, date and participants.
-            ranking: A name from `retriever.fusion.RANKINGS`.
+            options: The fields of a search (`rag_app.request_fields`): `k`, `passages` of each
+                document, `ranking`, and limits such as `speaker`, or a `Filter` as `where`.
 
         Raises:
             InvalidRequest: The query is empty, a number is out of range, or there is no such
                 ranking.
             CorpusNotFound: There is no corpus in the folder.
         """
-        return self._search.hits(SearchRequest(query, k, passages, where, ranking))
+        return self._search.hits(search_request(query, options))
 
-    def partial_search(
-        self,
-        query: str,
-        *,
-        k: int = 5,
-        passages: int = 3,
-        where: Filter | None = None,
-        ranking: str = "default",
-    ) -> PartialHits:
+    @spelled_out(SearchOptions)
+    def partial_search(self, query: str, **options: Unpack[SearchOptions]) -> PartialHits:
         """As `search`; with `missing_shards="answer"`, without the shards that are lost.
 
         The result lists them beside the hits.
         """
-        return self._search.partial(SearchRequest(query, k, passages, where, ranking))
+        return self._search.partial(search_request(query, options))
 
     def retriever(self, ranking: str = "default") -> AbstractContextManager[Retriever]:
         """The retriever behind `search`, for scores of everything in the corpus at one moment.
@@ -516,87 +504,25 @@ class Corpus:
         """
         return self._search.retriever(ranking)
 
-    def ask(  # noqa: PLR0913 - spelled out for `help` and editors
-        self,
-        question: str,
-        *,
-        answer: Mode | None = None,
-        k: int = EVIDENCE_DOCUMENTS,
-        where: Filter | None = None,
-        history: Sequence[Turn] = (),
-        read_as: ReadAs = "auto",
-        evidence: EvidenceUnit | None = None,
-        length: Length = "usual",
-        form: Form = "usual",
-    ) -> Answer:
+    @spelled_out(AskOptions)
+    def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
         """Answer a question; arguments and errors as in `stream`."""
-        limits = where or Filter()
-        return self.answer(
-            AskRequest(
-                question,
-                answer,
-                k,
-                limits,
-                tuple(history),
-                read_as=read_as,
-                evidence=evidence,
-                length=length,
-                form=form,
-            )
-        )
+        return self.answer(ask_request(question, options))
 
-    def stream(  # noqa: PLR0913 - spelled out for `help` and editors
-        self,
-        question: str,
-        *,
-        answer: Mode | None = None,
-        k: int = EVIDENCE_DOCUMENTS,
-        where: Filter | None = None,
-        history: Sequence[Turn] = (),
-        read_as: ReadAs = "auto",
-        evidence: EvidenceUnit | None = None,
-        length: Length = "usual",
-        form: Form = "usual",
-    ) -> Iterator[Event]:
+    @spelled_out(AskOptions)
+    def stream(self, question: str, **options: Unpack[AskOptions]) -> Iterator[Event]:
         """Answer a question, event by event: ContextReady, TextDelta (many), AnswerReady.
 
         Args:
             question: What to answer.
-            answer: "quote" for verbatim sentences only, "free" for a generated answer; None for
-                the settings' choice.
-            k: Documents to take evidence from, at most.
-            where: Limits by collection, document, path, speaker, date and participants.
-            history: The conversation so far, oldest turn first. A follow-up ("And who disagreed?")
-                is completed from it before evidence is retrieved.
-            read_as: "auto" to answer requests such as "Who attended meeting-2?" from the store,
-                and to limit a question to the documents that it names; "question" to look it up as
-                it is. The answer's `kind` and `read_as` say how it was read.
-            evidence: "documents" to let a language model read the best documents whole, as many as
-                fit into its window, "passages" for their best passages, "auto" for what suits the
-                model; None for the settings' choice. `context` says what was read of each.
-            length: "short", "usual" or "long".
-            form: "usual"; "words" for only the words that answer, if some stand out; "list" for
-                points. Each quote is on a line of its own; a language model is told the form, but
-                may not follow it. The answer's `made` says which form it took.
+            options: The fields of a request, as `AskRequest` describes them, and limits such as
+                `speaker`, or a `Filter` as `where`.
 
         Raises:
             InvalidRequest: The question is empty, or a number is out of range.
             CorpusNotFound: There is no corpus in the folder.
         """
-        limits = where or Filter()
-        return self.events(
-            AskRequest(
-                question,
-                answer,
-                k,
-                limits,
-                tuple(history),
-                read_as=read_as,
-                evidence=evidence,
-                length=length,
-                form=form,
-            )
-        )
+        return self.events(ask_request(question, options))
 
     def answer(self, request: AskRequest) -> Answer:
         """Answer a request; errors as in `stream`.

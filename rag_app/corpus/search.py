@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from generator.request import AskRequest, Retrieval
@@ -46,17 +46,19 @@ class SearchRequest:
         ranking: A name from `retriever.fusion.RANKINGS`.
 
     Raises:
-        InvalidRequest: There is no ranking by that name.
+        InvalidRequest: There is no ranking by that name, or a number is below 1.
     """
 
     query: str
-    k: int
-    passages: int
-    where: Filter | None
+    k: int = 5
+    passages: int = 3
+    where: Filter = field(default_factory=Filter)
     ranking: str = "default"
 
     def __post_init__(self) -> None:
         _require_ranking(self.ranking)
+        if self.k < 1 or self.passages < 1:
+            raise InvalidRequest("ask for at least one document and one passage")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
     CallbackManagerForRetrieverRun,
@@ -16,6 +18,7 @@ from indexing.documents import Hit, PassageHit
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
 from rag_app.corpus.corpus import Corpus
+from rag_app.request_fields import SearchOptions, fields_of
 
 
 class RagAppRetriever(BaseRetriever):
@@ -40,7 +43,8 @@ class RagAppRetriever(BaseRetriever):
         where: Limits by document, path, speaker, date and participants.
         ranking: A name from `retriever.fusion.RANKINGS`.
 
-    `k` and `where` can be given with a question too: `retriever.invoke("...", k=3)`.
+    These can be given with a question too, and so can each limit by its name:
+    `retriever.invoke("...", k=3, speaker="Ada")`.
     """
 
     corpus: Corpus
@@ -53,20 +57,19 @@ class RagAppRetriever(BaseRetriever):
         query: str,
         *,
         run_manager: CallbackManagerForRetrieverRun,
-        k: int | None = None,
-        where: Filter | None = None,
+        **options: Any,  # noqa: ANN401 - what LangChain passes on
     ) -> list[Document]:
-        """Raises InvalidRequest for an empty question or an impossible k."""
-        k = self.k if k is None else k
+        """Raises InvalidRequest for an empty question, an unknown option or an impossible k."""
+        known = {"where", *(one.name for one in fields_of("LangChain", "search"))}
+        if unknown := options.keys() - known:
+            raise InvalidRequest(f"no option {', '.join(unknown)}; use {', '.join(sorted(known))}")
+        given = {name: value for name, value in options.items() if value is not None}
+        fields = {"k": self.k, "where": self.where, "ranking": self.ranking} | given
+        k = int(fields["k"])
         if k < 1:
             raise InvalidRequest(f"k is {k}; it must be at least 1")
-        hits = self.corpus.search(
-            query,
-            k=max(k, EVIDENCE_DOCUMENTS),
-            passages=k,
-            where=where or self.where,
-            ranking=self.ranking,
-        )
+        fields |= {"k": max(k, EVIDENCE_DOCUMENTS), "passages": k}
+        hits = self.corpus.search(query, **cast(SearchOptions, fields))
         pairs = [(passage, hit) for hit in hits for passage in hit.passages]
         pairs.sort(key=lambda pair: -pair[0].score)
         return [_document(passage, hit) for passage, hit in pairs[:k]]
@@ -76,8 +79,7 @@ class RagAppRetriever(BaseRetriever):
         query: str,
         *,
         run_manager: AsyncCallbackManagerForRetrieverRun,
-        k: int | None = None,
-        where: Filter | None = None,
+        **options: Any,  # noqa: ANN401 - as above
     ) -> list[Document]:
         """The same in a thread."""
         return await run_in_executor(
@@ -85,8 +87,7 @@ class RagAppRetriever(BaseRetriever):
             self._get_relevant_documents,
             query,
             run_manager=run_manager.get_sync(),
-            k=k,
-            where=where,
+            **options,
         )
 
 

@@ -104,7 +104,17 @@ def test_a_time_never_turns_an_answer_into_nothing(
 
 def test_the_commands_take_the_options(corpus: Corpus, tmp_path: Path) -> None:
     where = ["--corpus", str(corpus.folder), "--json"]
-    words = ["list", "--since", "2026-03", "--until", "2026-05", "--with", "ada", "--with", "Cem"]
+    words = [
+        "list",
+        "--since",
+        "2026-03",
+        "--until",
+        "2026-05",
+        "--participant",
+        "ada",
+        "--with",
+        "Cem",
+    ]
     (entry,) = json.loads(CliRunner().invoke(main, [*words, *where]).output)
     assert entry["occasion"] == {
         "date": "2026-05-12",
@@ -115,7 +125,7 @@ def test_the_commands_take_the_options(corpus: Corpus, tmp_path: Path) -> None:
     (tmp_path / "questions.txt").write_text("What is said about the mast?\n")
     out = tmp_path / "answers.jsonl"
     questions = read_questions(tmp_path / "questions.txt")
-    run_batch(corpus, questions, out, options=BatchOptions(where=Filter(until="2026-04")))
+    run_batch(corpus, questions, out, options=BatchOptions({"until": "2026-04"}))
     (line,) = out.read_text().splitlines()
     cited = json.loads(line)["citations"] + json.loads(line)["closest"]
     assert {one["title"] for one in cited} == {MARCH}

@@ -46,17 +46,17 @@ LEADS = {
 
 @pytest.mark.parametrize("question", LEADS)
 def test_the_right_words_lead(samples_corpus: Corpus, question: str) -> None:
-    answer = samples_corpus.ask(question, answer="quote")
+    answer = samples_corpus.ask(question, mode="quote")
     assert LEADS[question] in " ".join(answer.citations[0].quote.split())
 
 
 def test_what_is_cut_off_does_not_lead(samples_corpus: Corpus) -> None:
-    answer = samples_corpus.ask("How many test units failed in the field trial?", answer="quote")
+    answer = samples_corpus.ask("How many test units failed in the field trial?", mode="quote")
     assert not answer.citations[0].quote.rstrip().endswith("...")
 
 
 def test_earlier_statements_follow_the_latest(samples_corpus: Corpus) -> None:
-    answer = samples_corpus.ask("When is the launch of Heron now?", answer="quote")
+    answer = samples_corpus.ask("When is the launch of Heron now?", mode="quote")
     assert [one.title[:7] for one in answer.citations][:3] == ["heron-6", "heron-5", "heron-4"]
     days = [one.day for one in answer.citations]
     assert days == sorted(days, reverse=True)

@@ -126,7 +126,7 @@ def test_a_later_speaker_has_the_time_of_their_own_words(corpus: Corpus) -> None
 
 
 def test_tools_of_other_programs_get_that_persons_words(corpus: Corpus) -> None:
-    (hit,) = _search(corpus, QUESTION, 5, Filter(speaker="Ada")).documents
+    (hit,) = _search(corpus, QUESTION, {"speaker": "Ada"}).documents
     assert {each.text for each in hit.passages} == ADA
     assert {each.time for each in hit.passages} == TIMES
 

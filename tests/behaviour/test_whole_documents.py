@@ -43,7 +43,7 @@ def test_python_and_a_batch_read_them_too(samples_corpus: Corpus, tmp_path: Path
     with Corpus(samples_corpus.folder, generator=settings) as corpus:
         answer = corpus.ask(QUESTION, evidence="documents", k=1)
         assert answer.mode == "free" and answer.made["shown"].startswith("documents: ")
-        assert "shown" not in corpus.ask(QUESTION, answer="free", k=1).made
+        assert "shown" not in corpus.ask(QUESTION, mode="free", k=1).made
     questions, out = tmp_path / "questions.txt", tmp_path / "answers.jsonl"
     questions.write_text(QUESTION + "\n")
     words = ["batch", str(questions), "--corpus", str(samples_corpus.folder), "--out", str(out)]

@@ -47,9 +47,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_only_the_words_that_answer(folder: Path) -> None:
     with Corpus(folder) as corpus:
-        usual = corpus.ask("Who is the captain of the ferry?", answer="quote")
-        words = corpus.ask("Who is the captain of the ferry?", answer="quote", form="words")
-        listed = corpus.ask("Who is the captain of the ferry?", answer="quote", form="list")
+        usual = corpus.ask("Who is the captain of the ferry?", mode="quote")
+        words = corpus.ask("Who is the captain of the ferry?", mode="quote", form="words")
+        listed = corpus.ask("Who is the captain of the ferry?", mode="quote", form="list")
     assert usual.short is not None and words.short is not None
     assert words.text == f"{usual.short.text} [1]"
     assert "Joan Reyes" in words.text
@@ -63,8 +63,8 @@ def test_only_the_words_that_answer(folder: Path) -> None:
 def test_where_no_words_stand_out_there_is_the_whole_quote(folder: Path) -> None:
     question = "What does Anna think of her, as the captain of the ferry?"
     with Corpus(folder) as corpus:
-        usual = corpus.ask(question, answer="quote")
-        words = corpus.ask(question, answer="quote", form="words")
+        usual = corpus.ask(question, mode="quote")
+        words = corpus.ask(question, mode="quote", form="words")
     assert usual.short is None and usual.citations  # else the test shows nothing
     assert words.text == usual.text
     assert words.made["form"] == NO_WORDS
@@ -77,7 +77,7 @@ def test_a_model_is_told_the_form(folder: Path) -> None:
 
         def asked(form: Form) -> tuple[Answer, str]:
             with Corpus(folder, generator=GeneratorSettings(model=f"{url}#good")) as corpus:
-                answer = corpus.ask("When does the ferry sail?", answer="free", form=form)
+                answer = corpus.ask("When does the ferry sail?", mode="free", form=form)
             last = "".join(RemoteModel(f"{url}#last").stream("?", max_new_tokens=500))
             return answer, str(json.loads(last)["seen"]["body"]["messages"])
 

@@ -164,7 +164,7 @@ def test_quotes_say_that_they_are_of_passages(embed: Embed) -> None:
     generator = Generator(GeneratorSettings(evidence="documents"), embed=embed)
     answer = generator.answer(AskRequest("Who is the captain?", "quote", abstain=False), retrieval)
     assert answer.mode == "quote"
-    assert "--answer free reads whole documents" in answer.made["shown"]
+    assert "--mode free reads whole documents" in answer.made["shown"]
 
 
 def test_the_packaged_model_reads_documents_in_one_prompt() -> None:

@@ -65,7 +65,7 @@ def test_words_of_what_may_not_be_read_are_not_given_away(corpus: Corpus) -> Non
 def test_an_answer_says_what_was_read(corpus: Corpus) -> None:
     def ask(read_as: str) -> Answer:
         question = "What was the proffit of the sumer fair?"
-        return corpus.ask(question, answer="quote", read_as=read_as)  # type: ignore[arg-type]
+        return corpus.ask(question, mode="quote", read_as=read_as)  # type: ignore[arg-type]
 
     answer = ask("auto")
     assert answer.question == "What was the proffit of the sumer fair?"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
-from generator.request import ReadAs
+from generator.answer import ReadAs
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
 from rag_app.chat.conversation import Conversation, Exchange

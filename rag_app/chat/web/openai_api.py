@@ -24,7 +24,7 @@ from pydantic import BaseModel, Field
 from generator.answer import Answer, AnswerReady, TextDelta, as_json
 from generator.prompt.follow_up import Turn
 from generator.prompt.ledger import count_words
-from generator.request import EVIDENCE_DOCUMENTS, AskRequest, ReadAs
+from generator.request import AskRequest
 from indexing.error_log import logged
 from indexing.errors import Busy, CollectionNotFound, DocumentNotFound, InputError, RagAppError
 from indexing.filter import Filter
@@ -33,6 +33,8 @@ from rag_app.chat.request_limits import MAX_HISTORY, MAX_QUESTION
 from rag_app.chat.web.auth import user_of
 from rag_app.chat.web.file_names import file_name, model_name, without_folder
 from rag_app.chat.web.openai_errors import API, error_response, error_values
+from rag_app.chat.web.request_models import with_fields
+from rag_app.request_fields import ask_request, fields_of
 
 if TYPE_CHECKING:
     from generator.answer import Citation, Mode
@@ -77,28 +79,18 @@ class StreamOptions(BaseModel):
     include_usage: bool = False
 
 
-Name = Annotated[str, Field(max_length=1000)]
-
-
 class Completion(BaseModel):
-    """A request; fields of the API that are not listed, such as `temperature`, are ignored."""
+    """A request; fields of the API that are not listed, such as `temperature`, are ignored.
+
+    Beside those here it has the fields of `rag_app.request_fields`.
+    """
 
     model: str
     messages: list[Message] = Field(min_length=1, max_length=500)
     n: int | None = Field(None, ge=1, le=1)
     stream: bool = False
     stream_options: StreamOptions | None = None
-    user: Name = ""
-    k: int = Field(EVIDENCE_DOCUMENTS, ge=1, le=100)
-    abstain_below: float | None = Field(None, ge=0, le=1)
-    collections: list[Name] = Field([], max_length=1000)
-    documents: list[Name] = Field([], max_length=1000)
-    path: Name | None = None
-    speaker: Name | None = None
-    since: Name | None = None
-    until: Name | None = None
-    participants: list[Name] = Field([], max_length=100)
-    read_as: ReadAs = "auto"
+    user: Annotated[str, Field(max_length=1000)] = ""
 
     @property
     def includes_usage(self) -> bool:
@@ -140,6 +132,7 @@ def add(web: FastAPI, app: Application) -> None:
             return error_response(message, 405, headers={"Allow": known[path]})
         return error_response(f"no such endpoint: {method} {path[:200]}", 404, code="unknown_url")
 
+    complete.__annotations__["body"] = with_fields(Completion, "API", "ask")
     web.add_api_route(f"{API}/models", models, methods=["GET"])
     web.add_api_route(f"{API}/models/{{name}}", model, methods=["GET"], response_model=None)
     web.add_api_route(f"{API}/chat/completions", complete, methods=["POST"], response_model=None)
@@ -191,29 +184,14 @@ def _no_model(name: str) -> JSONResponse:
 
 def _ask_request(body: Completion, mode: Mode | None, person: str | None) -> AskRequest:
     """What is asked; whoever has logged in is answered from what they may read."""
-    documents, collections = tuple(body.documents), tuple(body.collections)
-    participants = tuple(body.participants)
-    where = Filter(
-        documents,
-        body.path,
-        body.speaker,
-        collections,
-        person,
-        body.since,
-        body.until,
-        participants,
-    )
+    fields = {one.name: getattr(body, one.name) for one in fields_of("API", "ask")}
     *before, last = body.messages
-    history = tuple(_turns(before))
-    return AskRequest(
-        last.text,
-        mode,
-        body.k,
-        where,
-        history,
-        abstain_below=body.abstain_below,
-        read_as=body.read_as,
-    )
+    fields |= {
+        "mode": fields["mode"] or mode,
+        "history": tuple(_turns(before)),
+        "where": Filter(person=person),
+    }
+    return ask_request(last.text, fields)
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[Turn]:

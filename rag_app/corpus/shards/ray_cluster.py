@@ -113,8 +113,6 @@ class RemoteShards:
         Raises:
             ShardLost: No replica of a shard answers, and none is to be left out, or all are lost.
         """
-        if k < 1 or passages < 1:
-            raise InvalidRequest("ask for at least one document and one passage")
         parsed = Query.of(query)
         states = [one for one in self.manifest.shards if one.documents]
         if not states:

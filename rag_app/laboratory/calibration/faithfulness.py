@@ -122,7 +122,7 @@ def _measure(
         for one in items:
             name = key(settings, revision, asdict(one))
             if name not in cache.scores:
-                answer = measure_answer(corpus.ask(one.question, answer=mode, where=one.where), one)
+                answer = measure_answer(corpus.ask(one.question, mode=mode, where=one.where), one)
                 cache.add(name, answer.supported, answer.withheld)
             share, withheld = cache.scores[name]
             (wrong if one.answerable else right).append(bool(withheld))

@@ -9,23 +9,23 @@ import click
 
 from indexing.errors import InvalidRequest
 from rag_app.cli.options import (
-    RETRIEVERS,
     AnyPath,
     CorpusPlace,
     Extension,
     encoder_settings,
+    field_option,
     numbers,
     print_result,
     together,
     with_corpus,
     with_encoder,
     with_json,
-    with_retriever,
 )
 from rag_app.cli.terminal import say
 from rag_app.laboratory.commands.answers import answers
 from rag_app.laboratory.commands.positions import lost_in_the_middle
 from rag_app.laboratory.commands.topics import topics
+from rag_app.request_fields import request_field
 
 if TYPE_CHECKING:
     from indexing.encoder.settings import EncoderSettings
@@ -67,7 +67,7 @@ evaluate.add_command(lost_in_the_middle)
 @click.option("--data", type=AnyPath, help="QMSum's .json or .jsonl, or a folder of them.")
 @with_generated
 @with_encoder
-@with_retriever
+@field_option(request_field("ranking"))
 @with_folder
 @with_json
 def longembed(
@@ -81,7 +81,7 @@ def longembed(
     extension: str | None,
     max_length: int | None,
     dtype: str | None,
-    retriever: str,
+    ranking: str,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -91,7 +91,7 @@ def longembed(
     source = measuring.Source(
         data, haystack, lengths or measuring.Source().lengths, seed, documents
     )
-    method = _method(encoder, extension, max_length, dtype, retriever)
+    method = _method(encoder, extension, max_length, dtype, ranking)
     report = measuring.evaluate(task, source, method, folder=folder, notify=_notify)
     print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
 
@@ -99,7 +99,7 @@ def longembed(
 @evaluate.command()
 @click.option("--data", type=AnyPath, required=True, help="QMSum's .json or .jsonl, or a folder.")
 @with_encoder
-@with_retriever
+@field_option(request_field("ranking"))
 @with_folder
 @with_json
 def evidence(
@@ -108,14 +108,14 @@ def evidence(
     extension: str | None,
     max_length: int | None,
     dtype: str | None,
-    retriever: str,
+    ranking: str,
     folder: Path | None,
     as_json: bool,
 ) -> None:
     """Retrieval of the meetings and utterances that answer QMSum's specific queries."""
     from rag_app.laboratory.evaluation import evidence as measuring
 
-    method = _method(encoder, extension, max_length, dtype, retriever)
+    method = _method(encoder, extension, max_length, dtype, ranking)
     report = measuring.evaluate(data, method, folder=folder, notify=_notify)
     print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
 
@@ -151,7 +151,7 @@ def clear(dry_run: bool, as_json: bool) -> None:
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--encoder", help="Packaged name, folder or hub name.  [default: the corpus's]")
 @click.option("--extension", "extensions", type=Extension(), multiple=True)
-@click.option("--retriever", "retrievers", type=click.Choice(RETRIEVERS), multiple=True)
+@field_option(request_field("ranking"), multiple=True, default=None, show_default=False)
 @click.option("--heatmap", type=AnyPath, default=Path("needle.png"), show_default=True)
 @click.option("--no-heatmap", is_flag=True, help="Draw nothing.")
 @with_json
@@ -163,7 +163,7 @@ def needle(
     seed: int,
     encoder: str | None,
     extensions: tuple[str, ...],
-    retrievers: tuple[str, ...],
+    ranking: tuple[str, ...],
     heatmap: Path,
     no_heatmap: bool,
     as_json: bool,
@@ -182,7 +182,7 @@ def needle(
         folder,
         measuring.Grid(lengths or (), shares, each, seed),
         methods=measuring.combine_methods(
-            extensions or measuring.EXTENSIONS, retrievers or measuring.RANKINGS
+            extensions or measuring.EXTENSIONS, ranking or measuring.RANKINGS
         ),
         encoder=EncoderSettings(model=encoder) if encoder else None,
         notify=_notify,
@@ -262,11 +262,11 @@ def _method(
     extension: str | None,
     max_length: int | None,
     dtype: str | None,
-    retriever: str,
+    ranking: str,
 ) -> Method:
     from rag_app.laboratory.evaluation.longembed import Method
 
-    return Method(_settings(model, extension, max_length, dtype), retriever)
+    return Method(_settings(model, extension, max_length, dtype), ranking)
 
 
 def _notify(line: str) -> None:

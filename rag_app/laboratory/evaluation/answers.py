@@ -126,9 +126,9 @@ def _answers(
     ):
         if kind in BASELINES:
             return [BASELINES[kind](corpus, one) for one in steps]
-        corpus.ask(sample[0].question, answer=mode)  # warm-up
+        corpus.ask(sample[0].question, mode=mode)  # warm-up
         return [
-            measure_answer(corpus.ask(one.question, answer=mode, where=one.where), one)
+            measure_answer(corpus.ask(one.question, mode=mode, where=one.where), one)
             for one in steps
         ]
 

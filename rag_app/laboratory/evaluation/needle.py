@@ -78,7 +78,7 @@ class MethodResult:
     @property
     def name(self) -> str:
         """As the flags spell it."""
-        return f"--extension {self.extension} --retriever {self.ranking}"
+        return f"--extension {self.extension} --ranking {self.ranking}"
 
     @property
     def mean(self) -> float:
@@ -176,7 +176,7 @@ def evaluate(
         with TemporaryDirectory(prefix="rag-app-needles-") as folder:
             for _, ranking in group:
                 if notify:
-                    notify(f"measuring --extension {extension} --retriever {ranking}")
+                    notify(f"measuring --extension {extension} --ranking {ranking}")
                 columns = [
                     _column(task, loaded, ranking, len(grid.depths), Path(folder) / task.name)
                     for task in tasks.values()

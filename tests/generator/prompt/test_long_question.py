@@ -49,6 +49,6 @@ def test_a_long_preamble_loses_no_answer(tmp_path: Path, encoder: Encoder) -> No
             "The harbour office wants the mooring to be free by noon on Fridays.",
             name="ferry",
         )
-        answer = corpus.ask(PREAMBLE * 5 + "How much did the paint cost?", answer="quote")
+        answer = corpus.ask(PREAMBLE * 5 + "How much did the paint cost?", mode="quote")
     assert not answer.abstained
     assert "310 euros" in answer.citations[0].quote

@@ -306,10 +306,10 @@ def changed(corpus: Corpus, questions: list[Question], out: Path, said: str, k: 
     """Refused, then kept, and the refusal and the notice say why."""
     told: list[str] = []
     with pytest.raises(InvalidRequest, match=said):
-        run(corpus, questions, out, options=BatchOptions(k=k))
+        run(corpus, questions, out, options=BatchOptions({"k": k}))
     before = out.read_bytes()
     kept = run(
-        corpus, questions, out, options=BatchOptions(k=k, changed="keep"), notify=told.append
+        corpus, questions, out, options=BatchOptions({"k": k}, changed="keep"), notify=told.append
     )
     assert out.read_bytes() == before and re.search(said, told[0])
     return kept
@@ -322,7 +322,7 @@ def test_other_settings_are_noticed(corpus: Corpus, tmp_path: Path) -> None:
         changed(corpus, ASKED[:3], out, r"3 answers .*other settings \(k was 5, is 2\)", 2).asked
         == 0
     )
-    again = run(corpus, ASKED[:3], out, options=BatchOptions(k=2, changed="ask"))
+    again = run(corpus, ASKED[:3], out, options=BatchOptions({"k": 2}, changed="ask"))
     assert (again.asked, again.kept) == (3, 0)
     assert {each["settings"]["k"] for each in lines(out)} == {2} and len(lines(out)) == 3
 
@@ -370,7 +370,7 @@ def test_a_shorter_file_of_questions_deletes_no_answer(
     done = run(corpus, ASKED[4:], out, options=options, notify=told.append)
     assert done.asked == 0 and "4 answers belong to questions that are not in the file" in told[0]
     assert sorted(lines(out), key=lambda each: str(each["id"])) == before
-    run(corpus, ASKED[4:], out, options=BatchOptions(k=2, changed="ask"), notify=told.append)
+    run(corpus, ASKED[4:], out, options=BatchOptions({"k": 2}, changed="ask"), notify=told.append)
     assert told[-1].endswith("; 2 asked again, the others kept")
     assert {each["id"]: each["settings"]["k"] for each in lines(out)} == {
         **{one.id: 5 for one in ASKED[:4]},

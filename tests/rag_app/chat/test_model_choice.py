@@ -52,12 +52,12 @@ def test_a_server_is_listed_tested_and_used(corpus: Corpus, url: str) -> None:
     assert list(corpus.folder.glob(".model*")) == [corpus.folder / FILE]
     choice.test(name, "", None)  # with the key that is kept
     corpus.add_text("The ferry sails at nine.", name="ferry")
-    answer = corpus.ask("When does the ferry sail?", answer="free")
+    answer = corpus.ask("When does the ferry sail?", mode="free")
     assert answer.model == name and answer.text.startswith("The ferry sails")
 
     assert choice.forget_keys(None) == 1 and KEY not in (corpus.folder / FILE).read_text()
     with pytest.raises(ServerFailed, match="refuses the key"):
-        corpus.ask("When does the ferry sail?", answer="free")
+        corpus.ask("When does the ferry sail?", mode="free")
 
 
 def test_a_choice_is_restored_unless_a_model_was_named(corpus: Corpus, url: str) -> None:

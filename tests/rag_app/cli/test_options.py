@@ -12,7 +12,7 @@ import pytest
 
 from generator.answer import Mode
 from generator.decoding import DECODINGS
-from generator.evidence import UNITS
+from generator.evidence_unit import UNITS
 from generator.lm.ms_poe_policy import MS_POE
 from indexing.extension import METHODS
 from rag_app.cli import settings
@@ -26,9 +26,9 @@ TABLES = {
     "--decoding": set(DECODINGS),
     "--ms-poe": set(MS_POE),
     "--evidence": set(UNITS),
-    "--answer": set(typing.get_args(Mode)),
+    "--mode": set(typing.get_args(Mode)),
     "--extension": set(METHODS),
-    "--retriever": set(RANKINGS),
+    "--ranking": set(RANKINGS),
 }
 
 

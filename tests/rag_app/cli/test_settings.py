@@ -194,7 +194,7 @@ def test_info_tells_where_each_value_comes_from(
     assert found["corpus", "minutes"]["source"] == "rag-app.toml"
     assert found["k", "7"]["commands"] == ["ask"] and found["k", "7"]["source"] == "rag-app.toml"
     assert found["k", "5"]["source"] == "default" and "search" in found["k", "5"]["commands"]
-    assert found["answer", "free"]["source"] == "$RAG_APP_ANSWER"
+    assert found["mode", "free"]["source"] == "$RAG_APP_ANSWER"
     said = CliRunner().invoke(main, ["info"]).stdout
-    assert "--answer" in said and "$RAG_APP_ANSWER" in said
+    assert "--mode" in said and "$RAG_APP_ANSWER" in said
     assert "answers     quote (measured: " in said

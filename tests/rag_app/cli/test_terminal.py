@@ -76,8 +76,8 @@ def commands(folder: Path) -> list[tuple[str, ...]]:
         ("info",),
         ("overview", entry.id),
         ("search", QUESTION, "--explain"),
-        ("ask", QUESTION, "--answer", "quote", "--explain", "--check-position"),
-        ("ask", QUESTION, "--answer", "quote", "--json"),
+        ("ask", QUESTION, "--mode", "quote", "--explain", "--check-position"),
+        ("ask", QUESTION, "--mode", "quote", "--json"),
         ("show", entry.id, "--json"),
         ("list", "--json"),
     ]
@@ -99,8 +99,8 @@ def test_json_reads_back_as_it_was(folder: Path) -> None:
 
 
 def test_a_marker_can_be_told_from_what_a_document_says(folder: Path) -> None:
-    answer = json.loads(run(folder, "ask", QUESTION, "--answer", "quote", "--json"))
-    shown = run(folder, "ask", QUESTION, "--answer", "quote").partition("\n\n")[0]
+    answer = json.loads(run(folder, "ask", QUESTION, "--mode", "quote", "--json"))
+    shown = run(folder, "ask", QUESTION, "--mode", "quote").partition("\n\n")[0]
     markers = [each["marker"] for each in answer["citations"]]
     assert "noon [2]. [1]" in answer["answer"]
     assert [int(number) for number in re.findall(r"(?<!\\)\[(\d+)\]", shown)] == markers

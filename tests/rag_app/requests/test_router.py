@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from generator.answer import ReadAs
 from generator.prompt.follow_up import Turn
-from generator.request import AskRequest, ReadAs
+from generator.request import AskRequest
 from indexing.documents import Occasion
 from indexing.filter import Filter
 from indexing.store.view import DocumentEntry

@@ -272,7 +272,7 @@ def test_a_search_says_which_shard_it_left_out(
     assert hits and all(hit.keys() == line.keys() and hit["document"] for hit in hits)
     assert (line["document"], line["passages"]) == ("", [])
     with Corpus(corpus.folder, encoder=encoder, missing_shards="answer") as other:
-        assert mcp_tools._search(other, QUESTION, 3, Filter()).not_searched == [said[-1]]
+        assert mcp_tools._search(other, QUESTION, {"k": 3}).not_searched == [said[-1]]
         answer = other.ask(QUESTION)
     earlier = replace(answer, context=(*answer.context, ContextEntry("", CONVERSATION, 9, 9, 0)))
     assert mcp_tools._answer_result(earlier).not_searched == [said[-1]]

@@ -125,7 +125,7 @@ def test_a_corpus_is_indexed_and_searched(folder: Path, rows: Path, tmp_path: Pa
     assert recipe["max_length"] == LENGTH
     assert recipe["extension"] == TunedPositions(rows).pinned()
     query = text(70, seed=3)
-    hits = json.loads(run("search", query, "--retriever", "dense", *corpus, "--json").stdout)
+    hits = json.loads(run("search", query, "--ranking", "dense", *corpus, "--json").stdout)
     assert hits[0]["path"].endswith("3.txt")
     run("index", folder / "texts", *corpus, *encoder)  # the same file by its plain name
     other = run("index", folder / "texts", *corpus, *encoder[:2], "--extension", "pi", status=1)

@@ -18,7 +18,6 @@ from rag_app.corpus.corpus import Corpus
 from rag_app.laboratory.commands import evaluate as command
 from rag_app.laboratory.datasets.facts import facts
 from rag_app.laboratory.evaluation import longembed, needle, table
-from retriever.fusion import RANKINGS
 
 SMALL = ["--extension", "none", "--max-length", "32"]
 
@@ -35,7 +34,6 @@ def as_json(*words: object) -> Any:
 
 def test_the_choices_are_what_there_is() -> None:
     assert list(METHODS) == options.EXTENSIONS
-    assert sorted(options.RETRIEVERS) == sorted(RANKINGS)
     assert list(longembed.TASKS) == command.TASKS
 
 
@@ -54,7 +52,7 @@ def test_qmsum_twice(meetings_file: Path, tmp_path: Path) -> None:
 
 
 def test_evidence_shape(meetings_file: Path) -> None:
-    report = as_json("evidence", "--data", meetings_file, *SMALL, "--retriever", "dense")
+    report = as_json("evidence", "--data", meetings_file, *SMALL, "--ranking", "dense")
     assert report["task"] == "evidence"
     for where in ("corpus", "document"):
         assert list(report[where]) == ["1000", "2000"]
@@ -63,7 +61,7 @@ def test_evidence_shape(meetings_file: Path) -> None:
 
 
 def test_passkey_at_two_lengths(tmp_path: Path) -> None:
-    words = ["longembed", "--task", "passkey", "--lengths", "64,80", *SMALL, "--retriever", "bm25"]
+    words = ["longembed", "--task", "passkey", "--lengths", "64,80", *SMALL, "--ranking", "bm25"]
     report = as_json(*words, "--documents", "60", "--corpus", tmp_path)
     assert (report["documents"], report["queries"]) == (120, 100)
     assert report["acc_at_1"] == report["lengths"]["80"]["acc_at_1"] == 1.0
@@ -106,7 +104,7 @@ def test_needles_in_own_documents(own: Path, tmp_path: Path) -> None:
     before = (own / "corpus.sqlite").read_bytes()
     report = as_json(
         *["needle", "--corpus", own, "--lengths", "64,128", "--each", "1", "--depths", "0,100"],
-        *["--extension", "none", "--retriever", "bm25", "--retriever", "dense"],
+        *["--extension", "none", "--ranking", "bm25", "--ranking", "dense"],
         *["--heatmap", picture],
     )
     assert picture.read_bytes().startswith(b"\x89PNG")

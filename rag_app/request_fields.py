@@ -1,0 +1,316 @@
+"""Every field of a question and of a search, once: its name, kind, bounds, default and help.
+
+The options of commands, the parameters of the MCP tools, the fields of the API, of a file of
+questions and of LangChain's retriever are made of this table; the keyword arguments of
+`Corpus.ask` (`AskOptions`) and what the page keeps of a question are compared with it by a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args
+
+from generator.answer import Mode, ReadAs
+from generator.answer_form import Form
+from generator.answer_length import Length
+from generator.evidence_unit import EvidenceUnit
+
+if TYPE_CHECKING:
+    from generator.prompt.follow_up import Turn
+    from generator.request import AskRequest
+    from indexing.filter import Filter
+    from rag_app.corpus.search import SearchRequest
+
+Act = Literal["ask", "search"]
+Surface = Literal[
+    "command", "batch", "question file", "Python", "MCP", "API", "page", "search view", "LangChain"
+]
+"""What takes requests; `rag-app list` and others that only limit documents are not among them."""
+
+RankingName = Literal["default", "dense", "bm25"]
+Called = TypeVar("Called", bound=Callable[..., Any])
+
+ACTS: dict[Surface, tuple[Act, ...]] = {
+    "command": ("ask", "search"),
+    "batch": ("ask",),
+    "question file": ("ask",),
+    "Python": ("ask", "search"),
+    "MCP": ("ask", "search"),
+    "API": ("ask",),
+    "page": ("ask",),
+    "search view": ("search",),
+    "LangChain": ("search",),
+}
+"""What each surface does."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestField:
+    """A field of a request.
+
+    Attributes:
+        name: By which every surface takes it.
+        kind: A `Literal`, `int`, `float` or `str`; `tuple` for several texts, `list` for the turns
+            of a conversation.
+        default: Its value where it is left out.
+        help: What it does, in one or two sentences.
+        acts: Whether questions take it, or searches, or both.
+        least: The least number.
+        most: The greatest number.
+        most_remote: The same for a request over the network.
+        longest: Characters of a text over the network; of several texts, how many.
+        flag: Its option where that is not `--NAME`, as for one of several texts.
+        former: Its former name, with dashes where it was an option, which is still taken.
+        metavar: What stands for its value in help.
+        absent: Where it makes no sense, and why.
+    """
+
+    name: str
+    kind: Any
+    default: Any
+    help: str
+    acts: tuple[Act, ...] = ("ask", "search")
+    least: float | None = None
+    most: float | None = None
+    most_remote: int | None = None
+    longest: int = 1000
+    flag: str = ""
+    former: str = ""
+    metavar: str | None = None
+    absent: Mapping[Surface, str] = field(default_factory=dict)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values of a `Literal`; none of another kind."""
+        return get_args(self.kind)
+
+    @property
+    def option(self) -> str:
+        """The option of a command."""
+        return self.flag or f"--{self.name.replace('_', '-')}"
+
+    @property
+    def limits_documents(self) -> bool:
+        """Whether it is a field of `Filter`."""
+        return self.name in FILTER_FIELDS
+
+
+FILTER_FIELDS = (
+    "documents", "path", "speaker", "collections", "since", "until", "participants",
+)  # fmt: skip
+_ASK: tuple[Act, ...] = ("ask",)
+_SEARCH: tuple[Act, ...] = ("search",)
+_PAGE_LIMITS: dict[Surface, str] = {"page": "a question names them, and the documents are ticked"}
+
+REQUEST_FIELDS = (
+    RequestField(
+        "mode", Mode, None,
+        "Verbatim quotes only, or a generated answer.  [default: as calibrated for the model]",
+        _ASK, former="--answer",
+    ),
+    RequestField(
+        "k", int, 5, "Maximum number of documents.", least=1, most_remote=100, flag="-k",
+        absent={"page": "a question there is answered from the usual number"},
+    ),
+    RequestField(
+        "passages", int, 3, "Maximum number of passages per document.", _SEARCH, least=1,
+        most_remote=20, absent={"LangChain": "its k counts passages"},
+    ),
+    RequestField(
+        "ranking", RankingName, "default", "Ranking method.", _SEARCH, former="--retriever",
+        absent={"search view": "people search by the default; others are for measuring"},
+    ),
+    RequestField(
+        "length", Length, "usual",
+        "Short: one quote, or a sentence or two; long: every quote that may answer.", _ASK,
+    ),
+    RequestField(
+        "form", Form, "usual",
+        "Words: only those that answer, where some stand out; list: points of a list.  "
+        "Quotes stand a line each; a language model is asked to keep to the form.", _ASK,
+    ),
+    RequestField(
+        "read_as", ReadAs, "auto",
+        'Answer requests such as "Who attended meeting-2?" by counting, and limit questions to the '
+        "documents that they name; or look everything up as a question.", _ASK,
+    ),
+    RequestField(
+        "evidence", EvidenceUnit, None,
+        "What a language model reads: whole documents, best first, as many as fit; passages; or "
+        "whole documents where its window has 32,000 tokens and it runs on no CPU.  "
+        "[default: auto]", _ASK,
+        absent={
+            "page": "whoever starts the server decides what its model reads",
+            "question file": "labelled questions have their gold evidence under this name",
+        },
+    ),
+    RequestField(
+        "abstain_below", float, None,
+        "Say that the documents do not say where the probability that they do is below this; 0 "
+        "always answers.  [default: as calibrated]", _ASK, least=0, most=1, metavar="PROBABILITY",
+        absent={"page": "whoever starts the server sets the threshold"},
+    ),
+    RequestField(
+        "history", list, (),
+        "The conversation so far, oldest turn first, each with its question and answer; a "
+        "follow-up is completed from it.", _ASK, longest=100, metavar="FILE",
+        absent={
+            "batch": "a file of questions has it for each question",
+            "API": "the messages before the last are the conversation",
+        },
+    ),
+    RequestField(
+        "collections", tuple, (), "Only documents of these collections.  [default: all]",
+        flag="--collection", metavar="NAME",
+    ),
+    RequestField(
+        "documents", tuple, (), "Only these documents, by id or title.", flag="--document",
+        absent={"batch": "a file of questions names those of each question"},
+    ),
+    RequestField(
+        "path", str, None, 'Only files that match, for example "minutes/*.vtt".',
+        absent=_PAGE_LIMITS,
+    ),
+    RequestField(
+        "speaker", str, None, "Only what this person says.", absent=_PAGE_LIMITS
+    ),
+    RequestField(
+        "since", str, None,
+        "Only documents of this day, month or year, such as 2026-03, or later.", longest=100,
+        metavar="DATE", absent=_PAGE_LIMITS,
+    ),
+    RequestField(
+        "until", str, None, "Only documents of this time or earlier.", longest=100, metavar="DATE",
+        absent=_PAGE_LIMITS,
+    ),
+    RequestField(
+        "participants", tuple, (), "Only documents in which all of these people take part.",
+        longest=100, flag="--participant", former="--with", metavar="NAME", absent=_PAGE_LIMITS,
+    ),
+)  # fmt: skip
+"""In the order of help."""
+
+
+def fields_of(surface: Surface, act: Act) -> Iterator[RequestField]:
+    """The fields that a surface takes."""
+    for one in REQUEST_FIELDS:
+        if act in one.acts and surface not in one.absent:
+            yield one
+
+
+def request_field(name: str) -> RequestField:
+    """The field of a name."""
+    return next(one for one in REQUEST_FIELDS if one.name == name)
+
+
+class _Limits(TypedDict, total=False):
+    k: int
+    where: Filter | None
+    documents: Sequence[str]
+    path: str | None
+    speaker: str | None
+    collections: Sequence[str]
+    since: str | None
+    until: str | None
+    participants: Sequence[str]
+
+
+class SearchOptions(_Limits, total=False):
+    """What `Corpus.search` takes beside the query: the fields of the table, or `where` for some."""
+
+    passages: int
+    ranking: str
+
+
+class AskOptions(_Limits, total=False):
+    """What `Corpus.ask` takes beside the question: the fields of the table, or `where` for some.
+
+    `answer` is the former name of `mode`.
+    """
+
+    mode: Mode | None
+    answer: Mode | None
+    history: Sequence[Turn]
+    read_as: ReadAs
+    evidence: EvidenceUnit | None
+    abstain_below: float | None
+    length: Length
+    form: Form
+
+
+def ask_request(question: str, fields: Mapping[str, Any]) -> AskRequest:
+    """A request made of the values of fields; those left out have their defaults.
+
+    Raises:
+        InvalidRequest: A value is out of bounds, or the question is empty.
+    """
+    from generator.request import AskRequest
+
+    values, where = _without_limits(fields)
+    former = values.pop("answer", None)
+    values["mode"] = values.get("mode") or former
+    values["history"] = tuple(values.get("history") or ())
+    return AskRequest(question, where=where, **values)
+
+
+def search_request(query: str, fields: Mapping[str, Any]) -> SearchRequest:
+    """A search made of the values of fields; those left out have their defaults.
+
+    Raises:
+        InvalidRequest: A value is out of bounds.
+    """
+    from rag_app.corpus.search import SearchRequest
+
+    values, where = _without_limits(fields)
+    return SearchRequest(query, where=where, **values)
+
+
+def limits_of(fields: Mapping[str, Any]) -> Filter:
+    """The filter that fields of a request make.
+
+    Raises:
+        InvalidRequest: A date is none.
+    """
+    return _without_limits(fields)[1]
+
+
+def _without_limits(fields: Mapping[str, Any]) -> tuple[dict[str, Any], Filter]:
+    """The fields that are none of a filter, and the filter that the others make.
+
+    A filter given whole, as `where`, is limited further by those beside it.
+    """
+    from dataclasses import replace
+
+    from indexing.filter import Filter
+
+    values = dict(fields)
+    where = values.pop("where", None) or Filter()
+    limits = {name: values.pop(name) for name in FILTER_FIELDS if name in values}
+    limits = {
+        name: tuple(value) if request_field(name).kind is tuple else value
+        for name, value in limits.items()
+        if value
+    }
+    return values, replace(where, **limits) if limits else where
+
+
+def spelled_out(options: type) -> Callable[[Called], Called]:
+    """Shows `help` and editors the keyword arguments that a function takes as `**options`."""
+
+    def with_signature(function: Called) -> Called:
+        defaults = {one.name: one.default for one in REQUEST_FIELDS}
+        before = [
+            one for one in signature(function).parameters.values() if one.kind != one.VAR_KEYWORD
+        ]
+        named = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=kind)
+            for name, kind in options.__annotations__.items()
+            if name != "answer"
+        ]
+        whole = signature(function).replace(parameters=[*before, *named])
+        function.__signature__ = whole  # type: ignore[attr-defined]
+        return function
+
+    return with_signature
