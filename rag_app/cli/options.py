@@ -414,33 +414,13 @@ with_collection = click.option(
 )
 
 
-class TurnsFile(click.Path):
-    """A file of the turns so far: JSON lines with `question` and `answer`, as `batch` writes."""
-
-    def __init__(self) -> None:
-        super().__init__(path_type=Path, dir_okay=False)
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:  # noqa: ANN401 - click's own signature
-        """The turns."""
-        if isinstance(value, tuple):
-            return value
-        from rag_app.batch.questions import read_turns
-
-        return read_turns(Path(str(value)))
-
-
 def field_option(one: RequestField, **changes: Any) -> Option[Any]:  # noqa: ANN401 - click's own
     """The option of a field of a request."""
     usual = one.default if one.choices and one.default is not None else None
     attributes: dict[str, Any] = {
         "type": _option_type(one),
         "help": one.help,
-        "default": one.default,
+        "default": None if one.kind is list else one.default,
         "metavar": one.metavar,
         "multiple": one.kind is tuple,
         "show_default": one.kind is int or usual is not None,
@@ -456,7 +436,7 @@ def _option_type(one: RequestField) -> click.ParamType[Any] | None:
     if one.choices:
         return click.Choice(one.choices)
     if one.kind is list:
-        return TurnsFile()
+        return AnyPath
     if one.kind is float:
         return click.FloatRange(one.least, one.most)
     return click.IntRange(1) if one.kind is int else None
@@ -476,6 +456,10 @@ def with_fields(surface: Surface, act: Act, *names: str) -> Option[Any]:
         @wraps(command)
         def called(*positional: Any, **values: Any) -> Any:  # noqa: ANN401 - as in any click
             fields = {one.name: values.pop(one.name) for one in taken}
+            if fields.get("history"):
+                from rag_app.batch.questions import read_turns
+
+                fields["history"] = read_turns(fields["history"])
             return command(*positional, fields=fields, **values)
 
         return cast(Command, together(*map(field_option, taken))(called))

@@ -76,19 +76,27 @@ RENAMED = [
 
 def test_renamed_options() -> None:
     assert {(name, option.opts[0], option.former) for name, option in RENAMED} == {
+        ("batch", "--mode", "--answer"),
+        ("batch", "--participant", "--with"),
         ("batch", "--on-change", "--changed"),
         ("calibrate", "--tuning-probes", "--searched"),
         ("calibrate", "--test-probes", "--judged"),
     }
 
 
+def value_of(option: RenamedOption) -> str | int:
+    """One that the option takes."""
+    return {"--on-change": "keep", "--mode": "free", "--participant": "Ada"}.get(option.opts[0], 3)
+
+
 @pytest.mark.parametrize(("name", "option"), RENAMED)
 def test_a_former_name_still_works_and_is_not_shown(name: str, option: RenamedOption) -> None:
-    value = "keep" if name == "batch" else "3"
+    value = value_of(option)
+    expected = (value,) if option.multiple else value
     for used in (option.opts[0], option.former):
         command = click.Command(name, params=[option])
-        with command.make_context(name, [used, value]) as context:
-            assert str(context.params[str(option.name)]) == value
+        with command.make_context(name, [used, str(value)]) as context:
+            assert context.params[str(option.name)] == expected
     context = click.Context(click.Command(name, params=[option]))
     assert option.former not in context.command.get_help(context)
 
@@ -98,14 +106,14 @@ def test_a_former_name_still_works_in_a_settings_file_and_the_environment(
     name: str, option: RenamedOption, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = settings.listen(click.Command(name, params=[option]))
-    value = "keep" if name == "batch" else 3
+    value = value_of(option)
     file = tmp_path / "rag-app.toml"
     file.write_text(f"[{name}]\n{option.former.lstrip('-')} = {json.dumps(value)}\n")
-    expected = {name: {option.name: value}}
+    expected = {name: {option.name: [value] if option.multiple else value}}
     assert settings.default_map(file, {(name,): command}) == expected
     monkeypatch.setenv(f"RAG_APP_{option.former.lstrip('-').upper()}", str(value))
     with command.make_context(name, []) as context:
-        assert context.params[str(option.name)] == value
+        assert context.params[str(option.name)] == ((value,) if option.multiple else value)
 
 
 def test_the_address_of_a_cluster_may_be_written_as_that_of_a_corpus() -> None:
