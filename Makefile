@@ -120,8 +120,9 @@ format: $(VENV)/installed-dev ## format the code and fix what the linter can
 	$(BIN)/ruff check --fix .
 
 .PHONY: docs
-docs: $(VENV)/installed-dev ## write docs/cli.md from the commands' help
+docs: $(VENV)/installed-dev ## write docs/cli.md and docs/answer.schema.json
 	$(BIN)/python tools/cli_help.py
+	$(BIN)/python tools/answer_schema.py
 
 .PHONY: site
 site: $(VENV)/installed-site build/site-scripts ## the documentation as a site that works offline: build/site

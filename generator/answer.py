@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
-
-from indexing.documents import clock
-from indexing.text.disfluency import without_noise
 
 Mode = Literal["quote", "free"]
 Kind = Literal[
@@ -312,59 +309,6 @@ class Answer:
     made: dict[str, str] = field(default_factory=dict)
     kind: Kind = "question"
     read_as: str = ""
-
-
-def as_json(answer: Answer) -> dict[str, JsonValue]:
-    """The answer as plain values; times of day as "HH:MM:SS"."""
-    return {
-        "question": answer.question,
-        "query": answer.query,
-        "answer": answer.text,
-        "short": asdict(answer.short) if answer.short else None,
-        "citations": [_citation_as_json(citation) for citation in answer.citations],
-        "closest": [_place_as_json(citation) for citation in answer.closest],
-        "probability": answer.probability,
-        "markers": [asdict(each) for each in marker_spans(answer.text, answer.mode)],
-        "sentences": [asdict(sentence) for sentence in answer.sentences],
-        "unsupported": list(answer.unsupported),
-        "context": [asdict(entry) for entry in answer.context],
-        "seconds": dict(answer.seconds),
-        "abstained": answer.abstained,
-        "mode": answer.mode,
-        "model": answer.model,
-        "decoding": answer.decoding,
-        "made": dict(answer.made),
-        "kind": answer.kind,
-        "read_as": answer.read_as,
-        "responsibility": asdict(answer.responsibility) if answer.responsibility else None,
-    }
-
-
-_OF_SUPPORT = ("verified", "overlap", "similarity", "share", "supported", "probability")
-
-
-def _place_as_json(citation: Citation) -> dict[str, JsonValue]:
-    """A quote and its place, without what it gives to an answer."""
-    values = {name: value for name, value in asdict(citation).items() if name not in _OF_SUPPORT}
-    return {
-        **values,
-        "time": clock(citation.time),
-        "figures": list(citation.figures),
-        "shown": without_noise(citation.quote),
-    }
-
-
-def _citation_as_json(citation: Citation) -> dict[str, JsonValue]:
-    """A quote that an answer rests on; what was not computed for it is not there."""
-    asked = {"share": citation.share, "verifier_probability": citation.probability}
-    return {
-        **_place_as_json(citation),
-        "support": citation.support,
-        "verified": citation.verified,
-        "overlap": citation.overlap,
-        "similarity": citation.similarity,
-        **{name: value for name, value in asked.items() if value is not None},
-    }
 
 
 @dataclass(frozen=True, slots=True)

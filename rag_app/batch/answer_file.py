@@ -21,6 +21,7 @@ from typing import Any
 
 import filelock
 
+from generator.answer_json import from_json
 from indexing.errors import InputError, InvalidRequest
 
 Key = tuple[str, str, str | None]
@@ -38,27 +39,8 @@ _EVERY_LINE: Fields = {
     "fingerprint": _TEXT,
     "settings": (dict,),
 }
-_ANSWERED: Fields = {
-    "answer": _TEXT,
-    "citations": (list,),
-    "unsupported": (list,),
-    "context": (list,),
-    "mode": _TEXT,
-}
 _DOCUMENT: Fields = {"id": _TEXT, "title": _TEXT}
 _ERROR: Fields = {"kind": _TEXT, "message": _TEXT}
-_CITATION: Fields = {
-    "marker": (int,),
-    "title": _TEXT,
-    "quote": _TEXT,
-    "start": (int,),
-    "end": (int,),
-    "speaker": _MAYBE_TEXT,
-    "time": _MAYBE_TEXT,
-    "page": (int, type(None)),
-    "verified": (bool,),
-}
-_CONTEXT: Fields = {"title": _TEXT, "tokens": (int,), "kept": (int,)}
 _SETTINGS: Fields = {"version": _TEXT, "k": (int,), "generator": (dict,), "encoder": (dict,)}
 _GENERATOR: Fields = {"answer": _TEXT, "model": _TEXT}
 # How each line begins: names in this order, each with its value.
@@ -277,14 +259,12 @@ def _is_answer(record: object) -> bool:
         return False
     if record["error"] is not None:
         return _has(record["error"], _ERROR)
-    return (
-        _has(record, _ANSWERED)
-        and all(_has(one, _CITATION) for one in record["citations"])
-        and all(isinstance(one, str) for one in record["unsupported"])
-        and all(_has(one, _CONTEXT) for one in record["context"])
-        and _has(record["settings"], _SETTINGS)
-        and _has(record["settings"]["generator"], _GENERATOR)
-    )
+    try:
+        from_json(record)
+    except ValueError:
+        return False
+    settings = record["settings"]
+    return _has(settings, _SETTINGS) and _has(settings["generator"], _GENERATOR)
 
 
 def _has(values: object, fields: Fields) -> bool:

@@ -138,7 +138,7 @@ def run(  # noqa: PLR0913 - four of them optional, by keyword
 
 def record(result: QuestionResult, settings: Json) -> Json:
     """A line of the file."""
-    from generator.answer import as_json
+    from generator.answer_json import as_json
 
     question = result.question
     answer: Json = dict(as_json(result.answer)) if result.answer else {"answer": None}

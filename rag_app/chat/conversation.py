@@ -9,10 +9,11 @@ import secrets
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BeforeValidator, PlainSerializer, TypeAdapter, ValidationError
 
+from generator import answer_json
 from generator.answer import Answer, Mode, ReadAs
 from generator.answer_form import Form
 from generator.answer_length import Length
@@ -83,6 +84,22 @@ class PositionCheckRecord:
         return sum(each.changed for each in self.tried)
 
 
+def _read_answer(values: object) -> object:
+    """An answer of a file; earlier versions wrote its attributes as they are."""
+    return (
+        answer_json.from_json(values)
+        if isinstance(values, dict) and "version" in values
+        else values
+    )
+
+
+StoredAnswer = Annotated[
+    Answer | None,
+    BeforeValidator(_read_answer),
+    PlainSerializer(lambda answer: answer and answer_json.as_json(answer)),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """A question and its answer.
@@ -108,7 +125,7 @@ class Exchange:
     documents: tuple[str, ...] = ()
     state: State = "waiting"
     text: str = ""
-    answer: Answer | None = None
+    answer: StoredAnswer = None
     note: str = ""
     check: PositionCheckRecord | None = None
     collections: tuple[str, ...] = ()

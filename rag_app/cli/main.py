@@ -277,7 +277,7 @@ def ask(
 ) -> None:
     """Answer a question, with citations: numbered markers in the text, then their quotes."""
     from generator.answer import AnswerReady, TextDelta
-    from generator.answer import as_json as shape
+    from generator.answer_json import as_json as shape
     from rag_app.cli import printing
     from rag_app.progress import steps
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.answer import as_json
+from generator.answer_json import as_json
 from indexing.encoder.encoder import Encoder
 from rag_app.chat.page.quote_context import citation_place, span_context
 from rag_app.cli import json_output, printing

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from generator.answer import Answer, as_json
+from generator.answer import Answer
+from generator.answer_json import as_json
 from generator.prompt.follow_up import Turn
 from rag_app.chat.conversation import Conversation, Exchange, from_json, to_json
 from rag_app.chat.page import html

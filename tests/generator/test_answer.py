@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from generator.answer import Answer, Citation, ShortAnswer, as_json
+from generator.answer import Answer, Citation, ShortAnswer
+from generator.answer_json import as_json
 
 TEXT = "Ann: The  ferry\nsails at nine\u202e o'clock. <b>[1]</b> Then tea."
 START, END = 5, 51

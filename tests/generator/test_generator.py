@@ -16,8 +16,8 @@ from generator.answer import (
     ContextReady,
     Event,
     TextDelta,
-    as_json,
 )
+from generator.answer_json import as_json
 from generator.evidence import Embed
 from generator.generator import Generator
 from generator.lm.causal_lm import CausalModel

@@ -8,7 +8,8 @@ import unicodedata
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from generator.answer import as_json, marker_spans
+from generator.answer import marker_spans
+from generator.answer_json import as_json
 from rag_app.chat.language.current import count, day, gettext, ngettext, percent
 from rag_app.chat.language.elsewhere import NOTHING_SAID, translated
 from rag_app.chat.page.quote_context import citation_place

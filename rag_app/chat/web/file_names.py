@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from generator.answer import Answer
     from rag_app.corpus.corpus import Corpus
 
 
@@ -17,6 +19,17 @@ def file_name(path: str) -> str:
 def model_name(model: str) -> str:
     """A model by its name, or by that of its folder or file where it lies on this machine."""
     return Path(model).name if Path(model).is_absolute() else model
+
+
+def without_places(answer: Answer) -> Answer:
+    """An answer that names files and models, and not where they lie."""
+    citations, closest = (
+        tuple(replace(one, path=file_name(one.path)) for one in each)
+        for each in (answer.citations, answer.closest)
+    )
+    made = {name: model_name(state) for name, state in answer.made.items()}
+    model = model_name(answer.model)
+    return replace(answer, citations=citations, closest=closest, model=model, made=made)
 
 
 def without_folder(message: str, corpus: Corpus) -> str:

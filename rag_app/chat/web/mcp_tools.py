@@ -14,21 +14,21 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, RootModel
 
-from generator.answer import Support
+from generator.answer_json import as_json, schema
 from indexing.documents import Hit, PassageHit, clock
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
 from rag_app import __version__
 from rag_app.chat.request_limits import MAX_QUESTION
 from rag_app.chat.web.auth import user_of
-from rag_app.chat.web.file_names import file_name, without_folder
+from rag_app.chat.web.file_names import file_name, without_folder, without_places
 from rag_app.chat.web.request_models import annotation, plain, usual
 from rag_app.request_fields import Act, SearchOptions, ask_request, fields_of
 
 if TYPE_CHECKING:
-    from generator.answer import Answer, Citation
+    from generator.answer import Answer
     from generator.overview.overview import Overview
     from generator.overview.overview import Quote as DocumentQuote
     from rag_app.chat.application import Application
@@ -76,58 +76,17 @@ class SearchResult(BaseModel):
     not_searched: list[str] = Field([], description=NOT_SEARCHED)
 
 
-class Quote(Span):
-    """A verbatim quote that an answer rests on."""
+class AnswerResult(RootModel[dict[str, Any]]):
+    """An answer with everything needed to check it (`docs/answer.schema.json`)."""
 
-    marker: int = Field(description='The number in the answer, as in "[1]".')
-    verified: bool = Field(description="Whether the quote supports what the answer says with it.")
-    support: Support = Field(
-        description="quoted: verified; supported: it says so in other words, by the verifier; or "
-        "unsupported."
-    )
-
-
-class SupportedSentence(BaseModel):
-    """A sentence of a generated answer, and what it rests on."""
-
-    text: str
-    support: Support = Field(
-        description="quoted: a verbatim quote; supported: said in other words; or unsupported."
-    )
-    marker: int | None
-
-
-class ShortSpan(BaseModel):
-    """The words of a quote that answer: characters `start` to `end` of its document."""
-
-    marker: int = Field(description="The citation that they lie in.")
-    document: str
-    start: int
-    end: int
-    text: str
-    probability: float = Field(description="That these words answer, 0 to 1.")
-
-
-class AnswerResult(BaseModel):
-    """An answer with everything needed to check it."""
-
-    answer: str
-    short: ShortSpan | None = Field(
-        None, description="The words that answer, within a citation; null where none stand out."
-    )
-    citations: list[Quote]
-    closest: list[Span] = Field(
-        description="When it abstained: passages that come closest. They are not an answer."
-    )
-    probability: float | None = Field(
-        None, description="That the documents answer, 0 to 1; null where nothing says so."
-    )
-    sentences: list[SupportedSentence] = Field(description="Of a generated answer, each sentence.")
-    unsupported: list[str] = Field(description="Sentences that nothing found supports.")
-    abstained: bool = Field(description="Whether it abstained: the documents do not say.")
-    kind: str = Field(description='What the question was read as; "question" is looked up.')
-    read_as: str = Field(description="The same in words; empty for a question of all documents.")
-    not_searched: list[str] = Field([], description=NOT_SEARCHED)
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls,
+        core_schema: Any,  # noqa: ANN401 - pydantic's own
+        handler: Any,  # noqa: ANN401 - as above
+    ) -> dict[str, Any]:
+        """The schema of the form."""
+        return schema()
 
 
 class SpeakerWords(BaseModel):
@@ -328,42 +287,7 @@ def _passage_spans(hit: Hit, passage: PassageHit) -> Iterator[Span]:
 
 
 def _answer_result(answer: Answer) -> AnswerResult:
-    return AnswerResult(
-        answer=answer.text,
-        short=ShortSpan(**asdict(answer.short)) if answer.short else None,
-        citations=[
-            Quote(
-                **_span(each),
-                marker=each.marker,
-                verified=each.verified,
-                support=each.support,
-            )
-            for each in answer.citations
-        ],
-        closest=[Span(**_span(each)) for each in answer.closest],
-        probability=answer.probability,
-        sentences=[SupportedSentence(**asdict(each)) for each in answer.sentences],
-        unsupported=list(answer.unsupported),
-        abstained=answer.abstained,
-        kind=answer.kind,
-        read_as=answer.read_as,
-        not_searched=[entry.title for entry in answer.context if entry.was_lost],
-    )
-
-
-def _span(citation: Citation) -> dict[str, Any]:
-    """The fields of a citation's `Span`."""
-    return {
-        "document": citation.document,
-        "title": citation.title,
-        "start": citation.start,
-        "end": citation.end,
-        "text": citation.quote,
-        "speaker": citation.speaker,
-        "time": clock(citation.time),
-        "page": citation.page,
-        "place": citation.place,
-    }
+    return AnswerResult(dict(as_json(without_places(answer))))
 
 
 def _overview_result(about: Overview) -> OverviewResult:

@@ -12,7 +12,6 @@ import logging
 import secrets
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -21,7 +20,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, Field
 
-from generator.answer import Answer, AnswerReady, TextDelta, as_json
+from generator.answer import Answer, AnswerReady, TextDelta
+from generator.answer_json import as_json
 from generator.prompt.follow_up import Turn
 from generator.prompt.ledger import count_words
 from generator.request import AskRequest
@@ -31,13 +31,13 @@ from indexing.filter import Filter
 from rag_app.chat.queues.question_queue import QuestionQueue
 from rag_app.chat.request_limits import MAX_HISTORY, MAX_QUESTION
 from rag_app.chat.web.auth import user_of
-from rag_app.chat.web.file_names import file_name, model_name, without_folder
+from rag_app.chat.web.file_names import without_folder, without_places
 from rag_app.chat.web.openai_errors import API, error_response, error_values
 from rag_app.chat.web.request_models import with_fields
 from rag_app.request_fields import ask_request, fields_of
 
 if TYPE_CHECKING:
-    from generator.answer import Citation, Mode
+    from generator.answer import Mode
     from rag_app.chat.application import Application
     from rag_app.corpus.corpus import Corpus
 
@@ -280,23 +280,9 @@ class _Reply:
 
 
 def _extra_fields(answer: Answer) -> Json:
-    """The fields that stand beside those of the API; of files and models, the names."""
-    made = {name: model_name(state) for name, state in answer.made.items()}
-    values = as_json(
-        replace(
-            answer,
-            citations=tuple(map(_with_file_name, answer.citations)),
-            closest=tuple(map(_with_file_name, answer.closest)),
-            model=model_name(answer.model),
-            made=made,
-        )
-    )
-    beside = {name: values.pop(name) for name in ("citations", "short")}
-    return {**beside, "rag_app": values}
-
-
-def _with_file_name(citation: Citation) -> Citation:
-    return replace(citation, path=file_name(citation.path))
+    """The fields that stand beside those of the API: the answer, and two of its parts."""
+    values = as_json(without_places(answer))
+    return {"citations": values["citations"], "short": values["short"], "rag_app": values}
 
 
 def _event(values: Json) -> str:

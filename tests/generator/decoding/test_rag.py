@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from generator.answer import Answer, as_json
+from generator.answer import Answer
+from generator.answer_json import as_json
 from generator.decoding import DECODINGS
 from generator.decoding.base import DecodingLimits, MarginalSettings
 from generator.decoding.mixture import prefill

@@ -172,7 +172,7 @@ def test_meetings_as_editors_save_them(encoding: str, tmp_path: Path) -> None:
 
 
 def test_answers_are_those_of_asking_one_by_one(corpus: Corpus, tmp_path: Path) -> None:
-    from generator.answer import as_json
+    from generator.answer_json import as_json
     from indexing.filter import Filter
 
     steps: list[int] = []

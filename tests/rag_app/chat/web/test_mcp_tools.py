@@ -54,7 +54,7 @@ def test_an_answer_has_its_quotes_and_they_can_be_read(served: Served, expected:
     assert answered["answer"] == expected.text and not answered["abstained"]
     for quote in answered["citations"]:
         place = {name: quote[name] for name in ("document", "start", "end")}
-        assert use(served, "read_passage", **place).structured_content["text"] == quote["text"]
+        assert use(served, "read_passage", **place).structured_content["text"] == quote["quote"]
 
 
 def test_the_words_that_answer_are_a_span() -> None:
@@ -71,7 +71,7 @@ def test_closest_passages_can_be_read(served: Served) -> None:
     assert answered["abstained"] and answered["citations"] == [] and answered["closest"]
     for passage in answered["closest"]:
         place = {name: passage[name] for name in ("document", "start", "end")}
-        assert use(served, "read_passage", **place).structured_content["text"] == passage["text"]
+        assert use(served, "read_passage", **place).structured_content["text"] == passage["quote"]
     anyway = use(served, "ask_documents", question=OFF_TOPIC, abstain_below=0).structured_content
     assert anyway["citations"] and anyway["closest"] == []
 

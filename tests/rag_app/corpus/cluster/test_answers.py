@@ -12,8 +12,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import jsonschema
 import pytest
 
+from generator.answer_json import as_json, schema
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.encoder.encoder import Encoder
@@ -73,6 +75,7 @@ def test_what_a_worker_is_sent_and_answers_survives_the_way(
         work = (GeneratorSettings(), None, request, Retrieval(hits, documents.__getitem__))
         sent = pickle.loads(pickle.dumps(work))
         there = pickle.loads(pickle.dumps(answers.answer(*sent)))
+    jsonschema.validate(json.loads(json.dumps(as_json(there))), schema())
     assert here.citations and (there.text, there.citations) == (here.text, here.citations)
 
 

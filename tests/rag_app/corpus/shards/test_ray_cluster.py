@@ -24,6 +24,7 @@ import torch
 from click.testing import CliRunner
 
 from generator.answer import CONVERSATION, AnswerReady, ContextEntry
+from generator.answer_json import as_json
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.errors import (
@@ -275,7 +276,8 @@ def test_a_search_says_which_shard_it_left_out(
         assert mcp_tools._search(other, QUESTION, {"k": 3}).not_searched == [said[-1]]
         answer = other.ask(QUESTION)
     earlier = replace(answer, context=(*answer.context, ContextEntry("", CONVERSATION, 9, 9, 0)))
-    assert mcp_tools._answer_result(earlier).not_searched == [said[-1]]
+    lost = [one for one in as_json(earlier)["context"] if one["title"] == said[-1]]
+    assert [one["document"] for one in lost] == [""]
 
 
 @pytest.mark.slow
