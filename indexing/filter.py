@@ -23,7 +23,6 @@ class Filter:
         speaker: Part of a speaker's name, in any case: passages in which they speak, and of these
             what they say.
         collections: Names of collections; what is in none of them is not there.
-        person: A login name: only collections that this person may read; None limits nothing.
         since: A day, month or year ("2026-03-14", "2026-03", "2026"): documents of that time and
             later. Those without a date are left out.
         until: The same: documents of that time and earlier.
@@ -38,7 +37,6 @@ class Filter:
     path: str | None = None
     speaker: str | None = None
     collections: tuple[str, ...] = ()
-    person: str | None = None
     since: str | None = None
     until: str | None = None
     participants: tuple[str, ...] = ()
@@ -53,7 +51,7 @@ class Filter:
             raise InvalidRequest(f"nothing is since {self.since} and until {self.until}; swap them")
 
     def __bool__(self) -> bool:
-        limited = self.collections or self.person is not None or self.is_of_occasions
+        limited = self.collections or self.is_of_occasions
         return bool(self.documents or self.path or self.speaker or limited)
 
     @property

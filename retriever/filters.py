@@ -41,7 +41,7 @@ def passage_mask(
     """
     if not filter_ and store.scope is None:
         return None
-    limits = replace(filter_, collections=(), person=None, speaker=None)
+    limits = replace(filter_, collections=(), speaker=None)
     if not limits:
         return _limited(store.rows(), filter_, store, snapshot)
     known = limits == Filter(documents=limits.documents) and all(map(store.has, limits.documents))

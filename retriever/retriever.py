@@ -100,11 +100,11 @@ class Retriever:
         rank = {int(row): at for at, row in enumerate(found.rows)}
         chosen = [int(position) for position in own if int(rows[position]) in rank]
         speaker = where.speaker if where else None
-        hits = self._hits(scores, chosen, passages, self.store.limited(where), speaker)
+        hits = self._hits(scores, chosen, passages, self.store.in_collections(where), speaker)
         return {rank[int(rows[at])]: hit for at, hit in zip(chosen, hits, strict=True)}
 
     def _score(self, query: Query, where: Filter | None, least: int) -> Rounds[Scores]:
-        filter_, limited = where or Filter(), self.store.limited(where)
+        filter_, limited = where or Filter(), self.store.in_collections(where)
         mask = yield from passage_mask(filter_, limited, self.snapshot)
         snapshot = self.snapshot
         words = yield from query_words(snapshot, query)

@@ -17,6 +17,7 @@ from generator.extractive.features import SentenceFeatures
 from generator.extractive.ranking import answer_scores
 from generator.request import AskRequest
 from indexing.documents import Document
+from indexing.scope import OWNER
 from rag_app.corpus.corpus import Corpus
 
 STEPS = (
@@ -61,7 +62,7 @@ def lost_at(
     if not golds:
         return Loss("file reading")
     answering = corpus._answering
-    first = answering._find(request)[0]
+    first = answering._find(request, OWNER)[0]
     route, retrieval = first.route, first.retrieval
     if route.lines is not None:
         return Loss("kind of request", route.read_as)

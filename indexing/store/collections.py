@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from indexing.change_detection import DocumentIdentity
 from indexing.errors import CollectionNotFound, InvalidRequest
+from indexing.scope import Scope
 from indexing.store.database import Database
 
 DEFAULT = "default"
@@ -49,9 +50,9 @@ class Collection:
     shared: bool
     documents: int = 0
 
-    def readable_by(self, person: str | None) -> bool:
-        """Whether a person may search, read and ask it; None stands for no limit."""
-        return person is None or self.shared or self.owner in {None, person}
+    def readable_by(self, scope: Scope) -> bool:
+        """Whether it may be searched, read and asked."""
+        return scope.login is None or self.shared or self.owner in {None, scope.login}
 
     def changeable_by(self, person: str | None) -> bool:
         """Whether a person may add to it and remove from it; None stands for no limit."""
@@ -113,23 +114,23 @@ class Collections:
         rows = self._database.rows("SELECT row FROM collections WHERE name = ?", [_normal(name)])
         return int(rows[0][0]) if rows else None
 
-    def scope(self, names: Sequence[str], person: str | None) -> tuple[int, ...] | None:
-        """Row numbers of the collections of these names that a person may read; None for no limit.
+    def readable(self, names: Sequence[str], scope: Scope) -> tuple[int, ...] | None:
+        """Row numbers of the collections of these names that somebody may read; None for no limit.
 
         Args:
             names: None of them for all.
-            person: A login name; None may read everything.
+            scope: What they may read.
 
         Raises:
             CollectionNotFound: A name stands for none of them.
         """
-        if not names and person is None:
+        if not names and scope.login is None:
             return None
         rows = self._database.rows("SELECT row, name, owner, shared FROM collections ORDER BY row")
         readable = {
             name: row
             for row, name, owner, shared in rows
-            if Collection(name, owner, bool(shared)).readable_by(person)
+            if Collection(name, owner, bool(shared)).readable_by(scope)
         }
         for name in names:
             if _normal(name) not in readable:

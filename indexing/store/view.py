@@ -19,6 +19,7 @@ from indexing.documents import (
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import DocumentNotFound
 from indexing.filter import Filter
+from indexing.scope import OWNER, Scope
 from indexing.store.collections import Collections
 from indexing.store.database import Database
 from indexing.store.facts import (
@@ -105,15 +106,21 @@ class StoreView(PassageReading):
         """Everything read inside sees the corpus at one moment, whatever is written meanwhile."""
         return self.database.reading()
 
-    def limited(self, where: Filter | None) -> StoreView:
-        """The same store, in which only documents of a filter's collections are there to be read.
+    def limited(self, where: Filter | None, scope: Scope) -> StoreView:
+        """The same store with the documents of a filter's collections that somebody may read.
 
         Raises:
             CollectionNotFound: The filter names one that is not there, or not to be read.
         """
-        if where is None:
-            return self
-        return self.within(self.collections.scope(where.collections, where.person))
+        return self.within(self.collections.readable(where.collections if where else (), scope))
+
+    def in_collections(self, where: Filter | None) -> StoreView:
+        """The same store with the documents of a filter's collections, of those that are here.
+
+        Raises:
+            CollectionNotFound: The filter names one that is not there.
+        """
+        return self.limited(where, OWNER)
 
     def within(self, scope: tuple[int, ...] | None) -> StoreView:
         """The same store with the documents of the collections of these rows; None for all."""

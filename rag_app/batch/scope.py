@@ -70,7 +70,7 @@ class CurrentDocuments:
         with self.corpus.reading() as now:
             revision, latest = now.store.revision, self._latest
             if latest is None or latest[0] != revision:
-                store = now.store.limited(self.where)
+                store = now.store.limited(self.where, self.corpus.scope)
                 latest = revision, Documents({one.id: one for one in store.identities()})
         self._latest = latest
         return latest[1]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import CollectionNotFound, CorpusNotFound, InvalidRequest
 from indexing.filter import Filter
+from indexing.scope import OWNER, Scope
 from indexing.store.collections import collection_name
 from rag_app.chat.write_lock import patiently
 from rag_app.corpus.access import Access
@@ -49,7 +50,7 @@ class DocumentList:
         self, person: str | None, collections: tuple[str, ...] = ()
     ) -> list[ListedDocument]:
         """The documents that a person may see, of some collections or all."""
-        documents = self._entries(Filter(collections=collections, person=person))
+        documents = self._entries(Scope(person), collections)
         own = {
             one.name
             for one in Access(self._corpus, person).collections()
@@ -61,7 +62,7 @@ class DocumentList:
         """Whether there is no document that a person may see."""
         try:
             with self._corpus.reading() as now:
-                return now.store.limited(Filter(person=person)).is_empty
+                return now.store.limited(None, Scope(person)).is_empty
         except CorpusNotFound:
             return True
 
@@ -70,8 +71,8 @@ class DocumentList:
     ) -> tuple[str, ...]:
         """The ids in a list sent by a browser that a person may see, of some collections or all."""
         ids = {each for each in value if isinstance(each, str)} if isinstance(value, list) else ()
-        where = Filter(collections=collections, person=person)
-        return tuple(one.id for one in self._entries(where) if one.id in ids)
+        seen = self._entries(Scope(person), collections)
+        return tuple(one.id for one in seen if one.id in ids)
 
     def collect(self, ids: Sequence[str], name: str, person: str | None) -> None:
         """Put documents into a collection of a person, which is made where there is none.
@@ -103,7 +104,7 @@ class DocumentList:
             CorpusLocked: Documents are being added, and that takes long.
             InvalidRequest: The person may change none of its collections.
         """
-        entry = next((one for one in self._entries(Filter(person=person)) if one.id == id_), None)
+        entry = next((one for one in self._entries(Scope(person)) if one.id == id_), None)
         if entry is None:
             return
         access = Access(self._corpus, person)
@@ -111,10 +112,7 @@ class DocumentList:
         if not leaves:
             raise InvalidRequest(f"{entry.title}: is not yours to remove; ask whoever shares it")
         paths = {
-            one.path
-            for name in leaves
-            for one in self._entries(Filter(collections=(name,)))
-            if one.id == id_
+            one.path for name in leaves for one in self._entries(OWNER, (name,)) if one.id == id_
         }
         patiently(self._corpus, lambda: access.remove(id_), f"{entry.title}: cannot be removed")
         stay = self._paths()
@@ -128,10 +126,10 @@ class DocumentList:
             names = [one.name for one in self._corpus.collections.all()]
         except CorpusNotFound:
             return set()
-        return {one.path for name in names for one in self._entries(Filter(collections=(name,)))}
+        return {one.path for name in names for one in self._entries(OWNER, (name,))}
 
-    def _entries(self, where: Filter) -> list[DocumentEntry]:
+    def _entries(self, scope: Scope, collections: tuple[str, ...] = ()) -> list[DocumentEntry]:
         try:
-            return self._corpus.documents(where=where)
+            return self._corpus.seen_by(scope).documents(where=Filter(collections=collections))
         except (CorpusNotFound, CollectionNotFound):
             return []

@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from indexing.errors import RagAppError
+from indexing.scope import OWNER
 
 if TYPE_CHECKING:
     from rag_app.corpus.corpus import Corpus
@@ -32,8 +33,9 @@ class Readiness:
 
     def _load(self) -> None:
         try:
-            if self._corpus.documents():
-                self._corpus.search("warm", k=1, passages=1)
+            corpus = self._corpus.seen_by(OWNER)
+            if corpus.documents():
+                corpus.search("warm", k=1, passages=1)
         except RagAppError:
             return  # the first question reports it
         finally:

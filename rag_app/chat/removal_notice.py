@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from indexing.scope import Scope
 from rag_app.chat.conversation_store import login_key
 from rag_app.chat.language.current import count, gettext, listed, ngettext
 from rag_app.corpus.access import Access
@@ -93,7 +94,7 @@ def _collections(
 
 
 def _has(person: str | None, collections: Sequence[Collection]) -> bool:
-    return any(one.readable_by(person) for one in collections)
+    return any(one.readable_by(Scope(person)) for one in collections)
 
 
 def _lose(names: Sequence[str]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Which documents and collections a person may see, and which they may change.
 
-A person is a login name. None stands for whoever runs the command line, who may do everything.
+A person is a login name; None stands for the owner of this machine, who may do everything. What
+they may see is a `Scope`: `corpus.seen_by(scope)` is the corpus as they see it.
 
 - A collection is read by its owner, by everybody if it is shared, and by everybody if it has no
   owner. It is changed by its owner, or by everybody if it has none.
@@ -14,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from indexing.errors import CollectionNotFound, CorpusNotFound
-from indexing.filter import Filter
+from indexing.scope import Scope
 from indexing.store.collections import Collection
 from rag_app.corpus.corpus import Corpus
 
@@ -49,24 +50,24 @@ class Access:
     """
 
     corpus: Corpus
-    person: str | None = None
+    person: str | None
 
     @property
-    def limits(self) -> Filter:
-        """The filter that lets a search, an answer or a list have what they may see, no more."""
-        return Filter(person=self.person)
+    def seen(self) -> Corpus:
+        """The corpus as they see it."""
+        return self.corpus.seen_by(Scope(self.person))
 
     def collections(self) -> list[Collection]:
         """The collections that they may read; none if there is no corpus yet."""
         try:
-            return self.corpus.collections.all(person=self.person)
+            return self.seen.collections.all()
         except CorpusNotFound:
             return []
 
     def visible(self) -> frozenset[str]:
         """Ids of the documents that they may see; none if there is no corpus yet."""
         try:
-            return frozenset(one.id for one in self.corpus.documents(where=self.limits))
+            return frozenset(one.id for one in self.seen.documents())
         except CorpusNotFound:
             return frozenset()
 
@@ -87,7 +88,7 @@ class Access:
         holding = self.corpus.collections.holding(document)
         leaves = [one for one in holding if one.changeable_by(self.person)]
         rest = [one for one in holding if one not in leaves]
-        keeps = [one for one in rest if one.readable_by(self.person)]
+        keeps = [one for one in rest if one.readable_by(Scope(self.person))]
         return Removal(tuple(leaves), tuple(keeps), len(rest) - len(keeps))
 
     def remove(self, document: str) -> Removal:

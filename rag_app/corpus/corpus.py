@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from copy import copy
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Unpack
@@ -15,6 +16,7 @@ from indexing.documents import Document, Figure, Hit
 from indexing.encoder.settings import EncoderSettings
 from indexing.filter import Filter
 from indexing.limits import FileLimits
+from indexing.scope import OWNER, Scope
 from indexing.store.collections import DEFAULT
 from indexing.store.database import Synchronous
 from indexing.store.store import Store
@@ -135,7 +137,7 @@ class Corpus:
             quick_start=quick_start,
             notify=notify,
         )
-        self._documents = CorpusDocuments(self._stores, self._indexes)
+        self._scope = OWNER
         self._ingestion = Ingestion(
             self._stores,
             self._indexes,
@@ -151,6 +153,27 @@ class Corpus:
         self._answering = QuestionAnswering(
             self._stores, self._search, self._models, workers=workers, notify=notify
         )
+
+    def seen_by(self, scope: Scope) -> Corpus:
+        """The same corpus, in which only what somebody may read is there to be read.
+
+        It shares everything with this one, and is closed with it. What changes the corpus is not
+        limited by it: `Access` says what somebody may change.
+        """
+        if scope == self._scope:
+            return self
+        seen = copy(self)
+        seen._scope = scope
+        return seen
+
+    @property
+    def scope(self) -> Scope:
+        """What is there to be read: everything, unless it was made by `seen_by`."""
+        return self._scope
+
+    @property
+    def _documents(self) -> CorpusDocuments:
+        return CorpusDocuments(self._stores, self._indexes, self._scope)
 
     def __enter__(self) -> Corpus:
         return self
@@ -267,12 +290,12 @@ class Corpus:
     @property
     def collections(self) -> CorpusCollections:
         """The collections: list, create, change and delete them."""
-        return CorpusCollections(self._stores, self._indexes)
+        return CorpusCollections(self._stores, self._indexes, self._scope)
 
     @property
     def speakers(self) -> CorpusSpeakers:
         """The speakers in the documents: list, rename and merge them."""
-        return CorpusSpeakers(self._stores, self._indexes)
+        return CorpusSpeakers(self._stores, self._indexes, self._scope)
 
     @property
     def revision(self) -> str:
@@ -483,7 +506,7 @@ class Corpus:
                 ranking.
             CorpusNotFound: There is no corpus in the folder.
         """
-        return self._search.hits(search_request(query, options))
+        return self._search.hits(search_request(query, options), self._scope)
 
     @spelled_out(SearchOptions)
     def partial_search(self, query: str, **options: Unpack[SearchOptions]) -> PartialHits:
@@ -491,7 +514,7 @@ class Corpus:
 
         The result lists them beside the hits.
         """
-        return self._search.partial(search_request(query, options))
+        return self._search.partial(search_request(query, options), self._scope)
 
     def retriever(self, ranking: str = "default") -> AbstractContextManager[Retriever]:
         """The retriever behind `search`, for scores of everything in the corpus at one moment.
@@ -502,7 +525,7 @@ class Corpus:
             InvalidRequest: There is no ranking by that name.
             CorpusNotFound: There is no corpus in the folder.
         """
-        return self._search.retriever(ranking)
+        return self._search.retriever(ranking, self._scope)
 
     @spelled_out(AskOptions)
     def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
@@ -531,13 +554,13 @@ class Corpus:
             WorkersLost: Every worker of the cluster that tried to answer has died.
             ClusterLost: The cluster does not answer.
         """
-        return self._answering.answer(request)
+        return self._answering.answer(request, self._scope)
 
     def events(
         self, request: AskRequest, *, stop: threading.Event | None = None
     ) -> Generator[Event]:
         """The events of a request's answer; `stop`, set by another thread, ends it early."""
-        return self._answering.events(request, stop)
+        return self._answering.events(request, self._scope, stop)
 
     def answer_probability(
         self, request: AskRequest, *, without: Callable[[Sentence], bool] | None = None
@@ -548,7 +571,7 @@ class Corpus:
             request: The question.
             without: Which sentences of the evidence are left out, as if no document had them.
         """
-        return self._answering.probability(request, without)
+        return self._answering.probability(request, self._scope, without)
 
     def abstention(self) -> AbstentionRecord | None:
         """What `rag-app calibrate` found for it and the models in use; None for nothing."""
@@ -575,7 +598,8 @@ class Corpus:
             usual: The answer, if you have it already; otherwise it is made first.
             progress: Called with the number of variants done, and their total.
         """
-        return self._answering.check_position(request, usual=usual, progress=progress)
+        scope = self._scope
+        return self._answering.check_position(request, scope, usual=usual, progress=progress)
 
     def documents(self, *, where: Filter | None = None) -> list[DocumentEntry]:
         """All documents, in the order in which they were added.
@@ -628,7 +652,7 @@ class Corpus:
             DocumentNotFound: The name fits no document, or several.
             InvalidRequest: k is less than 1.
         """
-        return self._search.similar(name, k, where)
+        return self._search.similar(name, k, where, self._scope)
 
     def info(self) -> CorpusInfo:
         """What the corpus holds and how it was made."""
@@ -681,7 +705,7 @@ class Corpus:
 
     @contextmanager
     def reading(self) -> Iterator[CorpusView]:
-        """The corpus as it is now, unaffected by what is written meanwhile.
+        """The whole corpus as it is now, whoever sees it, unaffected by what is written meanwhile.
 
         Raises:
             CorpusNotFound: There is no corpus in the folder.

@@ -20,6 +20,7 @@ from indexing.errors import CorpusDamaged, InvalidRequest, RagAppError
 from indexing.filter import Filter
 from indexing.index.merging import Held, all_of_them, due
 from indexing.index.snapshot import Snapshot
+from indexing.scope import Scope
 from indexing.store.database import Synchronous
 from indexing.store.store import Store
 from rag_app.corpus.parts import CorpusParts, CorpusView
@@ -95,42 +96,44 @@ class Indexes:
         return self._segments if self.manifest is None else self._shards
 
     @contextmanager
-    def local_parts(self, where: Filter | None) -> Iterator[CorpusParts]:
+    def local_parts(self, where: Filter | None, scope: Scope) -> Iterator[CorpusParts]:
         """The corpus as it is published now, read in this process.
 
         Args:
             where: Limits by collection.
+            scope: What may be read.
         """
         with self._stores.reading() as store:
-            scope = store.limited(where).scope
+            rows = store.limited(where, scope).scope
             if self.manifest is None:
-                yield CorpusParts((CorpusView(store, self.snapshot),), scope)
+                yield CorpusParts((CorpusView(store, self.snapshot),), rows)
                 return
-            with self._shards.reading(scope) as parts:
+            with self._shards.reading(rows) as parts:
                 yield parts
 
     @contextmanager
     def parts(
-        self, where: Filter | None, *, missing: MissingShards = "fail"
+        self, where: Filter | None, scope: Scope, *, missing: MissingShards = "fail"
     ) -> Iterator[CorpusParts | RemoteShards]:
         """The corpus as it is published now, read where it is.
 
         Args:
             where: Limits by collection.
+            scope: What may be read.
             missing: Whether a search fails, or leaves out, shards that are lost on a cluster.
         """
         self._stores.connection()  # there is a corpus
         manifest = self.manifest
         if manifest is None or not manifest.ray:
-            with self.local_parts(where) as parts:
+            with self.local_parts(where, scope) as parts:
                 yield parts
             return
         from rag_app.corpus.shards.ray_cluster import RemoteShards
 
         with self._stores.reading() as store:
-            scope = store.limited(where).scope
+            rows = store.limited(where, scope).scope
         away = self._lost_replicas
-        yield RemoteShards(self._folder, manifest, scope, missing=missing, away=away)
+        yield RemoteShards(self._folder, manifest, rows, missing=missing, away=away)
 
     # Writing, while the write lock of the corpus is held
 

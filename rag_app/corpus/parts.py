@@ -96,4 +96,4 @@ class CorpusParts:
 
 def _without_collections(where: Filter | None) -> Filter | None:
     """The rest of a filter whose collections have been looked up."""
-    return where and replace(where, collections=(), person=None)
+    return where and replace(where, collections=())

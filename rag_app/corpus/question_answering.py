@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from generator.request import AskRequest, Retrieval
 from indexing.documents import Document
 from indexing.errors import InvalidRequest
+from indexing.scope import Scope
 from rag_app.corpus.models import Models
 from rag_app.corpus.search import Moment, Search
 from rag_app.corpus.stores import Stores
@@ -64,27 +65,32 @@ class QuestionAnswering:
         """How many requests are best made at once: on a cluster, two for each worker."""
         return 1 if self.workers is None else max(1, 2 * self._pool.count)
 
-    def answer(self, request: AskRequest) -> Answer:
+    def answer(self, request: AskRequest, scope: Scope) -> Answer:
         """The answer, from the cluster where there is one."""
         from generator.answer import AnswerReady
 
-        for event in self._events(request, None, on_workers=self.workers is not None):
+        for event in self._events(request, scope, None, on_workers=self.workers is not None):
             if isinstance(event, AnswerReady):
                 return event.answer
         raise AssertionError("a stream ends with its answer")
 
-    def events(self, request: AskRequest, stop: threading.Event | None = None) -> Generator[Event]:
+    def events(
+        self, request: AskRequest, scope: Scope, stop: threading.Event | None = None
+    ) -> Generator[Event]:
         """The events of the answer, made here; `stop`, set by another thread, ends it early."""
-        return self._events(request, stop)
+        return self._events(request, scope, stop)
 
-    def probability(self, request: AskRequest, without: Callable[[Sentence], bool] | None) -> float:
+    def probability(
+        self, request: AskRequest, scope: Scope, without: Callable[[Sentence], bool] | None
+    ) -> float:
         """The probability that the documents answer a request, made here."""
-        found = self._find(request, to_quote=True)[0]
+        found = self._find(request, scope, to_quote=True)[0]
         return self._generator.probability(found.route.request, found.retrieval, without=without)
 
     def check_position(
         self,
         request: AskRequest,
+        scope: Scope,
         *,
         usual: Answer | None,
         progress: Callable[[int, int], None] | None,
@@ -92,7 +98,7 @@ class QuestionAnswering:
         """Whether the answer stays the same with its evidence in other orders."""
         from generator.position_check import check
 
-        first, *others = self._find(request)
+        first, *others = self._find(request, scope)
         found = next((one for one in others if usual and usual.read_as == one.route.read_as), first)
         route = found.route
         if route.lines is not None:
@@ -105,10 +111,15 @@ class QuestionAnswering:
         return check(generator, request, retrieval, usual, progress=progress)
 
     def _events(
-        self, request: AskRequest, stop: threading.Event | None, *, on_workers: bool = False
+        self,
+        request: AskRequest,
+        scope: Scope,
+        stop: threading.Event | None,
+        *,
+        on_workers: bool = False,
     ) -> Generator[Event]:
         """The events of the answer; where dates or people left nothing, of one without them."""
-        found = self._find(request)
+        found = self._find(request, scope)
         if len(found) == 1:
             yield from self._events_of(found[0], stop, on_workers=on_workers)
             return
@@ -144,19 +155,20 @@ class QuestionAnswering:
             marked = route.marked(event) if isinstance(event, AnswerReady) else event
             yield with_entries(marked, lost)
 
-    def _find(self, request: AskRequest, *, to_quote: bool = False) -> list[_Found]:
+    def _find(self, request: AskRequest, scope: Scope, *, to_quote: bool = False) -> list[_Found]:
         """How a request is answered, and its evidence, all of one moment.
 
         With a second way, if there is one, for where the first finds nothing.
 
         Args:
             request: What is asked.
+            scope: What may be read.
             to_quote: Whether evidence is wanted where the answer is computed, too.
         """
         started = time.perf_counter()
 
         def read(moment: Moment) -> list[_Found]:
-            limited = moment.store.limited(request.where)
+            limited = moment.store.limited(request.where, scope)
             route = self._router.route(request, limited, self.search.spelling(limited))
             return [find(each, moment) for each in (route, route.everywhere) if each is not None]
 
@@ -164,11 +176,11 @@ class QuestionAnswering:
             evidence = Retrieval((), dict[str, Document]().__getitem__)
             lost: tuple[ContextEntry, ...] = ()
             if route.lines is None or to_quote:
-                evidence, lost = self.search.evidence(route.request, moment)
+                evidence, lost = self.search.evidence(route.request, scope, moment)
             seconds = time.perf_counter() - started
             return _Found(route, replace(evidence, seconds=seconds), lost)
 
-        return self.search.at_one_moment(request.where, read)
+        return self.search.at_one_moment(request.where, scope, read)
 
     @cached_property
     def _router(self) -> Router:

@@ -11,6 +11,7 @@ from generator.request import AskRequest, Retrieval
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest, ShardLost
 from indexing.filter import Filter
+from indexing.scope import Scope
 from indexing.store.store import Store
 from indexing.store.view import StoreView
 from rag_app.corpus.contents.documents import document_named
@@ -90,38 +91,40 @@ class Search:
     models: Models
     missing_shards: MissingShards
 
-    def hits(self, request: SearchRequest) -> list[Hit]:
+    def hits(self, request: SearchRequest, scope: Scope) -> list[Hit]:
         """The best documents; it fails where a shard is lost."""
-        with self.indexes.parts(request.where) as parts:
+        with self.indexes.parts(request.where, scope) as parts:
             return self._hits(parts, request)
 
-    def partial(self, request: SearchRequest) -> PartialHits:
+    def partial(self, request: SearchRequest, scope: Scope) -> PartialHits:
         """The best documents, and which lost shards were left out, if they may be."""
         from rag_app.corpus.shards.missing import PartialHits
 
-        with self._moment(request.where) as moment:
+        with self._moment(request.where, scope) as moment:
             hits = self._hits(moment.parts, request)
-            return PartialHits(hits, _ledger_of_lost(moment, request.where))
+            return PartialHits(hits, _ledger_of_lost(moment, request.where, scope))
 
-    def at_one_moment(self, where: Filter, read: Callable[[Moment], Read]) -> Read:
+    def at_one_moment(self, where: Filter, scope: Scope, read: Callable[[Moment], Read]) -> Read:
         """What somebody reads of the corpus as it is at one moment.
 
         Args:
             where: Limits by collection.
+            scope: What may be read.
             read: Reads it; asked again, of a later moment, where a shard was lost on the way that
                 may be left out.
         """
         try:
-            with self._moment(where) as moment:
+            with self._moment(where, scope) as moment:
                 return read(moment)
         except ShardLost:
             if self.missing_shards == "fail":
                 raise
-            with self._moment(where) as moment:  # it had hits, and is known to be lost by now
+            # It had hits, and is known to be lost by now.
+            with self._moment(where, scope) as moment:
                 return read(moment)
 
     def evidence(
-        self, request: AskRequest, moment: Moment
+        self, request: AskRequest, scope: Scope, moment: Moment
     ) -> tuple[Retrieval, tuple[ContextEntry, ...]]:
         """The hits for a request's query, and their documents.
 
@@ -130,10 +133,10 @@ class Search:
         parts, where = moment.parts, request.where
         hits = self._hits(parts, SearchRequest(request.query, request.k, EVIDENCE_PASSAGES, where))
         documents = {hit.document: parts.document(hit.document) for hit in hits}
-        return Retrieval(hits, documents.__getitem__), _ledger_of_lost(moment, where)
+        return Retrieval(hits, documents.__getitem__), _ledger_of_lost(moment, where, scope)
 
     @contextmanager
-    def retriever(self, ranking: str) -> Iterator[Retriever]:
+    def retriever(self, ranking: str, scope: Scope) -> Iterator[Retriever]:
         """What scores a corpus in one piece, as it is at one moment."""
         from retriever.fusion import RANKINGS
         from retriever.retriever import Retriever
@@ -141,12 +144,15 @@ class Search:
         _require_ranking(ranking)
         with self.stores.reading() as store:
             embed = self.models.query_encoder(store.fingerprint()).encode_queries
-            yield Retriever(store, self.indexes.snapshot(store), embed, RANKINGS[ranking])
+            limited, snapshot = store.limited(None, scope), self.indexes.snapshot(store)
+            yield Retriever(limited, snapshot, embed, RANKINGS[ranking])
 
-    def similar(self, name: str, k: int, where: Filter | None) -> list[SimilarDocument]:
+    def similar(
+        self, name: str, k: int, where: Filter | None, scope: Scope
+    ) -> list[SimilarDocument]:
         """The documents that are most similar to the one of a name, best first."""
-        with self.indexes.local_parts(where) as parts, self.stores.reading() as store:
-            id_ = document_named(name, store.limited(where))
+        with self.indexes.local_parts(where, scope) as parts, self.stores.reading() as store:
+            id_ = document_named(name, store.limited(where, scope))
             return parts.similar(id_, k=k, where=where)
 
     def spelling(self, store: StoreView) -> Spelling | None:
@@ -175,22 +181,22 @@ class Search:
         )
 
     @contextmanager
-    def _moment(self, where: Filter | None) -> Iterator[Moment]:
+    def _moment(self, where: Filter | None, scope: Scope) -> Iterator[Moment]:
         missing = self.missing_shards
         with (
             self.stores.reading() as store,
-            self.indexes.parts(where, missing=missing) as parts,
+            self.indexes.parts(where, scope, missing=missing) as parts,
         ):
             yield Moment(store, parts)
 
 
-def _ledger_of_lost(moment: Moment, where: Filter | None) -> tuple[ContextEntry, ...]:
+def _ledger_of_lost(moment: Moment, where: Filter | None, scope: Scope) -> tuple[ContextEntry, ...]:
     """Lines of the ledger for the lost shards that a search left out."""
     if not moment.parts.lost:
         return ()
     from rag_app.corpus.shards.missing import ledger_lines
 
-    entries = moment.store.limited(where).entries()
+    entries = moment.store.limited(where, scope).entries()
     return ledger_lines(moment.parts.lost, moment.parts.names, entries)
 
 

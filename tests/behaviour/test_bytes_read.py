@@ -19,7 +19,7 @@ from indexing.documents import Figure
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.encoder import Encoder
 from indexing.files import document
-from indexing.filter import Filter
+from indexing.scope import Scope
 from indexing.store.store import Store
 from indexing.text.chunking import split
 from rag_app.corpus.corpus import Corpus
@@ -70,12 +70,12 @@ def _given() -> int:
 
 def actions(id_: str) -> dict[str, Callable[[Corpus], object]]:
     """What people do, with a document by its id, for everybody and for one person."""
-    mine = Filter(person="ana")
+    mine = Scope("ana")
     return {
         "show": lambda corpus: corpus.document(id_),
-        "a citation of a person": lambda corpus: corpus.document(id_, where=mine),
+        "a citation of a person": lambda corpus: corpus.seen_by(mine).document(id_),
         "overview": lambda corpus: corpus.overview(id_),
-        "picture": lambda corpus: corpus.figure(id_, "f" * 32, where=mine),
+        "picture": lambda corpus: corpus.seen_by(mine).figure(id_, "f" * 32),
     }
 
 
@@ -95,7 +95,7 @@ def compare(folder: Path, encoder: Encoder, *, few: int, many: int) -> None:
     named: dict[str, Callable[[Corpus], object]] = {
         "ask": lambda corpus: corpus.ask(QUESTION),
         "show by title": lambda corpus: corpus.document("report 00007"),
-        "search of a person": lambda corpus: corpus.search(QUESTION, where=Filter(person="ana")),
+        "search of a person": lambda corpus: corpus.seen_by(Scope("ana")).search(QUESTION),
     }
     for name, action in named.items():
         one, two = read_by(small, encoder, action), read_by(large, encoder, action)

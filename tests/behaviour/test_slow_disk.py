@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from indexing.encoder.encoder import Encoder
+from indexing.scope import OWNER
 from rag_app.chat.application import Application
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.conversation_store import ConversationStore, login_key
@@ -94,9 +95,11 @@ def test_a_conversation_that_is_being_saved_holds_up_no_other(
     ann, bob = Conversation.new(), Conversation.new()
     store.save(login_key("bob"), bob)
     disk.name = ann.id
-    saving = pool.submit(jobs.start, login_key("ann"), ann, Exchange("Where is the heron?"))
+    saving = pool.submit(jobs.start, login_key("ann"), ann, Exchange("Where is the heron?"), OWNER)
     assert disk.waiting.wait(PATIENCE)
-    asked = now(pool, lambda: jobs.start(login_key("bob"), bob, Exchange("Where is the heron?")))
+    asked = now(
+        pool, lambda: jobs.start(login_key("bob"), bob, Exchange("Where is the heron?"), OWNER)
+    )
     wait_until(lambda: now(pool, lambda: jobs.of(bob)) is None)
     assert asked.exchange.state in {"done", "failed"}
     renamed = now(pool, lambda: jobs.update(login_key("bob"), bob.id, lambda x: x.named("Reeds")))

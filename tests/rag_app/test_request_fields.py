@@ -23,6 +23,7 @@ from generator.request import EVIDENCE_DOCUMENTS, AskRequest
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest, UnreadableFile
 from indexing.filter import Filter
+from indexing.scope import Scope
 from rag_app.batch.questions import read_questions, read_turns
 from rag_app.chat.application import Application
 from rag_app.chat.conversation import Exchange
@@ -104,7 +105,7 @@ def test_nothing_of_a_request_is_missing() -> None:
     own = {"question", "query", "subject", "abstain", "where"}
     named = {one.name for one in fields_of("Python", "ask")}
     assert {one.name for one in fields(AskRequest)} - own == named - set(FILTER_FIELDS)
-    assert {one.name for one in fields(Filter)} - {"person"} == set(FILTER_FIELDS)
+    assert {one.name for one in fields(Filter)} == set(FILTER_FIELDS)
     searched = {one.name for one in fields_of("Python", "search")}
     assert {one.name for one in fields(SearchRequest)} - own == searched - set(FILTER_FIELDS)
     assert set(get_args(RankingName)) == set(RANKINGS)
@@ -271,18 +272,21 @@ def test_the_tools_take_the_fields(
     act: Act, app: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[Any] = []
+    scopes: list[Scope] = []
 
-    async def answered(request: AskRequest, **_: Any) -> Answer:
+    async def answered(request: AskRequest, scope: Scope, **_: Any) -> Answer:
         made.append(request)
+        scopes.append(scope)
         return Answer(QUESTION, "")
 
-    def searched(_: Corpus, query: str, of: Any) -> mcp_tools.SearchResult:
+    def searched(seen: Corpus, query: str, of: Any) -> mcp_tools.SearchResult:
         made.append(search_request(query, of))
+        scopes.append(seen.scope)
         return mcp_tools.SearchResult(documents=[], not_searched=[])
 
     monkeypatch.setattr(mcp_tools, "_search", searched)
     monkeypatch.setattr(app.questions, "answer", answered)
-    monkeypatch.setattr(mcp_tools, "_filter", lambda _: Filter(person="ada"))
+    monkeypatch.setattr(mcp_tools, "_scope", lambda _: Scope("ada"))
     name, asked = ("ask_documents", "question") if act == "ask" else ("search_documents", "query")
     tools = mcp_tools.server(app)
     tool = next(one for one in tools._tool_manager.list_tools() if one.name == name)
@@ -295,7 +299,7 @@ def test_the_tools_take_the_fields(
 
     call(**{asked: QUESTION, **as_sent("MCP", act)})
     assert_taken(made[0], "MCP", act)
-    assert made[0].where.person == "ada"
+    assert scopes == [Scope("ada")]
     if act == "ask":
         call(**{asked: QUESTION, "answer": "free"})
         assert made[1].mode == "free"  # by its former name
@@ -309,9 +313,8 @@ def test_the_api_takes_the_fields() -> None:
     model = request_models.with_fields(openai_api.Completion, "API", "ask")
     messages = [{"role": "user", "content": QUESTION}]
     body = model.model_validate({"model": "rag-app", "messages": messages, **as_sent("API", "ask")})
-    request = openai_api._ask_request(cast(openai_api.Completion, body), "free", "ada")
+    request = openai_api._ask_request(cast(openai_api.Completion, body), "free")
     assert_taken(request, "API", "ask")
-    assert request.where.person == "ada"
 
 
 # ---- the page, LangChain ----

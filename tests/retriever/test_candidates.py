@@ -258,7 +258,7 @@ def test_sums_tell_how_much_scores_vary(
     snapshot = replace(large.snapshot)
     assert len(snapshot.padding.chunks) > 5
     limits = where or Filter()
-    (mask,) = run_together([passage_mask(limits, large.store.limited(where), snapshot)])
+    (mask,) = run_together([passage_mask(limits, large.store.in_collections(where), snapshot)])
     query = Query.of(QUERIES[4])
     (words,) = run_together([query_words(snapshot, query)])
     features = Features(snapshot, words, query, large.embed, mask)

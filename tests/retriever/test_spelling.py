@@ -9,6 +9,7 @@ import pytest
 from generator.answer import Answer
 from indexing.encoder.encoder import Encoder
 from indexing.filter import Filter
+from indexing.scope import OWNER
 from rag_app.corpus.corpus import Corpus
 from retriever.spelling import Spelling
 
@@ -29,7 +30,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Iterat
 
 def corrected(corpus: Corpus, question: str, where: Filter | None = None) -> str:
     with corpus._stores.reading() as store:
-        limited = store.limited(where)
+        limited = store.limited(where, OWNER)
         text, changes = Spelling(limited, corpus._indexes.snapshot(store)).corrected(question)
         assert all(one.written in question and one.read in text for one in changes)
         return text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import gradio as gr
 
 from indexing.errors import RagAppError
-from indexing.filter import Filter
+from indexing.scope import Scope
 from rag_app.chat.language.current import gettext, speak_to
 from rag_app.chat.page import html as view
 from rag_app.chat.page.browser_state import Browser, Updates, own, value_of
@@ -154,9 +154,9 @@ class DocumentHandlers:
     def overview(self, event: gr.EventData, request: gr.Request) -> Updates:
         """The overview of a document."""
         speak_to(request.headers)
-        where = Filter(person=request.username)
+        corpus = self.app.corpus.seen_by(Scope(request.username))
         try:
-            return view.overview(self.app.corpus.overview(str(value_of(event)), where=where)), ""
+            return view.overview(corpus.overview(str(value_of(event)))), ""
         except RagAppError as error:
             return gr.skip(), view.failure(error)
 

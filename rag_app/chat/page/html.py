@@ -161,15 +161,12 @@ def live(exchange: Exchange, number: int) -> str:
     return render("live.html", exchange=exchange, number=number, checks=False)
 
 
-def sources(
-    corpus: Corpus, source: Conversation, where: Filter | None = None, *, asking: bool = False
-) -> str:
-    """The quotes of every answer, in their context where a filter lets it be seen.
+def sources(corpus: Corpus, source: Conversation, *, asking: bool = False) -> str:
+    """The quotes of every answer, in their context where that may be seen.
 
     Args:
-        corpus: The documents.
+        corpus: As whoever reads it sees it.
         source: The answers.
-        where: Limits of what may be shown.
         asking: Whether another question is being answered: then no quotes are shown before any are
             chosen, and neither where the last answer was stopped or failed.
     """
@@ -178,7 +175,7 @@ def sources(
             number,
             exchange.answer,
             [
-                (each, citation_context(corpus, each, short=exchange.answer.short, where=where))
+                (each, citation_context(corpus, each, short=exchange.answer.short))
                 for each in (*exchange.answer.citations, *exchange.answer.closest)
             ],
         )

@@ -15,7 +15,7 @@ import gradio as gr
 
 from generator.answer import ReadAs
 from indexing.errors import InvalidRequest, RagAppError
-from indexing.filter import Filter
+from indexing.scope import Scope
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.language.current import count, gettext, ngettext, speak_to
 from rag_app.chat.language.elsewhere import translated
@@ -34,6 +34,7 @@ from rag_app.chat.welcome.samples import samples
 if TYPE_CHECKING:
     from rag_app.chat.application import Application
     from rag_app.chat.page.layout import Layout
+    from rag_app.corpus.corpus import Corpus
 
 SCRIPTS = (
     "language", "events", "uploads", "page", "writer", "questions", "document_view", "welcome",
@@ -230,9 +231,8 @@ class _Handlers:
             self._history(browser, before, busy=job is not None),
             view.live(job.exchange, len(before.exchanges)) if job else "",
             view.sources(
-                self.app.corpus,
+                self._seen(browser),
                 before,
-                Filter(person=browser["person"]),
                 asking=job is not None and job.number is None,
             ),
             view.conversations(self.app.conversations.all(browser["key"]), conversation.id),
@@ -307,7 +307,7 @@ class _Handlers:
             read_as=read_as,
         )
         try:
-            self.app.jobs.start(browser["key"], before, exchange, person=browser["person"])
+            self.app.jobs.start(browser["key"], before, exchange, Scope(browser["person"]))
         except RagAppError as error:
             return _only_hint(error)
         return self._talk(browser, before, **box)
@@ -317,7 +317,8 @@ class _Handlers:
         conversation = self._conversation(browser)
         number = _number(event, len(conversation.exchanges))
         try:
-            self.app.jobs.check(browser["key"], conversation, number, person=browser["person"])
+            scope = Scope(browser["person"])
+            self.app.jobs.check(browser["key"], conversation, number, scope)
         except RagAppError as error:
             return _only_hint(error)
         return self._talk(browser, conversation)
@@ -395,7 +396,11 @@ class _Handlers:
         conversation = self._conversation(browser)
         job = self.app.jobs.of(conversation)
         shown = job.conversation if job else conversation
-        return view.sources(self.app.corpus, shown, Filter(person=browser["person"]))
+        return view.sources(self._seen(browser), shown)
+
+    def _seen(self, browser: Browser) -> Corpus:
+        """The corpus as whoever asks sees it."""
+        return self.app.corpus.seen_by(Scope(browser["person"]))
 
 
 def _only_hint(error: RagAppError) -> Updates:

@@ -16,7 +16,6 @@ from rag_app.short_answer import quote_emphasis
 if TYPE_CHECKING:
     from generator.answer import Citation, ShortAnswer
     from indexing.documents import Document, Figure, Utterance
-    from indexing.filter import Filter
     from rag_app.corpus.corpus import Corpus
 
 MARGIN = 260  # characters of context on each side
@@ -83,25 +82,23 @@ def citation_context(
     *,
     short: ShortAnswer | None = None,
     margin: int = MARGIN,
-    where: Filter | None = None,
 ) -> QuoteContext:
     """A citation's quote in its document as it is now; the short answer apart if it lies there.
 
     Args:
-        corpus: The documents.
+        corpus: As whoever reads it sees it; of other documents there is the quote alone.
         citation: The quote.
         short: The words that answer.
         margin: Characters of context on each side.
-        where: Limits of what may be shown; beyond them there is the quote alone.
     """
     before: tuple[Piece, ...] = ()
     span, after, problem = quote_pieces(citation, short), before, ""
     figures: tuple[Figure, ...] = ()
     try:
-        document = corpus.document(citation.document, where=where)
+        document = corpus.document(citation.document)
     except RagAppError:
         problem = "This document is no longer in the corpus."
-        if where is not None and where.person is not None:
+        if corpus.scope.login is not None:
             problem = "This document is no longer in the corpus, or no longer shared with you."
     else:
         if document.text[citation.start : citation.end] == citation.quote:

@@ -8,6 +8,7 @@ import gradio as gr
 
 from indexing.errors import RagAppError
 from indexing.filter import Filter
+from indexing.scope import Scope
 from rag_app.chat.language.current import speak_to
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.language.later import N_
@@ -52,26 +53,26 @@ def search(app: Application, browser: gr.BrowserState) -> None:
         speak_to(request.headers)
         person, state = request.username, values[browser]
         try:
+            corpus = app.corpus.seen_by(Scope(person))
             where = Filter(
-                app.document_list.select(state.get("chosen"), person),
-                values[pattern].strip() or None,
-                values[speaker].strip() or None,
-                app.collection_list.select(state.get("collections"), person),
-                person,
-                values[since],
-                values[until],
-                tuple(values[people].split(",")),
+                documents=app.document_list.select(state.get("chosen"), person),
+                path=values[pattern].strip() or None,
+                speaker=values[speaker].strip() or None,
+                collections=app.collection_list.select(state.get("collections"), person),
+                since=values[since],
+                until=values[until],
+                participants=tuple(values[people].split(",")),
             )
-            results = app.corpus.partial_search(
+            results = corpus.partial_search(
                 values[query],
                 k=whole_number(values[k], DOCUMENTS),
                 passages=whole_number(values[passages], PASSAGES),
                 where=where,
             )
-            if not results.hits and (nothing := app.corpus.nothing_matches(where)):
+            if not results.hits and (nothing := corpus.nothing_matches(where)):
                 return view.notice(translated(nothing))
             lost = "".join(view.notice(translated(line.title)) for line in results.missing)
-            return lost + view.hits(app.corpus, results.hits, where)
+            return lost + view.hits(corpus, results.hits, where)
         except RagAppError as error:
             return view.failure(error)
 

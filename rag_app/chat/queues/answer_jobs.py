@@ -12,6 +12,7 @@ from generator.request import AskRequest
 from indexing.error_log import logged
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter
+from indexing.scope import Scope
 from rag_app.chat.conversation import Conversation, Exchange, PositionCheckRecord
 from rag_app.chat.conversation_store import ConversationStore
 from rag_app.chat.queues.question_queue import QuestionQueue, Waiting
@@ -24,7 +25,7 @@ class AnswerJob:
 
     Attributes:
         key: Of the conversations that it belongs to.
-        person: Login name of whoever asks; None where nobody logs in.
+        scope: What whoever asks may read.
         conversation: The conversation before it.
         exchange: The question, and the answer so far.
         number: Which exchange of the conversation is checked; None for a new one.
@@ -37,11 +38,11 @@ class AnswerJob:
         key: str,
         conversation: Conversation,
         exchange: Exchange,
+        scope: Scope,
         *,
-        person: str | None = None,
         number: int | None = None,
     ) -> None:
-        self.person = person
+        self.scope = scope
         self.key, self.conversation, self.exchange = key, conversation, exchange
         self.number = number
         self.stop = threading.Event()
@@ -94,20 +95,17 @@ class AnswerJobs:
         key: str,
         conversation: Conversation,
         exchange: Exchange,
-        *,
-        person: str | None = None,
+        scope: Scope,
     ) -> AnswerJob:
-        """Begin to answer, from what a person may see (a login name; None may see everything).
+        """Begin to answer, from what a person may see.
 
         Raises:
             InvalidRequest: The conversation waits for an answer already.
         """
-        job = AnswerJob(key, conversation, exchange, person=person)
+        job = AnswerJob(key, conversation, exchange, scope)
         return self._launch(job, self._answer, save=True)
 
-    def check(
-        self, key: str, conversation: Conversation, number: int, *, person: str | None = None
-    ) -> AnswerJob:
+    def check(self, key: str, conversation: Conversation, number: int, scope: Scope) -> AnswerJob:
         """Begin to check whether an answer depends on the position of its evidence.
 
         It is limited to what a person may see, as in `start`.
@@ -119,7 +117,7 @@ class AnswerJobs:
         if exchange.answer is None:
             raise InvalidRequest("only a complete answer can be checked; ask again first")
         exchange = replace(exchange, state="checking", note="", check=None)
-        job = AnswerJob(key, conversation, exchange, person=person, number=number)
+        job = AnswerJob(key, conversation, exchange, scope, number=number)
         return self._launch(job, self._check, save=False)
 
     def _launch(
@@ -229,8 +227,8 @@ class AnswerJobs:
 
     def _stream(self, job: AnswerJob) -> Exchange:
         """The exchange at its end; on the way there, `job.exchange` follows it."""
-        request = _request(job.exchange, job.conversation, job.person)
-        for event in self._questions.stream(request, who=job.key, stop=job.stop):
+        request = _request(job.exchange, job.conversation)
+        for event in self._questions.stream(request, job.scope, who=job.key, stop=job.stop):
             if isinstance(event, Waiting):
                 job.advance(replace(job.exchange, note=str(event.ahead)))
             elif isinstance(event, ContextReady):
@@ -250,19 +248,19 @@ class AnswerJobs:
 
         exchange = job.exchange
         assert exchange.answer is not None and job.number is not None
-        request = _request(exchange, job.conversation.upto(job.number), job.person)
+        request = _request(exchange, job.conversation.upto(job.number))
         check = self._questions.check(
-            request, exchange.answer, who=job.key, stop=job.stop, progress=progress
+            request, job.scope, exchange.answer, who=job.key, stop=job.stop, progress=progress
         )
         return PositionCheckRecord.of(check) if check else None
 
 
-def _request(exchange: Exchange, before: Conversation, person: str | None) -> AskRequest:
+def _request(exchange: Exchange, before: Conversation) -> AskRequest:
     """The question of an exchange, after the conversation before it."""
     return AskRequest(
         exchange.question,
         exchange.mode,
-        where=Filter(documents=exchange.documents, collections=exchange.collections, person=person),
+        where=Filter(documents=exchange.documents, collections=exchange.collections),
         history=before.turns(),
         length=exchange.length,
         form=exchange.form,

@@ -18,6 +18,7 @@ from indexing.error_log import logged
 from indexing.errors import CollectionNotFound, CorpusError, CorpusNotFound, RagAppError
 from indexing.filter import Filter
 from indexing.models.graphs.cores import Cores
+from indexing.scope import OWNER
 from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.queues.file_outcome import FileProgress, outcome
 from rag_app.chat.upload_records import Stage, UploadStatus
@@ -196,7 +197,7 @@ class IngestQueue:
     def _paths(self, collection: str) -> dict[str, str]:
         """Where the documents of a collection lie, by id."""
         try:
-            entries = self._corpus.documents(where=Filter(collections=(collection,)))
+            entries = self._corpus.seen_by(OWNER).documents(where=Filter(collections=(collection,)))
         except (CorpusNotFound, CollectionNotFound):
             return {}
         return {entry.id: entry.path for entry in entries}
@@ -349,7 +350,7 @@ class IngestQueue:
         return [
             Path(each)
             for id_, each in paths.items()
-            if each in beside and self._corpus.document(id_).utterances
+            if each in beside and self._corpus.seen_by(OWNER).document(id_).utterances
         ]
 
     def _try_recordings_again(self) -> None:

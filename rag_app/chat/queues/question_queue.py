@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from generator.answer import Answer, Event
     from generator.position_check import PositionCheck
     from generator.request import AskRequest
+    from indexing.scope import Scope
     from rag_app.corpus.corpus import Corpus
 
 POLL_SECONDS = 0.25  # between looks at the queue and at `stop`
@@ -74,12 +75,13 @@ class QuestionQueue:
         return self._quotes if mode == "quote" else self._model
 
     def stream(
-        self, request: AskRequest, *, who: str, stop: threading.Event | None = None
+        self, request: AskRequest, scope: Scope, *, who: str, stop: threading.Event | None = None
     ) -> Iterator[Event | Waiting]:
         """The events of an answer, after those of waiting for it.
 
         Args:
             request: What to ask.
+            scope: What it may be answered from.
             who: Whose place in the queue it takes.
             stop: Set by another thread to end it; there is no AnswerReady then.
 
@@ -96,16 +98,17 @@ class QuestionQueue:
             with (
                 self._idle.busy(),
                 self._cores.share(),
-                closing(self.corpus.events(request, stop=stop)) as events,
+                closing(self.corpus.seen_by(scope).events(request, stop=stop)) as events,
             ):
                 for event in events:
                     if stop.is_set():
                         return
                     yield event
 
-    def check(
+    def check(  # noqa: PLR0913 - three of them by keyword
         self,
         request: AskRequest,
+        scope: Scope,
         usual: Answer,
         *,
         who: str,
@@ -116,6 +119,7 @@ class QuestionQueue:
 
         Args:
             request: As it was asked.
+            scope: As it was asked.
             usual: The answer.
             who: Whose place in the queue it takes.
             stop: Set by another thread to end it.
@@ -135,11 +139,12 @@ class QuestionQueue:
             while not ticket.wait(POLL_SECONDS):
                 advance(0, 0)
             with self._cores.share():
-                return self.corpus.check_position(request, usual=usual, progress=advance)
+                seen = self.corpus.seen_by(scope)
+                return seen.check_position(request, usual=usual, progress=advance)
         return None
 
     async def astream(
-        self, request: AskRequest, *, who: str
+        self, request: AskRequest, scope: Scope, *, who: str
     ) -> AsyncGenerator[Event | Waiting, None]:
         """As `stream`, for a web server; closing it stops the answer."""
         loop = asyncio.get_running_loop()
@@ -152,7 +157,7 @@ class QuestionQueue:
 
         def work() -> None:
             try:
-                for event in self.stream(request, who=who, stop=stop):
+                for event in self.stream(request, scope, who=who, stop=stop):
                     put(event)
             except BaseException as error:
                 put(error)
@@ -167,9 +172,9 @@ class QuestionQueue:
         finally:
             stop.set()
 
-    async def answer(self, request: AskRequest, *, who: str) -> Answer:
+    async def answer(self, request: AskRequest, scope: Scope, *, who: str) -> Answer:
         """The complete answer; errors as in `stream`."""
-        async with aclosing(self.astream(request, who=who)) as events:
+        async with aclosing(self.astream(request, scope, who=who)) as events:
             async for event in events:
                 if isinstance(event, AnswerReady):
                     return event.answer

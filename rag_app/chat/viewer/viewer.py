@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.errors import RagAppError
-from indexing.filter import Filter
+from indexing.scope import Scope
 from rag_app.chat.viewer.original import Original, Originals
 from rag_app.chat.viewer.page_pictures import Box, PagePictures
 from rag_app.chat.viewer.recording import Recording, recording
@@ -72,7 +72,7 @@ class Viewer:
         Raises:
             DocumentNotFound: There is none of that id, or they may not see it.
         """
-        return self._corpus.document(id_, where=Filter(person=person))
+        return self._corpus.seen_by(Scope(person)).document(id_)
 
     def open(self, id_: str, person: str | None) -> OpenDocument:
         """A document with its file and its recording; errors as in `document`."""
@@ -96,7 +96,7 @@ class Viewer:
         Raises:
             DocumentNotFound: As in `document`, or it has no such figure.
         """
-        return self._corpus.figure(id_, key, where=Filter(person=person))
+        return self._corpus.seen_by(Scope(person)).figure(id_, key)
 
     def recording(self, id_: str, person: str | None) -> Recording | None:
         """What is played beside a document; errors as in `document`."""

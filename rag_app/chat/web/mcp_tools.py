@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, RootModel
 from generator.answer_json import as_json, schema
 from indexing.documents import Hit, PassageHit, clock
 from indexing.errors import InvalidRequest, RagAppError
-from indexing.filter import Filter
+from indexing.scope import Scope
 from rag_app import __version__
 from rag_app.chat.request_limits import MAX_QUESTION
 from rag_app.chat.web.auth import user_of
@@ -168,8 +168,8 @@ def server(app: Application) -> MCPServer[None]:
     ) -> SearchResult:
         """Find the documents that a query is about, each with its best passages."""
         with tool_errors(app.corpus):
-            fields["where"] = _filter(context)
-            return await asyncio.to_thread(_search, app.corpus, query, cast(SearchOptions, fields))
+            corpus = app.corpus.seen_by(_scope(context))
+            return await asyncio.to_thread(_search, corpus, query, cast(SearchOptions, fields))
 
     @tools.tool(title="Ask documents", annotations=read_only)
     @_takes_fields("ask")
@@ -180,11 +180,11 @@ def server(app: Application) -> MCPServer[None]:
     ) -> AnswerResult:
         """Answer a question from the documents, with citations that are exact spans of them."""
         with tool_errors(app.corpus):
-            fields["where"] = where = _filter(context)
+            scope = _scope(context)
             fields["mode"] = fields["mode"] or app.answer
             request = ask_request(question, plain(fields))
-            who = f"mcp {where.person or ''}"
-            return _answer_result(await app.questions.answer(request, who=who))
+            who = f"mcp {scope.login or ''}"
+            return _answer_result(await app.questions.answer(request, scope, who=who))
 
     @tools.tool(title="Read a passage", annotations=read_only)
     async def read_passage(
@@ -195,8 +195,8 @@ def server(app: Application) -> MCPServer[None]:
     ) -> Span:
         """Read a document's text from one character to another, 20,000 at most."""
         with tool_errors(app.corpus):
-            where = _filter(context)
-            return await asyncio.to_thread(_read, app.corpus, document, start, end, where)
+            corpus = app.corpus.seen_by(_scope(context))
+            return await asyncio.to_thread(_read, corpus, document, start, end)
 
     @tools.tool(title="Overview of a document", annotations=read_only)
     async def document_overview(
@@ -205,8 +205,8 @@ def server(app: Application) -> MCPServer[None]:
     ) -> OverviewResult:
         """What a document is about: speakers, topics, decisions, actions, as exact quotes."""
         with tool_errors(app.corpus):
-            where = _filter(context)
-            about = await asyncio.to_thread(app.corpus.overview, document, where=where)
+            corpus = app.corpus.seen_by(_scope(context))
+            about = await asyncio.to_thread(corpus.overview, document)
             return _overview_result(about)
 
     return tools
@@ -235,11 +235,11 @@ def _takes_fields(act: Act) -> Callable[[Tool], Tool]:
     return with_signature
 
 
-def _filter(context: Context[Any, Any]) -> Filter:
-    """What a tool is limited to: what the caller may read."""
+def _scope(context: Context[Any, Any]) -> Scope:
+    """What the caller of a tool may read."""
     request = context.request_context.request
     assert isinstance(request, Request), "the tools are served over HTTP only"
-    return Filter(person=user_of(request.scope))
+    return Scope(user_of(request.scope))
 
 
 @contextmanager
@@ -323,8 +323,8 @@ def _overview_result(about: Overview) -> OverviewResult:
     )
 
 
-def _read(corpus: Corpus, name: str, start: int, end: int, where: Filter) -> Span:
-    document = corpus.document(name, where=where)
+def _read(corpus: Corpus, name: str, start: int, end: int) -> Span:
+    document = corpus.document(name)
     length = len(document.text)
     if not start < end or start >= length:
         raise InvalidRequest(f"{name}: no characters {start} to {end}; it has {length}")

@@ -27,7 +27,7 @@ from generator.prompt.ledger import count_words
 from generator.request import AskRequest
 from indexing.error_log import logged
 from indexing.errors import Busy, CollectionNotFound, DocumentNotFound, InputError, RagAppError
-from indexing.filter import Filter
+from indexing.scope import Scope
 from rag_app.chat.queues.question_queue import QuestionQueue
 from rag_app.chat.request_limits import MAX_HISTORY, MAX_QUESTION
 from rag_app.chat.web.auth import user_of
@@ -115,8 +115,8 @@ def add(web: FastAPI, app: Application) -> None:
         person = user_of(request.scope)
         who = person or body.user or (request.client.host if request.client else "")
         try:
-            ask = _ask_request(body, MODELS[body.model] or app.answer, person)
-            reply = _Reply(body, app.questions, ask, f"api {who}")
+            ask = _ask_request(body, MODELS[body.model] or app.answer)
+            reply = _Reply(body, app.questions, ask, Scope(person), f"api {who}")
             return await (reply.stream() if body.stream else reply.complete())
         except RagAppError as error:
             return _error_of(error, app.corpus)
@@ -182,15 +182,11 @@ def _no_model(name: str) -> JSONResponse:
     return error_response(message, 404, code="model_not_found", param="model")
 
 
-def _ask_request(body: Completion, mode: Mode | None, person: str | None) -> AskRequest:
-    """What is asked; whoever has logged in is answered from what they may read."""
+def _ask_request(body: Completion, mode: Mode | None) -> AskRequest:
+    """What is asked."""
     fields = {one.name: getattr(body, one.name) for one in fields_of("API", "ask")}
     *before, last = body.messages
-    fields |= {
-        "mode": fields["mode"] or mode,
-        "history": tuple(_turns(before)),
-        "where": Filter(person=person),
-    }
+    fields |= {"mode": fields["mode"] or mode, "history": tuple(_turns(before))}
     return ask_request(last.text, fields)
 
 
@@ -211,9 +207,15 @@ class _Reply:
     """The answer to one request, in the formats of the API."""
 
     def __init__(
-        self, body: Completion, questions: QuestionQueue, request: AskRequest, who: str
+        self,
+        body: Completion,
+        questions: QuestionQueue,
+        request: AskRequest,
+        scope: Scope,
+        who: str,
     ) -> None:
         self._body, self._questions, self._request, self._who = body, questions, request, who
+        self._scope = scope
         self._shared = {
             "id": f"chatcmpl-{secrets.token_hex(12)}",
             "created": int(time.time()),
@@ -221,7 +223,7 @@ class _Reply:
         }
 
     async def complete(self) -> JSONResponse:
-        answer = await self._questions.answer(self._request, who=self._who)
+        answer = await self._questions.answer(self._request, self._scope, who=self._who)
         message = {"role": "assistant", "content": answer.text, "refusal": None}
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
         values = {**self._shared, "object": "chat.completion", "choices": [choice]}
@@ -230,7 +232,7 @@ class _Reply:
 
     async def stream(self) -> StreamingResponse:
         """A stream, opened once its first event is there, so that earlier errors have a status."""
-        events = self._questions.astream(self._request, who=self._who)
+        events = self._questions.astream(self._request, self._scope, who=self._who)
         first = await anext(events)
 
         async def chunks() -> AsyncIterator[str]:

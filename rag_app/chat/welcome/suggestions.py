@@ -20,7 +20,7 @@ from generator.answer import AnswerReady
 from generator.request import AskRequest
 from indexing.error_log import logged
 from indexing.errors import CorpusNotFound, RagAppError
-from indexing.filter import Filter
+from indexing.scope import Scope
 from rag_app.chat.welcome.candidates import Candidate, candidates
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Suggestions:
     def __init__(self, corpus: Corpus, questions: QuestionQueue, ingest_queue: IngestQueue) -> None:
         self._corpus, self._questions, self._ingest_queue = corpus, questions, ingest_queue
         self._looks: LRUCache[str | None, tuple[str, FirstLook]] = LRUCache(256)
-        self._verdicts: LRUCache[tuple[str | None, str, str], bool] = LRUCache(1024)
+        self._verdicts: LRUCache[tuple[Scope, str, str], bool] = LRUCache(1024)
         self._pending: dict[str | None, None] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -125,14 +125,12 @@ class Suggestions:
                 return
         revision = self._corpus.revision
         with suppress(CorpusNotFound):
-            where = Filter(person=person)
-            latest = [one for one in self._corpus.documents(where=where) if one.words <= LONGEST]
-            overviews = [
-                self._corpus.overview(one.id, where=where) for one in latest[: -LATEST - 1 : -1]
-            ]
+            corpus = self._corpus.seen_by(Scope(person))
+            latest = [one for one in corpus.documents() if one.words <= LONGEST]
+            overviews = [corpus.overview(one.id) for one in latest[: -LATEST - 1 : -1]]
             look = FirstLook(overviews[0] if overviews else None)
             self._keep(person, revision, look)
-            for question in self._answerable(overviews, where, revision):
+            for question in self._answerable(overviews, corpus, revision):
                 look = replace(look, questions=(*look.questions, question))
                 self._keep(person, revision, look)
             self._keep(person, revision, replace(look, revision=revision))
@@ -141,12 +139,14 @@ class Suggestions:
         with self._lock:
             self._looks[person] = (revision, look)
 
-    def _answerable(self, overviews: list[Overview], where: Filter, revision: str) -> Iterator[str]:
+    def _answerable(
+        self, overviews: list[Overview], corpus: Corpus, revision: str
+    ) -> Iterator[str]:
         """Questions that are answered from where they were made: of each document in turn.
 
         Those that ask for one fact first; last what the latest documents can always be asked.
         """
-        candidates = [self._candidates(about, where) for about in overviews]
+        candidates = [self._candidates(about, corpus) for about in overviews]
         in_order = [one for round_ in zip_longest(*candidates) for one in round_ if one is not None]
         in_order.sort(key=lambda pair: pair[1].general)
         facts = [one for one in in_order if not one[1].request]
@@ -155,12 +155,12 @@ class Suggestions:
         for document, candidate in (*facts[:MOST_TRIES], *requests[:MOST_TRIES]):
             if len(questions) == SUGGESTIONS or self._is_over(revision):
                 return
-            if candidate.question not in questions and self._answers(document, candidate, where):
+            if candidate.question not in questions and self._answers(document, candidate, corpus):
                 questions.add(candidate.question)
                 yield candidate.question
 
-    def _candidates(self, about: Overview, where: Filter) -> list[tuple[Document, Candidate]]:
-        document = self._corpus.document(about.document, where=where)
+    def _candidates(self, about: Overview, corpus: Corpus) -> list[tuple[Document, Candidate]]:
+        document = corpus.document(about.document)
         return [(document, each) for each in candidates(document, about)]
 
     def _is_over(self, revision: str) -> bool:
@@ -170,17 +170,17 @@ class Suggestions:
                 return True
         return self._closed.is_set() or self._corpus.revision != revision
 
-    def _answers(self, document: Document, candidate: Candidate, where: Filter) -> bool:
+    def _answers(self, document: Document, candidate: Candidate, corpus: Corpus) -> bool:
         """Whether the documents probably answer a question, and from where it was made."""
-        key = (where.person, document.digest, candidate.question)
+        key = (corpus.scope, document.digest, candidate.question)
         if key not in self._verdicts:  # so that one more document does not have all asked again
-            answer = self._answer(AskRequest(candidate.question, "quote", where=where))
+            answer = self._answer(AskRequest(candidate.question, "quote"), corpus)
             self._verdicts[key] = answer is not None and _answers(answer, document, candidate)
         return self._verdicts[key]
 
-    def _answer(self, request: AskRequest) -> Answer | None:
+    def _answer(self, request: AskRequest, corpus: Corpus) -> Answer | None:
         """An answer without a place in the queue, in which nobody is to wait for it."""
-        for event in self._corpus.events(request, stop=self._closed):
+        for event in corpus.events(request, stop=self._closed):
             if isinstance(event, AnswerReady):
                 return event.answer
         return None

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from indexing.scope import Scope
 from indexing.store.collections import Collection
 from rag_app.corpus.contents.document_names import removable_documents
 from rag_app.corpus.indexes import Indexes
@@ -37,15 +38,17 @@ class CorpusCollections:
     Attributes:
         stores: Where they are.
         indexes: What is derived from them.
+        scope: What may be listed of them.
     """
 
     stores: Stores
     indexes: Indexes
+    scope: Scope
 
-    def all(self, *, person: str | None = None) -> list[Collection]:
-        """All collections that a person may read, in the order in which they were made."""
+    def all(self) -> list[Collection]:
+        """All collections that may be read, in the order in which they were made."""
         with self.stores.reading() as store:
-            return [one for one in store.collections.all() if one.readable_by(person)]
+            return [one for one in store.collections.all() if one.readable_by(self.scope)]
 
     def named(self, name: str) -> Collection:
         """The collection of a name."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from indexing.documents import Document, Figure
 from indexing.errors import DocumentNotFound
 from indexing.filter import Filter
+from indexing.scope import Scope
 from indexing.store.view import DocumentEntry, StoreView
 from indexing.walk import is_gone
 from rag_app.corpus.contents.document_names import documents_named, removable_documents
@@ -27,15 +28,17 @@ class CorpusDocuments:
     Attributes:
         stores: Where they are.
         indexes: What is derived from them.
+        scope: What may be read of them.
     """
 
     stores: Stores
     indexes: Indexes
+    scope: Scope
 
     def all(self, where: Filter) -> list[DocumentEntry]:
         """Those that a filter admits, in the order they were added."""
         with self.stores.reading() as store:
-            limited = store.limited(where)
+            limited = store.limited(where, self.scope)
             entries = limited.entries()
             people = limited.people_by_id() if where.participants else {}
         return [
@@ -62,7 +65,7 @@ class CorpusDocuments:
     def missing(self, where: Filter | None) -> list[DocumentEntry]:
         """Those whose file is no longer where it was, in any collection that has them."""
         with self.stores.reading() as store:
-            limited = store.limited(where)
+            limited = store.limited(where, self.scope)
             return [
                 entry
                 for entry in limited.entries()
@@ -72,7 +75,7 @@ class CorpusDocuments:
     def named(self, name: str, where: Filter | None) -> Document:
         """The whole document that a name stands for."""
         with self.stores.reading() as store:
-            limited = store.limited(where)
+            limited = store.limited(where, self.scope)
             return limited.document(document_named(name, limited))
 
     def overview(self, name: str, where: Filter | None) -> Overview:
@@ -80,7 +83,7 @@ class CorpusDocuments:
         from generator.overview.overview import overview
 
         with self.stores.reading() as store:
-            limited = store.limited(where)
+            limited = store.limited(where, self.scope)
             id_ = document_named(name, limited)
             document, passages = limited.document(id_), store.passages_of(id_)
             vectors = store.passage_vectors_of(id_)
@@ -89,7 +92,7 @@ class CorpusDocuments:
     def figure(self, document: str, key: str, where: Filter | None) -> Figure:
         """A figure of a document, by id, with its data."""
         with self.stores.reading() as store:
-            limited = store.limited(where)
+            limited = store.limited(where, self.scope)
             data = limited.pictures.figure(document, key)
             figures = limited.document(document).figures
         return replace(next(one for one in figures if one.key == key), data=data)
@@ -99,7 +102,7 @@ class CorpusDocuments:
         self.stores.connection()  # an absent corpus is an error, not an empty one
         with self.stores.writing() as store:
             limits = None if collection is None else Filter(collections=(collection,))
-            entries = store.limited(limits).entries()
+            entries = store.limited(limits, self.scope).entries()
             ids = dict.fromkeys(
                 id_ for name in names for id_ in removable_documents(str(name), entries)
             )

@@ -14,6 +14,7 @@ from indexing.documents import Document
 from indexing.errors import InvalidRequest, SpeakerNotFound
 from indexing.filter import Filter
 from indexing.loaders.charset import one_line
+from indexing.scope import Scope
 from indexing.store.view import StoreView
 from rag_app.corpus.contents.document_names import documents_named
 from rag_app.corpus.indexes import Indexes
@@ -60,10 +61,12 @@ class CorpusSpeakers:
     Attributes:
         stores: Where they are.
         indexes: What is derived from them.
+        scope: What may be read of them.
     """
 
     stores: Stores
     indexes: Indexes
+    scope: Scope
 
     def all(self, documents: Iterable[str] = (), *, where: Filter | None = None) -> list[Speaker]:
         """Everybody who speaks, by document, most words first.
@@ -73,7 +76,7 @@ class CorpusSpeakers:
             where: Limits by collection.
         """
         with self.stores.reading() as store:
-            limited = store.limited(where)
+            limited = store.limited(where, self.scope)
             ids = _ids(documents, limited)
             return [one for id_ in ids for one in _speakers(limited, id_)]
 
@@ -139,7 +142,7 @@ class CorpusSpeakers:
     ) -> list[Speaker]:
         """Set the names of documents in which somebody speaks, in one transaction."""
         with self.stores.writing() as store:
-            limited = store.limited(where)
+            limited = store.limited(where, self.scope)
             transcripts = [limited.document(id_) for id_ in _ids(documents, limited)]
             labels = {one.id: _labels(one, speaker) for one in transcripts}
             having = [one for one in transcripts if labels[one.id]]

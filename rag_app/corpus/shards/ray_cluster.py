@@ -117,7 +117,7 @@ class RemoteShards:
         states = [one for one in self.manifest.shards if one.documents]
         if not states:
             return []
-        limits = where and replace(where, collections=(), person=None)
+        limits = where and replace(where, collections=())
         question = ShardQuestion(
             parsed,
             embed(parsed.texts(by_sentence=by_sentence(ranking.documents))),

@@ -16,6 +16,7 @@ from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import CollectionNotFound, InvalidRequest
 from indexing.filter import Filter
+from indexing.scope import OWNER, Scope
 from indexing.store.collections import DEFAULT, NOBODY, RECOVERED, Collection, collection_name
 from indexing.store.file_states import FileState
 from indexing.store.repair.salvage import salvage
@@ -116,7 +117,7 @@ def test_a_document_put_again_stays_where_it_is(store: Store) -> None:
 )
 def test_who_may_read_what(person: str | None, names: set[str], store: Store) -> None:
     def readable() -> set[str]:
-        return {one.id for one in store.limited(Filter(person=person)).entries()}
+        return {one.id for one in store.limited(None, Scope(person)).entries()}
 
     assert readable() == names
     store.collections.share("Ana's")
@@ -128,16 +129,17 @@ def test_who_may_read_what(person: str | None, names: set[str], store: Store) ->
 
 
 def test_names_that_are_none_or_not_to_be_known(store: Store) -> None:
-    def error(where: Filter) -> str:
+    def error(where: Filter, scope: Scope = OWNER) -> str:
         with pytest.raises(CollectionNotFound) as raised:
-            store.limited(where)
+            store.limited(where, scope)
         return str(raised.value)
 
     known = "Anas: no such collection; there are: default, Ana's"
     assert error(Filter(collections=("Anas",))) == known
     hidden = "Ana's: no such collection; there are: default"
-    assert error(Filter(collections=("Ana's",), person="bob")) == hidden
-    assert [one.id for one in store.limited(Filter(collections=("  Ana's ",))).entries()] == [A, B]
+    assert error(Filter(collections=("Ana's",)), Scope("bob")) == hidden
+    spaced = store.limited(Filter(collections=("  Ana's ",)), OWNER)
+    assert [one.id for one in spaced.entries()] == [A, B]
 
 
 @pytest.mark.parametrize(
@@ -239,7 +241,7 @@ def test_nobody_sees_by_a_repair_what_was_private(
         assert one.owner == (
             NOBODY if one.name.startswith(RECOVERED) else "ana" if one.name != DEFAULT else None
         )
-    assert {one.id for one in store.limited(Filter(person="bob")).entries()} == {A}
+    assert {one.id for one in store.limited(None, Scope("bob")).entries()} == {A}
 
 
 def test_what_is_salvaged_is_where_it_was(store: Store, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CollectionNotFound, DocumentNotFound, InvalidRequest
-from indexing.filter import Filter
+from indexing.scope import Scope
 from rag_app.corpus.access import Access
 from rag_app.corpus.corpus import Corpus
 
@@ -44,7 +44,7 @@ def test_one_rule_for_lists_searches_and_changes(person: str | None, corpus: Cor
     assert [one.name for one in access.collections()] == [
         name for name in OWNERS if readable(name, person)
     ]
-    hits = corpus.search("What does it say?", k=99, where=access.limits)
+    hits = access.seen.search("What does it say?", k=99)
     assert {titles[hit.document] for hit in hits} == seen
     for id_, title in titles.items():
         mine = [n for n in HELD[title] if person is None or OWNERS[n] in {None, person}]
@@ -60,19 +60,19 @@ def test_one_rule_for_lists_searches_and_changes(person: str | None, corpus: Cor
 
 
 def test_names_of_others_are_not_known(corpus: Corpus) -> None:
-    eve = Access(corpus, "eve").limits
+    eve = Access(corpus, "eve").seen
     for name in ("ana/diary", next(o.id for o in corpus.documents() if o.title == "ana/diary")):
         with pytest.raises(DocumentNotFound):
-            corpus.document(name, where=eve)
+            eve.document(name)
         with pytest.raises(DocumentNotFound):
-            corpus.overview(name, where=eve)
+            eve.overview(name)
         with pytest.raises(DocumentNotFound):
-            corpus.search("diary", where=Filter(documents=(name,), person="eve"))
+            eve.search("diary", documents=[name])
     with pytest.raises(CollectionNotFound, match="default, club, bob"):
-        corpus.search("diary", where=Filter(collections=("ana",), person="eve"))
-    assert corpus.document("bob/plan", where=eve).title == "bob/plan"
-    assert corpus.document("ana/plan").id == corpus.document("bob/plan", where=eve).id
-    assert {hit.title for hit in corpus.search("plan", where=eve)} == {
+        eve.search("diary", collections=["ana"])
+    assert eve.document("bob/plan").title == "bob/plan"
+    assert corpus.document("ana/plan").id == eve.document("bob/plan").id
+    assert {hit.title for hit in eve.search("plan")} == {
         "default/menu",
         "bob/plan",
         "club/rules",
@@ -84,9 +84,9 @@ def test_names_of_others_are_not_known(corpus: Corpus) -> None:
     ["What documents do you have?", "Summarize ana/diary", "Which documents mention the diary?"],
 )
 def test_no_answer_tells_of_what_is_not_to_be_seen(question: str, corpus: Corpus) -> None:
-    hers = corpus.ask(question, where=Filter(person="ana"))
+    hers = corpus.seen_by(Scope("ana")).ask(question)
     assert "diary" in hers.text.replace("“diary”", "")
-    answer = corpus.ask(question, where=Filter(person="eve"))
+    answer = corpus.seen_by(Scope("eve")).ask(question)
     quoted = [one.title for one in (*answer.citations, *answer.closest)]
     assert "diary says" not in answer.text and "ana/" not in answer.text
     assert not [title for title in quoted if title.startswith("ana/")]
@@ -98,11 +98,9 @@ def test_who_sees_no_document_is_told_of_none(tmp_path: Path, encoder: Encoder) 
         assert (eve.collections(), eve.visible()) == ([], frozenset())
         corpus.collections.create("ana", owner="ana")
         corpus.add_text("The mast fell.", name="log", collection="ana")
-        assert corpus.search("Which mast fell?", where=eve.limits) == []
-        assert corpus.ask("Which mast fell?", where=eve.limits).abstained
-        assert (
-            corpus.ask("How many documents do you have?", where=eve.limits).text == "0 documents:"
-        )
+        assert eve.seen.search("Which mast fell?") == []
+        assert eve.seen.ask("Which mast fell?").abstained
+        assert eve.seen.ask("How many documents do you have?").text == "0 documents:"
         assert eve.visible() == frozenset()
 
 

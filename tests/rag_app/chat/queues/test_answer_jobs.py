@@ -14,6 +14,7 @@ from generator.position_check import PositionCheck, Variant
 from generator.request import AskRequest
 from indexing.error_log import LOG_NAME
 from indexing.errors import InvalidRequest
+from indexing.scope import OWNER
 from rag_app.chat.conversation import (
     Conversation,
     Exchange,
@@ -84,7 +85,7 @@ def test_a_check_is_saved_with_its_answer(tmp_path: Path) -> None:
     corpus, store, jobs = make_jobs(tmp_path)
     key = new_key()
     store.save(key, CONVERSATION)
-    jobs.check(key, CONVERSATION, 1)
+    jobs.check(key, CONVERSATION, 1, OWNER)
     wait(jobs, CONVERSATION)
     saved = store.get(key, CONVERSATION.id)
     assert saved == CONVERSATION.with_exchange(
@@ -102,7 +103,7 @@ def test_a_check_that_is_stopped_leaves_the_answer_as_it_was(tmp_path: Path) -> 
     corpus.gate = threading.Event()
     key = new_key()
     store.save(key, CONVERSATION)
-    job = jobs.check(key, CONVERSATION, 0)
+    job = jobs.check(key, CONVERSATION, 0, OWNER)
     assert corpus.gate.wait(PATIENCE)
     assert "Asking" in view.live(job.exchange, 0) and "1 of 3" in view.live(job.exchange, 0)
     jobs.stop(CONVERSATION)
@@ -111,7 +112,7 @@ def test_a_check_that_is_stopped_leaves_the_answer_as_it_was(tmp_path: Path) -> 
     questions = jobs._questions  # and the queue goes on
     corpus.gate = None
     check = questions.check(
-        AskRequest("Why?"), USUAL, who=key, stop=threading.Event(), progress=lambda *_: None
+        AskRequest("Why?"), OWNER, USUAL, who=key, stop=threading.Event(), progress=lambda *_: None
     )
     assert check == CHECK
 
@@ -136,13 +137,13 @@ def test_an_answer_is_stopped_at_once_whatever_its_thread_does(tmp_path: Path) -
     corpus, store = Stubborn(tmp_path / "corpus"), ConversationStore(tmp_path / "store")
     jobs, key = AnswerJobs(QuestionQueue(corpus), store), new_key()
     new = Conversation.new()
-    job = jobs.start(key, new, Exchange("Why?", "free"))
+    job = jobs.start(key, new, Exchange("Why?", "free"), OWNER)
     assert corpus.begun.wait(PATIENCE)
     jobs.stop(new)
     assert jobs.of(new) is None and job.exchange.state == "stopped"  # and the gate is still closed
     saved = store.get(key, new.id)
     assert saved is not None and saved.exchanges[0].state == "stopped"
-    following = jobs.start(key, saved, Exchange("And now?", "free"))
+    following = jobs.start(key, saved, Exchange("And now?", "free"), OWNER)
     corpus.gate.set()
     wait(jobs, new)
     assert job.exchange.state == "stopped" and job.exchange.text == ""
@@ -179,7 +180,7 @@ def test_a_conversation_deleted_while_it_is_answered_stays_deleted(tmp_path: Pat
     corpus, store = Slow(tmp_path / "corpus"), ConversationStore(tmp_path / "store")
     jobs, key = AnswerJobs(QuestionQueue(corpus), store), new_key()
     conversation = Conversation.new()
-    job = jobs.start(key, conversation, Exchange("Why?", "free"))
+    job = jobs.start(key, conversation, Exchange("Why?", "free"), OWNER)
     assert corpus.begun.wait(PATIENCE) and len(store.all(key)) == 1
     jobs.delete(new_key(), conversation.id)  # of somebody else: nothing happens
     assert not job.deleted and len(store.all(key)) == 1
@@ -192,9 +193,9 @@ def test_a_conversation_deleted_while_it_is_answered_stays_deleted(tmp_path: Pat
 def test_a_second_question_does_not_disturb_the_first(tmp_path: Path) -> None:
     _, store, jobs = make_jobs(tmp_path)
     key, conversation = new_key(), Conversation.new()
-    jobs._jobs[conversation.id] = AnswerJob(key, conversation, Exchange("Why?"))
+    jobs._jobs[conversation.id] = AnswerJob(key, conversation, Exchange("Why?"), OWNER)
     with pytest.raises(InvalidRequest, match="waiting for an answer"):
-        jobs.start(key, conversation, Exchange("What?"))
+        jobs.start(key, conversation, Exchange("What?"), OWNER)
     assert store.all(key) == []
 
 
@@ -203,7 +204,7 @@ def test_a_rating_given_while_an_answer_is_checked_is_kept(tmp_path: Path) -> No
     jobs, key = AnswerJobs(QuestionQueue(corpus), conversations), new_key()
     conversations.save(key, CONVERSATION)
     corpus.gate = threading.Event()
-    job = jobs.check(key, CONVERSATION, 0)
+    job = jobs.check(key, CONVERSATION, 0, OWNER)
     assert corpus.gate.wait(PATIENCE)
     jobs.update(key, CONVERSATION.id, lambda one: one.rated(0, "up").rated(1, "down"))
     jobs.update(key, CONVERSATION.id, lambda one: one.named("Rain"))
@@ -230,9 +231,9 @@ def test_an_unexpected_error_is_logged_with_its_traceback(
     key = new_key()
     store.save(key, CONVERSATION)
     if check:
-        job = jobs.check(key, CONVERSATION, 1)
+        job = jobs.check(key, CONVERSATION, 1, OWNER)
     else:
-        job = jobs.start(key, CONVERSATION, Exchange("What?"))
+        job = jobs.start(key, CONVERSATION, Exchange("What?"), OWNER)
     wait(jobs, CONVERSATION)
     assert f"(ZeroDivisionError: a bug); details: {tmp_path / LOG_NAME}" in job.exchange.note
     assert "in fail" in (tmp_path / LOG_NAME).read_text()

@@ -12,6 +12,7 @@ from generator.answer import Answer, AnswerReady, Event
 from generator.request import AskRequest
 from generator.settings import GeneratorSettings
 from indexing.models.graphs.cores import Cores
+from indexing.scope import OWNER
 from rag_app.chat.queues.question_queue import QuestionQueue, Waiting
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import PATIENCE
@@ -34,13 +35,15 @@ class Gated(Corpus):
 
 
 def ask(questions: QuestionQueue, request: AskRequest) -> list[Event | Waiting]:
-    return list(questions.stream(request, who="another"))
+    return list(questions.stream(request, OWNER, who="another"))
 
 
 def behind_a_slow_answer(corpus: Gated) -> tuple[QuestionQueue, threading.Thread]:
     questions = QuestionQueue(corpus)
     slow = AskRequest("slow", "free")
-    thread = threading.Thread(target=lambda: list(questions.stream(slow, who="one")), daemon=True)
+    thread = threading.Thread(
+        target=lambda: list(questions.stream(slow, OWNER, who="one")), daemon=True
+    )
     thread.start()
     assert corpus.begun.wait(PATIENCE)
     return questions, thread
@@ -60,16 +63,20 @@ def test_as_many_quotes_at_once_as_there_are_cores(tmp_path: Path) -> None:
     corpus = Gated(tmp_path)
     questions = QuestionQueue(corpus, Cores(2))
     slow = AskRequest("slow", "quote")
-    thread = threading.Thread(target=lambda: list(questions.stream(slow, who="one")), daemon=True)
+    thread = threading.Thread(
+        target=lambda: list(questions.stream(slow, OWNER, who="one")), daemon=True
+    )
     thread.start()
     assert corpus.begun.wait(PATIENCE)
     (ready,) = ask(questions, AskRequest("quick", "quote"))
     assert isinstance(ready, AnswerReady) and thread.is_alive()
     corpus.begun.clear()
-    second = threading.Thread(target=lambda: list(questions.stream(slow, who="two")), daemon=True)
+    second = threading.Thread(
+        target=lambda: list(questions.stream(slow, OWNER, who="two")), daemon=True
+    )
     second.start()
     assert corpus.begun.wait(PATIENCE)
-    third = questions.stream(slow, who="three")
+    third = questions.stream(slow, OWNER, who="three")
     assert next(third) == Waiting(2)
     corpus.gate.set()
     assert isinstance(list(third)[-1], AnswerReady)
@@ -89,7 +96,7 @@ def test_what_needs_the_language_model_waits_for_it(
 ) -> None:
     corpus = Gated(tmp_path, settings)
     questions, thread = behind_a_slow_answer(corpus)
-    events = questions.stream(AskRequest("quick", mode), who="another")
+    events = questions.stream(AskRequest("quick", mode), OWNER, who="another")
     assert next(events) == Waiting(1)
     corpus.gate.set()
     assert isinstance(list(events)[-1], AnswerReady)

@@ -13,6 +13,7 @@ import pytest
 
 from generator.answer import Answer, Citation
 from indexing.filter import Filter
+from indexing.scope import Scope
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.conversation_store import ConversationStore, login_key
 from rag_app.corpus.corpus import Corpus
@@ -216,10 +217,10 @@ def test_no_file_is_served_and_no_folder_watched(
 def test_files_of_one_name_are_two_documents(team_server: Served, anns: Theirs) -> None:
     with Corpus(team_server.folder) as corpus:
         for user, hour in (("ann", "six"), ("bob", "seven")):
-            where = Filter(collections=(user,), person=user)
-            (notes,) = [one for one in corpus.documents(where=where) if one.title == "notes"]
-            assert hour in corpus.document(notes.id, where=where).text
-            assert corpus.document("notes", where=where).id == notes.id
+            where, seen = Filter(collections=(user,)), corpus.seen_by(Scope(user))
+            (notes,) = [one for one in seen.documents(where=where) if one.title == "notes"]
+            assert hour in seen.document(notes.id, where=where).text
+            assert seen.document("notes", where=where).id == notes.id
             assert hour in Path(notes.path).read_text(encoding="utf-8")
         owners = {one.name: (one.owner, one.shared) for one in corpus.collections.all()}
     assert owners == {"default": (None, False), "ann": ("ann", False), "bob": ("bob", False)}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexing.error_log import LOG_NAME
-from indexing.filter import Filter
+from indexing.scope import Scope
 from rag_app.chat.application import Application
 from rag_app.chat.welcome.suggestions import LEAST_PROBABILITY, FirstLook
 from rag_app.corpus.corpus import Corpus
@@ -98,7 +98,7 @@ def test_for_files_of_ones_own_something_is_always_suggested(name: str, app: App
     look = looked(app, "own")
     assert len(look.questions) >= 2
     for question in look.questions:
-        answer = corpus.ask(question, where=Filter(person="own"))
+        answer = corpus.seen_by(Scope("own")).ask(question)
         assert not answer.abstained and name in question
         assert {one.document for one in answer.citations} == {id_}
     corpus.remove([id_])

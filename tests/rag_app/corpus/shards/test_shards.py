@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -19,6 +20,7 @@ from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CollectionNotFound, CorpusDamaged, CorpusNotFound, InvalidRequest
 from indexing.filter import Filter
+from indexing.scope import OWNER, Scope
 from indexing.store.store import Store
 from indexing.store.transfer import transfer
 from rag_app.corpus.corpus import Corpus
@@ -27,7 +29,8 @@ from rag_app.corpus.shards.shards import Shards
 from retriever.similar_documents import similar_documents
 
 QUESTIONS = ("Where did the probe fall?", "What did Ana say about the ferry? Who paid?", "soup")
-FILTERS = (None, Filter(collections=("second",)), Filter(speaker="Ana"), Filter(person="eve"))
+FILTERS = (None, Filter(collections=("second",)), Filter(speaker="Ana"))
+SCOPES = (OWNER, Scope("eve"))
 DOCUMENTS = {
     f"talk-{n}.txt": f"Ana: The probe {n} fell into the lake.\nBob: The ferry cost {n * 7} euros.\n"
     + f"Ana: Soup number {n % 3} is served at noon.\n" * (n + 1) * 3
@@ -67,10 +70,13 @@ def check_equal(corpus: Corpus, manifest: ShardManifest | None = None) -> None:
     assert manifest is not None
     assert sum(one.documents for one in manifest.shards) == len(corpus.documents())
     for question in QUESTIONS:
-        for where in FILTERS:
-            hits = corpus.search(question, k=6, where=where)
-            assert hits == in_one_piece(corpus, question, where), (question, where)
-            assert hits or where == Filter(person="eve")
+        for scope, where in product(SCOPES, FILTERS):
+            if scope != OWNER and where is not None and where.collections:
+                continue  # which eve does not know of
+            seen = corpus.seen_by(scope)
+            hits = seen.search(question, k=6, where=where)
+            assert hits == in_one_piece(seen, question, where), (question, scope, where)
+            assert hits or scope != OWNER
     with corpus.reading() as now:
         for entry in corpus.documents()[:2]:
             expected = similar_documents(entry.id, [(now.store, now.snapshot)], k=4)
