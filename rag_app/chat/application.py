@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gradio import Blocks
 
     from generator.answer import Mode
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shared_corpus import SharedCorpus
 
 UPLOADS = "uploads"
 CHATS = ".chats"
@@ -54,7 +54,7 @@ class Application:
         measurements: Builds the view that measures, for engineers; None where there is none.
     """
 
-    corpus: Corpus
+    corpus: SharedCorpus
     answer: Mode
     questions: QuestionQueue
     conversations: ConversationStore
@@ -79,7 +79,7 @@ class Application:
     @classmethod
     def over(
         cls,
-        corpus: Corpus,
+        corpus: SharedCorpus,
         *,
         answer: Mode = "quote",
         model_named: bool = False,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rag_app.chat.queues.ingest_queue import IngestQueue
     from rag_app.chat.readiness import Readiness
     from rag_app.chat.welcome.suggestions import Suggestions
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shared_corpus import SharedCorpus
 
 
 class Changes:
@@ -28,7 +28,7 @@ class Changes:
 
     def __init__(
         self,
-        corpus: Corpus,
+        corpus: SharedCorpus,
         ingest_queue: IngestQueue,
         conversations: ConversationStore,
         suggestions: Suggestions,

@@ -11,7 +11,7 @@ from rag_app.chat.write_lock import patiently
 from rag_app.corpus.access import Access
 
 if TYPE_CHECKING:
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shared_corpus import SharedCorpus
 
 
 class CollectionList:
@@ -20,7 +20,7 @@ class CollectionList:
     A person is a login name; None where nobody logs in.
     """
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: SharedCorpus) -> None:
         self._corpus = corpus
 
     def entries(self, person: str | None) -> list[Collection]:

@@ -19,7 +19,7 @@ from rag_app.corpus.access import Access
 if TYPE_CHECKING:
     from indexing.store.view import DocumentEntry
     from rag_app.chat.uploads import Uploads
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shared_corpus import SharedCorpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class DocumentList:
         uploads: Uploaded files; they are deleted with their documents.
     """
 
-    def __init__(self, corpus: Corpus, uploads: Uploads) -> None:
+    def __init__(self, corpus: SharedCorpus, uploads: Uploads) -> None:
         self._corpus, self._uploads = corpus, uploads
 
     def entries(
@@ -61,7 +61,7 @@ class DocumentList:
     def is_empty(self, person: str | None) -> bool:
         """Whether there is no document that a person may see."""
         try:
-            with self._corpus.reading() as now:
+            with self._corpus.seen_by(OWNER).reading() as now:
                 return now.store.limited(None, Scope(person)).is_empty
         except CorpusNotFound:
             return True

@@ -26,7 +26,7 @@ from indexing.models.server.server_name import PREFIX, is_remote, parse_server_n
 from rag_app.chat.model_address import USUAL, check_address, is_elsewhere
 
 if TYPE_CHECKING:
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shared_corpus import SharedCorpus
 
 FILE = ".model.json"
 PROBE = "Reply with the word: ready"
@@ -85,7 +85,7 @@ class ModelChoice:
         people: Everybody who may log in; nobody where that is not needed.
     """
 
-    def __init__(self, corpus: Corpus, *, fixed: bool, people: Sequence[str] = ()) -> None:
+    def __init__(self, corpus: SharedCorpus, *, fixed: bool, people: Sequence[str] = ()) -> None:
         self._corpus, self._fixed, self._people = corpus, fixed, people
         self._file = corpus.folder / FILE
         self._lock, self._testing = threading.Lock(), threading.Lock()

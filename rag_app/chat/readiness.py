@@ -9,7 +9,7 @@ from indexing.errors import RagAppError
 from indexing.scope import OWNER
 
 if TYPE_CHECKING:
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shared_corpus import SharedCorpus
 
 
 class Readiness:
@@ -22,7 +22,7 @@ class Readiness:
         is_loading: Whether it is at it, which the page says.
     """
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: SharedCorpus) -> None:
         self._corpus = corpus
         self.is_loading = False
 

@@ -13,7 +13,7 @@ from rag_app.corpus.access import Access
 if TYPE_CHECKING:
     from indexing.store.collections import Collection
     from rag_app.chat.conversation_store import ConversationStore
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shared_corpus import SharedCorpus
 
 MAX_NAMES = 5  # of people that a sentence names
 
@@ -28,7 +28,7 @@ class RemovalNotices:
     """
 
     def __init__(
-        self, corpus: Corpus, conversations: ConversationStore, people: Sequence[str]
+        self, corpus: SharedCorpus, conversations: ConversationStore, people: Sequence[str]
     ) -> None:
         self._corpus, self._conversations, self._people = corpus, conversations, people
 

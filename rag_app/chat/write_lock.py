@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from indexing.errors import CorpusLocked
-from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.shared_corpus import SharedCorpus
 
 LOCK_TIMEOUT = 5  # seconds to wait for another writer
 
 
-def patiently(corpus: Corpus, change: Callable[[], object], failure: str) -> None:
+def patiently(corpus: SharedCorpus, change: Callable[[], object], failure: str) -> None:
     """Make a change as soon as nobody else writes.
 
     Args:

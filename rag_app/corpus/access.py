@@ -18,6 +18,7 @@ from indexing.errors import CollectionNotFound, CorpusNotFound
 from indexing.scope import Scope
 from indexing.store.collections import Collection
 from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.shared_corpus import SharedCorpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Access:
         person: A login name; None may do everything.
     """
 
-    corpus: Corpus
+    corpus: SharedCorpus
     person: str | None
 
     @property

@@ -27,7 +27,7 @@ from rag_app.chat.viewer.recording import belongs, is_recording, recording, tran
 if TYPE_CHECKING:
     from indexing.index_report import IndexReport
     from rag_app.chat.uploads import Received, Uploads
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shared_corpus import SharedCorpus
 
 MAX_LISTED = 200  # latest files
 ADOPT_SECONDS = 10.0  # between looks at what other servers have left
@@ -53,7 +53,7 @@ class IngestQueue:
         cores: Whoever else computes shares them; None for nobody.
     """
 
-    def __init__(self, corpus: Corpus, uploads: Uploads, cores: Cores | None = None) -> None:
+    def __init__(self, corpus: SharedCorpus, uploads: Uploads, cores: Cores | None = None) -> None:
         self._corpus, self._files = corpus, uploads
         self._cores = cores or Cores()
         self._collections = CollectionList(corpus)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from generator.position_check import PositionCheck
     from generator.request import AskRequest
     from indexing.scope import Scope
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shared_corpus import SharedCorpus
 
 POLL_SECONDS = 0.25  # between looks at the queue and at `stop`
 PAUSE = 10.0  # seconds without an answer, after which memory that was freed is given back
@@ -54,7 +54,7 @@ class QuestionQueue:
         cores: Whoever else computes shares them; None for nobody.
     """
 
-    def __init__(self, corpus: Corpus, cores: Cores | None = None) -> None:
+    def __init__(self, corpus: SharedCorpus, cores: Cores | None = None) -> None:
         self.corpus = corpus
         self._cores = cores or Cores()
         self._quotes = FairQueue(min(self._cores.count, MOST_AT_ONCE))

@@ -13,10 +13,11 @@ from cachetools import LRUCache
 
 from indexing.documents import Document
 from indexing.files import FileReader
+from indexing.scope import OWNER
 from indexing.store.file_states import FileState
 
 if TYPE_CHECKING:
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shared_corpus import SharedCorpus
 
 GONE = "The file is no longer where it was. This is its text, as it was read."
 CHANGED = "The file has changed since it was read. This is its text, as it was then."
@@ -45,7 +46,7 @@ class Original:
 class Originals:
     """Finds the files of documents; what may have changed is read again and compared."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: SharedCorpus) -> None:
         self._corpus = corpus
         # which waits for no file that is being indexed
         self._reader = FileReader(corpus.limits, corpus.ocr)
@@ -70,7 +71,7 @@ class Originals:
 
     def _was_read(self, document: Document, state: FileState) -> bool:
         """Whether a collection that holds the document read its file in this state."""
-        with self._corpus.reading() as now:
+        with self._corpus.seen_by(OWNER).reading() as now:
             names = [
                 name for name, path, *_ in now.store.places(document.id) if path == document.path
             ]
@@ -84,7 +85,9 @@ class Originals:
         with self._lock:  # not over the file, which may be large, or on a slow disk
             known: bool | None = self._same.get(key)
         if known is None:
-            with self._corpus.reading() as now:  # what it knows of pictures is not read again
+            with self._corpus.seen_by(
+                OWNER
+            ).reading() as now:  # what it knows of pictures is not read again
                 entries = self._reader.read(
                     path, readings=ChainMap({}, now.store.pictures.readings())
                 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.errors import RagAppError
-from indexing.scope import Scope
+from indexing.scope import OWNER, Scope
 from rag_app.chat.viewer.original import Original, Originals
 from rag_app.chat.viewer.page_pictures import Box, PagePictures
 from rag_app.chat.viewer.recording import Recording, recording
@@ -15,7 +15,7 @@ from rag_app.chat.viewer.scanned_boxes import boxes
 
 if TYPE_CHECKING:
     from indexing.documents import Document, Figure
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shared_corpus import SharedCorpus
 
 NOT_DRAWN = "The pages cannot be shown as pictures here: {}. This is their text."
 
@@ -57,7 +57,7 @@ class PageBoxes:
 class Viewer:
     """Opens documents."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: SharedCorpus) -> None:
         self._corpus = corpus
         self._originals, self._pictures = Originals(corpus), PagePictures()
 
@@ -130,7 +130,7 @@ class Viewer:
     def _boxes(
         self, document: Document, original: Original, start: int, end: int
     ) -> Iterator[PageBoxes]:
-        with self._corpus.reading() as now:
+        with self._corpus.seen_by(OWNER).reading() as now:
             readings = now.store.pictures.readings_of(document.id) if document.recognised else {}
         for page in document.pages:
             first, last = max(start, page.start), min(end, page.end)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from generator.answer import Answer
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shared_corpus import SharedCorpus
 
 
 def file_name(path: str) -> str:
@@ -32,6 +32,6 @@ def without_places(answer: Answer) -> Answer:
     return replace(answer, citations=citations, closest=closest, model=model, made=made)
 
 
-def without_folder(message: str, corpus: Corpus) -> str:
+def without_folder(message: str, corpus: SharedCorpus) -> str:
     """A message that does not say where the corpus lies."""
     return message.replace(str(corpus.folder), "the corpus")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from generator.overview.overview import Quote as DocumentQuote
     from rag_app.chat.application import Application
     from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shared_corpus import SharedCorpus
 
 Tool = TypeVar("Tool", bound=Callable[..., Any])
 
@@ -243,7 +244,7 @@ def _scope(context: Context[Any, Any]) -> Scope:
 
 
 @contextmanager
-def tool_errors(corpus: Corpus) -> Iterator[None]:
+def tool_errors(corpus: SharedCorpus) -> Iterator[None]:
     """Report errors of ours to the caller of a tool, without where the corpus lies."""
     try:
         yield

@@ -39,7 +39,7 @@ from rag_app.request_fields import ask_request, fields_of
 if TYPE_CHECKING:
     from generator.answer import Mode
     from rag_app.chat.application import Application
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shared_corpus import SharedCorpus
 
 MODELS: dict[str, Mode | None] = {"rag-app": None, "rag-app-quote": "quote", "rag-app-free": "free"}
 
@@ -291,7 +291,7 @@ def _event(values: Json) -> str:
     return f"data: {json.dumps(values, ensure_ascii=False)}\n\n"
 
 
-def _error_of(error: RagAppError, corpus: Corpus) -> JSONResponse:
+def _error_of(error: RagAppError, corpus: SharedCorpus) -> JSONResponse:
     """The response to an error of ours, without where the corpus lies."""
     message = without_folder(str(error), corpus)
     if isinstance(error, Busy):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rag_app.chat.queues.ingest_queue import IngestQueue
     from rag_app.chat.queues.question_queue import QuestionQueue
     from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.shared_corpus import SharedCorpus
 
 SUGGESTIONS = 3
 LATEST = 12  # documents that questions are made of
@@ -63,7 +64,9 @@ class Suggestions:
         ingest_queue: Files that are still to be read.
     """
 
-    def __init__(self, corpus: Corpus, questions: QuestionQueue, ingest_queue: IngestQueue) -> None:
+    def __init__(
+        self, corpus: SharedCorpus, questions: QuestionQueue, ingest_queue: IngestQueue
+    ) -> None:
         self._corpus, self._questions, self._ingest_queue = corpus, questions, ingest_queue
         self._looks: LRUCache[str | None, tuple[str, FirstLook]] = LRUCache(256)
         self._verdicts: LRUCache[tuple[Scope, str, str], bool] = LRUCache(1024)
