@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from indexing.index_report import IndexReport, Progress
     from indexing.limits import FileLimits
     from indexing.ocr.reading import OcrSettings
+    from indexing.scope import Scope
     from indexing.store.collections import Collection
     from indexing.store.repair.verification import Damage
     from indexing.store.view import DocumentEntry
@@ -82,6 +83,7 @@ __all__ = [
     "Quote",
     "RagAppError",
     "RepairReport",
+    "Scope",
     "ShortAnswer",
     "Speaker",
     "SpeakerShare",
@@ -121,6 +123,7 @@ _HOMES = {
     "PassageHit": "indexing.documents",
     "Progress": "indexing.index_report",
     "RagAppError": "indexing.errors",
+    "Scope": "indexing.scope",
     "ShortAnswer": "generator.answer",
     "Quote": "generator.overview.overview",
     "Speaker": "rag_app.corpus.contents.speakers",
