@@ -35,7 +35,8 @@ CONVERSATION = "the conversation"
 UNSUPPORTED_MARK = "[unsupported]"
 """What follows a sentence of a generated answer that neither quote nor excerpt supports."""
 
-_MARKER = re.compile(r"\[([0-9]{1,3})\]")
+MARK = re.compile(r"\[(?:([0-9]{1,3})|unsupported)\]")
+"""A marker, with its number, or the mark of a sentence that nothing supports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +180,9 @@ def marker_spans(text: str, mode: Mode) -> Iterator[MarkerSpan]:
             only markers have their form.
     """
     if mode == "free":
-        for mark in _MARKER.finditer(text):
-            yield MarkerSpan(int(mark[1]), *mark.span())
+        for mark in MARK.finditer(text):
+            if mark[1]:
+                yield MarkerSpan(int(mark[1]), *mark.span())
         return
     at, number = 0, 1
     for line in text.split("\n"):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from generator.answer import NOT_SAID, UNSUPPORTED_MARK
+from generator.answer import MARK, NOT_SAID, UNSUPPORTED_MARK
 from generator.attribution.citer import Citer
 from indexing.text.sentences import sentences
 
-_MARKER = re.compile(r" ?\[(?:\d{1,3}|unsupported)\]")
+_MARKER = re.compile(f" ?{MARK.pattern}")
 # The end of a text that may become a marker, or markers within each other.
 _UNSURE = re.compile(r"\s*(?:\[[\d\[\] a-z]{0,24})?\Z")
 

@@ -24,36 +24,19 @@ from indexing.text.language import ENGLISH, language_of, language_of_question
 from indexing.text.terms import Rarity, content_stems, content_words, stem, topic_words
 
 _UNRELATED = 0.4  # cosine of two words that have nothing to do with each other, or less
-_CACHE_SIZE = 50_000  # words whose vectors are cached; 75 MB with 384 dimensions
 
 
+@dataclass(frozen=True, slots=True)
 class WordVectors:
-    """Vectors of single words, cached from question to question.
-
-    Args:
-        embed: Texts to normalised vectors, (n, d) float32.
-        scale: Of their cosines.
+    """Vectors of sentences and of single words.
 
     Attributes:
+        embed: Texts to normalised vectors, (n, d) float32; it keeps those that it has made.
         scale: Of their cosines.
     """
 
-    def __init__(self, embed: Embed, scale: CosineScale = PACKAGED) -> None:
-        self._embed, self.scale = embed, scale
-        self._cache: dict[str, Vectors] = {}
-
-    def embed(self, texts: Sequence[str], words: Sequence[str]) -> tuple[Vectors, Vectors]:
-        """Vectors of texts (n, d) and of words (m, d), in one call for all that is new."""
-        cache = dict(self._cache)
-        new = [word for word in dict.fromkeys(words) if word not in cache]
-        vectors = self._embed([*texts, *new])
-        cache.update(zip(new, vectors[len(texts) :], strict=True))
-        self._cache = cache if len(cache) <= _CACHE_SIZE else {}
-        of_words = [cache[word] for word in words]
-        width = vectors.shape[1:]
-        return vectors[: len(texts)], np.stack(of_words) if of_words else np.zeros(
-            (0, *width), "f4"
-        )
+    embed: Embed
+    scale: CosineScale = PACKAGED
 
 
 @dataclass(frozen=True)
@@ -108,7 +91,8 @@ class SentenceFeatures:
         content = [content_words(*each) for each in zip(texts, languages, strict=True)]
         topic = topic_words(query, asked)
         vocabulary = sorted({word for each in content for word in each})
-        vectors, word_vectors = words.embed([query, *texts], [*topic, *vocabulary])
+        both = words.embed([query, *texts, *topic, *vocabulary])
+        vectors, word_vectors = both[: len(texts) + 1], both[len(texts) + 1 :]
         stems = [content_stems(*each) for each in zip(texts, languages, strict=True)]
         rarity = Rarity(stems)
         weights = np.array([rarity.of(stem(word, asked)) for word in topic], np.float32)

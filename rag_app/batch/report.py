@@ -6,13 +6,12 @@ Content-Security-Policy forbids scripts and external resources.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generator.answer import marker_spans
+from generator.answer import MARK, marker_spans
 from indexing.errors import InputError
 from indexing.text.disfluency import without_noise
 from rag_app.short_answer import Emphasis, emphasis
@@ -20,7 +19,6 @@ from rag_app.short_answer import Emphasis, emphasis
 Json = dict[str, Any]
 
 EVERYTHING = "All documents"
-_MARKER = re.compile(r"\[(\d+|unsupported)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +113,8 @@ def pieces(answer: Json) -> Iterator[Piece]:
     offset = 0
     for text, unsupported in _split(answer["answer"], answer["unsupported"]):
         at = 0
-        for match in _MARKER.finditer(text):
-            number = int(match[1]) if match[1].isdecimal() else None
+        for match in MARK.finditer(text):
+            number = int(match[1]) if match[1] else None
             doubt = number is None and not unsupported and answer["mode"] == "free"
             if doubt or (number in known and offset + match.start() in own):
                 yield Piece(text[at : match.start()], unsupported=unsupported)

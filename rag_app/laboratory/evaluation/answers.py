@@ -20,7 +20,7 @@ from statistics import fmean, median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from generator.answer import Answer, Citation, SentenceSupport
+from generator.answer import MARK, Answer, Citation, SentenceSupport
 from generator.attribution.citer import attribute
 from generator.attribution.verifier import Verifier, shipped_verifier
 from generator.evidence import Span, evidence_sentences, gather_evidence
@@ -43,7 +43,7 @@ KINDS = ("quote", "free", "lead", "oracle", "reference")
 WRONGLY_WITHHELD = 0.05
 """Share of the answerable questions that may be withheld, where near misses are counted."""
 
-_MARKER = re.compile(r" ?\[(\d+|unsupported)\]")
+_MARKER = re.compile(f" ?{MARK.pattern}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from generator.evidence import Embed, Vectors, evidence_sentences
+from generator.evidence import Embed, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.question.answer_type import classify_question, has_answer_type
 from indexing.text.terms import Rarity, content_stems, content_words, stem, topic_words
@@ -40,22 +40,6 @@ def _likeness(word: str, text: str, embed: Embed) -> float:
         like = 1.0 if stem(word) == stem(other) else (float(one @ two) - 0.4) / 0.6
         best = max(best, like)
     return best
-
-
-def test_words_are_embedded_once(embed: Embed) -> None:
-    asked_for: list[str] = []
-
-    def counting(texts: list[str]) -> Vectors:
-        asked_for.extend(texts)
-        return embed(texts)
-
-    words = WordVectors(counting)
-    sentences = evidence_sentences([span(REPORT)])
-    first = SentenceFeatures.of("Who left?", sentences, words)
-    assert asked_for.count("sponsors") == 1
-    again = SentenceFeatures.of("Who left?", sentences, words)
-    assert asked_for.count("sponsors") == 1
-    assert again.coverage == pytest.approx(first.coverage, abs=1e-5)
 
 
 def test_a_question_without_words_or_evidence_is_read(embed: Embed) -> None:
