@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from indexing.documents import Document, Hit
-from indexing.errors import InvalidRequest
 from indexing.filter import Filter
 from rag_app.corpus.shards.actors import Cluster, Unanswered, actor_of, answers_of
 from rag_app.corpus.shards.lost_replicas import Call, LostReplicas, Replica
