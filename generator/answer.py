@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 Mode = Literal["quote", "free"]
 Kind = Literal[
@@ -19,6 +19,10 @@ Kind = Literal[
     "introduction",
 ]
 """What a request is: a question that is looked up, or one that is answered from the store."""
+EvidenceUnit = Literal["auto", "documents", "passages"]
+UNITS: tuple[EvidenceUnit, ...] = get_args(EvidenceUnit)
+"""Whole documents where the model's window is long and the device can carry it, else passages; the
+best documents whole, as many as fit; the best passages."""
 ReadAs = Literal["auto", "question"]
 """Whether requests are told from questions, or everything is looked up as a question."""
 Support = Literal["quoted", "supported", "unsupported"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from generator.evidence_unit import EvidenceUnit
+from generator.answer import EvidenceUnit
 from indexing.errors import InvalidRequest
 from indexing.models.server.server_name import is_local_server, is_remote
 

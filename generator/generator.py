@@ -10,7 +10,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from generator.answer import NOT_SAID, Answer, AnswerReady, Citation, Event, Mode, Responsibility
+from generator.answer import (
+    NOT_SAID,
+    Answer,
+    AnswerReady,
+    Citation,
+    Event,
+    EvidenceUnit,
+    Mode,
+    Responsibility,
+)
 from generator.answer_form import (
     AS_ASKED,
     NO_WORDS,
@@ -39,7 +48,6 @@ from generator.evidence import (
     gather_evidence,
 )
 from generator.evidence_budget import choose_budget, passage_tokens
-from generator.evidence_unit import EvidenceUnit
 from generator.extractive.abstention import answer_probability
 from generator.extractive.context.late_chunking import ContextualEncoder
 from generator.extractive.evidence_order import best_stretches

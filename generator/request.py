@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from generator.answer import Mode, ReadAs
+from generator.answer import UNITS, EvidenceUnit, Mode, ReadAs
 from generator.answer_form import FORMS, Form
 from generator.answer_length import LENGTHS, Length
 from generator.evidence import Lookup
-from generator.evidence_unit import UNITS, EvidenceUnit
 from generator.prompt.follow_up import Turn, standalone_question
 from generator.prompt.long_question import question_within
 from indexing.documents import Hit

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from generator.answer import Mode
+from generator.answer import UNITS, EvidenceUnit, Mode
 from generator.decoding.base import DecodingLimits, MarginalSettings
 from generator.evidence_budget import PASSAGE_TOKENS, EvidenceBudget
-from generator.evidence_unit import UNITS, EvidenceUnit
 from generator.extractive.conformal import check_share
 from generator.extractive.quote_length import QuoteLength
 from generator.lm.model_name import needs_internals

@@ -14,6 +14,24 @@ _PERIOD = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
 
 
 @dataclass(frozen=True, slots=True)
+class Scope:
+    """What somebody may read: nothing else is there for them.
+
+    There is no default: whoever reads says for whom, so that a forgotten scope is a type error.
+
+    Attributes:
+        login: A login name, which may read its own collections, shared ones, and those without an
+            owner; None for the owner of this machine, who may read everything.
+    """
+
+    login: str | None
+
+
+OWNER = Scope(None)
+"""Of the owner of this machine, and of a server on it where nobody logs in."""
+
+
+@dataclass(frozen=True, slots=True)
 class Filter:
     """What a search is limited to; an empty part limits nothing.
 

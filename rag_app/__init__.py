@@ -32,11 +32,10 @@ if TYPE_CHECKING:
     from indexing.documents import Document, Hit, Occasion, PassageHit
     from indexing.encoder.settings import EncoderSettings
     from indexing.errors import RagAppError
-    from indexing.filter import Filter
+    from indexing.filter import Filter, Scope
     from indexing.index_report import IndexReport, Progress
     from indexing.limits import FileLimits
     from indexing.ocr.reading import OcrSettings
-    from indexing.scope import Scope
     from indexing.store.collections import Collection
     from indexing.store.repair.verification import Damage
     from indexing.store.view import DocumentEntry
@@ -123,7 +122,7 @@ _HOMES = {
     "PassageHit": "indexing.documents",
     "Progress": "indexing.index_report",
     "RagAppError": "indexing.errors",
-    "Scope": "indexing.scope",
+    "Scope": "indexing.filter",
     "ShortAnswer": "generator.answer",
     "Quote": "generator.overview.overview",
     "Speaker": "rag_app.corpus.contents.speakers",

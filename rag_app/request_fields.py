@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args
 
-from generator.answer import Mode, ReadAs
+from generator.answer import EvidenceUnit, Mode, ReadAs
 from generator.answer_form import Form
 from generator.answer_length import Length
-from generator.evidence_unit import EvidenceUnit
 
 if TYPE_CHECKING:
     from generator.prompt.follow_up import Turn

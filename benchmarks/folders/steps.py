@@ -17,7 +17,7 @@ from generator.extractive.features import SentenceFeatures
 from generator.extractive.ranking import answer_scores
 from generator.request import AskRequest
 from indexing.documents import Document
-from indexing.scope import OWNER
+from indexing.filter import OWNER
 from rag_app.corpus.corpus import Corpus
 
 STEPS = (

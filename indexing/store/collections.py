@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from indexing.change_detection import DocumentIdentity
 from indexing.errors import CollectionNotFound, InvalidRequest
-from indexing.scope import Scope
+from indexing.filter import Scope
 from indexing.store.database import Database
 
 DEFAULT = "default"

@@ -18,8 +18,7 @@ from indexing.documents import (
 )
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import DocumentNotFound
-from indexing.filter import Filter
-from indexing.scope import OWNER, Scope
+from indexing.filter import OWNER, Filter, Scope
 from indexing.store.collections import Collections
 from indexing.store.database import Database
 from indexing.store.facts import (

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gradio import Blocks
 
     from generator.answer import Mode
-    from rag_app.corpus.shared_corpus import SharedCorpus
+    from rag_app.corpus.access import SharedCorpus
 
 UPLOADS = "uploads"
 CHATS = ".chats"

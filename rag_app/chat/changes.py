@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rag_app.chat.queues.ingest_queue import IngestQueue
     from rag_app.chat.readiness import Readiness
     from rag_app.chat.welcome.suggestions import Suggestions
-    from rag_app.corpus.shared_corpus import SharedCorpus
+    from rag_app.corpus.access import SharedCorpus
 
 
 class Changes:

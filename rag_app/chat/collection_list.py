@@ -11,7 +11,7 @@ from rag_app.chat.write_lock import patiently
 from rag_app.corpus.access import Access
 
 if TYPE_CHECKING:
-    from rag_app.corpus.shared_corpus import SharedCorpus
+    from rag_app.corpus.access import SharedCorpus
 
 
 class CollectionList:

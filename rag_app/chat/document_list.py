@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.errors import CollectionNotFound, CorpusNotFound, InvalidRequest
-from indexing.filter import Filter
-from indexing.scope import OWNER, Scope
+from indexing.filter import OWNER, Filter, Scope
 from indexing.store.collections import collection_name
 from rag_app.chat.write_lock import patiently
 from rag_app.corpus.access import Access
@@ -19,7 +18,7 @@ from rag_app.corpus.access import Access
 if TYPE_CHECKING:
     from indexing.store.view import DocumentEntry
     from rag_app.chat.uploads import Uploads
-    from rag_app.corpus.shared_corpus import SharedCorpus
+    from rag_app.corpus.access import SharedCorpus
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from indexing.models.server.server_name import PREFIX, is_remote, parse_server_n
 from rag_app.chat.model_address import USUAL, check_address, is_elsewhere
 
 if TYPE_CHECKING:
-    from rag_app.corpus.shared_corpus import SharedCorpus
+    from rag_app.corpus.access import SharedCorpus
 
 FILE = ".model.json"
 PROBE = "Reply with the word: ready"

@@ -6,10 +6,10 @@ import threading
 from typing import TYPE_CHECKING
 
 from indexing.errors import RagAppError
-from indexing.scope import OWNER
+from indexing.filter import OWNER
 
 if TYPE_CHECKING:
-    from rag_app.corpus.shared_corpus import SharedCorpus
+    from rag_app.corpus.access import SharedCorpus
 
 
 class Readiness:

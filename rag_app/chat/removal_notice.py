@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from indexing.scope import Scope
+from indexing.filter import Scope
 from rag_app.chat.conversation_store import login_key
 from rag_app.chat.language.current import count, gettext, listed, ngettext
 from rag_app.corpus.access import Access
@@ -13,7 +13,7 @@ from rag_app.corpus.access import Access
 if TYPE_CHECKING:
     from indexing.store.collections import Collection
     from rag_app.chat.conversation_store import ConversationStore
-    from rag_app.corpus.shared_corpus import SharedCorpus
+    from rag_app.corpus.access import SharedCorpus
 
 MAX_NAMES = 5  # of people that a sentence names
 

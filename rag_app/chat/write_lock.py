@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from indexing.errors import CorpusLocked
-from rag_app.corpus.shared_corpus import SharedCorpus
+from rag_app.corpus.access import SharedCorpus
 
 LOCK_TIMEOUT = 5  # seconds to wait for another writer
 

@@ -12,13 +12,72 @@ they may see is a `Scope`: `corpus.seen_by(scope)` is the corpus as they see it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from collections.abc import Collection as Items
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from indexing.errors import CollectionNotFound, CorpusNotFound
-from indexing.scope import Scope
+from indexing.filter import Scope
 from indexing.store.collections import Collection
-from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.shared_corpus import SharedCorpus
+
+if TYPE_CHECKING:
+    from generator.settings import GeneratorSettings
+    from indexing.index_report import IndexReport, Progress
+    from indexing.limits import FileLimits
+    from indexing.ocr.reading import OcrSettings
+    from rag_app.corpus.contents.collections import CorpusCollections
+    from rag_app.corpus.corpus import Corpus
+
+
+class SharedCorpus(Protocol):
+    """What a server may do with a `Corpus` as it is; all reading goes through `seen_by`.
+
+    Each of these does what it does in `Corpus`.
+    """
+
+    folder: Path
+
+    def seen_by(self, scope: Scope) -> Corpus: ...  # noqa: D102 - as in `Corpus`, and so the others
+
+    @property
+    def revision(self) -> str: ...  # noqa: D102
+
+    @property
+    def collections(self) -> CorpusCollections: ...  # noqa: D102
+
+    @property
+    def limits(self) -> FileLimits: ...  # noqa: D102
+
+    @property
+    def ocr(self) -> OcrSettings: ...  # noqa: D102
+
+    @property
+    def generator_settings(self) -> GeneratorSettings: ...  # noqa: D102
+
+    def use_generator(  # noqa: D102
+        self, settings: GeneratorSettings, *, key: str | None = None
+    ) -> None: ...
+
+    def add(  # noqa: D102
+        self,
+        paths: Iterable[str | Path],
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        collection: str = ...,
+        owner: str | None = None,
+        among: Items[Path] | None = None,
+    ) -> IndexReport: ...
+
+    def remove(  # noqa: D102
+        self, names: Iterable[str | Path], *, collection: str | None = None
+    ) -> int: ...
+
+    def waiting(self, seconds: float) -> AbstractContextManager[None]: ...  # noqa: D102
+
+    def merge_in_background(self) -> None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Unpack
 from generator.request import AskRequest
 from indexing.documents import Document, Figure, Hit
 from indexing.encoder.settings import EncoderSettings
-from indexing.filter import Filter
+from indexing.filter import OWNER, Filter, Scope
 from indexing.limits import FileLimits
-from indexing.scope import OWNER, Scope
 from indexing.store.collections import DEFAULT
 from indexing.store.database import Synchronous
 from indexing.store.store import Store

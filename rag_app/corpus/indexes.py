@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.errors import CorpusDamaged, InvalidRequest, RagAppError
-from indexing.filter import Filter
+from indexing.filter import Filter, Scope
 from indexing.index.merging import Held, all_of_them, due
 from indexing.index.snapshot import Snapshot
-from indexing.scope import Scope
 from indexing.store.database import Synchronous
 from indexing.store.store import Store
 from rag_app.corpus.parts import CorpusParts, CorpusView

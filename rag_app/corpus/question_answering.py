@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from generator.request import AskRequest, Retrieval
 from indexing.documents import Document
 from indexing.errors import InvalidRequest
-from indexing.scope import Scope
+from indexing.filter import Scope
 from rag_app.corpus.models import Models
 from rag_app.corpus.search import Moment, Search
 from rag_app.corpus.stores import Stores

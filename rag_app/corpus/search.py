@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from generator.request import AskRequest, Retrieval
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest, ShardLost
-from indexing.filter import Filter
-from indexing.scope import Scope
+from indexing.filter import Filter, Scope
 from indexing.store.store import Store
 from indexing.store.view import StoreView
 from rag_app.corpus.contents.documents import document_named

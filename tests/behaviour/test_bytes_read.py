@@ -19,7 +19,7 @@ from indexing.documents import Figure
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.encoder import Encoder
 from indexing.files import document
-from indexing.scope import Scope
+from indexing.filter import Scope
 from indexing.store.store import Store
 from indexing.text.chunking import split
 from rag_app.corpus.corpus import Corpus

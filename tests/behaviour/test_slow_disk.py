@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from indexing.encoder.encoder import Encoder
-from indexing.scope import OWNER
+from indexing.filter import OWNER
 from rag_app.chat.application import Application
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.conversation_store import ConversationStore, login_key

@@ -14,20 +14,19 @@ import pytest
 from click.testing import CliRunner
 from pydantic import ValidationError
 
-from generator.answer import Answer, Mode, ReadAs
+from generator.answer import Answer, EvidenceUnit, Mode, ReadAs
 from generator.answer_form import Form
 from generator.answer_length import Length
-from generator.evidence_unit import EvidenceUnit
 from generator.prompt.follow_up import Turn
 from generator.request import EVIDENCE_DOCUMENTS, AskRequest
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest, UnreadableFile
-from indexing.filter import Filter
-from indexing.scope import Scope
+from indexing.filter import Filter, Scope
+from rag_app import request_models
 from rag_app.batch.questions import read_questions, read_turns
 from rag_app.chat.application import Application
 from rag_app.chat.conversation import Exchange
-from rag_app.chat.web import mcp_tools, openai_api, request_models
+from rag_app.chat.web import mcp_tools, openai_api
 from rag_app.cli.batch import batch
 from rag_app.cli.main import ask, main, search
 from rag_app.corpus.corpus import Corpus

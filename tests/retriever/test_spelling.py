@@ -8,8 +8,7 @@ import pytest
 
 from generator.answer import Answer
 from indexing.encoder.encoder import Encoder
-from indexing.filter import Filter
-from indexing.scope import OWNER
+from indexing.filter import OWNER, Filter
 from rag_app.corpus.corpus import Corpus
 from retriever.spelling import Spelling
 

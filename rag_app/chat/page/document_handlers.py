@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import gradio as gr
 
 from indexing.errors import RagAppError
-from indexing.scope import Scope
+from indexing.filter import Scope
 from rag_app.chat.language.current import gettext, speak_to
 from rag_app.chat.page import html as view
 from rag_app.chat.page.browser_state import Browser, Updates, own, value_of

@@ -15,7 +15,7 @@ import gradio as gr
 
 from generator.answer import ReadAs
 from indexing.errors import InvalidRequest, RagAppError
-from indexing.scope import Scope
+from indexing.filter import Scope
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.language.current import count, gettext, ngettext, speak_to
 from rag_app.chat.language.elsewhere import translated

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import gradio as gr
 
 from indexing.errors import RagAppError
-from indexing.filter import Filter
-from indexing.scope import Scope
+from indexing.filter import Filter, Scope
 from rag_app.chat.language.current import speak_to
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.language.later import N_

@@ -11,8 +11,7 @@ from generator.answer import ContextReady, TextDelta
 from generator.request import AskRequest
 from indexing.error_log import logged
 from indexing.errors import InvalidRequest, RagAppError
-from indexing.filter import Filter
-from indexing.scope import Scope
+from indexing.filter import Filter, Scope
 from rag_app.chat.conversation import Conversation, Exchange, PositionCheckRecord
 from rag_app.chat.conversation_store import ConversationStore
 from rag_app.chat.queues.question_queue import QuestionQueue, Waiting

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 
 from indexing.error_log import logged
 from indexing.errors import CollectionNotFound, CorpusError, CorpusNotFound, RagAppError
-from indexing.filter import Filter
+from indexing.filter import OWNER, Filter
 from indexing.models.graphs.cores import Cores
-from indexing.scope import OWNER
 from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.queues.file_outcome import FileProgress, outcome
 from rag_app.chat.upload_records import Stage, UploadStatus
@@ -27,7 +26,7 @@ from rag_app.chat.viewer.recording import belongs, is_recording, recording, tran
 if TYPE_CHECKING:
     from indexing.index_report import IndexReport
     from rag_app.chat.uploads import Received, Uploads
-    from rag_app.corpus.shared_corpus import SharedCorpus
+    from rag_app.corpus.access import SharedCorpus
 
 MAX_LISTED = 200  # latest files
 ADOPT_SECONDS = 10.0  # between looks at what other servers have left

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from generator.answer import Answer, Event
     from generator.position_check import PositionCheck
     from generator.request import AskRequest
-    from indexing.scope import Scope
-    from rag_app.corpus.shared_corpus import SharedCorpus
+    from indexing.filter import Scope
+    from rag_app.corpus.access import SharedCorpus
 
 POLL_SECONDS = 0.25  # between looks at the queue and at `stop`
 PAUSE = 10.0  # seconds without an answer, after which memory that was freed is given back

@@ -13,11 +13,11 @@ from cachetools import LRUCache
 
 from indexing.documents import Document
 from indexing.files import FileReader
-from indexing.scope import OWNER
+from indexing.filter import OWNER
 from indexing.store.file_states import FileState
 
 if TYPE_CHECKING:
-    from rag_app.corpus.shared_corpus import SharedCorpus
+    from rag_app.corpus.access import SharedCorpus
 
 GONE = "The file is no longer where it was. This is its text, as it was read."
 CHANGED = "The file has changed since it was read. This is its text, as it was then."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from generator.answer import Answer
-    from rag_app.corpus.shared_corpus import SharedCorpus
+    from rag_app.corpus.access import SharedCorpus
 
 
 def file_name(path: str) -> str:

@@ -19,21 +19,21 @@ from pydantic import BaseModel, Field, RootModel
 from generator.answer_json import as_json, schema
 from indexing.documents import Hit, PassageHit, clock
 from indexing.errors import InvalidRequest, RagAppError
-from indexing.scope import Scope
+from indexing.filter import Scope
 from rag_app import __version__
 from rag_app.chat.request_limits import MAX_QUESTION
 from rag_app.chat.web.auth import user_of
 from rag_app.chat.web.file_names import file_name, without_folder, without_places
-from rag_app.chat.web.request_models import annotation, plain, usual
 from rag_app.request_fields import Act, SearchOptions, ask_request, fields_of
+from rag_app.request_models import annotation, plain, usual
 
 if TYPE_CHECKING:
     from generator.answer import Answer
     from generator.overview.overview import Overview
     from generator.overview.overview import Quote as DocumentQuote
     from rag_app.chat.application import Application
+    from rag_app.corpus.access import SharedCorpus
     from rag_app.corpus.corpus import Corpus
-    from rag_app.corpus.shared_corpus import SharedCorpus
 
 Tool = TypeVar("Tool", bound=Callable[..., Any])
 

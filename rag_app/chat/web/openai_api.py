@@ -27,19 +27,19 @@ from generator.prompt.ledger import count_words
 from generator.request import AskRequest
 from indexing.error_log import logged
 from indexing.errors import Busy, CollectionNotFound, DocumentNotFound, InputError, RagAppError
-from indexing.scope import Scope
+from indexing.filter import Scope
 from rag_app.chat.queues.question_queue import QuestionQueue
 from rag_app.chat.request_limits import MAX_HISTORY, MAX_QUESTION
 from rag_app.chat.web.auth import user_of
 from rag_app.chat.web.file_names import without_folder, without_places
 from rag_app.chat.web.openai_errors import API, error_response, error_values
-from rag_app.chat.web.request_models import with_fields
 from rag_app.request_fields import ask_request, fields_of
+from rag_app.request_models import with_fields
 
 if TYPE_CHECKING:
     from generator.answer import Mode
     from rag_app.chat.application import Application
-    from rag_app.corpus.shared_corpus import SharedCorpus
+    from rag_app.corpus.access import SharedCorpus
 
 MODELS: dict[str, Mode | None] = {"rag-app": None, "rag-app-quote": "quote", "rag-app-free": "free"}
 

@@ -20,7 +20,7 @@ from generator.answer import AnswerReady
 from generator.request import AskRequest
 from indexing.error_log import logged
 from indexing.errors import CorpusNotFound, RagAppError
-from indexing.scope import Scope
+from indexing.filter import Scope
 from rag_app.chat.welcome.candidates import Candidate, candidates
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from indexing.documents import Document
     from rag_app.chat.queues.ingest_queue import IngestQueue
     from rag_app.chat.queues.question_queue import QuestionQueue
+    from rag_app.corpus.access import SharedCorpus
     from rag_app.corpus.corpus import Corpus
-    from rag_app.corpus.shared_corpus import SharedCorpus
 
 SUGGESTIONS = 3
 LATEST = 12  # documents that questions are made of

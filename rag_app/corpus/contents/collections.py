@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexing.scope import Scope
+from indexing.filter import Scope
 from indexing.store.collections import Collection
 from rag_app.corpus.contents.document_names import removable_documents
 from rag_app.corpus.indexes import Indexes

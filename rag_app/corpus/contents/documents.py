@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from indexing.documents import Document, Figure
 from indexing.errors import DocumentNotFound
-from indexing.filter import Filter
-from indexing.scope import Scope
+from indexing.filter import Filter, Scope
 from indexing.store.view import DocumentEntry, StoreView
 from indexing.walk import is_gone
 from rag_app.corpus.contents.document_names import documents_named, removable_documents

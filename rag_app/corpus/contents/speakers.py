@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 from indexing.documents import Document
 from indexing.errors import InvalidRequest, SpeakerNotFound
-from indexing.filter import Filter
+from indexing.filter import Filter, Scope
 from indexing.loaders.charset import one_line
-from indexing.scope import Scope
 from indexing.store.view import StoreView
 from rag_app.corpus.contents.document_names import documents_named
 from rag_app.corpus.indexes import Indexes

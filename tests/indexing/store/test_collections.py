@@ -15,8 +15,7 @@ from indexing.documents import Document, Passage, content_digest
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import CollectionNotFound, InvalidRequest
-from indexing.filter import Filter
-from indexing.scope import OWNER, Scope
+from indexing.filter import OWNER, Filter, Scope
 from indexing.store.collections import DEFAULT, NOBODY, RECOVERED, Collection, collection_name
 from indexing.store.file_states import FileState
 from indexing.store.repair.salvage import salvage

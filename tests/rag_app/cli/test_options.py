@@ -10,9 +10,8 @@ from pathlib import Path
 import click
 import pytest
 
-from generator.answer import Mode
+from generator.answer import UNITS, Mode
 from generator.decoding import DECODINGS
-from generator.evidence_unit import UNITS
 from generator.lm.ms_poe_policy import MS_POE
 from indexing.extension import METHODS
 from rag_app.cli import settings

@@ -9,7 +9,7 @@ import pytest
 
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CollectionNotFound, DocumentNotFound, InvalidRequest
-from indexing.scope import Scope
+from indexing.filter import Scope
 from rag_app.corpus.access import Access
 from rag_app.corpus.corpus import Corpus
 

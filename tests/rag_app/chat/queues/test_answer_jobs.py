@@ -14,7 +14,7 @@ from generator.position_check import PositionCheck, Variant
 from generator.request import AskRequest
 from indexing.error_log import LOG_NAME
 from indexing.errors import InvalidRequest
-from indexing.scope import OWNER
+from indexing.filter import OWNER
 from rag_app.chat.conversation import (
     Conversation,
     Exchange,

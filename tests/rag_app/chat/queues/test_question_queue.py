@@ -11,8 +11,8 @@ import pytest
 from generator.answer import Answer, AnswerReady, Event
 from generator.request import AskRequest
 from generator.settings import GeneratorSettings
+from indexing.filter import OWNER
 from indexing.models.graphs.cores import Cores
-from indexing.scope import OWNER
 from rag_app.chat.queues.question_queue import QuestionQueue, Waiting
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import PATIENCE

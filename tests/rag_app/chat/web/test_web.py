@@ -12,8 +12,7 @@ import httpx
 import pytest
 
 from generator.answer import Answer, Citation
-from indexing.filter import Filter
-from indexing.scope import Scope
+from indexing.filter import Filter, Scope
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.conversation_store import ConversationStore, login_key
 from rag_app.corpus.corpus import Corpus

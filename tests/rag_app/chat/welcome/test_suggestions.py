@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexing.error_log import LOG_NAME
-from indexing.scope import OWNER, Scope
+from indexing.filter import OWNER, Scope
 from rag_app.chat.application import Application
 from rag_app.chat.welcome.suggestions import LEAST_PROBABILITY, FirstLook
 from rag_app.corpus.corpus import Corpus

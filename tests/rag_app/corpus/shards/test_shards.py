@@ -19,8 +19,7 @@ import pytest
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CollectionNotFound, CorpusDamaged, CorpusNotFound, InvalidRequest
-from indexing.filter import Filter
-from indexing.scope import OWNER, Scope
+from indexing.filter import OWNER, Filter, Scope
 from indexing.store.store import Store
 from indexing.store.transfer import transfer
 from rag_app.corpus.corpus import Corpus
