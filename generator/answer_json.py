@@ -65,6 +65,8 @@ class PlaceJson(TypedDict):
     page: int | None
     place: Annotated[str | None, 'What the page is called, such as "page 4" or "slide 4".']
     figures: Annotated[list[str], "Captions of the figures beside it."]
+    day: Annotated[str, "Day or month of the document, ISO 8601; empty where it does not say."]
+    order: Annotated[Literal["", "earlier", "later", "undated"], "Beside the first citation's day."]
 
 
 class CitationJson(PlaceJson):
