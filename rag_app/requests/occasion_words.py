@@ -31,6 +31,8 @@ class OccasionWords:
         months: The number of each month, by the beginning of its name.
         after: Words that leave out the time that they name.
         before: The same, of times until.
+        outside: Before a meeting: the question is about what lies outside it ("since the June
+            meeting"), and limited to nothing.
         both: "and".
     """
 
@@ -47,6 +49,7 @@ class OccasionWords:
     months: Mapping[str, int]
     after: frozenset[str]
     before: frozenset[str]
+    outside: re.Pattern[str]
     both: str
 
 
@@ -134,6 +137,7 @@ ENGLISH_OCCASIONS = OccasionWords(
     months={name[:3].lower(): number for number, name in enumerate(MONTHS, start=1)},
     after=frozenset({"after"}),
     before=frozenset({"before"}),
+    outside=_compiled(r"\b(?:since|after|before|until|till|than) $"),
     both="and",
 )
 
@@ -220,6 +224,7 @@ GERMAN_OCCASIONS = OccasionWords(
     | {"jän": 1},
     after=frozenset({"nach"}),
     before=frozenset({"vor"}),
+    outside=_compiled(r"\b(?:seit|nach|vor|bis|als) $"),
     both="und",
 )
 

@@ -100,6 +100,8 @@ class _QuestionContext:
         sure = form in _SURE
         if not self.meetings.days or not (sure or self._may_be_of_meeting(match)):
             return []
+        if self.words.outside.search(self.question[: match.start()]):
+            return []
         where = self._when(form, match)
         if where is None or (not sure and _is_before_all(where, self.meetings)):
             return []

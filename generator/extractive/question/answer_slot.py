@@ -75,6 +75,11 @@ def _slot(name: str, asked: str, given: str) -> Slot:
 
 SLOTS = (
     _slot(
+        "phone",
+        r"\b(?:(?:tele)?phone|mobile|fax) number\b|\b(?:telefon|handy|ruf|pikett|fax)nummer\b",
+        r"\+?\d[\d ()/-]{4,}\d",
+    ),
+    _slot(
         "share",
         _any(
             r"\b(?:what|which|how many) (?:per ?cent|share|proportion)",
@@ -101,6 +106,11 @@ SLOTS = (
             r"\bhow much\b.*\b(?:receiv\w*|fees?|fund\w*|deposit|grant\w*)\b",
             r"\b(?:costs?|prices?|fees?|fare|salary|rent|deposit)\b(?! (?:cut|us|them|you))",
             r"\bwhat (?:is|was|are|were) the (?:\w+ ){0,3}(?:budget|rate|amount|sum|allowance)\b",
+            r"\b(?:bonus|wages?|penalty|premium|fine|bill|quotation|total price)\b",
+            r"\b(?:what|how (?:much|many))\b.*\b(?:in|of) (?:pounds|dollars|euros?|francs|kronor)\b",
+            r"\bhow many (?:pounds|dollars|euros?|francs|kronor)\b",
+            r"\b(?:was|wieviel|wie viel) (?:kostet|verlangt|verrechnet|zahlt|zahlen|bezahl\w+)\b",
+            r"\b(?:konventionalstrafe|busse|bonus|prämie|rechnungsbetrag|lohn)\b",
             r"\b(?:kostet|kosten|preis|teuer|gebühr\w*|miete|betrag|summe|honorar)\b",
         ),
         _any(
