@@ -65,7 +65,8 @@ def test_places_in_answers_and_hits(
     assert (cited.title, cited.place) == (title, place), answer
     document = corpus.document(cited.document)
     assert document.place_at(cited.start) == place
-    assert citation_place(cited) == place == span_context(document, cited.start, cited.end).location
+    assert citation_place(cited) == " · ".join(filter(None, (cited.dated, place)))
+    assert span_context(document, cited.start, cited.end).location == place
     values = as_json(answer)
     assert place in str(values["citations"] or values["closest"])
     found = next(hit for hit in corpus.search(question) if hit.title == title)

@@ -221,11 +221,13 @@ def test_asked_to_stop_it_keeps_what_is_in_hand(
 ) -> None:
     out, asked = tmp_path / "a.jsonl", noted(corpus, monkeypatch)
     options = BatchOptions(workers=workers)
-    first = run(corpus, ASKED, out, options=options, stop=lambda: len(asked) >= 2)
-    assert 2 <= first.asked == len(asked) < 6 and first.left == 6 - first.asked
-    second = run(corpus, ASKED, out, options=options)
-    assert second.asked == first.left and len(asked) == 6
-    assert [each["id"] for each in lines(out)] == [one.id for one in ASKED]
+    questions = [replace(one, id=f"{one.id}-{turn}") for turn in (1, 2) for one in ASKED]
+    first = run(corpus, questions, out, options=options, stop=lambda: len(asked) >= 2)
+    assert 2 <= first.asked == len(asked) <= 2 * workers + 1  # two a worker are in hand
+    assert first.left == 12 - first.asked
+    second = run(corpus, questions, out, options=options)
+    assert second.asked == first.left and len(asked) == 12
+    assert [each["id"] for each in lines(out)] == [one.id for one in questions]
 
 
 def test_bad_questions_do_not_stop_the_run(corpus: Corpus, tmp_path: Path) -> None:
