@@ -125,7 +125,7 @@ def release(corpus: Path, manifest: ShardManifest) -> None:
         for replica in range(manifest.replicas):
             with suppress(ValueError):  # there is none of that name
                 name = actor_name(manifest.name, corpus, state.name, replica)
-                ray.kill(ray.getactor_of(name, namespace=NAMESPACE))
+                ray.kill(ray.get_actor(name, namespace=NAMESPACE))
     actor_of.cache_clear()
 
 
