@@ -4,7 +4,7 @@ A sentence may sum up what stands apart: so those sentences of a document that h
 between them are gathered, and read as one excerpt. Of it and all excerpts without a veto of the
 rules (`entailment_rules.find_veto`), the `MOST` that share most of the sentence's content words go
 to the verifier. The most probable one supports the sentence from `THRESHOLD` on, and one that has
-less than `SHARE` of its words from `SURE` on. docs/experiments.md says on what that was fitted.
+less than `SHARE` of its words from `SURE` on (fitted: docs/notebook/experiments.md).
 """
 
 from __future__ import annotations
