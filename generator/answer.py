@@ -25,8 +25,9 @@ UNITS: tuple[EvidenceUnit, ...] = get_args(EvidenceUnit)
 best documents whole, as many as fit; the best passages."""
 ReadAs = Literal["auto", "question"]
 """Whether requests are told from questions, or everything is looked up as a question."""
-Support = Literal["quoted", "supported", "unsupported"]
-"""What a sentence rests on: a verified quote, an excerpt that says it in other words, nothing."""
+Support = Literal["quoted", "supported", "figure", "unsupported"]
+"""What a sentence rests on: a verified quote, an excerpt that says it in other words, a figure that
+the model was shown and names (nothing checks what it reads there), nothing."""
 
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 
@@ -69,6 +70,8 @@ class Citation:
         probability: The verifier's probability of that, 0 to 1; None where it was not asked.
         place: What the page of its first character is called, such as "page 4" or "slide 4".
         figures: The captions of the figures beside it.
+        figure: Key of the figure that the model was shown, and says it has read this in; its
+            caption is the only one of `figures`, and the quote stands beside it. Else "".
         day: The day or month that its document is of, in ISO 8601, as the file or its first lines
             say; "" where they do not.
         order: Whether that is "earlier" or "later" than the day of the first citation; "undated"
@@ -94,6 +97,7 @@ class Citation:
     probability: float | None = None
     place: str | None = None
     figures: tuple[str, ...] = ()
+    figure: str = ""
     day: str = ""
     order: Literal["", "earlier", "later", "undated"] = ""
 
@@ -105,14 +109,16 @@ class Citation:
 
     @property
     def support(self) -> Support:
-        """What it gives to the answer: "quoted", "supported" or "unsupported", as a sentence's."""
-        return "quoted" if self.verified else "supported" if self.supported else "unsupported"
+        """What it gives to the answer, as a sentence's."""
+        if self.verified or self.supported:
+            return "quoted" if self.verified else "supported"
+        return "figure" if self.figure else "unsupported"
 
     @property
     def doubt(self) -> str:
         """What a reader should know of a citation that is not a verified quote, else ""."""
-        if self.verified:
-            return ""
+        if self.verified or self.figure:
+            return "read in a figure, which nothing checks" if self.figure else ""
         return "says it in other words" if self.supported else "may not support the sentence"
 
 
@@ -123,7 +129,7 @@ class SentenceSupport:
     Attributes:
         text: The sentence, without markers.
         support: "quoted" with a verified quote; "supported" when the evidence says it in other
-            words, by the verifier or the reader; "unsupported" otherwise.
+            words, by the verifier or the reader; "figure" when it names one; else "unsupported".
         marker: Of its citation; None without one. An unsupported sentence's is of the nearest
             quote, which does not say it.
     """

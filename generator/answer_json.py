@@ -65,6 +65,7 @@ class PlaceJson(TypedDict):
     page: int | None
     place: Annotated[str | None, 'What the page is called, such as "page 4" or "slide 4".']
     figures: Annotated[list[str], "Captions of the figures beside it."]
+    figure: Annotated[str, "Key of the figure in which a model has read this; empty for none."]
     day: Annotated[str, "Day or month of the document, ISO 8601; empty where it does not say."]
     order: Annotated[Literal["", "earlier", "later", "undated"], "Beside the first citation's day."]
 
@@ -103,7 +104,7 @@ class SentenceJson(TypedDict):
     """A sentence of a generated answer."""
 
     text: str
-    support: Annotated[Support, "A verbatim quote, the same in other words, or nothing."]
+    support: Annotated[Support, "A verbatim quote, the same in other words, a figure, or nothing."]
     marker: int | None
 
 

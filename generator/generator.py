@@ -72,6 +72,7 @@ from generator.parts import NO_RERANKER
 from generator.prompt.document_cut import describe_parts
 from generator.prompt.follow_up import Turn
 from generator.prompt.ledger import count_words, ledger
+from generator.prompt.pictures import PictureLookup, describe_figures
 from generator.reader.reading import Reader
 from generator.reader.span_reader import SpanReader
 from generator.request import AskRequest, Retrieval
@@ -225,7 +226,7 @@ class Generator:
         elif draft.mode == "quote":
             yield from self._quote(draft, evidence, features)
         else:
-            yield from self._generate(draft, evidence, features, stop)
+            yield from self._generate(draft, evidence, features, retrieval.picture, stop)
         if draft.abstained:
             draft.closest = closest_quotes(features)
         documents = [one.document for one in evidence.whole]
@@ -381,11 +382,15 @@ class Generator:
         draft: Draft,
         evidence: Evidence,
         features: SentenceFeatures,
+        picture: PictureLookup,
         stop: threading.Event | None,
     ) -> Iterator[Event]:
         unit = self._unit(draft.request)
         decoding = self.settings.decoding_of(unit)
         model = self.model
+        if isinstance(model, RemoteModel) and not model.learn_window(stop):
+            yield draft.context(ledger(evidence.whole, [], count_words))
+            return
         if decoding == "quotes":
             evidence = self._only_quotes(evidence, features)
         elif decoding == "concat":
@@ -403,7 +408,10 @@ class Generator:
         if decoding in {"concat", "quotes"}:
             draft.made["evidence"] = self.settings.arrangement
         draft.lap("load")
-        run = self._decode(draft, decoding, evidence, stop)
+        run = self._decode(draft, decoding, evidence, picture, stop)
+        sees = self.settings.sees
+        if figures := describe_figures(run.spans, run.figures, run.refused, sees=sees):
+            draft.made["figures"] = figures
         citer = Citer(
             run.spans,
             self._embed,
@@ -411,6 +419,7 @@ class Generator:
             verifier=self._verifier,
             reader=self._reader,
             scale=self._scale,
+            figures=run.figures,
         )
         yield draft.context(run.context)
         with closing(run.pieces) as pieces:
@@ -427,7 +436,12 @@ class Generator:
         draft.lap("write")
 
     def _decode(
-        self, draft: Draft, decoding: str, evidence: Evidence, stop: threading.Event | None
+        self,
+        draft: Draft,
+        decoding: str,
+        evidence: Evidence,
+        picture: PictureLookup,
+        stop: threading.Event | None,
     ) -> DecodingRun:
         """Begin to answer, with whole documents or passages, and say which."""
         settings, model, request = self.settings, self.model, draft.request
@@ -442,7 +456,8 @@ class Generator:
             unit, model, answer=settings.max_new_tokens, most=settings.budget_tokens
         )
         sure = draft.probability is not None and draft.probability >= SURE
-        limits = replace(settings.limits(budget), refusal=not sure)
+        seen = picture if settings.sees else None
+        limits = replace(settings.limits(budget), refusal=not sure, picture=seen)
         if isinstance(model, RemoteModel):
             run = ask_server(model, request, evidence, limits, stop)
         elif isinstance(model, LlamaCppModel):

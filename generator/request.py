@@ -11,6 +11,7 @@ from generator.answer_length import LENGTHS, Length
 from generator.evidence import Lookup
 from generator.prompt.follow_up import Turn, standalone_question
 from generator.prompt.long_question import question_within
+from generator.prompt.pictures import PictureLookup
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
@@ -95,6 +96,11 @@ class AskRequest:
         return f"{self.query}\n{FORMS[self.form]}".strip()
 
 
+def no_picture(_document: str, _key: str) -> bytes:
+    """The lookup where no figures are kept, as on the workers of a cluster: each is refused."""
+    return b""
+
+
 @dataclass(frozen=True, slots=True)
 class Retrieval:
     """What was retrieved for a request.
@@ -103,8 +109,10 @@ class Retrieval:
         hits: Documents with their passages, best first.
         document: Gives a hit's document by its id.
         seconds: How long the search took; None where there was none.
+        picture: Gives the data of a figure of a hit's document.
     """
 
     hits: Sequence[Hit]
     document: Lookup
     seconds: float | None = None
+    picture: PictureLookup = no_picture

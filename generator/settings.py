@@ -52,6 +52,7 @@ class GeneratorSettings:
         arrangement: The order of the evidence in one prompt, a key of `ARRANGEMENTS`.
         examples: Worked questions that a generated answer is to be like, in a prompt with all the
             evidence.
+        sees: Whether the model, behind a server, is shown the figures beside the evidence.
         parts: The names of what reads, checks and orders evidence.
     """
 
@@ -71,6 +72,7 @@ class GeneratorSettings:
     ms_poe: str = "calibrated"
     arrangement: str = "ends"
     examples: tuple[WorkedQuestion, ...] = ()
+    sees: bool = False
     parts: Parts = field(default_factory=Parts)
 
     def __post_init__(self) -> None:
@@ -93,6 +95,11 @@ class GeneratorSettings:
             )
         if is_remote(self.model):
             self._refuse_internals()
+        elif self.sees:
+            raise InvalidRequest(
+                "figures are shown to models behind servers only; name one, openai:BASE_URL#MODEL, "
+                "or leave out --sees"
+            )
         self._check_abstention()
         if self.history_tokens < 0:
             raise InvalidRequest("history_tokens must be at least 0")

@@ -239,7 +239,8 @@ class Document:
 
     def figures_near(self, start: int, end: int) -> tuple[Figure, ...]:
         """The figures that stand beside a span, or on its pages."""
-        pages = {self.page_at(at) for at in (start, max(end - 1, start))} - {None}
+        first, last = self.page_at(start), self.page_at(max(end - 1, start))
+        pages = () if first is None or last is None else range(first, last + 1)
         return near(self.figures, start, end, pages)
 
     def utterance_at(self, offset: int) -> Utterance | None:

@@ -1,6 +1,7 @@
 """Attribution: a sentence of an answer -> the verbatim quote that supports it, or none.
 
-A sentence gets one of three marks (`generator.answer.Support`): quoted, supported, unsupported.
+A sentence gets one of four marks (`generator.answer.Support`): quoted, supported, figure,
+unsupported.
 
 A sentence is verified by a quote of one to three neighbouring sentences that were shown to the
 model when all of these hold:
@@ -20,6 +21,8 @@ A sentence without a verified quote is supported when it says the question again
 the reader finds (`restatement`), or when the verifier finds that one of the excerpts nearest to it
 by words says it (`excerpt_support`); the rules on numbers, names and denials keep a veto
 (`entailment_rules.find_veto`).
+
+Else, where it names a picture that the model was shown, it cites that figure, unchecked.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from generator.answer import NOT_SAID, Citation, SentenceSupport, Support
+from generator.answer import NOT_SAID, Citation, SentenceSupport
 from generator.attribution.asked import is_only_asked, read_sentences
 from generator.attribution.entailment_rules import (
     ParsedSentence,
@@ -42,6 +45,7 @@ from generator.attribution.excerpt_support import ExcerptSupport
 from generator.attribution.restatement import AnyReader, Restatements
 from generator.attribution.verifier import AnyVerifier
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
+from generator.prompt.pictures import NAMED, ShownFigure, beside_figure
 from generator.scales.cosine_scale import PACKAGED, CosineScale
 from indexing.cached_property import cached_property
 from indexing.text.sentences import sentences
@@ -134,6 +138,7 @@ class Citer:
         reader: Finds the words that answer, for sentences that say the question again with them;
             None for none.
         scale: Of the embeddings' cosines.
+        figures: Those that the model was shown, by number.
 
     Attributes:
         citations: By marker, ascending.
@@ -149,7 +154,9 @@ class Citer:
         verifier: AnyVerifier | None = None,
         reader: AnyReader | None = None,
         scale: CosineScale = PACKAGED,
+        figures: Sequence[ShownFigure] = (),
     ) -> None:
+        self._figures = figures
         self._spans, self._embed, self._question = spans, embed, question
         self._verifier, self._reader, self._scale = verifier, reader, scale
         self.citations: list[Citation] = []
@@ -166,13 +173,24 @@ class Citer:
         The sentence and what it rests on are added to `sentences`.
         """
         stated = _REFERENCE.sub("", sentence) or sentence
+        shown = self._named(sentence)
+        if shown is not None:
+            stated = NAMED.sub("", stated)
         claim = parse_sentence(stated, ordinary=self._ordinary)
         best = self._best(stated, claim)
         if best is None or not best.verified:
             best = self._find_restated(claim) or self._find_excerpt(stated, claim) or best
+        if shown is not None and (best is None or best.support == "unsupported"):
+            best = beside_figure(*shown)
         citation = self._number(best) if best else None
         self.sentences.append(_support(sentence, citation))
         return citation
+
+    def _named(self, sentence: str) -> tuple[int, ShownFigure] | None:
+        """The first of the pictures that a sentence names, with its number."""
+        numbers = (int(name[1]) for name in NAMED.finditer(sentence))
+        known = (one for one in numbers if 0 < one <= len(self._figures))
+        return next(((one, self._figures[one - 1]) for one in known), None)
 
     def _number(self, citation: Citation) -> Citation:
         """The citation with its marker: that of the same one before, or a new one."""
@@ -323,18 +341,16 @@ def attribute(  # noqa: PLR0913 - one keyword option each
     return citer
 
 
-def _place(citation: Citation) -> tuple[str, int, int, bool, bool]:
+def _place(citation: Citation) -> tuple[str, int, int, str, str]:
     """Where a citation is, and what it is worth."""
-    worth = citation.verified, citation.supported
-    return citation.document, citation.start, citation.end, *worth
+    return citation.document, citation.start, citation.end, citation.support, citation.figure
 
 
 def _support(sentence: str, citation: Citation | None) -> SentenceSupport:
     """What a sentence with this citation rests on."""
     if citation is None:
         return SentenceSupport(sentence, "unsupported")
-    support: Support = "supported" if citation.supported else "unsupported"
-    return SentenceSupport(sentence, "quoted" if citation.verified else support, citation.marker)
+    return SentenceSupport(sentence, citation.support, citation.marker)
 
 
 def _candidate_quotes(evidence: Sequence[Sentence], ordinary: frozenset[str]) -> Iterator[Quote]:

@@ -11,6 +11,8 @@ from indexing.text.sentences import sentences
 
 _MARKER = re.compile(f" ?{MARK.pattern}")
 # The end of a text that may become a marker, or markers within each other.
+_NAMED = re.compile(r"\s*[\[(]Picture \d{1,2}[\])]")
+_BEGUN = re.compile(r"\s*[\[(](?:P[a-z]{0,6}(?: \d{0,2})?)?")  # of the name of a picture
 _UNSURE = re.compile(r"\s*(?:\[[\d\[\] a-z]{0,24})?\Z")
 
 
@@ -52,9 +54,17 @@ def _without_markers(text: str) -> str:
 
 
 def _first_end(pending: str) -> int | None:
-    """Where the first sentence ends, or None while it may still go on."""
+    """Where the first sentence ends, or None while it may still go on.
+
+    The name of a picture after its full stop belongs to it.
+    """
     spans = sentences(pending, 0, len(pending))
-    return spans[0][1] if len(spans) > 1 else None
+    if len(spans) < 2:
+        return None
+    end = spans[0][1]
+    if named := _NAMED.match(pending, end):
+        return named.end() if named.end() < len(pending) else None
+    return None if _BEGUN.fullmatch(pending, end) else end
 
 
 def _sure(pending: str, streamed: int, complete: set[str]) -> int:
@@ -72,5 +82,5 @@ def _mark(sentence: str, citer: Citer) -> str:
         return ""
     citation = citer.cite(sentence)
     number = f" [{citation.marker}]" if citation else ""
-    supported = citation and (citation.verified or citation.supported)
+    supported = citation and citation.support != "unsupported"
     return number if supported else f"{number} {UNSUPPORTED_MARK}"

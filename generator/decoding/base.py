@@ -11,6 +11,7 @@ from generator.answer import ContextEntry, Responsibility
 from generator.evidence import Evidence, Span
 from generator.lm.sampling import Sampling
 from generator.prompt.follow_up import Turn
+from generator.prompt.pictures import PictureLookup, ShownFigure
 from generator.prompt.worked_question import WorkedQuestion
 from generator.request import AskRequest
 from indexing.errors import InvalidRequest
@@ -62,6 +63,7 @@ class DecodingLimits:
             best passages.
         refusal: Whether the model is told what to write where the evidence does not answer.
         examples: Worked questions that stand before the question.
+        picture: Gives figures to a model that sees; None for one that does not.
     """
 
     prompt: int
@@ -73,6 +75,7 @@ class DecodingLimits:
     documents: bool = False
     refusal: bool = True
     examples: tuple[WorkedQuestion, ...] = ()
+    picture: PictureLookup | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,8 @@ class DecodingRun:
         responsibility: What each passage gave to what is written so far; None where all of them
             stood in one prompt.
         remember: Told the whole answer, keeps the conversation for the next question.
+        figures: What the model was shown of them, by their numbers.
+        refused: Why it was not shown others.
     """
 
     spans: tuple[Span, ...]
@@ -93,6 +98,8 @@ class DecodingRun:
     pieces: Generator[str]
     responsibility: Callable[[], Responsibility | None] = lambda: None
     remember: Callable[[Turn], None] = lambda _: None
+    figures: tuple[ShownFigure, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 class Decoding(Protocol):

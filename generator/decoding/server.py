@@ -9,6 +9,7 @@ from generator.evidence import Evidence
 from generator.lm.server.openai_server import RemoteModel
 from generator.prompt.builder import build_prompt, quote_history
 from generator.prompt.ledger import ledger
+from generator.prompt.pictures import interleave, show_figures
 from generator.request import AskRequest
 
 
@@ -33,12 +34,18 @@ def ask_server(
         arrangement=limits.arrangement, documents=limits.documents, refusal=limits.refusal,
         examples=limits.examples,
     )  # fmt: skip
+    picture = limits.picture
+    shown, refused = show_figures(prompt.spans, picture) if picture else ((), ())
     pieces = model.stream(
-        prompt.message,
-        turns=prompt.turns,
+        interleave(prompt.message, [one.picture for one in shown]),
+        turns=[
+            (interleave(text, one.pictures if picture else ()), answer)
+            for one, (text, answer) in zip(limits.examples, prompt.turns, strict=True)
+        ],
         max_new_tokens=limits.answer,
         sampling=limits.sampling,
         stop=stop,
     )
     context = ledger(evidence.whole, prompt.spans, model.count)
-    return DecodingRun(prompt.spans, (*context, entry) if history else context, pieces)
+    entries = (*context, entry) if history else context
+    return DecodingRun(prompt.spans, entries, pieces, figures=shown, refused=refused)

@@ -1,4 +1,7 @@
-"""A piece of evidence as lines of a prompt: where and when it was said, by whom, and its words."""
+"""A piece of evidence as lines of a prompt: where, when and by whom it was said, and its words.
+
+The captions of figures beside it follow where its words do not have them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Iterable
 from datetime import date
 
 from generator.evidence import Span
+from generator.prompt.pictures import missing_captions
 from indexing.documents import Document, clock
 from indexing.text.english import MONTHS
 
@@ -33,7 +37,9 @@ def evidence_block(number: int, span: Span, *, latest: str = "") -> str:
     time = clock(utterance.time) if utterance else None
     where = [title, _day(document, latest), document.place_at(span.start) or "", time or ""]
     text = f"{_speaker(span)}{span.text.strip()}"
-    lines = "".join(f"> {line}\n" for line in text.splitlines() if line.strip())
+    captions = [f"(a figure) {one}" for one in missing_captions(span)]
+    quoted = [line for line in (*text.splitlines(), *captions) if line.strip()]
+    lines = "".join(f"> {line}\n" for line in quoted)
     return f"\nEvidence {number}: {', '.join(filter(None, where))}\n{lines}"
 
 

@@ -59,7 +59,7 @@ class Gallery:
         """
         if len(self._figures) == MOST_FIGURES or self._bytes > MOST_BYTES_TOGETHER:
             return
-        image = _image_file(picture)
+        image = picture_file(picture)
         if image is None:
             return
         data, media_type, (width, height) = image
@@ -92,8 +92,15 @@ def is_caption(line: str) -> bool:
     return bool(_CAPTION.match(line.strip()))
 
 
-def _image_file(picture: bytes | Image) -> tuple[bytes, str, tuple[int, int]] | None:
-    """A file made of a picture, its media type and size; None where it is no figure."""
+def picture_file(
+    picture: bytes | Image, *, side: int = SHOWN_SIDE
+) -> tuple[bytes, str, tuple[int, int]] | None:
+    """A file made of a picture, its media type and size; None where it is no figure.
+
+    Args:
+        picture: A file, or a picture that is decoded.
+        side: Most pixels of a side; a larger one is made smaller.
+    """
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -103,18 +110,20 @@ def _image_file(picture: bytes | Image) -> tuple[bytes, str, tuple[int, int]] | 
                 opened = Image.open(io.BytesIO(picture), formats=FORMATS)
                 if not is_figure(*opened.size):
                     return None
-                opened.draft("RGB", (SHOWN_SIDE, SHOWN_SIDE))
+                opened.draft("RGB", (side, side))
                 picture, lossy = opened, opened.format == "JPEG"
             else:
                 lossy = False
                 if not is_figure(*picture.size):
                     return None
-            return _encoded(picture, lossy=lossy)
+            return _encoded(picture, side, lossy=lossy)
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None
 
 
-def _encoded(picture: Image, *, lossy: bool) -> tuple[bytes, str, tuple[int, int]] | None:
+def _encoded(
+    picture: Image, side: int, *, lossy: bool
+) -> tuple[bytes, str, tuple[int, int]] | None:
     from PIL import Image
 
     picture.load()
@@ -124,7 +133,7 @@ def _encoded(picture: Image, *, lossy: bool) -> tuple[bytes, str, tuple[int, int
         picture.paste(clear, mask=clear.getchannel("A"))
     elif picture.mode not in ("L", "RGB"):
         picture = picture.convert("RGB")
-    picture.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
+    picture.thumbnail((side, side))
     if all(low == high for low, high in _extrema(picture)):  # one colour
         return None
     stream = io.BytesIO()

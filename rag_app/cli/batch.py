@@ -80,6 +80,7 @@ def batch(
     prompt_tokens: int | None,
     ms_poe: str | None,
     max_tokens: int | None,
+    sees: bool,
     withhold: float | None,
     parts: Parts,
     at_once: int | None,
@@ -106,7 +107,7 @@ def batch(
     from rag_app.corpus.corpus import Corpus
 
     settings = generator_settings(
-        generator, decoding, prompt_tokens, ms_poe, max_tokens, withhold, parts, fields
+        generator, decoding, prompt_tokens, ms_poe, max_tokens, sees, withhold, parts, fields
     )
     queries = read_questions(questions)
     with (

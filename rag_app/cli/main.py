@@ -249,7 +249,8 @@ def search(
 @click.option(
     "--examples",
     type=AnyPath,
-    help="Worked questions for a generated answer: JSON lines of question, evidence, answer.",
+    help="Worked questions for a generated answer: JSON lines of question, evidence, answer, and "
+    "figures, a list of files.",
 )
 @click.option(
     "--check-position", is_flag=True,
@@ -265,6 +266,7 @@ def ask(
     prompt_tokens: int | None,
     ms_poe: str | None,
     max_tokens: int | None,
+    sees: bool,
     withhold: float | None,
     parts: Parts,
     explain: bool,
@@ -282,7 +284,7 @@ def ask(
     from rag_app.progress import steps
 
     generation = generator_settings(
-        generator, decoding, prompt_tokens, ms_poe, max_tokens, withhold, parts, fields
+        generator, decoding, prompt_tokens, ms_poe, max_tokens, sees, withhold, parts, fields
     )
     if examples is not None:
         from generator.prompt.worked_question import read_worked_questions

@@ -340,6 +340,12 @@ with_withhold = click.option(
     "such as 0.05, by what `calibrate --part abstention` found for the corpus.",
 )
 
+with_sees = click.option(
+    "--sees",
+    is_flag=True,
+    help="The model, behind a server, sees: show it the figures beside the evidence.",
+)
+
 with_generator = together(
     click.option(
         "--generator",
@@ -369,6 +375,7 @@ with_generator = together(
         type=click.IntRange(min=1),
         help="Maximum length of a generated answer.  [default: 200]",
     ),
+    with_sees,
     with_withhold,
 )
 
@@ -497,6 +504,7 @@ def generator_settings(
     prompt_tokens: int | None,
     ms_poe: str | None,
     max_tokens: int | None,
+    sees: bool,
     withhold: float | None,
     parts: Parts,
     fields: Mapping[str, Any],
@@ -513,6 +521,7 @@ def generator_settings(
         budget_tokens=prompt_tokens,
         ms_poe=ms_poe or default.ms_poe,
         max_new_tokens=max_tokens or default.max_new_tokens,
+        sees=sees,
         answerable=fields["abstain_below"],
         withhold=withhold,
         parts=parts,

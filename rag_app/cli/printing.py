@@ -165,6 +165,8 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
         say(f"{field(entry.title)}" if entry.was_lost else f"{read} of {field(entry.title)}")
     if (shown := answer.made.get("shown")) and not explain:
         say(flow(shown))
+    if (figures := answer.made.get("figures")) and not explain:
+        say(flow(figures))
     if (form := answer.made.get("form")) and not explain:
         say(f"form: {form}")
     if explain:

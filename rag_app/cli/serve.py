@@ -19,6 +19,7 @@ from rag_app.cli.options import (
     with_missing_shards,
     with_ocr,
     with_parts,
+    with_sees,
     with_synchronous,
     with_withhold,
 )
@@ -79,6 +80,7 @@ LOGIN = "RAG_APP_AUTH"
 @click.option(
     "--generator", help="Language model, as in `rag-app ask`; then the page offers no other."
 )
+@with_sees
 @with_fields("command", "ask", "evidence", "abstain_below")
 @with_withhold
 @with_parts
@@ -106,6 +108,7 @@ def serve(
     measurements: bool,
     mode: Mode,
     generator: str | None,
+    sees: bool,
     fields: Any,  # noqa: ANN401 - by name, as `AskOptions`
     withhold: float | None,
     parts: Parts,
@@ -150,6 +153,7 @@ def serve(
         model=generator or DEFAULT_GENERATOR,
         evidence=fields["evidence"] or "auto",
         answerable=fields["abstain_below"],
+        sees=sees,
         withhold=withhold,
         parts=parts,
     )

@@ -132,7 +132,13 @@ class Search:
         parts, where = moment.parts, request.where
         hits = self._hits(parts, SearchRequest(request.query, request.k, EVIDENCE_PASSAGES, where))
         documents = {hit.document: parts.document(hit.document) for hit in hits}
-        return Retrieval(hits, documents.__getitem__), _ledger_of_lost(moment, where, scope)
+
+        def picture(document: str, key: str) -> bytes:
+            with self.stores.reading() as store:
+                return store.limited(where, scope).pictures.figure(document, key)
+
+        retrieval = Retrieval(hits, documents.__getitem__, picture=picture)
+        return retrieval, _ledger_of_lost(moment, where, scope)
 
     @contextmanager
     def retriever(self, ranking: str, scope: Scope) -> Iterator[Retriever]:

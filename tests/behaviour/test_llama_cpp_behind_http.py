@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
@@ -12,7 +13,13 @@ from pathlib import Path
 import pytest
 
 from generator.lm.server.openai_server import RemoteModel
-from indexing.errors import ServerFailed
+from generator.settings import GeneratorSettings
+from indexing.errors import InvalidRequest, ServerFailed
+from rag_app.batch.options import BatchOptions
+from rag_app.batch.questions import Question
+from rag_app.batch.run import Step, run
+from rag_app.corpus.corpus import Corpus
+from rag_app.request_fields import AskOptions
 from tests.generator.llama_server import WINDOW
 
 KEY = "secret"
@@ -20,11 +27,10 @@ LONG = "Count slowly from one to a thousand, and say each number twice."
 
 
 @contextmanager
-def running() -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server and the name of its model."""
-    program = Path(__file__).parents[1] / "llama_server.py"
-    command = [sys.executable, "-m", "tests.generator.llama_server", KEY]
-    root = program.parents[2]
+def running(*port: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server, at a port of its own or at this one, and the name of its model."""
+    command = [sys.executable, "-m", "tests.generator.llama_server", KEY, *port]
+    root = Path(__file__).parents[2]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as process:
         assert process.stdout is not None
         yield process, f"openai:http://127.0.0.1:{process.stdout.readline().strip()}/v1#any"
@@ -63,8 +69,52 @@ def test_a_wrong_key(name: str) -> None:
 
 def test_more_than_it_reads(name: str) -> None:
     long = "Another word about another matter. " * 400
-    with pytest.raises(ServerFailed, match=r"reads no more.*--prompt-tokens"):
+    with pytest.raises(InvalidRequest, match=r"reads no more.*--prompt-tokens"):
         list(RemoteModel(name, key=KEY).stream(long, max_new_tokens=5))
+
+
+def test_it_dies_while_it_reads() -> None:
+    with running() as (process, name):
+        threading.Timer(0.2, process.kill).start()
+        reading = "Another word about another matter. " * 120
+        with pytest.raises(ServerFailed, match=r"look at the server|cannot be reached|broke off"):
+            list(RemoteModel(name, key=KEY).stream(reading, max_new_tokens=1))
+
+
+def test_a_batch_loses_nothing_when_it_dies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_APP_API_KEY", KEY)
+    questions = [Question(str(at), f"When does ferry {at} sail?") for at in range(3)]
+    out, fields = tmp_path / "answers.jsonl", AskOptions(abstain_below=0)
+    with running() as (process, name), asking(tmp_path, name) as corpus:
+
+        def kill(step: Step) -> None:
+            if step.done == 1:
+                process.kill()
+                process.wait()
+
+        options = BatchOptions(fields)
+        with pytest.raises(ServerFailed, match="cannot be reached"):
+            run(corpus, questions, out, options=options, progress=kill)
+        (before,) = out.read_text().splitlines()
+        port = name.partition("/v1")[0].rpartition(":")[2]
+        with running(port) as (_, again):
+            assert again == name
+            second = run(corpus, questions, out, options=options)
+    assert (second.asked, second.kept, second.answered, second.failed) == (2, 1, 3, 0)
+    lines = out.read_text().splitlines()
+    assert before in lines and all(json.loads(line)["model"] == name for line in lines)
+
+
+@contextmanager
+def asking(folder: Path, name: str) -> Iterator[Corpus]:
+    """A corpus of ferries whose answers a model writes."""
+    settings = GeneratorSettings(model=name, answer="free", max_new_tokens=12)
+    with Corpus(folder / "corpus", generator=settings) as corpus:
+        lines = (f"Ferry {at} sails at {at + 7} o'clock." for at in range(3))
+        corpus.add_text(" ".join(lines), name="ferries")
+        yield corpus
 
 
 def test_it_dies_while_it_writes() -> None:

@@ -1,4 +1,4 @@
-"""llama.cpp's own server with the packaged model: `python llama_server.py KEY` prints its port."""
+"""llama.cpp's own server with the packaged model: `llama_server.py KEY [PORT]` prints its port."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ if __name__ == "__main__":
     settings.n_ctx, settings.n_parallel, settings.verbosity = WINDOW, 1, 0
     settings.n_batch = settings.n_ubatch = 64
     settings.api_keys = [sys.argv[1]]
+    settings.port = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     server = xllamacpp.Server(settings)
     print(urlsplit(server.listening_address).port, flush=True)
     while True:

@@ -12,6 +12,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
 ANSWER = "The ferry sails at nine o'clock. Its captain is Joan Reyes."
+SEEN = (
+    "The ferry sails at nine o'clock. Nitrate is highest in the third reach [Picture 1]. "
+    "It falls to two in the last. [Picture 1] Winters are mild [Picture 9]."
+)
 KEY = "a-very-secret-key"
 
 
@@ -51,6 +55,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def as_good(self) -> None:
         self.stream(ANSWER.split(" "), between=" ")
+
+    def as_seeing(self) -> None:
+        self.stream(SEEN.split(" "), between=" ")
+
+    def as_blind(self) -> None:
+        message = "image input is not supported - hint: you may need to provide the mmproj"
+        self.send(500, {"error": {"message": message}})
 
     def as_whole(self) -> None:
         self.send(200, {"choices": [{"message": {"content": ANSWER}}]})

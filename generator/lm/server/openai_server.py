@@ -17,9 +17,8 @@ import os
 import re
 import threading
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -27,6 +26,7 @@ from urllib.request import getproxies, proxy_bypass
 from generator.lm.interruption import Connections, interruptible
 from generator.lm.sampling import Sampling
 from generator.prompt.builder import SYSTEM
+from generator.prompt.pictures import Content
 from generator.prompt.server_chat import ServerChat, break_control_tokens
 from indexing.errors import InvalidRequest, MissingDependency, RagAppError, ServerFailed
 from indexing.models.server.server_name import parse_server_name
@@ -41,6 +41,7 @@ _MOST_CHARACTERS = 40  # a token, before a server's answer is cut
 _CONTEXT = re.compile(
     r"context (size|length|window)|maximum context|too many tokens", re.IGNORECASE
 )
+_PICTURES = re.compile(r"\b(images?|image_url|mmproj|multimodal|vision)\b", re.IGNORECASE)
 _HEADERS = {
     *("host", "connection", "accept", "accept-encoding", "user-agent"),
     *("content-type", "content-length"),
@@ -81,24 +82,40 @@ class RemoteModel:
         self.name, self._given_key = name, key
         self.url, self.model = parse_server_name(name)
         self._patience = patience or Patience()
+        self._stated: list[int | None] = []  # of the window, once the server has been asked
         self.chat = ServerChat()
         self._client().close()  # says now what is wrong with the address, or missing
 
-    @cached_property
+    @property
     def window(self) -> int | None:
         """Most tokens of prompt and answer, as vLLM, SGLang and llama.cpp state it, else None.
 
         Asked once. A server that cannot be reached says why when it is asked the question.
         """
+        self.learn_window()
+        return self._stated[0]
+
+    def learn_window(self, stop: threading.Event | None = None) -> bool:
+        """Ask the server for `window`, unless it has answered; False where `stop` ended that."""
+        connections = Connections()
+        if not self._stated:
+            asked = interruptible(
+                self._ask_window(connections), stop=stop, cancel=connections.break_off
+            )
+            with closing(asked):
+                self._stated.extend(asked)
+        return bool(self._stated)
+
+    def _ask_window(self, connections: Connections) -> Generator[int | None]:
         from openai import APIError
 
-        try:
-            with self._client() as client:
+        window = None
+        with suppress(APIError, ValueError, TypeError, AttributeError):
+            with self._client(connections) as client:
                 quick = client.with_options(timeout=self._patience.connect, max_retries=0)
                 models = quick.models.list().data
-            return next((_stated_window(one) for one in models if one.id == self.model), None)
-        except (APIError, ValueError, TypeError, AttributeError):
-            return None
+            window = next((_stated_window(one) for one in models if one.id == self.model), None)
+        yield window
 
     def names(self) -> tuple[str, ...]:
         """The server's names of its models, in its order, at most `MOST_NAMES`.
@@ -116,9 +133,9 @@ class RemoteModel:
 
     def stream(
         self,
-        message: str,
+        message: Content,
         *,
-        turns: Sequence[tuple[str, str]] = (),
+        turns: Sequence[tuple[Content, str]] = (),
         max_new_tokens: int,
         sampling: Sampling | None = None,
         stop: threading.Event | None = None,
@@ -129,6 +146,7 @@ class RemoteModel:
         closing the iterator end it at once, whatever is waited for, and break the connection off.
 
         Raises:
+            InvalidRequest: The message is longer than the model's context.
             ServerFailed: The server cannot be reached, refuses, or speaks another protocol.
         """
         budget = _MOST_CHARACTERS * max_new_tokens
@@ -140,7 +158,8 @@ class RemoteModel:
             stop=stop,
             cancel=connections.break_off,
         )
-        with self._explained(), closing(pieces):
+        pictures = not all(isinstance(one, str) for one in (message, *(user for user, _ in turns)))
+        with self._explained(pictures=pictures), closing(pieces):
             for piece in pieces:
                 yield piece[:budget]
                 budget -= len(piece)
@@ -204,7 +223,7 @@ class RemoteModel:
 
     def _request(
         self,
-        messages: list[dict[str, str]],
+        messages: list[dict[str, Any]],
         limit: int,
         sampling: Sampling,
         connections: Connections,
@@ -238,9 +257,9 @@ class RemoteModel:
             )
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """The library's errors as ours: what failed, then what to do."""
-        from openai import APIError
+    def _explained(self, *, pictures: bool = False) -> Iterator[None]:
+        """The library's errors, maybe about pictures, as ours: what failed, then what to do."""
+        from openai import APIError, BadRequestError
 
         try:
             yield
@@ -249,14 +268,19 @@ class RemoteModel:
         except APIError as error:
             if isinstance(error.__cause__, RagAppError):  # of the check of an address
                 raise error.__cause__ from None
-            raise ServerFailed(self._explain(error)) from error
+            if isinstance(error, BadRequestError) and _CONTEXT.search(reason := _reason(error)):
+                raise InvalidRequest(
+                    f"{self.model} at {self.url} reads no more than its context ({reason}); give "
+                    "it less with --prompt-tokens, or start the server with a longer one"
+                ) from error
+            raise ServerFailed(self._explain(error, pictures=pictures)) from error
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
             raise ServerFailed(
                 f"{self.url} answered what no OpenAI-compatible server would "
                 f"({_printable(str(error))}); correct the address after openai:"
             ) from error
 
-    def _explain(self, error: APIError) -> str:  # noqa: PLR0911 - a table of errors
+    def _explain(self, error: APIError, *, pictures: bool) -> str:  # noqa: PLR0911 - a table of errors
         import openai
 
         reason = _reason(error)
@@ -278,11 +302,8 @@ class RemoteModel:
                 )
             case openai.NotFoundError():
                 return f"{self.url} knows no {self.model!r} ({reason}); look at {self.url}/models"
-            case openai.BadRequestError() if _CONTEXT.search(reason):
-                return (
-                    f"{self.model} at {self.url} reads no more than its context ({reason}); give "
-                    "it less with --prompt-tokens, or start the server with a longer one"
-                )
+            case openai.APIStatusError() if pictures and _PICTURES.search(reason):
+                return f"{self.model} at {self.url} does not see ({reason}); leave out --sees"
             case openai.APIStatusError():
                 return (
                     f"{self.url} answered {error.status_code} ({reason}); look at the server's log"
@@ -290,14 +311,26 @@ class RemoteModel:
         return f"{self.url} broke off ({reason}); look at the server's log"
 
 
-def _messages(message: str, turns: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+def _messages(message: Content, turns: Sequence[tuple[Content, str]]) -> list[dict[str, Any]]:
     """What the system, the user and, in turns before, the model say."""
-    said = [("user", message)]
+    said: list[tuple[str, Content]] = [("user", message)]
     for asked, answer in reversed(turns):
         said[:0] = [("user", asked), ("assistant", answer)]
     return [
         {"role": "system", "content": SYSTEM},
-        *({"role": role, "content": break_control_tokens(text)} for role, text in said),
+        *({"role": role, "content": _content(content)} for role, content in said),
+    ]
+
+
+def _content(content: Content) -> str | list[dict[str, Any]]:
+    """What is said in one message: text, or parts of which some are pictures."""
+    if isinstance(content, str):
+        return break_control_tokens(content)
+    return [
+        {"type": "text", "text": break_control_tokens(part)}
+        if isinstance(part, str)
+        else {"type": "image_url", "image_url": {"url": part.url}}
+        for part in content
     ]
 
 

@@ -51,6 +51,11 @@ MESSAGES = (
     # What is known of a citation, and of how a question was read.
     N_("says it in other words"),
     N_("may not support the sentence"),
+    N_("read in a figure, which nothing checks"),
+    N_("figures: %(number)s by their captions only, as the model does not see"),
+    N_("figures: %(done)s of %(all)s shown to the model"),
+    N_("%(figure)s is damaged, or no picture to show"),
+    N_("%(figure)s is no longer there"),
     N_("file name"),
     N_("folder name"),
     N_("first lines"),

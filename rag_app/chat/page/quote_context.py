@@ -104,7 +104,9 @@ def citation_context(
         if document.text[citation.start : citation.end] == citation.quote:
             before, _, after = _pieces(document, citation.start, citation.end, margin)
             span = quote_pieces(citation, short, document)
-            figures = document.figures_near(citation.start, citation.end)[:MOST_FIGURES]
+            near = document.figures_near(citation.start, citation.end)
+            shown = [one for one in near if one.key == citation.figure] or near
+            figures = tuple(shown[:MOST_FIGURES])
         else:
             problem = "This document has changed since this quote was taken from it."
     return QuoteContext(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from generator.answer import Answer
 from generator.generator import Generator
-from generator.request import AskRequest, Retrieval
+from generator.request import AskRequest, Retrieval, no_picture
 from generator.settings import GeneratorSettings
 from indexing.encoder.fingerprint import Fingerprint
 from rag_app.corpus.cluster.workers import WorkerPool, lasting
@@ -36,7 +36,7 @@ def generate_on(
 
     def generate(request: AskRequest, retrieval: Retrieval) -> Answer:
         documents = {hit.document: retrieval.document(hit.document) for hit in retrieval.hits}
-        whole = replace(retrieval, document=documents.__getitem__)
+        whole = replace(retrieval, document=documents.__getitem__, picture=no_picture)
         return pool.call(request.question, answer, settings, stored, request, whole)()
 
     return generate

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
-from generator.answer import AnswerReady, TextDelta
+from generator.answer import AnswerReady, ContextReady, TextDelta
 from generator.decoding import DECODINGS
 from generator.evidence import Embed
 from generator.generator import Generator
@@ -21,9 +25,11 @@ from generator.prompt.server_chat import break_control_tokens
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency, ServerFailed
+from rag_app.cli.main import main
+from rag_app.corpus.corpus import Corpus
 from tests.generator.conftest import hit, prose
 from tests.generator.openai_server import ANSWER, KEY
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE, wait_until
 
 QUICK = Patience(connect=2, read=1)
 QUESTION = "When does the ferry sail?"
@@ -144,8 +150,109 @@ def test_a_stop_does_not_wait_for_the_server(url: str, name: str, shown: int) ->
     wait_until(lambda: last(url)["seen"] == {"given up": True})
 
 
+@pytest.fixture(params=["read", "retry"])
+def unanswered(request: pytest.FixtureRequest) -> Iterator[tuple[str, Queue[str]]]:
+    """A server that never answers, and what it lives through: "asked", then "left" when it is."""
+    events: Queue[str] = Queue()
+    busy = b"HTTP/1.1 503 Busy\r\nRetry-After: 50\r\nContent-Length: 0\r\n\r\n"
+
+    def serve() -> None:
+        connection, _ = listening.accept()
+        with connection:
+            connection.recv(1 << 16)
+            if request.param == "retry":
+                connection.sendall(busy)
+            events.put("asked")
+            while connection.recv(1 << 16):
+                pass
+            events.put("left")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1", events
+
+
+@pytest.mark.parametrize("asked", ["window", "text"])
+def test_a_stop_ends_every_wait_and_the_connection(
+    unanswered: tuple[str, Queue[str]], asked: str
+) -> None:
+    url, events = unanswered
+    model, stop = RemoteModel(f"openai:{url}#m", patience=Patience(99, 99)), threading.Event()
+    heard = []
+
+    def stop_when_asked() -> None:
+        heard.append(events.get(timeout=PATIENCE))
+        stop.set()
+
+    threading.Thread(target=stop_when_asked).start()
+    if asked == "text":
+        assert list(model.stream("Hello", max_new_tokens=5, stop=stop)) == []
+        heard.append(events.get(timeout=PATIENCE))
+        assert heard == ["asked", "left"]
+    elif not model.learn_window(stop):  # an answer of 503 is one: it states no window
+        heard.append(events.get(timeout=PATIENCE))
+        assert heard == ["asked", "left"]
+
+
+def test_a_stop_does_not_wait_for_a_connection() -> None:
+    with socket.socket() as listening, ExitStack() as waiting:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        for _ in range(4):  # whoever comes after them is not answered
+            other = waiting.enter_context(socket.socket())
+            other.setblocking(False)
+            other.connect_ex(listening.getsockname())
+        stop = threading.Event()
+        threading.Timer(0.2, stop.set).start()
+        name = f"openai:http://127.0.0.1:{listening.getsockname()[1]}/v1#m"
+        model = RemoteModel(name, patience=Patience(99, 99))
+        assert list(model.stream("Hello", max_new_tokens=5, stop=stop)) == []
+
+
+def test_an_answer_stops_before_the_server_says_its_window(embed: Embed) -> None:
+    stop = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+
+        def accept() -> None:
+            with listening.accept()[0] as connection:
+                connection.recv(1 << 16)
+                stop.set()
+                connection.recv(1 << 16)
+
+        threading.Thread(target=accept, daemon=True).start()
+        settings = GeneratorSettings(model=f"openai:{url}#m", answer="free")
+        events = list(Generator(settings, embed=embed).stream(
+            AskRequest(QUESTION, abstain=False), RETRIEVAL, stop=stop
+        ))  # fmt: skip
+    context, ready = events
+    assert isinstance(context, ContextReady) and context.context[0].kept == 0
+    assert isinstance(ready, AnswerReady) and ready.answer.text == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "said"),
+    [
+        ("failing", "The ferry", "broke off (the engine died)"),
+        ("overflow", "", "reads no more than its context"),
+        ("locked", "", "refuses the key (401: no key); set RAG_APP_API_KEY"),
+    ],
+)
+def test_a_command_prints_what_came_and_one_line(
+    name: str, shown: str, said: str, url: str, tmp_path: Path
+) -> None:
+    with Corpus(tmp_path / "corpus") as corpus:
+        corpus.add_text(FERRY.text, name="ferry")
+    words = ["ask", QUESTION, "--mode", "free", "--abstain-below", "0"]
+    words += ["--corpus", str(tmp_path / "corpus"), "--generator", f"openai:{url}#{name}"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 1 and done.stdout.strip() == shown
+    (line,) = (each for each in done.stderr.splitlines() if each.startswith("rag-app: "))
+    assert said in line and "Traceback" not in done.output
+
+
 def test_more_than_it_reads(url: str) -> None:
-    with pytest.raises(ServerFailed, match=r"reads no more.*9000 tokens.*--prompt-tokens"):
+    with pytest.raises(InvalidRequest, match=r"reads no more.*9000 tokens.*--prompt-tokens"):
         said(url, "overflow")
 
 
