@@ -1,4 +1,4 @@
-"""A small OpenAI-compatible server for tests: `python openai_server.py` prints its port.
+"""A small OpenAI-compatible server for tests, in a process of its own.
 
 What it does depends on the model that is asked for; the model "last" tells the request before.
 """
@@ -6,8 +6,11 @@ What it does depends on the model that is asked for; the model "last" tells the 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
@@ -17,6 +20,15 @@ SEEN = (
     "It falls to two in the last. [Picture 1] Winters are mild [Picture 9]."
 )
 KEY = "a-very-secret-key"
+
+
+@contextmanager
+def running() -> Iterator[str]:
+    """Its base URL."""
+    with subprocess.Popen([sys.executable, __file__], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        yield f"http://127.0.0.1:{run.stdout.readline().strip()}/v1"
+        run.terminate()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -102,6 +114,9 @@ class Handler(BaseHTTPRequestHandler):
         self.stream(["The ferry", " sails"], end=False)
         self.wfile.write(b'data: {"choices": [{"del\n\n')
 
+    def as_dying(self) -> None:
+        self.stream(["The ferry", " sails"], end=False)
+
     def as_failing(self) -> None:
         self.stream(["The ferry"], end=False)
         self.wfile.write(b'data: {"error": {"message": "the engine died"}}\n\n')
@@ -133,7 +148,11 @@ class Handler(BaseHTTPRequestHandler):
             event = json.dumps({"choices": [{"delta": delta}]})
             self.wfile.write(f": keep alive\n\ndata: {event}\n\n".encode())
         if end:
-            self.wfile.write(b'data: {"choices": []}\n\ndata: [DONE]\n\n')
+            last = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+            usage: dict[str, Any] = {"choices": []}
+            events = map(json.dumps, (last, usage))
+            self.wfile.write("".join(f"data: {each}\n\n" for each in events).encode())
+            self.wfile.write(b"data: [DONE]\n\n")
 
     def send(self, status: int, value: object, headers: dict[str, str] | None = None) -> None:
         data = json.dumps(value).encode()

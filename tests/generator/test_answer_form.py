@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -28,8 +26,8 @@ from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
 from rag_app.corpus.corpus import Corpus
 from tests.generator.conftest import hit, transcript
+from tests.generator.openai_server import running
 
-SERVER = Path(__file__).with_name("openai_server.py")
 TEXT = (
     "Anna: The ferry of Ellmere sails at nine o'clock.\n"
     "Ben: Its captain is Joan Reyes, who was elected in May.\n"
@@ -71,21 +69,18 @@ def test_where_no_words_stand_out_there_is_the_whole_quote(folder: Path) -> None
 
 
 def test_a_model_is_told_the_form(folder: Path) -> None:
-    with subprocess.Popen([sys.executable, str(SERVER)], stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout is not None
-        url = f"openai:http://127.0.0.1:{run.stdout.readline().strip()}/v1"
+    with running() as url:
 
         def asked(form: Form) -> tuple[Answer, str]:
-            with Corpus(folder, generator=GeneratorSettings(model=f"{url}#good")) as corpus:
+            with Corpus(folder, generator=GeneratorSettings(model=f"openai:{url}#good")) as corpus:
                 answer = corpus.ask("When does the ferry sail?", mode="free", form=form)
-            last = "".join(RemoteModel(f"{url}#last").stream("?", max_new_tokens=500))
+            last = "".join(RemoteModel(f"openai:{url}#last").stream("?", max_new_tokens=500))
             return answer, str(json.loads(last)["seen"]["body"]["messages"])
 
         usual, message = asked("usual")
         assert "form" not in usual.made
         assert not any(told in message for told in FORMS.values() if told)
         answer, message = asked("words")
-        run.terminate()
     assert FORMS["words"] in message
     assert answer.made["form"] == AS_ASKED
 

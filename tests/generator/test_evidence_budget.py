@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,6 +23,7 @@ from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
 from indexing.models.files import generator_weights
 from tests.generator.conftest import hit, prose
+from tests.generator.openai_server import running
 
 QUESTION = "Where does the ferry of day 7 sail?"
 WINDOW = 40_000
@@ -180,13 +180,9 @@ def test_the_packaged_model_takes_what_its_window_holds(model: CausalModel) -> N
 
 
 def test_windows_that_a_server_states() -> None:
-    import subprocess
-    import sys
 
-    program = Path(__file__).parent / "openai_server.py"
-    with subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout is not None
-        url = f"openai:http://127.0.0.1:{run.stdout.readline().strip()}/v1"
-        windows = [RemoteModel(f"{url}#{name}").window for name in ("good", "whole", "slow", "x")]
-        run.terminate()
+    with running() as url:
+        windows = [
+            RemoteModel(f"openai:{url}#{name}").window for name in ("good", "whole", "slow", "x")
+        ]
     assert windows == [40_960, 4096, None, None]

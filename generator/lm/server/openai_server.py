@@ -16,7 +16,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -245,16 +245,20 @@ class RemoteModel:
                 answer = json.loads(chunks.response.read())
                 yield str(answer["choices"][0]["message"]["content"] or "")
                 return
-            empty = True
+            empty, complete = True, _is_delimited(chunks.response.headers)
             for chunk in chunks:
                 empty = False
-                if chunk.choices and (piece := chunk.choices[0].delta.content):
-                    yield str(piece)
+                for choice in chunk.choices[:1]:
+                    complete = complete or bool(choice.finish_reason)
+                    if piece := choice.delta.content:
+                        yield str(piece)
         if empty:
             raise ServerFailed(
                 f"{self.url} sent no answer; see whether it is an OpenAI-compatible server, and "
                 "whether the address ends as its documentation says (often /v1)"
             )
+        if not complete:
+            raise ServerFailed(self._broken_off("its answer has no end"))
 
     @contextmanager
     def _explained(self, *, pictures: bool = False) -> Iterator[None]:
@@ -282,14 +286,17 @@ class RemoteModel:
 
     def _explain(self, error: APIError, *, pictures: bool) -> str:  # noqa: PLR0911 - a table of errors
         import openai
+        from httpx2 import ReadError, RemoteProtocolError, WriteError
 
-        reason = _reason(error)
+        reason, breaks = _reason(error), (ReadError, RemoteProtocolError, WriteError)
         match error:
             case openai.APITimeoutError():
                 return (
                     f"{self.url} did not answer in time ({self._patience.read:g} s); "
                     "see whether the server is busy or still loading, then ask again"
                 )
+            case openai.APIConnectionError() if isinstance(error.__cause__, breaks):
+                return self._broken_off(_printable(str(error.__cause__)))
             case openai.APIConnectionError():
                 return (
                     f"{self.url} cannot be reached ({_printable(str(error.__cause__ or error))}); "
@@ -308,7 +315,15 @@ class RemoteModel:
                 return (
                     f"{self.url} answered {error.status_code} ({reason}); look at the server's log"
                 )
+        return self._broken_off(reason)
+
+    def _broken_off(self, reason: str) -> str:
         return f"{self.url} broke off ({reason}); look at the server's log"
+
+
+def _is_delimited(headers: Mapping[str, str]) -> bool:
+    """Whether HTTP itself says where a response ends, so that one that is cut is an error."""
+    return not headers.keys().isdisjoint({"transfer-encoding", "content-length"})
 
 
 def _messages(message: Content, turns: Sequence[tuple[Content, str]]) -> list[dict[str, Any]]:

@@ -203,6 +203,32 @@ MESSAGES = (
         "%(name)s is no model on this machine; choose one of the list, or write the whole path of "
         "its folder or .gguf file"
     ),
+    # Of servers of models.
+    N_(
+        "%(server)s did not answer in time (%(number)s s); see whether the server is busy or "
+        "still loading, then ask again"
+    ),
+    N_(
+        "%(server)s cannot be reached (%(error)s); start the server, or correct the address "
+        "after openai:"
+    ),
+    N_("%(server)s refuses the key (%(error)s); set RAG_APP_API_KEY, or give another key"),
+    N_("%(server)s knows no %(model)s (%(error)s); look at %(address)s/models"),
+    N_(
+        "%(model)s at %(server)s reads no more than its context (%(error)s); give it less "
+        "with --prompt-tokens, or start the server with a longer one"
+    ),
+    N_("%(model)s at %(server)s does not see (%(error)s); leave out --sees"),
+    N_("%(server)s answered %(number)s (%(error)s); look at the server's log"),
+    N_(
+        "%(server)s answered what no OpenAI-compatible server would (%(error)s); correct the "
+        "address after openai:"
+    ),
+    N_("%(server)s broke off (%(error)s); look at the server's log"),
+    N_(
+        "%(server)s sent no answer; see whether it is an OpenAI-compatible server, and "
+        "whether the address ends as its documentation says (often /v1)"
+    ),
     N_("%(model)s reads at most %(number)s tokens; choose fewer tokens"),
 )
 

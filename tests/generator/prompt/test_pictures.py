@@ -7,8 +7,6 @@ import io
 import json
 import random
 import struct
-import subprocess
-import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -40,6 +38,7 @@ from indexing.documents import Document, Figure
 from indexing.errors import InvalidRequest, ServerFailed, UnreadableFile
 from rag_app.corpus.corpus import Corpus
 from tests.generator.conftest import hit, prose
+from tests.generator.openai_server import running
 from tests.indexing.loaders.test_figures import chart
 
 QUESTION = "When does the ferry sail?"
@@ -47,11 +46,8 @@ QUESTION = "When does the ferry sail?"
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    program = Path(__file__).parents[1] / "openai_server.py"
-    with subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout is not None
-        yield f"http://127.0.0.1:{run.stdout.readline().strip()}/v1"
-        run.terminate()
+    with running() as url:
+        yield url
 
 
 def messages(url: str) -> list[dict[str, Any]]:

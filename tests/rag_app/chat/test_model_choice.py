@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,17 +13,13 @@ from indexing.errors import InvalidRequest, ModelError, ServerFailed
 from indexing.models.files import DEFAULT_GENERATOR
 from rag_app.chat.model_choice import FILE, ModelChoice
 from rag_app.corpus.corpus import Corpus
-from tests.generator.openai_server import ANSWER, KEY
-
-SERVER = Path(__file__).parents[2] / "generator" / "openai_server.py"
+from tests.generator.openai_server import ANSWER, KEY, running
 
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with subprocess.Popen([sys.executable, str(SERVER)], stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout is not None
-        yield f"http://127.0.0.1:{run.stdout.readline().strip()}/v1"
-        run.terminate()
+    with running() as url:
+        yield url
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from rag_app.chat import model_choice
 from rag_app.cli.main import main
 from rag_app.cli.models import measured_speed
 from tests.generator.llama_server import packaged_file
+from tests.generator.openai_server import running
 
 
 @pytest.fixture(autouse=True)
@@ -47,13 +46,9 @@ def test_models_of_this_machine(caches: Path) -> None:
 
 
 def test_models_of_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = Path(__file__).parents[2] / "generator" / "openai_server.py"
-    with subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout is not None
-        url = f"http://127.0.0.1:{run.stdout.readline().strip()}/v1"
+    with running() as url:
         monkeypatch.setattr(model_choice, "USUAL", {"Ollama": url})
         names = [one["name"] for one in listed()]
-        run.terminate()
     assert names[1:] == [f"openai:{url}#{one}" for one in ("good", "whole", "slow")]
     assert RemoteModel(str(names[1])).model == "good"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
+import struct
 import sys
 import threading
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ from indexing.errors import InvalidRequest, MissingDependency, ServerFailed
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
 from tests.generator.conftest import hit, prose
-from tests.generator.openai_server import ANSWER, KEY
+from tests.generator.openai_server import ANSWER, KEY, running
 from tests.waiting import PATIENCE, wait_until
 
 QUICK = Patience(connect=2, read=1)
@@ -41,11 +41,8 @@ RETRIEVAL = Retrieval([hit(FERRY)], {"ferry": FERRY}.__getitem__)
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    program = Path(__file__).parents[2] / "openai_server.py"
-    with subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout is not None
-        yield f"http://127.0.0.1:{run.stdout.readline().strip()}/v1"
-        run.terminate()
+    with running() as url:
+        yield url
 
 
 @pytest.fixture(autouse=True)
@@ -127,7 +124,10 @@ def test_what_a_server_can_do_wrong(url: str, name: str, message: str, tries: in
     assert last(url)["tries"][name] == tries
 
 
-@pytest.mark.parametrize(("name", "shown"), [("cut", "The ferry sails"), ("failing", "The ferry")])
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("cut", "The ferry sails"), ("dying", "The ferry sails"), ("failing", "The ferry")],
+)
 def test_an_answer_that_breaks_off_is_an_error(url: str, name: str, shown: str) -> None:
     pieces = []
     with pytest.raises(ServerFailed):
@@ -192,6 +192,42 @@ def test_a_stop_ends_every_wait_and_the_connection(
     elif not model.learn_window(stop):  # an answer of 503 is one: it states no window
         heard.append(events.get(timeout=PATIENCE))
         assert heard == ["asked", "left"]
+
+
+EVENT = b'data: {"choices": [{"delta": {"content": "The"}}]}\n\n'
+
+
+@pytest.mark.parametrize("reset", [False, True])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\r\n" + EVENT,
+        b"\r\n" + EVENT + EVENT[:20],
+        b"Content-Length: 999\r\n\r\n" + EVENT,
+        b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n" % (len(EVENT), EVENT),
+        b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b" % (2 * len(EVENT), EVENT),
+    ],
+)
+def test_a_server_that_dies_breaks_off(sent: bytes, reset: bool) -> None:
+    gone = threading.Event()
+
+    def serve() -> None:
+        connection, _ = listening.accept()
+        with connection:
+            connection.recv(1 << 16)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" + sent)
+            gone.wait(PATIENCE)
+            if reset:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, daemon=True).start()
+        model = remote(f"http://127.0.0.1:{listening.getsockname()[1]}/v1", "m")
+        pieces = model.stream("Hello", max_new_tokens=5)
+        assert next(pieces) == "The"
+        gone.set()
+        with pytest.raises(ServerFailed, match=r"broke off \(.+\); look at the server's log"):
+            list(pieces)
 
 
 def test_a_stop_does_not_wait_for_a_connection() -> None:

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.generator.openai_server import ANSWER, KEY
+from tests.generator.openai_server import ANSWER, KEY, running
 from tests.rag_app.chat.every_width import check_every_width
 from tests.rag_app.chat.page.visits import Visit, answered, ask
 from tests.rag_app.chat.served_corpus import Served
-
-SERVER = Path(__file__).parents[3] / "generator" / "openai_server.py"
 
 
 @pytest.fixture
 def model_server() -> Iterator[str]:
     """The address of a server in OpenAI's form."""
-    with subprocess.Popen([sys.executable, str(SERVER)], stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout is not None
-        yield f"http://127.0.0.1:{run.stdout.readline().strip()}/v1"
-        run.terminate()
+    with running() as url:
+        yield url
 
 
 def test_a_model_of_a_server_is_found_tested_and_writes(

@@ -12,6 +12,7 @@ import pytest
 from generator.answer import Answer, AnswerReady, Event, TextDelta
 from generator.position_check import PositionCheck, Variant
 from generator.request import AskRequest
+from generator.settings import GeneratorSettings
 from indexing.error_log import LOG_NAME
 from indexing.errors import InvalidRequest
 from indexing.filter import OWNER
@@ -29,6 +30,7 @@ from rag_app.chat.page import html as view
 from rag_app.chat.queues.answer_jobs import AnswerJob, AnswerJobs
 from rag_app.chat.queues.question_queue import QuestionQueue
 from rag_app.corpus.corpus import Corpus
+from tests.generator.openai_server import running
 from tests.waiting import PATIENCE, wait_until
 
 USUAL = Answer("Why?", "It rained.", mode="free", made={"Ms-PoE": "off (as asked)"})
@@ -150,6 +152,37 @@ def test_an_answer_is_stopped_at_once_whatever_its_thread_does(tmp_path: Path) -
     assert following.exchange.answer == USUAL
     last = store.get(key, new.id)
     assert last is not None and [each.state for each in last.exchanges] == ["stopped", "done"]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "told"),
+    [
+        ("failing", "The ferry", "hat abgebrochen"),
+        ("cut", "The ferry sails", "was kein OpenAI-kompatibler Server"),
+        ("dying", "The ferry sails", "hat abgebrochen"),
+        ("locked", "", "lehnt den Schlüssel ab"),
+        ("overflow", "", "liest nicht mehr als seinen Kontext"),
+        ("nobody", "", "kennt 'nobody' nicht"),
+        ("down", "", "hat mit 500 geantwortet"),
+        ("page", "", "hat keine Antwort gesandt"),
+    ],
+)
+def test_what_a_server_wrote_stays_with_its_error(
+    name: str, shown: str, told: str, tmp_path: Path
+) -> None:
+    with running() as url, Corpus(tmp_path / "corpus") as corpus:
+        corpus.use_generator(GeneratorSettings(model=f"openai:{url}#{name}"), key="")
+        corpus.add_text("The ferry sails at nine o'clock.", name="ferry")
+        store, key = ConversationStore(tmp_path / "store"), new_key()
+        jobs, new = AnswerJobs(QuestionQueue(corpus), store), Conversation.new()
+        jobs.start(key, new, Exchange("When does the ferry sail?", "free"), OWNER)
+        wait(jobs, new)
+    saved = store.get(key, new.id)
+    assert saved is not None
+    (exchange,) = saved.exchanges
+    assert (exchange.state, exchange.text) == ("failed", shown)
+    with speaking(Language("de", "de")):
+        assert told in translated(exchange.note)
 
 
 def test_a_changed_answer_is_shown_and_stays_text() -> None:

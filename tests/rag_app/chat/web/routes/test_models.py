@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import httpx
 
-from tests.generator.openai_server import KEY
+from tests.generator.openai_server import KEY, running
 from tests.rag_app.chat.served_corpus import Served
 from tests.rag_app.chat.web.programs import PASSWORDS
 from tests.waiting import PATIENCE
 
-SERVER = Path(__file__).parents[4] / "generator" / "openai_server.py"
 ACTS = ("look", "list", "test", "use", "forget")
 
 
 def test_the_first_login_chooses_and_no_key_comes_back(team_server: Served) -> None:
     first, *others = PASSWORDS
     address = team_server.address
-    with subprocess.Popen([sys.executable, str(SERVER)], stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout is not None
-        url = f"http://127.0.0.1:{run.stdout.readline().strip()}/v1"
+    with running() as url:
         form = {"model": f"openai:{url}#locked", "address": url, "key": KEY}
         answers = []
         with httpx.Client(
@@ -46,7 +40,6 @@ def test_the_first_login_chooses_and_no_key_comes_back(team_server: Served) -> N
             long = ann.post("/model/use", json={"key": "k" * 5000})
             cross = ann.post("/model/look", json={}, headers={"Origin": "http://evil.invalid"})
             plain = ann.post("/model/look", content=json.dumps(form))
-        run.terminate()
     assert [one.status_code for one in (long, cross, plain)] == [422, 403, 422]
     assert all(KEY not in one.text for one in answers) and "kkk" not in long.text
     for name in others:
