@@ -32,6 +32,7 @@ class Handler(BaseHTTPRequestHandler):
         self._begin("text/event-stream")
         for word in islice(quoted, MOST):
             self._send({"choices": [{"index": 0, "delta": {"content": f"{word} "}}]})
+        self._send({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
         self.wfile.write(b"data: [DONE]\n\n")
 
     def _begin(self, kind: str) -> None:
