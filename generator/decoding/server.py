@@ -35,7 +35,7 @@ def ask_server(
         examples=limits.examples,
     )  # fmt: skip
     picture = limits.picture
-    shown, refused = show_figures(prompt.spans, picture) if picture else ((), ())
+    shown, refused = show_figures(prompt.spans, picture, stop) if picture else ((), ())
     pieces = model.stream(
         interleave(prompt.message, [one.picture for one in shown]),
         turns=[

@@ -8,6 +8,7 @@ refused.
 from __future__ import annotations
 
 import re
+import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -100,13 +101,17 @@ def figures_beside(spans: Sequence[Span]) -> Iterator[tuple[Document, Figure]]:
 
 
 def show_figures(
-    spans: Sequence[Span], lookup: PictureLookup
+    spans: Sequence[Span], lookup: PictureLookup, stop: threading.Event | None = None
 ) -> tuple[tuple[ShownFigure, ...], tuple[str, ...]]:
-    """The figures beside the evidence as pictures, at most `MOST`, and why others are refused."""
+    """The figures beside the evidence as pictures, at most `MOST`, and why others are refused.
+
+    `stop`, set by another thread, leaves out those that are not decoded yet.
+    """
     shown: list[ShownFigure] = []
     refused: list[str] = []
     for document, figure in figures_beside(spans):
-        if len(shown) == MOST or len(shown) + len(refused) == MOST_TRIES:
+        enough = len(shown) == MOST or len(shown) + len(refused) == MOST_TRIES
+        if enough or (stop is not None and stop.is_set()):
             break
         place = f"{document.title}, {document.place_at(figure.start) or 'beside the text'}"
         label = " ".join(f"{place}: {figure.label}".split())[: 2 * CAPTION]
@@ -130,7 +135,7 @@ def beside_figure(number: int, shown: ShownFigure) -> Citation:
     )
     end = start + len(figure.caption)
     if start < 0:
-        line = re.compile(r"\S[^\n]*").search(document.text, figure.start)
+        line = re.compile(r"\S[^\n]{0,299}").search(document.text, figure.start)
         start, end = line.span() if line else (figure.start, figure.start)
     cited = Sentence(document, start, end, 0.0).cited()
     return replace(cited, figures=(f"Picture {number}: {figure.label}",), figure=figure.key)

@@ -23,13 +23,13 @@ from rag_app.cli import settings, terminal
 from rag_app.cli.last_resort import check_working_folder, last_resort
 from rag_app.cli.options import (
     LIMITS_OF_LISTS,
-    AnyPath,
     encoder_settings,
     generator_settings,
     print_result,
     with_collection,
     with_corpus,
     with_encoder,
+    with_examples,
     with_fields,
     with_file_limits,
     with_generator,
@@ -246,12 +246,7 @@ def search(
 @click.option(
     "--explain", is_flag=True, help="Show the settings used, and the weight of each passage."
 )
-@click.option(
-    "--examples",
-    type=AnyPath,
-    help="Worked questions for a generated answer: JSON lines of question, evidence, answer, and "
-    "figures, a list of files.",
-)
+@with_examples
 @click.option(
     "--check-position", is_flag=True,
     help="Check whether the answer changes with the order of the evidence, Ms-PoE on and off.",
@@ -270,7 +265,7 @@ def ask(
     withhold: float | None,
     parts: Parts,
     explain: bool,
-    examples: Path | None,
+    examples: Any,  # noqa: ANN401 - worked questions
     check_position: bool,
     fields: Any,  # noqa: ANN401 - by name, as `AskOptions`
     missing_shards: MissingShards,
@@ -286,10 +281,7 @@ def ask(
     generation = generator_settings(
         generator, decoding, prompt_tokens, ms_poe, max_tokens, sees, withhold, parts, fields
     )
-    if examples is not None:
-        from generator.prompt.worked_question import read_worked_questions
-
-        generation = replace(generation, examples=read_worked_questions(examples))
+    generation = replace(generation, examples=examples)
     request = ask_request(question, fields)
     options = {"generator": generation, "missing_shards": missing_shards}
     with _corpus(folder, quick_start=True, **options) as corpus:

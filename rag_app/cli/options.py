@@ -340,6 +340,23 @@ with_withhold = click.option(
     "such as 0.05, by what `calibrate --part abstention` found for the corpus.",
 )
 
+
+def _examples(_context: click.Context, _option: click.Parameter, path: Path | None) -> Any:  # noqa: ANN401 - the type lives in a heavy module
+    if path is None:
+        return ()
+    from generator.prompt.worked_question import read_worked_questions
+
+    return read_worked_questions(path)
+
+
+with_examples = click.option(
+    "--examples",
+    type=AnyPath,
+    callback=_examples,
+    help="Worked questions for a generated answer: JSON lines of question, evidence, answer, and "
+    "figures, a list of files.",
+)
+
 with_sees = click.option(
     "--sees",
     is_flag=True,

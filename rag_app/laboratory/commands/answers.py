@@ -14,6 +14,7 @@ from rag_app.cli.options import (
     CorpusPlace,
     print_result,
     together,
+    with_examples,
     with_json,
     with_parts,
     with_withhold,
@@ -73,6 +74,7 @@ with_questions = together(
 )
 @click.option("--generator", help="Language model: packaged, folder or hub name.")
 @click.option("--decoding", type=click.Choice(DECODINGS))
+@with_examples
 @with_parts
 @with_withhold
 @click.option("--skip", type=click.IntRange(min=0), default=0, help="Leave out the first.")
@@ -82,6 +84,7 @@ def answers(
     kinds: tuple[str, ...],
     generator: str | None,
     decoding: str | None,
+    examples: Any,  # noqa: ANN401 - worked questions
     parts: Parts,
     withhold: float | None,
     questions: int | None,
@@ -101,6 +104,7 @@ def answers(
             default,
             model=generator or default.model,
             decoding=decoding or default.decoding,
+            examples=examples,
             parts=parts,
             withhold=withhold,
         ),

@@ -7,6 +7,7 @@ import io
 import json
 import random
 import struct
+import threading
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -163,6 +164,10 @@ def test_pictures_are_few_and_small() -> None:
     document, retrieval = illustrated(*[b""] * (MOST_TRIES + 3))
     shown, refused = show_figures([replace(whole, document=document)], retrieval.picture)
     assert not shown and len(refused) == MOST_TRIES
+    stop = threading.Event()
+    stop.set()
+    whole = replace(whole, document=document)
+    assert show_figures([whole], retrieval.picture, stop) == ((), ())
     noise = Image.frombytes("RGB", (3000, 2000), random.Random(2).randbytes(18_000_000))
     stream = io.BytesIO()
     noise.save(stream, "PNG", compress_level=0)

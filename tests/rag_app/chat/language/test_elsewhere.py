@@ -55,6 +55,10 @@ def test_what_is_filled_in_stays() -> None:
     with speaking(GERMAN):
         assert translated("page 12") == "Seite 12"
         assert translated("Budget, row 12") == "Budget, Zeile 12"
+        figures = "figures: 1 of 2 shown to the model; Ferry, page 3: A map is no longer there"
+        assert translated(figures) == (
+            "Abbildungen: 1 von 2 dem Modell gezeigt; Ferry, page 3: A map ist nicht mehr da"
+        )
         assert translated("page 4 (read by OCR, 91 % sure)") == (
             "Seite 4 (durch OCR gelesen, zu 91 % sicher)"
         )
