@@ -1,4 +1,4 @@
-"""The languages of the page, and their catalogues of messages (gettext's .po files)."""
+"""The languages of the page: English, and one for each folder here (gettext's messages.po)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from babel import Locale
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
@@ -15,14 +16,20 @@ if TYPE_CHECKING:
     from babel.messages.catalog import Catalog
 
 ENGLISH = "en"
-LANGUAGES = {ENGLISH: "English", "de": "Deutsch"}
-"""By code, as their speakers call them; each but English has a file CODE.po."""
+CATALOGUES = {
+    file.parent.name: file for file in sorted(Path(__file__).parent.glob("*/messages.po"))
+}
+LANGUAGES = {
+    code: str(Locale.parse(code).get_language_name(code)).capitalize()
+    for code in (ENGLISH, *CATALOGUES)
+}
+"""By code, as their speakers call them; each but English is a folder CODE with `messages.po`."""
 
 
 @cache
 def catalogue(code: str) -> Catalog:
     """The messages of a language, with where each is used."""
-    with (Path(__file__).parent / f"{code}.po").open("rb") as file:
+    with CATALOGUES[code].open("rb") as file:
         return read_po(file, locale=code)
 
 
@@ -35,6 +42,18 @@ def translations(code: str) -> NullTranslations:
     write_mo(compiled, catalogue(code))
     compiled.seek(0)
     return GNUTranslations(compiled)
+
+
+def plural_rule(code: str) -> str:
+    """Which plural form is for n things, as an expression that C and JavaScript read alike.
+
+    It is one of gettext's and no other code: `translations` refuses a catalogue where it is not.
+    Only division, which no language needs, would be read otherwise.
+    """
+    if code == ENGLISH:
+        return "n != 1"
+    translations(code)
+    return str(catalogue(code).plural_expr)
 
 
 def messages_of(code: str, *suffixes: str) -> dict[str, str | list[str]]:

@@ -7,10 +7,10 @@ function gettext(message, values = {}) {
   return filledIn(found || message, values);
 }
 
-// A message about so many things; %(num)s is their number. Our languages have two forms.
+// A message about so many things; %(num)s is their number.
 function ngettext(one, many, number, values = {}) {
-  const forms = ragAppLanguage.messages[one] ?? [one, many];
-  return filledIn(forms[number === 1 ? 0 : 1], { num: count(number), ...values });
+  const found = ragAppLanguage.messages[one]?.[ragAppLanguage.form(number)];
+  return filledIn(found || (number === 1 ? one : many), { num: count(number), ...values });
 }
 
 const filledIn = (text, values) => text.replace(/%\((\w+)\)s/g, (whole, name) => values[name] ?? whole);

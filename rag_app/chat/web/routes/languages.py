@@ -10,13 +10,14 @@ import json
 
 from fastapi import FastAPI, Request, Response
 
-from rag_app.chat.language.catalogue import messages_of
+from rag_app.chat.language.catalogue import messages_of, plural_rule
 from rag_app.chat.language.current import COOKIE, language_of
 
 PATH = "/words.js"
 HEADERS = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
 _WORDS = """"use strict";
 const ragAppLanguage = {value};
+ragAppLanguage.form = (n) => Number({plural});
 Object.defineProperty(navigator, "language", {{ get: () => ragAppLanguage.code }});
 """
 
@@ -32,7 +33,8 @@ def add(web: FastAPI) -> None:
             "cookie": COOKIE,
             "messages": messages_of(language.code, ".js"),
         }
-        script = _WORDS.format(value=json.dumps(value, ensure_ascii=True))
+        words = json.dumps(value, ensure_ascii=True)
+        script = _WORDS.format(value=words, plural=plural_rule(language.code))
         return Response(script, media_type="text/javascript", headers=HEADERS)
 
     web.add_api_route(PATH, words, methods=["GET"], response_model=None)
