@@ -1,8 +1,8 @@
 """Questions that a document might answer, made from its own sentences by templates.
 
 Each knows the sentence it comes from: it is kept only if an answer quotes that one (`suggestions`).
-They are in the document's language; there are templates for English and German. What any document
-can be asked, such as a summary, comes last, in English where there are no templates.
+They are in the document's language, where its folder has templates (`questions.py`). What any
+document can be asked, such as a summary, comes last, in English where there are no templates.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from generator.overview.blocks import blocks
 from indexing.text.language import language_of
-from rag_app.chat.welcome.english import ENGLISH
-from rag_app.chat.welcome.german import GERMAN
+from rag_app.chat.language.catalogue import ENGLISH, LANGUAGES
 from rag_app.chat.welcome.templates import Template, Templates
 
 if TYPE_CHECKING:
@@ -25,10 +26,15 @@ if TYPE_CHECKING:
     from indexing.documents import Document
 
 LONGEST = 90  # characters of a question
+FOLDER = "rag_app.chat.language"  # of the languages
 MOST = 12  # of a document
 SHORTEST = 4  # words
 
-TEMPLATES = {"en": ENGLISH, "de": GERMAN}
+TEMPLATES: dict[str, Templates] = {
+    code: import_module(f"{FOLDER}.{code}.questions").TEMPLATES
+    for code in LANGUAGES
+    if find_spec(f"{FOLDER}.{code}.questions")
+}
 """By the language of a document."""
 
 
@@ -54,7 +60,7 @@ class Candidate:
 def candidates(document: Document, about: Overview) -> list[Candidate]:
     """Questions of a document, the most telling first."""
     templates = TEMPLATES.get(language_of(document.text))
-    requests = list(_requests(document, about, templates or ENGLISH))
+    requests = list(_requests(document, about, templates or TEMPLATES[ENGLISH]))
     if templates is None:
         return requests
     ranked = sorted(_from_sentences(document, about, templates), key=lambda pair: pair[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,7 @@ from rag_app.chat.language.catalogue import LANGUAGES
 from rag_app.chat.language.current import gettext, ngettext, speak_to
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.web.routes import languages
+from rag_app.chat.welcome.candidates import TEMPLATES
 
 polish = {{"accept-language": "pl"}}
 web = FastAPI()
@@ -53,7 +55,7 @@ words = TestClient(web).get("/words.js", headers=polish).text
 speak_to(polish)
 numbers = [ngettext({SKIPPED!r}, {MANY!r}, number) for number in (1, 3, 12)]
 said = [gettext("Not found"), gettext("Close"), translated("page 12"), *numbers]
-print(json.dumps([LANGUAGES, said, words]))
+print(json.dumps([LANGUAGES, said, words, [*TEMPLATES]]))
 """
 
 
@@ -72,6 +74,8 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], list[
                 (folder / entry.name).symlink_to(entry)
     (language / "pl").mkdir()
     (language / "pl" / "messages.po").write_text(TOY)
+    (language / "pl" / "__init__.py").touch()
+    shutil.copy(language / "en" / "questions.py", language / "pl")
     ran = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         env={**os.environ, "PYTHONPATH": str(root)},
@@ -80,7 +84,8 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], list[
         capture_output=True,
         text=True,
     )
-    languages, said, words = json.loads(ran.stdout)
+    languages, said, words, templates = json.loads(ran.stdout)
+    assert templates == [*languages]  # of suggested questions
     return languages, said, words
 
 

@@ -133,7 +133,7 @@ def _about(word: str, text: str, spoken: bool) -> str:
     return f"What {'was' if spoken else 'is'} said about the {word}?" if len(named) > 2 else ""
 
 
-ENGLISH = Templates(
+TEMPLATES = Templates(
     _FACTS,
     _PROMISES,
     _LEANS,

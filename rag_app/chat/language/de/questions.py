@@ -124,7 +124,7 @@ def _about(word: str, text: str, spoken: bool) -> str:
     return f"Was {'wurde' if spoken else 'wird'} über {article.lower()} {noun} gesagt?"
 
 
-GERMAN = Templates(
+TEMPLATES = Templates(
     _FACTS,
     (),
     _LEANS,

@@ -1,0 +1,1 @@
+"""A statement in English in, the question that it answers out."""
