@@ -135,6 +135,36 @@ def test_an_upload_that_is_being_saved_holds_up_no_list(
     queue.close()
 
 
+@pytest.mark.parametrize("hangs_at", ["ID.new", "a.txt"])  # its record; its place
+def test_an_upload_that_is_being_saved_or_placed_holds_up_no_other(
+    corpus: Corpus, tmp_path: Path, disk: Disk, pool: ThreadPoolExecutor, hangs_at: str
+) -> None:
+    uploads = Uploads(tmp_path / "uploads", max_bytes=1 << 20)
+    queue = IngestQueue(corpus, uploads)
+
+    async def content() -> AsyncIterator[bytes]:
+        yield b"An egret stands."
+
+    first, second, third = (
+        asyncio.run(uploads.receive(name, content())) for name in ("a.txt", "b.txt", "a.txt")
+    )
+    disk.name = hangs_at.replace("ID", first.content.stem)
+    saving = pool.submit(queue.add, first)
+    assert disk.waiting.wait(PATIENCE)
+    added = now(pool, lambda: queue.add(second))
+    assert now(pool, lambda: queue.add(third)).stage == "exists"
+    now(pool, lambda: queue.cancel(added.id))
+    disk.goes_on.set()
+    saving.result(PATIENCE)
+    wait_until(lambda: not queue.is_busy())
+    stages = {each.id: each.stage for each in queue.uploads}
+    cancelled = (added.id, first.content.stem)
+    assert stages[first.content.stem] == "added" and stages[third.content.stem] == "exists"
+    if hangs_at == "a.txt":  # nothing else was begun meanwhile
+        assert stages[added.id] == "cancelled", cancelled
+    queue.close()
+
+
 @pytest.mark.parametrize("hangs_at", [".part", ".new"])  # its content, and its record
 def test_an_upload_leaves_the_event_loop_to_others(
     corpus: Corpus,

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from indexing.error_log import logged
 from indexing.errors import CollectionNotFound, CorpusError, CorpusNotFound, RagAppError
@@ -58,7 +59,10 @@ class IngestQueue:
         self._collections = CollectionList(corpus)
         self._records = uploads.records
         self._uploads: dict[str, UploadStatus] = {}  # replaced as a whole: pages read it at once
-        self._lock = threading.RLock()  # of whoever changes it; it may wait for a disk
+        self._arriving: list[str] = []  # names of files that are being saved
+        self._lock = threading.Lock()  # of both; never held over the disk
+        self._writers: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
+        self._files_lock = threading.Lock()  # of whoever places or deletes one; no upload waits
         self._worker: threading.Thread | None = None
         self._closed = threading.Event()
 
@@ -98,16 +102,18 @@ class IngestQueue:
 
     def _adopt(self) -> None:
         """Take over the files of servers that run no more, in the order in which they came."""
-        with self._lock:
-            if self._closed.is_set():
-                return
-            for each in self._records.adopt():
-                if each.stage in DONE:  # nobody needs to be told again
-                    self._records.delete(each.id)
-                    continue
-                again = replace(each, stage="waiting", share=0.0)
+        if self._closed.is_set():
+            return
+        for each in self._records.adopt():
+            if each.stage in DONE:  # nobody needs to be told again
+                self._records.delete(each.id)
+                continue
+            again = replace(each, stage="waiting", share=0.0)
+            with self._lock:
                 self._put(again if each.stage == "reading" else each)
-            self._work_on()
+        self._work_on()
+        if self._closed.is_set():  # meanwhile
+            self.close()
 
     def add(self, received: Received) -> UploadStatus:
         """Queue a file; returns at once.
@@ -119,23 +125,29 @@ class IngestQueue:
             CorpusError: It cannot be saved.
         """
         changes = self._changes_document(received)
+        others = self._records.names_of_others()
         with self._lock:
             open_names = {each.name for each in self._uploads.values() if not each.over}
-            open_names |= self._records.names_of_others()
-            stage: Stage = "exists" if changes or received.name in open_names else "waiting"
-            try:
-                status = self._records.keep(
-                    received.content, received.name, stage, owner=received.owner
-                )
-            except OSError as error:
-                received.content.unlink(missing_ok=True)
-                raise CorpusError(
-                    f"{received.name}: cannot be saved ({error.strerror or error}); make room"
-                ) from error
-            self._put(status)
-            self._forget_oldest()
-            self._work_on()
-            return status
+            taken = received.name in {*open_names, *self._arriving, *others}
+            stage: Stage = "exists" if changes or taken else "waiting"
+            self._arriving.append(received.name)
+        try:
+            status = self._records.keep(
+                received.content, received.name, stage, owner=received.owner
+            )
+            with self._lock:
+                self._put(status)
+        except OSError as error:
+            received.content.unlink(missing_ok=True)
+            raise CorpusError(
+                f"{received.name}: cannot be saved ({error.strerror or error}); make room"
+            ) from error
+        finally:
+            with self._lock:
+                self._arriving.remove(received.name)
+        self._forget_oldest()
+        self._work_on()
+        return status
 
     def replace(self, id_: str, person: str | None = None) -> None:
         """Let a file take the place of the document of its name."""
@@ -143,13 +155,15 @@ class IngestQueue:
 
     def keep_both(self, id_: str, person: str | None = None) -> None:
         """Give a file another name, so that the document of its name stays."""
+        others = self._records.names_of_others()
         with self._lock:
             status = self._get(id_, person)
-            if status is not None and status.stage == "exists":
-                used = {each.name for each in self._uploads.values()}
-                used |= self._records.names_of_others()
-                self._put(replace(status, name=self._files.free_name(status.name, used)))
-                self._move_on(id_, {"exists"}, person)
+            if status is None or status.stage != "exists":
+                return
+            used = {*(each.name for each in self._uploads.values()), *self._arriving, *others}
+            self._put(replace(status, name=self._files.free_name(status.name, used)))
+        self._save(id_)  # before it is placed: after a kill it would be sought by its old name
+        self._move_on(id_, {"exists"}, person)
 
     def retry(self, id_: str, person: str | None = None) -> None:
         """Index a file that failed once more."""
@@ -161,16 +175,17 @@ class IngestQueue:
             status = self._get(id_, person)
             if status is None or status.over:
                 return
-            self._set(replace(status, stage="cancelled", share=0.0, seconds_left=None))
+            self._put(replace(status, stage="cancelled", share=0.0, seconds_left=None))
+        self._save(id_)
 
     def clear(self, person: str | None = None) -> None:
         """Remove files from the list whose stage is final, and what was kept to try them again."""
         indexed = {owner: self._indexed(owner) for owner in {each.owner for each in self.uploads}}
-        with self._lock:
-            over = [each for each in self._uploads.values() if each.over]
-            for status in [each for each in over if _is_theirs(each, person)]:
-                self._forget(status)
-                path = self._files.folder / status.name
+        over = [each for each in self._uploads.values() if each.over]
+        for status in [each for each in over if _is_theirs(each, person)]:
+            self._forget(status)
+            path = self._files.folder / status.name
+            with self._files_lock:
                 is_open = any(each.name == status.name for each in self._uploads.values())
                 used = is_open or belongs(path, indexed.get(status.owner, {path.as_posix()}))
                 if status.stage in UNUSED and not used:
@@ -213,9 +228,9 @@ class IngestQueue:
         self._uploads = {key: each for key, each in self._uploads.items() if key != id_}
 
     def _forget(self, status: UploadStatus) -> None:
-        self._drop(status.id)
-        with suppress(OSError):
-            self._records.delete(status.id)
+        with self._lock:
+            self._drop(status.id)
+        self._save(status.id)
 
     def _forget_oldest(self) -> None:
         """Keep no more finished files than are listed."""
@@ -230,15 +245,17 @@ class IngestQueue:
             if status is None or status.stage not in stages:
                 return
             self._drop(id_)
-            self._set(replace(status, stage="waiting", share=0.0, note=""), new=True)
-            self._work_on()
+            self._put(replace(status, stage="waiting", share=0.0, note=""))
+        self._save(id_)
+        self._work_on()
 
     def _work_on(self) -> None:
-        """Start the thread where there is work and no thread; called with the lock."""
-        if self._worker is None and self.is_busy():
-            worker = threading.Thread(target=self._work, name="ingest", daemon=True)
-            worker.start()
-            self._worker = worker
+        """Start the thread where there is work and no thread."""
+        with self._lock:
+            if self._worker is None and not self._closed.is_set() and self.is_busy():
+                worker = threading.Thread(target=self._work, name="ingest", daemon=True)
+                worker.start()
+                self._worker = worker
 
     def _work(self) -> None:
         while batch := self._next():
@@ -253,36 +270,49 @@ class IngestQueue:
 
     def _next(self) -> dict[Path, str]:
         """The ids of the next files, by path; if there are none, the thread ends and says so."""
-        batch: dict[Path, str] = {}
-        size, owner = 0, ""
-        with self._lock:
-            waiting = [each for each in self._uploads.values() if each.stage == "waiting"]
-            waiting.sort(key=lambda each: is_recording(each.name))
-            for status in () if self._closed.is_set() else waiting:
-                if batch and is_recording(status.name):
-                    break
-                content = self._records.content(status.id)
-                size += content.stat().st_size if content.is_file() else 0
-                if batch and (len(batch) == BATCH_FILES or size > BATCH_BYTES):
-                    break
-                if self._files.folder / status.name in batch:  # one of the name at a time
-                    break
-                if batch and status.owner != owner:
-                    break
-                owner = status.owner
-                try:
-                    path = self._files.place(status)
-                except RagAppError as error:
-                    self._set(replace(status, stage="failed", note=str(error)))
-                else:
-                    batch[path] = status.id
-                    if is_recording(path):
-                        break
-            if not batch:
-                if self._closed.is_set():
+        while True:
+            if batch := self._place(self._choose()):
+                return batch
+            with self._lock:
+                closed = self._closed.is_set()
+                if not closed and any(each.stage == "waiting" for each in self._uploads.values()):
+                    continue
+                if closed:
                     self._records.close()
                 self._worker = None
-            return batch
+                return {}
+
+    def _choose(self) -> dict[str, UploadStatus]:
+        """The files to be indexed next, by name."""
+        chosen: dict[str, UploadStatus] = {}
+        size, owner = 0, ""
+        waiting = [each for each in self._uploads.values() if each.stage == "waiting"]
+        waiting.sort(key=lambda each: is_recording(each.name))
+        for status in () if self._closed.is_set() else waiting:
+            if chosen and (is_recording(status.name) or status.owner != owner):
+                break
+            with suppress(OSError):
+                size += self._records.content(status.id).stat().st_size
+            if chosen and (len(chosen) == BATCH_FILES or size > BATCH_BYTES):
+                break
+            if status.name in chosen:  # one of the name at a time
+                break
+            owner = status.owner
+            chosen[status.name] = status
+            if is_recording(status.name):
+                break
+        return chosen
+
+    def _place(self, chosen: dict[str, UploadStatus]) -> dict[Path, str]:
+        """Give files their places; the ids of those that have one, by path."""
+        batch: dict[Path, str] = {}
+        for status in chosen.values():
+            try:
+                with self._files_lock:
+                    batch[self._files.place(status)] = status.id
+            except RagAppError as error:
+                self.advance(status.id, "failed", 0.0, str(error))
+        return batch
 
     def _index_batch(self, batch: dict[Path, str]) -> None:
         with suppress(_Cancelled):
@@ -298,9 +328,8 @@ class IngestQueue:
 
     def _index(self, batch: dict[Path, str]) -> tuple[str, IndexReport]:
         """Index a batch, once nobody else writes; its collection, and what came of it."""
-        with self._lock:
-            statuses = [self._uploads[id_] for id_ in batch.values() if id_ in self._uploads]
-        owner = next((each.owner for each in statuses), "") or None
+        uploads = self._uploads
+        owner = next((uploads[id_].owner for id_ in batch.values() if id_ in uploads), "") or None
         progress = FileProgress(self.advance, batch)
         with self._corpus.waiting(LOCK_TIMEOUT):
             collection = self._collections.make_for_uploads(owner)
@@ -321,8 +350,8 @@ class IngestQueue:
 
     def _place_recording(self, path: Path, id_: str) -> None:
         """Say which transcript an uploaded recording belongs to, or that there is none."""
-        with self._lock:
-            owner = self._uploads[id_].owner if id_ in self._uploads else ""
+        status = self._uploads.get(id_)
+        owner = "" if status is None else status.owner
         for transcript in self._transcripts(path, owner):
             played = recording(transcript)
             if played is not None and played.path == path:
@@ -354,10 +383,9 @@ class IngestQueue:
 
     def _try_recordings_again(self) -> None:
         """Let recordings that had no transcript wait until all else is indexed."""
-        with self._lock:
-            for each in list(self._uploads.values()):
-                if each.stage == "failed" and is_recording(each.name):
-                    self._move_on(each.id, {"failed"}, None)
+        for each in self._uploads.values():
+            if each.stage == "failed" and is_recording(each.name):
+                self._move_on(each.id, {"failed"}, None)
 
     def _fail(self, batch: dict[Path, str], note: str) -> None:
         for id_ in batch.values():
@@ -384,14 +412,19 @@ class IngestQueue:
             if status.stage == "cancelled" and stage == "reading":
                 raise _Cancelled
             values = replace(status, stage=stage, share=share, note=note, seconds_left=seconds_left)
-            self._set(values, new=stage != status.stage)
+            self._put(values)
+        if stage != status.stage:
+            self._save(id_)
 
-    def _set(self, status: UploadStatus, *, new: bool = True) -> None:
-        """Take a status over; on disk too where its stage is new."""
-        self._put(status)
-        if new:
-            with suppress(OSError):  # a full disk; after a kill the file would be read once more
+    def _save(self, id_: str) -> None:
+        """Bring the record of a file up to its latest stage, or delete it with what is no more."""
+        with self._lock:
+            writer = self._writers.setdefault(id_, threading.Lock())
+        with writer, suppress(OSError):  # a full disk; after a kill it would be read once more
+            if status := self._uploads.get(id_):
                 self._records.save(status)
+            else:
+                self._records.delete(id_)
 
 
 def _is_theirs(status: UploadStatus, person: str | None) -> bool:
