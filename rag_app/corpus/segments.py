@@ -127,10 +127,14 @@ class Segments:
                 self._make_up(unsaved, broken)
         if unsaved is not None and missing:
             parts.append((unsaved, sorted(covered - missing)))
-        used = {entry.name for _, entry in manifest.segments}
-        self._open = {name: one for name, one in self._open.items() if name in used}
+        self._close_others(manifest)
         snapshot = Snapshot.of(parts, exact=self._exact)
         return snapshot.on(self._device) if self._device else snapshot
+
+    def _close_others(self, manifest: Manifest) -> None:
+        """Let go of the segments that were merged."""
+        used = {entry.name for _, entry in manifest.segments}
+        self._open = {name: one for name, one in self._open.items() if name in used}
 
     def _opened(self, entry: SegmentEntry) -> Segment | None:
         """A segment; None where its file is not as it was written."""
@@ -255,6 +259,7 @@ class Segments:
         """
         while wanted():
             manifest = store.index.manifest()
+            self._close_others(manifest)
             found = {number: self._opened(entry) for number, entry in manifest.segments}
             parts = {n: (one, manifest.dead_in(n)) for n, one in found.items() if one is not None}
             numbers = choose(passages_held(parts))

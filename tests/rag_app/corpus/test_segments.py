@@ -295,6 +295,16 @@ def test_many_segments_become_few(
             assert now.snapshot.document_rows.tolist() == whole.document_rows.tolist()
 
 
+def test_merged_segments_are_let_go_without_a_search(
+    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merging, "FACTOR", 3)
+    with Corpus(tmp_path / "many", encoder=encoder) as many:
+        for number in range(7):
+            many.add_text(f"Ferry {number} leaves at noon.", name=f"ferry-{number}")
+        assert set(many._indexes._segments._open) <= {path.stem for path in files(many)}
+
+
 def test_a_merge_in_the_background_waits_for_nobody(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:

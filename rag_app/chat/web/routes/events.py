@@ -4,6 +4,9 @@ Gradio drops every event of a page, and the answers it has not read, as soon as 
 off: a train in a tunnel, a tablet that sleeps, a proxy that closes. Here a stream is read on from
 where it broke off. Each message has a number (the `id` of a server-sent event), `after` in the
 query says which was read last, and what has not been read is kept for a while.
+
+What else Gradio keeps of pages is bounded here: by itself it keeps the components of the latest
+10,000 pages, a quarter of a megabyte each, and of each page more with every answer.
 """
 
 from __future__ import annotations
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 PATH = "/gradio_api/queue/data"
 KEPT = 120.0
 """Seconds for which the events of a page go on without a connection."""
+PAGES = 256
+"""Latest pages whose components are kept; an older one begins with those of a new page."""
 HEARTBEAT = 10.0
 """Seconds between two signs of life on a stream without answers."""
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -38,6 +43,7 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 def add(web: FastAPI, blocks: Blocks) -> EventStreams:
     """Answer in Gradio's place; before its application is mounted."""
     streams = EventStreams(blocks)
+    blocks.state_session_capacity = PAGES
 
     async def data(session_hash: str, after: int = 0) -> StreamingResponse:
         messages = streams.read(session_hash, after=after)
@@ -101,7 +107,9 @@ class EventStreams:
         while (left := session.left(self.kept)) > 0:
             await session.take(min(left, 1.0))
         del self._sessions[session.name]
-        if not session.is_answered:  # the page is gone
+        if session.is_answered:
+            session.forget()
+        else:  # the page is gone
             await self._blocks._queue.clean_events(session_hash=session.name)
 
 
@@ -113,7 +121,7 @@ class _Session:
         self.reader: object | None = None
         self.changed = asyncio.Event()
         self.pump: asyncio.Task[None] | None = None
-        self._queue = blocks._queue
+        self._blocks, self._queue = blocks, blocks._queue
         self._sent: deque[tuple[int, bytes]] = deque()
         self._number = 0
         self._alone_since = time.monotonic()
@@ -175,7 +183,26 @@ class _Session:
         self._sent.append((self._number, _encode(message, self._number)))
         if isinstance(message, ProcessCompletedMessage):
             self._queue.pending_event_ids_session.get(self.name, set()).discard(message.event_id)
+            self._forget_copies()
         self.changed.set()
+
+    def forget(self) -> None:
+        """Forget the queues of a page that has all its answers; its next event makes new ones."""
+        self._queue.pending_messages_per_session.pop(self.name, None)
+        self._queue.pending_event_ids_session.pop(self.name, None)
+
+    def _forget_copies(self) -> None:
+        """Forget components that are none of the page's.
+
+        Gradio makes a copy of a component for each `gr.skip()`, and keeps it, with the next value,
+        by a number of its own.
+        """
+        state = self._blocks.state_holder.session_data.get(self.name)
+        if state is None:
+            return
+        for kept in (state.blocks_config.blocks, state.config_values):
+            for id_ in set(kept) - set(self._blocks.blocks):
+                del kept[id_]
 
 
 def _encode(message: EventMessage, number: int | None = None) -> bytes:

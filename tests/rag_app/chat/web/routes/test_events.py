@@ -24,16 +24,16 @@ DONE, CLOSE = "process_completed", "close_stream"
 
 @dataclass
 class Running:
-    """A server with one event, which answers in steps."""
+    """A server with an event that answers in steps, and one that skips an answer and gives one."""
 
     address: str
     blocks: gr.Blocks
     streams: events.EventStreams
     steps: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
 
-    def join(self, session: str) -> str:
-        """Send the event; its id."""
-        body = {"fn_index": 0, "data": [], "session_hash": session}
+    def join(self, session: str, event: int = 0) -> str:
+        """Send an event; its id."""
+        body = {"fn_index": event, "data": [], "session_hash": session}
         reply = httpx.post(f"{self.address}/gradio_api/queue/join", json=body, timeout=PATIENCE)
         return str(reply.raise_for_status().json()["event_id"])
 
@@ -63,7 +63,12 @@ def running() -> Iterator[Running]:
                 server.steps.acquire()
                 yield word
 
+        def skip() -> Iterator[Any]:
+            yield gr.skip()
+            yield "four"
+
         button.click(answer, outputs=out, concurrency_limit=4)
+        button.click(skip, outputs=out)
     web = FastAPI()
     streams = events.add(web, blocks)
     gr.mount_gradio_app(web, blocks, path="/")
@@ -145,3 +150,29 @@ def test_the_events_of_a_page_that_never_comes_back_end(
     assert not any(job.alive for job in jobs)
     for _ in range(3):
         running.steps.release()
+
+
+def test_no_more_is_kept_of_a_page_with_each_answer(running: Running) -> None:
+    for _ in range(5):
+        running.join("long", event=1)
+        assert [each["msg"] for _, each in running.read("long")][-2:] == [DONE, CLOSE]
+    state = running.blocks.state_holder.session_data["long"]
+    assert set(state.blocks_config.blocks) == set(running.blocks.blocks)
+    assert set(state.config_values) == set(running.blocks.blocks)
+
+
+def test_only_the_latest_pages_are_kept(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running.streams, "kept", 0.1)
+    holder, queue = running.blocks.state_holder, running.blocks._queue
+    assert holder.capacity == events.PAGES
+    for number in range(events.PAGES + 3):
+        assert holder[f"page {number}"]
+    assert len(holder.session_data) <= events.PAGES + 1  # and the one that is being opened
+    for number in range(3):
+        running.join(f"short {number}", event=1)
+        assert [*running.read(f"short {number}")]
+    wait_until(lambda: not any(name.startswith("short") for name in running.streams.pages))
+    for kept in (queue.pending_event_ids_session, queue.pending_messages_per_session):
+        assert not [name for name in kept if name.startswith("short")]
