@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_app.chat.upload_records import Stage
+from rag_app.chat.viewer.recording import recording
 
 if TYPE_CHECKING:
     from indexing.index_report import IndexReport, Progress
@@ -80,3 +81,20 @@ def outcome(
 def _concerns(name: str, path: str) -> bool:
     """Whether a name in a report means a file, or a part of it."""
     return name == path or name.startswith(f"{path} (")
+
+
+def recording_outcome(path: Path, transcripts: Iterable[Path]) -> tuple[Stage, str]:
+    """The final stage of a recording, and which transcript it belongs to, or that there is none."""
+    for transcript in transcripts:
+        played = recording(transcript)
+        if played is not None and played.path == path:
+            return "added", f"plays beside {transcript.name}"
+        if played is not None:
+            return "failed", (
+                f"{transcript.name} has another recording, {played.path.name}; remove "
+                f"{transcript.name} and upload it again with the recording it is to have"
+            )
+    return "failed", (
+        "is a recording without a transcript, and speech in it is not recognised; upload its "
+        f"transcript as {path.stem}.vtt, or in another format that has speakers or times"
+    )

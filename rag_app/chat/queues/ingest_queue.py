@@ -20,9 +20,10 @@ from indexing.errors import CollectionNotFound, CorpusError, CorpusNotFound, Rag
 from indexing.filter import OWNER, Filter
 from indexing.models.graphs.cores import Cores
 from rag_app.chat.collection_list import CollectionList
-from rag_app.chat.queues.file_outcome import FileProgress, outcome
+from rag_app.chat.queues.batch import choose
+from rag_app.chat.queues.file_outcome import FileProgress, outcome, recording_outcome
 from rag_app.chat.upload_records import Stage, UploadStatus
-from rag_app.chat.viewer.recording import belongs, is_recording, recording, transcripts
+from rag_app.chat.viewer.recording import belongs, is_recording, transcripts
 
 if TYPE_CHECKING:
     from indexing.index_report import IndexReport
@@ -34,7 +35,6 @@ ADOPT_SECONDS = 10.0  # between looks at what other servers have left
 LOCK_TIMEOUT = 600  # seconds to wait for another process that writes to the corpus
 DONE: frozenset[Stage] = frozenset({"added", "updated", "unchanged", "duplicate"})
 UNUSED: frozenset[Stage] = frozenset({"failed", "cancelled", "duplicate"})
-BATCH_FILES, BATCH_BYTES = 16, 1 << 20  # indexed at once; what is larger is indexed by itself
 
 
 class _Cancelled(Exception):
@@ -224,12 +224,9 @@ class IngestQueue:
     def _put(self, status: UploadStatus) -> None:
         self._uploads = {**self._uploads, status.id: status}
 
-    def _drop(self, id_: str) -> None:
-        self._uploads = {key: each for key, each in self._uploads.items() if key != id_}
-
     def _forget(self, status: UploadStatus) -> None:
         with self._lock:
-            self._drop(status.id)
+            self._uploads = {key: each for key, each in self._uploads.items() if key != status.id}
         self._save(status.id)
 
     def _forget_oldest(self) -> None:
@@ -244,15 +241,16 @@ class IngestQueue:
             status = self._get(id_, person)
             if status is None or status.stage not in stages:
                 return
-            self._drop(id_)
-            self._put(replace(status, stage="waiting", share=0.0, note=""))
+            others = {key: each for key, each in self._uploads.items() if key != id_}
+            again = replace(status, stage="waiting", share=0.0, note="")
+            self._uploads = {**others, id_: again}
         self._save(id_)
         self._work_on()
 
     def _work_on(self) -> None:
         """Start the thread where there is work and no thread."""
         with self._lock:
-            if self._worker is None and not self._closed.is_set() and self.is_busy():
+            if self._worker is None and self.is_busy():
                 worker = threading.Thread(target=self._work, name="ingest", daemon=True)
                 worker.start()
                 self._worker = worker
@@ -271,7 +269,9 @@ class IngestQueue:
     def _next(self) -> dict[Path, str]:
         """The ids of the next files, by path; if there are none, the thread ends and says so."""
         while True:
-            if batch := self._place(self._choose()):
+            waiting = [each for each in self._uploads.values() if each.stage == "waiting"]
+            chosen = {} if self._closed.is_set() else choose(waiting, self._records.content)
+            if batch := self._place(chosen):
                 return batch
             with self._lock:
                 closed = self._closed.is_set()
@@ -281,27 +281,6 @@ class IngestQueue:
                     self._records.close()
                 self._worker = None
                 return {}
-
-    def _choose(self) -> dict[str, UploadStatus]:
-        """The files to be indexed next, by name."""
-        chosen: dict[str, UploadStatus] = {}
-        size, owner = 0, ""
-        waiting = [each for each in self._uploads.values() if each.stage == "waiting"]
-        waiting.sort(key=lambda each: is_recording(each.name))
-        for status in () if self._closed.is_set() else waiting:
-            if chosen and (is_recording(status.name) or status.owner != owner):
-                break
-            with suppress(OSError):
-                size += self._records.content(status.id).stat().st_size
-            if chosen and (len(chosen) == BATCH_FILES or size > BATCH_BYTES):
-                break
-            if status.name in chosen:  # one of the name at a time
-                break
-            owner = status.owner
-            chosen[status.name] = status
-            if is_recording(status.name):
-                break
-        return chosen
 
     def _place(self, chosen: dict[str, UploadStatus]) -> dict[Path, str]:
         """Give files their places; the ids of those that have one, by path."""
@@ -352,23 +331,8 @@ class IngestQueue:
         """Say which transcript an uploaded recording belongs to, or that there is none."""
         status = self._uploads.get(id_)
         owner = "" if status is None else status.owner
-        for transcript in self._transcripts(path, owner):
-            played = recording(transcript)
-            if played is not None and played.path == path:
-                self.advance(id_, "added", 1.0, f"plays beside {transcript.name}")
-                return
-            if played is not None:
-                note = (
-                    f"{transcript.name} has another recording, {played.path.name}; remove "
-                    f"{transcript.name} and upload it again with the recording it is to have"
-                )
-                self.advance(id_, "failed", 1.0, note)
-                return
-        note = (
-            "is a recording without a transcript, and speech in it is not recognised; upload its "
-            f"transcript as {path.stem}.vtt, or in another format that has speakers or times"
-        )
-        self.advance(id_, "failed", 1.0, note)
+        stage, note = recording_outcome(path, self._transcripts(path, owner))
+        self.advance(id_, stage, 1.0, note)
 
     def _transcripts(self, path: Path, owner: str) -> list[Path]:
         """The transcripts of an uploaded recording, which whoever uploaded it has uploaded too."""

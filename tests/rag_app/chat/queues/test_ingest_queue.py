@@ -22,7 +22,8 @@ from indexing.ocr.reading import OcrSettings
 from rag_app.chat.document_list import DocumentList
 from rag_app.chat.page import html as view
 from rag_app.chat.queues import ingest_queue
-from rag_app.chat.queues.ingest_queue import BATCH_BYTES, IngestQueue
+from rag_app.chat.queues.batch import BATCH_BYTES
+from rag_app.chat.queues.ingest_queue import IngestQueue
 from rag_app.chat.upload_records import UploadStatus
 from rag_app.chat.uploads import Uploads
 from rag_app.chat.viewer.viewer import Viewer

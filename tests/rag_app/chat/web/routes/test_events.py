@@ -161,9 +161,7 @@ def test_no_more_is_kept_of_a_page_with_each_answer(running: Running) -> None:
     assert set(state.config_values) == set(running.blocks.blocks)
 
 
-def test_only_the_latest_pages_are_kept(
-    running: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_latest_pages_are_kept(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running.streams, "kept", 0.1)
     holder, queue = running.blocks.state_holder, running.blocks._queue
     assert holder.capacity == events.PAGES
