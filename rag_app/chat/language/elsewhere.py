@@ -188,12 +188,18 @@ MESSAGES = (
     N_("this conversation was deleted; choose another"),
     N_("not a valid browser key; reload the page"),
     N_("no such conversation; choose one from the list"),
+    N_(
+        "%(name)s: the conversation cannot be saved (%(error)s); free disk space, or check the "
+        "folder's permissions"
+    ),
     N_("the answer failed unexpectedly (%(error)s); details: %(log)s; try again"),
     N_("the check failed unexpectedly (%(error)s); details: %(log)s; try again"),
     # The model that writes.
     N_("a model is being tested; wait until that is over"),
     N_("you may not choose the model. %(reason)s"),
     N_("It was named when the server was started (--generator)."),
+    N_("It is named when the server is started (--generator)."),
+    N_("%(name)s: the choice cannot be kept (%(error)s); check the folder's permissions"),
     N_("%(name)s chooses it for everybody."),
     N_("%(name)s is no address; write http://localhost:11434/v1"),
     N_("%(address)s: no server of models is at such an address; name its machine"),

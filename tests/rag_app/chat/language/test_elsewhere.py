@@ -128,3 +128,20 @@ def test_what_is_wrong_with_an_attachment_is_said_with_its_name() -> None:
         assert translated("its attachment a plan of 4 May.pdf is protected by a password") == (
             "ihr Anhang a plan of 4 May.pdf ist durch ein Passwort geschützt"
         )
+
+
+@pytest.mark.parametrize(
+    "english",
+    [
+        "It is named when the server is started (--generator).",
+        "you may not choose the model. It is named when the server is started (--generator).",
+        "/c: the choice cannot be kept (no space); check the folder's permissions",
+        "/c: the conversation cannot be saved (no space); free disk space, or check the folder's "
+        "permissions",
+    ],
+)
+def test_what_the_page_refuses_is_said_in_german(english: str) -> None:
+    with speaking(GERMAN):
+        german = translated(english)
+    assert german != english
+    assert not re.search(r"\b(?:the|is|or|cannot)\b", german)
