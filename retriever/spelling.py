@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from indexing.index.snapshot import Part, Snapshot
 from indexing.store.view import StoreView
-from indexing.text.language import ENGLISH, LANGUAGES, stems
+from indexing.text.language import ENGLISH, LANGUAGES, language_of_question, stems
 
 if TYPE_CHECKING:
     from spellchecker import SpellChecker
@@ -99,19 +99,29 @@ class Spelling:
         changes: dict[str, str] = {}
         parts = {word.lower() for word in _WORD.findall(question)}
         asked = {code for code, one in LANGUAGES.items() if parts & one.stop_words}
+        language = language_of_question(question, self._languages)
+        function_words = (language,) if language in asked else self._languages
         for written in dict.fromkeys(_WORD.findall(question)):
             if written.isupper() or written.lower() in known:
                 continue
-            if read := self._meant(written.lower(), asked):
+            if read := self._meant(written.lower(), asked, function_words):
                 changes[written] = read
         text = _WORD.sub(lambda match: changes.get(match[0], match[0]), question)
         return text, tuple(Correction(*pair) for pair in changes.items())
 
-    def _meant(self, word: str, asked: Collection[str]) -> str | None:
-        """What a word of a question that may be in these languages probably is, if not itself."""
+    def _meant(
+        self, word: str, asked: Collection[str], function_words: Collection[str]
+    ) -> str | None:
+        """What a word of a question probably is, if not itself.
+
+        Args:
+            word: The word.
+            asked: Languages that the question may be in.
+            function_words: Languages whose function words it may be.
+        """
         if self._is_function_word(word) or self._number_of_passages(word):
             return None
-        found = min(self._candidates(word), key=lambda one: one.rank, default=None)
+        found = min(self._candidates(word, function_words), key=lambda one: one.rank, default=None)
         if found is None or found.edits > 1 + (len(word) >= _LONG):
             return None
         if found.slip == _ANOTHER and len(word) <= _SHORT:
@@ -121,7 +131,7 @@ class Spelling:
             return None
         return found.text
 
-    def _candidates(self, word: str) -> Iterator[_Candidate]:
+    def _candidates(self, word: str, function_words: Collection[str]) -> Iterator[_Candidate]:
         from rapidfuzz.distance import OSA
 
         def candidate(written: str, meant: str, passages: int, text: str) -> _Candidate:
@@ -129,7 +139,7 @@ class Spelling:
             slip = 0 if swapped else 1 + (len(written) == len(meant))
             return _Candidate(OSA.distance(written, meant), slip, -passages, text)
 
-        for language in self._languages:
+        for language in function_words:
             for each in LANGUAGES[language].stop_words:
                 if abs(len(each) - len(word)) <= 1 and len(each) >= _LEAST_HALF:
                     yield candidate(word, each, sys.maxsize, each)

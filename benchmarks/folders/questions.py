@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 FOLDERS = Path(__file__).parents[2] / "data" / "folders"
-DEVELOPMENT = ("building-site", "clinic-shifts", "school-board", "software-team")
+DEVELOPMENT = (
+    "bakery",
+    "building-site",
+    "clinic-shifts",
+    "feuerwehr",
+    "school-board",
+    "software-team",
+)
 """Folders whose questions may be looked at one by one; the others are only counted."""
 
 NEAR_MISS = "near_miss"

@@ -112,6 +112,11 @@ class SentenceFeatures:
             language=asked,
         )
 
+    @property
+    def is_read(self) -> bool:
+        """Whether they were read, by a reader that may know the language of the question."""
+        return self.reading is not None and self.reading.language in {None, self.language}
+
     @cached_property
     def coverage(self) -> Vectors:
         """(n,) weighted share of the query's words that each sentence has, or the like of."""

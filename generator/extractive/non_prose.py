@@ -90,8 +90,9 @@ def is_heading(sentence: Sentence) -> bool:
     alone = not line[: sentence.start - start].strip() and sentence.utterance is None
     before, after = text[max(0, start - 2) : start], text[sentence.end : sentence.end + 2]
     apart = before in {"", "\n", "\n\n"} and after == "\n\n"
-    words = _NUMBERING.sub("", sentence.text, count=1).split()
-    numbered = len(words) < len(sentence.text.split()) and after[:1] == "\n"
+    numbering = _NUMBERING.match(sentence.text)
+    words = sentence.text[numbering.end() if numbering else 0 :].split()
+    numbered = numbering is not None and after[:1] == "\n"
     plain = words and words[-1][-1].isalnum() and not any(map(str.isdigit, "".join(words)))
     return bool(alone and (apart or numbered) and plain and len(words) <= _HEADING)
 

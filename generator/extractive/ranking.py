@@ -49,7 +49,7 @@ def sentence_scores(features: SentenceFeatures, weights: Weights | None = None) 
     """
     if not features.sentences:
         return np.zeros(0, np.float32)
-    weights = weights or (FITTED.sentence if features.reading else WEIGHTS_UNREAD)
+    weights = weights or (FITTED.sentence if features.is_read else WEIGHTS_UNREAD)
     scores = np.zeros(len(features.sentences), np.float32)
     for name, weight in weights.items():
         scores += weight * FEATURES[name](features)
@@ -183,7 +183,7 @@ WEIGHTS_UNREAD: Weights = {
     "person": 0.8,
     "in context": 0.4,
 }
-"""Weights where there is no reader: it needs the packaged encoder."""
+"""Weights where there is no reader, or none that was trained on the question's language."""
 
 
 def _speaker_named(question: str, sentences: Sequence[Sentence]) -> Vectors:

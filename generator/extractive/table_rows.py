@@ -167,12 +167,13 @@ def row_scores(features: SentenceFeatures) -> Vectors:
 
 
 def named_rows(features: SentenceFeatures) -> set[int]:
-    """Which sentences are rows of which the question names most cells, in their document."""
+    """Which sentences are rows that the question names best, in their document."""
+    scores = row_scores(features)
     return {
         number
         for telling, most in _telling(features, Asked.by(features))
         for number, names in telling.items()
-        if most and sum(names.values()) == most
+        if most and sum(names.values()) == most and scores[number] == scores[[*telling]].max()
     }
 
 

@@ -25,6 +25,7 @@ from indexing.models.graphs.graph import Graph, GraphName
 from indexing.models.graphs.graph_cache import load_or_make
 from indexing.models.plain_tokenizer import load_tokenizer
 from indexing.notify import Notify
+from indexing.text.language import ENGLISH
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -64,11 +65,13 @@ class Reading:
         relevance: (n,) logit that each answers.
         words: Of each sentence the words in it that answer best; None where it was not read.
         answerable: (n,) logit that the stretch around each answers.
+        language: The only one that the reader was trained on; None where that is not known.
     """
 
     relevance: Vectors
     words: tuple[Words | None, ...]
     answerable: Vectors
+    language: str | None = None
 
     @property
     def spans(self) -> Vectors:
@@ -151,7 +154,7 @@ class Reader:
                 answerable[here] = float(outputs.answerable[row])
                 for i, found in zip(here, _best_words(outputs, row, stretch), strict=True):
                     words[i] = found
-        return Reading(relevance, tuple(words), answerable)
+        return Reading(relevance, tuple(words), answerable, ENGLISH)
 
 
 def reader_graph(weights: Path = READER_WEIGHTS, notify: Notify | None = None) -> Graph | None:

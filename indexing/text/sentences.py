@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
+from indexing.text.language import LANGUAGES
+
 WINDOW = 8_000  # characters shown to sentencex at once
 WRAP_WIDEST = 160  # a hard-wrapped line is not longer than this many characters
 ROW_LONGEST = 600  # characters of a table's row that is one sentence, whatever its cells say
@@ -43,8 +45,12 @@ _STARTS_ALONE = re.compile(
 _APART = re.compile(r"[^\s.?!]\s+[.?!]+\s+(?=[^\s.?!\"'\u201d\u2019)\]])")
 _LABEL = re.compile(r"\s*[^\W\d_][\w.'\- ]{0,40}:\s")
 _NUMBERING = re.compile(r"\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]")
+# "am 25. Oktober", "der 1. Vorsitzende": a number with a stop, which may be an ordinal.
+_NUMBERED = re.compile(r"(?<![\w.,:])\d{1,2}\.\s*$")
+_ORDINALS = frozenset({"de"})  # languages that write ordinals so
 _OPEN = ",;([&"  # at the end of a line, after which a sentence goes on
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+_FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 
 def sentences(text: str, start: int, end: int, language: str = "en") -> list[tuple[int, int]]:
@@ -74,9 +80,19 @@ def _within(text: str, first: int, last: int, language: str) -> Iterator[tuple[i
     for cut in _cuts(text, first, last, language):
         if not _between_words(text, cut) or _NUMBERING.fullmatch(text[begin:cut].strip()):
             continue
+        if language in _ORDINALS and _is_ordinal(text, begin, cut, last, language):
+            continue
         yield from _trimmed(text, begin, cut)
         begin = cut
     yield from _trimmed(text, begin, last)
+
+
+def _is_ordinal(text: str, begin: int, cut: int, last: int, language: str) -> bool:
+    """Whether a number before a cut belongs to the word after it; no function word begins then."""
+    if not _NUMBERED.search(text, begin, cut):
+        return False
+    word = _FIRST_WORD.match(text, cut, last)
+    return word is not None and word[0].lower() not in LANGUAGES[language].stop_words
 
 
 def _cuts(text: str, first: int, last: int, language: str) -> Iterator[int]:

@@ -35,6 +35,8 @@ Shi J, Malik J (2000). "Normalized Cuts and Image Segmentation." PAMI, 22(8):888
         ("Total: 350,000 pounds\n\nIt was spent.", []),
         ("2. The 350 pounds\n\nThey were spent.", []),
         ("Ada Park, chair\nBen, clerk", []),
+        ("- Entries close on 30 September\n- The hall is booked\n", []),
+        ("- Der Wettbewerb läuft bis 30. September\n- Der Saal ist gebucht\n", []),
     ],
 )
 def test_headings(text: str, headings: list[str], embed: Embed) -> None:

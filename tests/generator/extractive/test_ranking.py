@@ -50,6 +50,26 @@ def test_scores_are_the_weighted_sum_of_the_features(embed: Embed) -> None:
     assert scores[2] == -np.inf  # "Hmm." has no content
 
 
+def test_a_reader_of_another_language_ranks_nothing(embed: Embed) -> None:
+    said = transcript(
+        [
+            ("Ada", "Und was darf die Fernbedienung kosten, wenn sie nicht aus Gummi ist?"),
+            ("Ben", "Ich sage, dass es 25 Euro sind, und das ist schon viel."),
+        ]
+    )
+    found = SentenceFeatures.of(
+        "Wie viel darf die Fernbedienung kosten?",
+        evidence_sentences([span(said)]),
+        WordVectors(embed),
+    )
+    english = replace(reading(2), language="en")
+    unread = sentence_scores(found)
+    assert found.language == "de"
+    np.testing.assert_array_equal(sentence_scores(replace(found, reading=english)), unread)
+    of_any = sentence_scores(replace(found, reading=reading(2)))
+    assert not np.array_equal(of_any, unread)
+
+
 def test_without_a_reader_its_features_are_not_asked_for(embed: Embed) -> None:
     found = features("Why is the remote dear?", embed)
     scores = sentence_scores(found)

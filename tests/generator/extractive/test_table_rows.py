@@ -149,3 +149,29 @@ def test_a_column_is_not_named_by_what_names_the_row() -> None:
 def test_the_names_of_columns_are_a_heading(text: str, header: bool) -> None:
     document = Document("d", "d.md", "", "d", "markdown", "", text)
     assert is_header(Sentence(document, 0, text.find("\n") % (len(text) + 1), 0.0)) == header
+
+
+STAFF = """
+| Post | Sum | Who |
+|---|---|---|
+| Pumps | 1,200 | Michael Grau |
+| Hoses | 800 | Ada Park |
+| Ladders | 450 | Michael Grau |
+
+And now to the licences, as of today.
+
+| Name | Licence valid until | Medical |
+|---|---|---|
+| Ada Park | 1 May | fit |
+| Michael Grau | 31 January | fit |
+| Ben Hill | 3 June | fit |
+"""
+
+
+def test_the_row_that_has_the_column_asked_for_leads_others_that_are_named(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add_text(STAFF, name="staff.md")
+        answer = corpus.ask("Until when is the licence of Michael Grau valid?")
+        assert "31 January" in answer.citations[0].quote

@@ -141,3 +141,16 @@ def test_a_line_goes_on_after_a_comma() -> None:
 def test_a_line_without_end_takes_no_time_that_grows_with_its_square() -> None:
     for line in ("1" * 300_000, " " * 300_000, "|-" * 100_000, "A." * 200_000):
         assert wrap_width(f"One line\nand two.\n\n{line}\n\nThe end.") == len("One line")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["Die Übung ist am 25. Oktober um 14 Uhr.", "Es waren 12.", "Der Chef ging."],
+        ["Das Lager ist vom 31. Juli bis zum 3. August.", "Der 1. Vorsitzende kommt."],
+        ["Es kostet 12,50.", "Mehr nicht."],
+    ],
+)
+def test_ordinals_end_no_sentence_in_german(said: list[str]) -> None:
+    text = " ".join(said)
+    assert [text[start:end] for start, end in sentences(text, 0, len(text), "de")] == said
