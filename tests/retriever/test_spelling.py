@@ -14,7 +14,8 @@ from retriever.spelling import Spelling
 
 FAIR = (
     "The profit of the summer fair is 2,068 pounds. The nurse from lark field came at ten.\n"
-    "The oven is of steel. A disclosure certificate may be three years old. The letters on the house are 40 cm high.\n"
+    "A disclosure certificate may be three years old. The letters on the house are 40 cm high.\n"
+    "The oven is of steel.\n"
 )
 SECRET = "The takeover of Brackenholme is planned for the ninth of May.\n"
 
