@@ -122,7 +122,7 @@ class Spelling:
         if self._is_function_word(word) or self._number_of_passages(word):
             return None
         found = min(self._candidates(word, function_words), key=lambda one: one.rank, default=None)
-        if found is None or found.edits > 1 + (len(word) >= _LONG):
+        if found is None or found.edits > _most_edits(word):
             return None
         if found.slip == _ANOTHER and len(word) <= _SHORT:
             return None
@@ -148,8 +148,9 @@ class Spelling:
                 if found := self._surface(part, allowed, stem):
                     text, passages = found
                     yield candidate(word, text.lower(), passages, text)
-                    if len(stem) > _SHORT:
-                        yield candidate(of_word, stem, passages, text)
+                    of_stems = candidate(of_word, stem, passages, text)
+                    if len(stem) > _SHORT and of_stems.edits <= _most_edits(of_word):
+                        yield of_stems
         for start in range(_LEAST_HALF, len(word) - _LEAST_HALF + 1):
             if self._stand_together(word[:start], word[start:]):
                 yield _Candidate(0, 0, 0, f"{word[:start]} {word[start:]}")
@@ -208,6 +209,11 @@ class Spelling:
             if len(pairs) and len(_units(part, allowed, "passage_pairs", int(pairs[0]))):
                 return True
         return False
+
+
+def _most_edits(word: str) -> int:
+    """From which another word is no misspelling of one any more."""
+    return 1 + (len(word) >= _LONG)
 
 
 def _units(

@@ -33,6 +33,7 @@ from indexing.text.terms import content_stems, topic_words
 _LATER, _CHANGED = 3.0, 1.0  # what the last document and the telling of a change are worth
 _IDLE = 3.0  # what talk of a value that does not hold is worth less
 _NEAR = 4.0  # how far below the best score a sentence may be that is on the same matter
+_NEAR_UNCHANGED = 1.5  # the same, if it tells of no change
 _COVERED = 0.6  # of what the best sentence has of the question, at least
 _REPLACED = 0.6  # of the words for a value that a change replaced, that stand for the value
 _UNDATED = 0.5  # where a document without a date stands, 0 to 1
@@ -122,7 +123,14 @@ def statements(features: SentenceFeatures, scores: Vectors) -> Statements:
     coverage = _of_matter(features)
     covered = coverage >= _COVERED * coverage[best]
     near = map(int, np.flatnonzero((scores >= scores[best] - _NEAR) & covered & told))
-    read = {i: features.sentences[i].read for i in near}
+    read = {
+        i: text
+        for i in near
+        for text in [features.sentences[i].read]
+        if moment.kind == "course"
+        or scores[i] >= scores[best] - _NEAR_UNCHANGED
+        or _tells_of_change(text)
+    }
     matter = [i for i, text in read.items() if not slot or fills(slot, features.question, text)]
     of_matter = {i: days[features.sentences[i].document.id] for i in matter}
     late = recency(of_matter)
@@ -149,9 +157,14 @@ def latest_scores(features: SentenceFeatures, told: Statements) -> Vectors:
     added = np.zeros(len(features.sentences), np.float32)
     for i, later in told.late.items():
         read = features.sentences[i].read
-        changed = later >= 0 and (_CHANGE.search(read) or _KEPT.search(read)) is not None
+        changed = later >= 0 and _tells_of_change(read)
         added[i] = -_IDLE if i in told.idle else _LATER * later + _CHANGED * changed
     return added
+
+
+def _tells_of_change(text: str) -> bool:
+    """Whether a sentence says that something changed, or that it stays as it is."""
+    return (_CHANGE.search(text) or _KEPT.search(text)) is not None
 
 
 def _replaced(features: SentenceFeatures, late: Mapping[int, float]) -> set[int]:

@@ -15,7 +15,7 @@ from retriever.spelling import Spelling
 FAIR = (
     "The profit of the summer fair is 2,068 pounds. The nurse from lark field came at ten.\n"
     "A disclosure certificate may be three years old. The letters on the house are 40 cm high.\n"
-    "The oven is of steel.\n"
+    "The oven is of steel. The management has an analyser.\n"
 )
 SECRET = "The takeover of Brackenholme is planned for the ninth of May.\n"
 
@@ -42,6 +42,7 @@ def corrected(corpus: Corpus, question: str, where: Filter | None = None) -> str
         ("waht was teh proffit of the sumer fiar", "what was the profit of the summer fair"),
         ("how old may the disclosre certifcate be", "how old may the disclosure certificate be"),
         ("When did the Larkfield nurse come?", "When did the lark field nurse come?"),
+        ("Who has the analizer?", "Who has the analyser?"),
         ("How heavy is the ovn?", "How heavy is the oven?"),
         ("How high are the lettres?", "How high are the letters?"),
         ("What was the fiat of the fiar?", "What was the fiat of the fair?"),
