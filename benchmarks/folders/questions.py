@@ -14,6 +14,7 @@ DEVELOPMENT = (
     "building-site",
     "clinic-shifts",
     "feuerwehr",
+    "research-lab",
     "school-board",
     "software-team",
 )

@@ -80,7 +80,7 @@ def answer_features(features: SentenceFeatures, weights: Weights | None = None) 
     """What the probability is made of, by name; weights as in `sentence_scores`."""
     if features.reading is None:
         return {"fit": _fit(features)}
-    scores = sentence_scores(features, weights)
+    scores = sentence_scores(features, weights or FITTED.sentence)  # in any language
     best, slot = int(scores.argmax()), asked_slot(features.question)
     lacks = slot and not fills(slot, features.question, features.sentences[best].read)
     return {

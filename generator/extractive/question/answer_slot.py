@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from indexing.text.english import MONTHS, ORDINALS, TENS, UNITS
+from indexing.text.tables import is_row
 
 _NUMBERS = "|".join([*UNITS[1:], *TENS, "hundred", "thousand", "million", "dozen", "half"])
 _HOURS = "|".join(UNITS[1:13])
@@ -160,6 +161,7 @@ SLOTS = (
 """In this order: "what percentage" before "how many", "what time" before "when"."""
 
 
+_AMOUNT = re.compile(r"(?<![\w.,-])\d[\d.,]*(?![\w-])")
 _YES_OR_NO = re.compile(
     r"\W*(?:was(?= (?:the|an?|it|there|he|she|they|this|that|any|our|your|all|(?-i:[A-Z])\w*)\b)"
     r"|is|are|were|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would"
@@ -182,6 +184,8 @@ def asked_slot(question: str) -> Slot | None:
 def fills(slot: Slot, question: str, text: str) -> bool:
     """Whether a text has a value of a kind which the question does not say itself."""
     said = _values(slot, question)
+    if slot.name == "money" and is_row(text):  # cells have no currency where their column has it
+        return not {*_AMOUNT.findall(text)} <= {*_AMOUNT.findall(question)}
     return not _values(slot, text) <= said
 
 

@@ -18,6 +18,12 @@ from generator.extractive.question.answer_slot import asked_slot, fills
             "It was £1,240 in the end.",
             "It was 4 feet tall.",
         ),
+        (
+            "How much money is left for travel?",
+            "money",
+            "Line: Travel | Planned: 4600 | Left: 650",
+            "Line: Travel | Planned: yes | Since: 2025-03-01",
+        ),
         ("Was kostet der Kran?", "money", "CHF 4'200 im Monat.", "Er ist bald da."),
         ("What percentage of doctors passed?", "share", "It was 74 per cent.", "Some passed."),
         ("What signing bonus did she get?", "money", "She got $4,000.", "She starts in May."),
