@@ -127,7 +127,7 @@ def statements(features: SentenceFeatures, scores: Vectors) -> Statements:
         i: text
         for i in near
         for text in [features.sentences[i].read]
-        if moment.kind == "course"
+        if moment.kind in {"course", "then"}
         or scores[i] >= scores[best] - _NEAR_UNCHANGED
         or _tells_of_change(text)
     }
