@@ -172,8 +172,9 @@ def named_rows(features: SentenceFeatures) -> set[int]:
     return {
         number
         for telling, most in _telling(features, Asked.by(features))
-        for number, names in telling.items()
-        if most and sum(names.values()) == most and scores[number] == scores[[*telling]].max()
+        if most
+        for number in telling
+        if scores[number] == scores[[*telling]].max()
     }
 
 

@@ -31,16 +31,18 @@ class Language:
         stemmer: Snowball's name for it.
         stop_words: Words that say nothing of what a sentence is about, those of questions included.
         capitalised_nouns: Whether nouns begin with a capital, so that a capital makes no name.
+        dotted_ordinals: Whether "25." is the twenty-fifth, so that a stop there ends no sentence.
     """
 
     code: str
     stemmer: str
     stop_words: frozenset[str]
     capitalised_nouns: bool = False
+    dotted_ordinals: bool = False
 
 
 def _language(code: str, stemmer: str, words: str) -> Language:
-    return Language(code, stemmer, frozenset(words.split()), code == "de")
+    return Language(code, stemmer, frozenset(words.split()), code == "de", code == "de")
 
 
 LANGUAGES = {

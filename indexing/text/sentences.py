@@ -47,7 +47,6 @@ _LABEL = re.compile(r"\s*[^\W\d_][\w.'\- ]{0,40}:\s")
 _NUMBERING = re.compile(r"\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]")
 # "am 25. Oktober", "der 1. Vorsitzende": a number with a stop, which may be an ordinal.
 _NUMBERED = re.compile(r"(?<![\w.,:])\d{1,2}\.\s*$")
-_ORDINALS = frozenset({"de"})  # languages that write ordinals so
 _OPEN = ",;([&"  # at the end of a line, after which a sentence goes on
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
@@ -80,7 +79,7 @@ def _within(text: str, first: int, last: int, language: str) -> Iterator[tuple[i
     for cut in _cuts(text, first, last, language):
         if not _between_words(text, cut) or _NUMBERING.fullmatch(text[begin:cut].strip()):
             continue
-        if language in _ORDINALS and _is_ordinal(text, begin, cut, last, language):
+        if _is_ordinal(text, begin, cut, last, language):
             continue
         yield from _trimmed(text, begin, cut)
         begin = cut
@@ -89,10 +88,11 @@ def _within(text: str, first: int, last: int, language: str) -> Iterator[tuple[i
 
 def _is_ordinal(text: str, begin: int, cut: int, last: int, language: str) -> bool:
     """Whether a number before a cut belongs to the word after it; no function word begins then."""
-    if not _NUMBERED.search(text, begin, cut):
+    known = LANGUAGES.get(language)
+    if known is None or not known.dotted_ordinals or not _NUMBERED.search(text, begin, cut):
         return False
     word = _FIRST_WORD.match(text, cut, last)
-    return word is not None and word[0].lower() not in LANGUAGES[language].stop_words
+    return word is not None and word[0].lower() not in known.stop_words
 
 
 def _cuts(text: str, first: int, last: int, language: str) -> Iterator[int]:
