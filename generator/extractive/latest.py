@@ -26,6 +26,7 @@ from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.question.answer_type import classify_question
 from generator.extractive.question.moment import asked_moment
 from indexing.documents import Document
+from indexing.text.days.dates import date_in
 from indexing.text.days.stated_date import MONTH, stated_date
 from indexing.text.english import ORDINALS, TENS, UNITS
 from indexing.text.terms import content_stems, topic_words
@@ -132,7 +133,8 @@ def statements(features: SentenceFeatures, scores: Vectors) -> Statements:
         or _tells_of_change(text)
     }
     matter = [i for i, text in read.items() if not slot or fills(slot, features.question, text)]
-    of_matter = {i: days[features.sentences[i].document.id] for i in matter}
+    at = {i: features.sentences[i] for i in matter}
+    of_matter = {i: _day_at(one.document, one.start, days) for i, one in at.items()}
     late = recency(of_matter)
     if moment.kind == "then":
         known = {i: day for i, day in of_matter.items() if day[:7] <= moment.month}
@@ -209,9 +211,9 @@ def _of_matter(features: SentenceFeatures) -> Vectors:
     """(n,) how much each sentence has of what a question is about, without words of asking when."""
     topic = topic_words(features.query, features.language)
     about = np.array([_WHEN.fullmatch(word) is None for word in topic], bool)
-    if not about.any():
-        return features.coverage
     weights = features.word_weights * about
+    if not weights.any():
+        return features.coverage
     return np.asarray(features.word_similarity @ (weights / weights.sum()), np.float32)
 
 
@@ -256,6 +258,12 @@ def document_days(documents: Mapping[str, Document]) -> dict[str, str]:
     }
 
 
+def _day_at(document: Document, start: int, days: Mapping[str, str]) -> str:
+    """The day of what stands there: of a mail that is quoted, its own, else the document's."""
+    place = document.place_at(start) or ""
+    return (date_in(place)[:10] if place.startswith("mail ") else "") or days[document.id]
+
+
 def with_days(
     citations: Sequence[Citation], documents: Iterable[Document], question: str
 ) -> list[Citation]:
@@ -266,9 +274,14 @@ def with_days(
         documents: At least those that are cited.
         question: What they answer.
     """
-    days = document_days({one.id: one for one in documents})
-    of = [days.get(one.document, "") for one in citations]
-    changes = len({one.document for one in citations}) > 1 and _asks(question)
+    known = {one.id: one for one in documents}
+    days = document_days(known)
+    of = [
+        _day_at(known[one.document], one.start, days) if one.document in known else ""
+        for one in citations
+    ]
+    cited = {(one.document, day) for one, day in zip(citations, of, strict=True)}
+    changes = len(cited) > 1 and _asks(question)
     dated: list[Citation] = []
     for citation, day in zip(citations, of, strict=True):
         length = min(len(day), len(of[0]))  # of a month, when that is all that is known

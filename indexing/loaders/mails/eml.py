@@ -16,7 +16,8 @@ from indexing.errors import UnreadableFile
 from indexing.loaders import html
 from indexing.loaders.charset import decode, one_line
 from indexing.loaders.magic import refuse_other_kind
-from indexing.loaders.mails.mail import Attachment, Mail, Person, extracts
+from indexing.loaders.mails.extracts import extracts
+from indexing.loaders.mails.mail import Attachment, Mail, Person
 
 DEEPEST = 50  # parts within parts
 HEAD = ("From", "To", "Date", "Subject", "Received", "Message-ID", "Return-Path")

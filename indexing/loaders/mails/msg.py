@@ -12,7 +12,8 @@ from indexing.errors import UnreadableFile
 from indexing.loaders import html
 from indexing.loaders.charset import decode, one_line
 from indexing.loaders.magic import advice, signature
-from indexing.loaders.mails.mail import Attachment, Mail, Person, extracts
+from indexing.loaders.mails.extracts import extracts
+from indexing.loaders.mails.mail import Attachment, Mail, Person
 
 if TYPE_CHECKING:
     from oxmsg import Message

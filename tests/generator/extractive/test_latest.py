@@ -18,7 +18,7 @@ from generator.extractive.latest import (
 )
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import select_quotes
-from indexing.documents import Document, Occasion
+from indexing.documents import Document, Occasion, Page
 from tests.generator.conftest import prose, span
 
 MEETINGS = (
@@ -109,3 +109,19 @@ def test_citations_say_the_days_of_their_documents() -> None:
     assert told == ["no date", "2026-04-20", "2026-03-15"]
     told = [one.dated for one in with_days(cited[1:], documents, "When is the launch?")]
     assert told == ["2026-04-20", "2026-03-15, earlier"]
+
+
+def test_a_quoted_mail_counts_as_of_its_own_day(embed: Embed) -> None:
+    own = "The launch is now on the eleventh of May.\n\n"
+    quoted = "The launch will be held on the second of March, as everybody knows."
+    pages = (
+        Page(0, len(own), 1, "mail from Ada, 20 April 2026"),
+        Page(len(own), len(own + quoted), 2, "mail from Bob, 1 March 2026"),
+    )
+    mail = replace(prose(own + quoted), pages=pages, occasion=Occasion("2026-04-20", "head"))
+    features = features_of("When is the launch?", embed, [mail])
+    told = statements(features, np.zeros(2, np.float32))
+    assert told.late == {0: 1.0, 1: 0.0}
+    cited = [each.cited() for each in evidence_sentences([span(mail)])]
+    dated = [one.dated for one in with_days(cited, [mail], "When is the launch?")]
+    assert dated == ["2026-04-20", "2026-03-01, earlier"]
