@@ -66,6 +66,24 @@ _GERMAN_STANDS_FOR = re.compile(
 )
 _GERMAN_NOUN = re.compile(r"(?<=[a-zäöüß,;] )[A-ZÄÖÜ][\wäöüß-]+")
 
+# "And from Lakeside?": a question of no verb, whose words take the place of others.
+_ELLIPSIS = re.compile(
+    r"(?:and|but|or|what about|how about|und|aber|oder|was ist mit|wie ist es mit)\s+(?P<rest>.+)",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(
+    r"\b(?:who|whom|whose|what|when|where|which|why|how|if|is|are|was|were|do|does|did|has|have|had"
+    r"|can|could|will|would|should|must|may|wer|wen|wem|was|wann|wo|welche\w*|warum|wie|ob|wenn|ist"
+    r"|sind|war|waren|hat|haben|hatte|kann|muss|wird|werden|soll|darf)\b",
+    re.IGNORECASE,
+)
+_PREPOSITION = (
+    r"(?:from|on|in|at|for|of|by|with|under|to"
+    r"|von|vom|für|bei|beim|im|am|an|auf|mit|aus|zu|zum|zur)"
+)
+_LEADING = re.compile(rf"(?P<word>{_PREPOSITION})\s", re.IGNORECASE)
+_NAMES = re.compile(r"(?<=\w )[A-Z][\w'-]+(?: (?:& )?[A-Z][\w'-]+)*")
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -169,12 +187,30 @@ def standalone_question(question: str, history: Sequence[Turn]) -> str:
     known = set(topic_words(question, _language(question)))
     words: list[str] = []
     for turn in reversed(history[-_FURTHEST:]):
-        new = [word for word in _spelled(turn.question) if word.lower() not in known]
+        before = turn.question if words else _without_replaced(turn.question, question)
+        new = [word for word in _spelled(before) if word.lower() not in known]
         words = [*new, *words]
         known.update(word.lower() for word in new)
         if not is_follow_up(turn.question):
             break
     return f"{question} ({' '.join(words)})" if words else question
+
+
+def _without_replaced(before: str, question: str) -> str:
+    """A question without what the next one, if it has no verb, says something else for.
+
+    That is what follows the preposition with which the next one begins ("And from Lakeside?"), or
+    the only name, where the next one is a name.
+    """
+    match = _ELLIPSIS.fullmatch(question)
+    if match is None or _SENTENCE.search(match["rest"]):
+        return before
+    if leading := _LEADING.match(match["rest"]):
+        phrase = rf"\b{leading['word']}\b.+?(?=\s{_PREPOSITION}\b|[\s?.!]*$)"
+        return re.sub(phrase, "", before, count=1, flags=re.IGNORECASE)
+    names = _NAMES.findall(before)
+    is_name = _language(before) == ENGLISH and match["rest"][0].isupper()
+    return before.replace(names[0], "") if is_name and len(names) == 1 else before
 
 
 def _spelled(question: str) -> list[str]:
