@@ -30,6 +30,11 @@ _LABEL = re.compile(
     r"\s*[A-Z]?\d{1,3}(?:\.\d{1,3})?[a-z]?\s*[.:]?",
     re.IGNORECASE,
 )
+_PART = re.compile(  # of a heading, that ends like a sentence: "Part B. The drug cabinet"
+    r"\s*(?:(?:part|section|chapter|annex|appendix|teil|abschnitt|kapitel|anhang) )?"
+    r"(?:[\dA-Z]{1,3}(?:\.\d+)*[.):])?\s*",
+    re.IGNORECASE,
+)
 _PAGE_NUMBER = re.compile(r"^\d{1,4}\s+(?=\D)|(?<=\D)\s+\d{1,4}$")
 _NUMBER = re.compile(r"[-\u2212+\u00b1<>=~]?[.,]?\d[\d.,:/]*[%\u2020*a-z]?")
 _WORKS = re.compile(
@@ -87,7 +92,8 @@ def is_heading(sentence: Sentence) -> bool:
     line = text[start : sentence.end]
     if re.match(r"#{1,6}\s", line) or (is_row(line) and is_header(sentence)):
         return True
-    alone = not line[: sentence.start - start].strip() and sentence.utterance is None
+    above = line[: sentence.start - start]
+    alone = _PART.fullmatch(above) is not None and sentence.utterance is None
     before, after = text[max(0, start - 2) : start], text[sentence.end : sentence.end + 2]
     apart = before in {"", "\n", "\n\n"} and after == "\n\n"
     numbering = _NUMBERING.match(sentence.text)

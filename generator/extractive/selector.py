@@ -42,13 +42,13 @@ def select_quotes(features: SentenceFeatures, *, length: QuoteLength) -> list[Se
     selection = _choose(features, ranking, alike, length)
     best = [sentences[i] for i in selection]
     quotes = _merge(best)
-    rows = {sentences[i].start: sentences[i].document.id for i in alike}
-    table = [n for n, one in enumerate(best) if rows.get(one.start) == one.document.id]
+    tables = {(sentences[i].document.id, sentences[i].start): of for i, of in alike.items()}
+    table = [tables.get((one.document.id, one.start)) for one in best]
 
     def rank(quote: Sentence) -> tuple[int, int]:
-        """Better ones first; the rows of a table that are named alike in reading order."""
+        """Better ones first; the rows of one table that are named alike in reading order."""
         first = min(map(best.index, _within(quote, best)))
-        return min(table) if first in table else first, quote.start
+        return table.index(table[first]) if table[first] else first, quote.start
 
     quotes.sort(key=rank)
     when = [(sentences[i], told.late[i]) for i in selection if i in told.late]

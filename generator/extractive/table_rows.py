@@ -9,6 +9,7 @@ the table has to.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,9 @@ import numpy as np
 
 from generator.evidence import Sentence, Vectors
 from generator.extractive.features import SentenceFeatures
+from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.question.answer_type import AnswerType, classify_question, has_answer_type
+from indexing.text.english import ORDINALS
 from indexing.text.language import ENGLISH
 from indexing.text.tables import LABEL, RULE, cell_spans, is_row, table_columns
 from indexing.text.terms import content_stems
@@ -30,6 +33,12 @@ _PART = 1 / 3  # of a cell's stems that name it in part, where one of them is of
 _IN_PART = 0.25  # of a cell that is named
 _NAMED_CELL = 8.0  # more than all else together tells apart two rows of a table
 _NAMED_ROW, _ASKED_COLUMN = 1.5, 2.5  # less than a sentence that does answer is ahead of others
+
+
+_NUMBER = re.compile(r"[A-Z]|\d{1,2}")
+_ORDINALS = """
+    erst zweit dritt viert fünft sechst siebt acht neunt zehnt elft zwölft"""
+_GERMAN_ORDINALS = tuple(_ORDINALS.split())  # their stems, by value, from 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +66,36 @@ class Asked:
         stems: Of the question's content words.
         kind: The type of answer that is expected; None where the question does not tell.
         language: Of the question.
+        question: As asked.
     """
 
     stems: frozenset[str] = frozenset()
     kind: AnswerType | None = None
     language: str = ENGLISH
+    question: str = ""
 
     @classmethod
     def by(cls, features: SentenceFeatures) -> Asked:
         """By the question of these features."""
         stems = frozenset(content_stems(features.query, features.language))
-        return cls(stems, classify_question(features.question), features.language)
+        question = features.question
+        return cls(stems, classify_question(question), features.language, question)
 
     def names(self, words: str) -> bool:
         """Whether the question has all of some words."""
         stems = content_stems(words, self.language)
         return bool(stems) and self.stems.issuperset(stems)
+
+    def number_of(self, column: str, value: str) -> str:
+        """How the question says a letter or number of a column ("option B"); "" if it does not."""
+        if not _NUMBER.fullmatch(value) or not column:
+            return ""
+        name = re.escape(column.rsplit(maxsplit=1)[-1].rstrip("."))
+        forms = [rf"{name}\.?\W+(?:no\.?|nr\.?|number|nummer)?\W*{value}"]
+        if value.isdigit() and int(value) <= len(ORDINALS):
+            forms += [rf"{each}\w*\W+{name}" for each in _ordinals(int(value))]
+        match = re.search(rf"\b(?:{'|'.join(forms)})\b", self.question, re.IGNORECASE)
+        return match[0] if match else ""
 
     def beside(self, values: Iterable[str]) -> Asked:
         """What is asked beside those values that the question names."""
@@ -84,6 +107,12 @@ class Asked:
         if self.kind is None or not has_answer_type(self.kind, value):
             return False
         return self.kind != "quantity" or not has_answer_type("time", value)
+
+
+def _ordinals(number: int) -> Iterator[str]:
+    """How a number is said as an ordinal, in English and German."""
+    yield ORDINALS[number - 1]
+    yield from _GERMAN_ORDINALS[number - 1 : number]
 
 
 def cells(text: str, columns: Sequence[str] = ()) -> Iterator[Cell]:
@@ -152,30 +181,41 @@ def row_scores(features: SentenceFeatures) -> Vectors:
 
     Less for a row of which it names fewer cells than of the best one of the document; more for a
     row of which it names most, and more again where it names a column in which this row has a cell.
-    0 for what is no row, and for rows of documents of which it names none.
+    Rows without a value of the kind that is asked for get no more. 0 for what is no row, and for
+    rows of documents of which it names none.
     """
     asked = Asked.by(features)
     scores = np.zeros(len(features.sentences), np.float32)
-    for telling, most in _telling(features, asked):
+    tables = [*_telling(features, asked)]
+    best = max((most for _, most in tables), default=0.0)
+    slot = asked_slot(features.question)
+    for telling, most in tables:
         for number, names in telling.items() if most else ():
             scores[number] = _NAMED_CELL * (sum(names.values()) - most)
             if sum(names.values()) == most:
                 rest = replace(asked, stems=asked.stems.difference(*names))
-                answers = _answers(features.sentences[number], rest)
-                scores[number] += _NAMED_ROW + _ASKED_COLUMN * answers
+                row = features.sentences[number]
+                may_answer = slot is None or fills(slot, features.question, row.read)
+                worth = _NAMED_ROW + _ASKED_COLUMN * _answers(row, rest)
+                scores[number] += most / best * worth * may_answer
     return scores
 
 
-def named_rows(features: SentenceFeatures) -> set[int]:
-    """Which sentences are rows that the question names best, in their document."""
+def named_rows(features: SentenceFeatures) -> dict[int, tuple[str, ...]]:
+    """Which sentences are rows that the question names best in their document, with their table."""
     scores = row_scores(features)
     return {
-        number
+        number: _table_of(features.sentences[number])
         for telling, most in _telling(features, Asked.by(features))
         if most
         for number in telling
         if scores[number] == scores[[*telling]].max()
     }
+
+
+def _table_of(row: Sentence) -> tuple[str, ...]:
+    """By which tables are told apart: the document, and the names of columns."""
+    return row.document.id, *(cell.column for cell in cells(row.text, row.columns))
 
 
 def is_said_of(features: SentenceFeatures, row: int, start: int) -> bool:
@@ -237,9 +277,15 @@ def _telling(
 
 def _cell_stems(row: Sentence, asked: Asked) -> list[frozenset[str]]:
     """The stems of each cell of a row that can name it."""
-    values = (row.text[cell.start : cell.end] for cell in cells(row.text, row.columns))
-    stems = (frozenset(content_stems(each, asked.language)) for each in values)
-    return [each for each in stems if _can_name(each)]
+    found: list[frozenset[str]] = []
+    for cell in cells(row.text, row.columns):
+        value = row.text[cell.start : cell.end]
+        stems = frozenset(content_stems(value, asked.language))
+        if not _can_name(stems):
+            stems = frozenset(content_stems(asked.number_of(cell.column, value), asked.language))
+        if stems:
+            found.append(stems)
+    return found
 
 
 def _named(cell: frozenset[str], asked: Asked, spread: Mapping[str, int]) -> float:

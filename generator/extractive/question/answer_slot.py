@@ -103,6 +103,7 @@ SLOTS = (
         "money",
         _any(
             r"\bhow much\b.*\b(?:costs?|pays?|paid|paying|charge\w*|spen[dt]\w*|worth|money)\b",
+            r"\bhow much (?:is|are|was|were|for) (?:a|an|the|one|each|your|our)\b",
             r"\bhow much\b.*\b(?:price\w*|earn\w*|budget\w*|ow(?:e\w*|ing)|rent|raise\w*)\b",
             r"\bhow much\b.*\b(?:receiv\w*|fees?|fund\w*|deposit|grant\w*)\b",
             r"\b(?:costs?|prices?|fees?|fare|salary|rent|deposit)\b(?! (?:cut|us|them|you))",
@@ -161,6 +162,11 @@ SLOTS = (
 """In this order: "what percentage" before "how many", "what time" before "when"."""
 
 
+_DAY = re.compile(
+    rf"\b\d{{1,2}}\.? (?:{_MONTHS}|May|Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember)\b"
+    r"|\b\d{4}-\d\d-\d\d\b",
+    re.IGNORECASE,
+)
 _AMOUNT = re.compile(r"(?<![\w.,-])\d[\d.,]*(?![\w-])")
 _YES_OR_NO = re.compile(
     r"\W*(?:was(?= (?:the|an?|it|there|he|she|they|this|that|any|our|your|all|(?-i:[A-Z])\w*)\b)"
@@ -185,7 +191,7 @@ def fills(slot: Slot, question: str, text: str) -> bool:
     """Whether a text has a value of a kind which the question does not say itself."""
     said = _values(slot, question)
     if slot.name == "money" and is_row(text):  # cells have no currency where their column has it
-        return not {*_AMOUNT.findall(text)} <= {*_AMOUNT.findall(question)}
+        return not {*_AMOUNT.findall(_DAY.sub("", text))} <= {*_AMOUNT.findall(question)}
     return not _values(slot, text) <= said
 
 

@@ -125,3 +125,16 @@ def test_a_quoted_mail_counts_as_of_its_own_day(embed: Embed) -> None:
     cited = [each.cited() for each in evidence_sentences([span(mail)])]
     dated = [one.dated for one in with_days(cited, [mail], "When is the launch?")]
     assert dated == ["2026-04-20", "2026-03-01, earlier"]
+
+
+def test_what_goes_back_is_a_change(embed: Embed) -> None:
+    said = (
+        ("2026-03-01", "The gym closes at nine from today."),
+        ("2026-04-01", "The gym goes back to closing at ten."),
+    )
+    documents = [
+        replace(prose(text, name=day), occasion=Occasion(day, "file name")) for day, text in said
+    ]
+    features = features_of("What time does the gym close?", embed, documents)
+    told = statements(features, np.array([0.0, -3.0], np.float32))
+    assert told.late == {0: 0.0, 1: 1.0}

@@ -31,6 +31,10 @@ Shi J, Malik J (2000). "Normalized Cuts and Image Segmentation." PAMI, 22(8):888
         ("# What caused the outage\nA disk was full.", ["What caused the outage"]),
         ("Causes of the outage\n\nA disk was full.", ["Causes of the outage"]),
         ("4.2. Causes of the outage\n\nA disk was full.", ["4.2. Causes of the outage"]),
+        (
+            "He left.\n\nPart B. The drug cabinet\n\n8. Keys\n\nThere are two.",
+            ["The drug cabinet", "8. Keys"],
+        ),
         ("A disk was full.\n\nEverything stopped.", []),
         ("Total: 350,000 pounds\n\nIt was spent.", []),
         ("2. The 350 pounds\n\nThey were spent.", []),

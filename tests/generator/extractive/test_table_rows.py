@@ -175,3 +175,70 @@ def test_the_row_that_has_the_column_asked_for_leads_others_that_are_named(
         corpus.add_text(STAFF, name="staff.md")
         answer = corpus.ask("Until when is the licence of Michael Grau valid?")
         assert "31 January" in answer.citations[0].quote
+
+
+BUS = (
+    "| Stop | Morning | Children |\n|---|---|---|\n"
+    "| Cold Ings | 8.26 | 3 |\n| Gill Head | 7.58 | 4 |\n"
+)
+WAITING = (
+    "| Stop | Waiting place | From |\n|---|---|---|\n| Mill | lay-by | May |\n"
+    "| Gill Head | chapel | June |\n| Cold Ings | farm road end | May |\n"
+)
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_of_rows_of_several_tables_the_best_leads_wherever_it_stands(
+    apart: bool, tmp_path: Path, encoder: Encoder
+) -> None:
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        if apart:
+            corpus.add_text(BUS, name="bus.md")
+            corpus.add_text(f"Where they wait:\n\n{WAITING}", name="waiting.md")
+        else:
+            corpus.add_text(f"{BUS}\nAnd where they wait:\n\n{WAITING}", name="bus.md")
+        answer = corpus.ask("What is the waiting place of the stop Cold Ings?")
+        assert "farm road end" in answer.citations[0].quote, answer.text
+
+
+OPTIONS = """
+| Option | What it is | Estimated cost | Expected life |
+|---|---|---|---|
+| A | Repair of the old boiler | $74,000 | 5 years |
+| B | One new steel boiler | $268,000 | 25 years |
+| C | Four small boilers | $301,000 | 20 years |
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "life"),
+    [
+        ("What is the expected life of option B?", "25 years"),
+        ("And the expected life with option C?", "20 years"),
+    ],
+)
+def test_a_letter_names_a_row_where_its_column_is_said(
+    question: str, life: str, tmp_path: Path, encoder: Encoder
+) -> None:
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add_text(OPTIONS, name="report.md")
+        assert life in corpus.ask(question).citations[0].quote
+
+
+@pytest.mark.parametrize(
+    ("question", "column", "value", "said"),
+    [
+        ("How many years would option B last?", "Option", "B", "option B"),
+        ("What did the second mixer bring?", "Mixer", "2", "second mixer"),
+        ("Was brachte der zweite Fahrmischer?", "Fahrmischer", "2", "zweite Fahrmischer"),
+        ("Who lives in flat no. 7?", "Flat", "7", "flat no. 7"),
+        ("Who lives in flat 17?", "Flat", "7", ""),
+        ("How many options are there?", "Option", "B", ""),
+        ("How long would boiler B last?", "Option", "B", ""),
+        ("Which option has the price 900?", "Price", "900", ""),
+    ],
+)
+def test_how_a_question_says_a_letter_or_number_of_a_column(
+    question: str, column: str, value: str, said: str
+) -> None:
+    assert Asked(question=question).number_of(column, value) == said

@@ -95,9 +95,7 @@ def test_german_questions_of_their_own_do_not(question: str) -> None:
 
 def test_a_german_follow_up_is_completed_with_what_it_follows() -> None:
     before = Turn("Wie hoch war der Haushalt des Museums im März?", "320.000 Euro [1]")
-    assert (
-        standalone_question("Und im Mai?", [before]) == "Und im Mai? (hoch Haushalt Museums)"
-    )
+    assert standalone_question("Und im Mai?", [before]) == "Und im Mai? (hoch Haushalt Museums)"
     assert standalone_question("Und wer?", [before]).startswith("Und wer? (")
 
 

@@ -24,6 +24,7 @@ from generator.extractive.question.answer_slot import asked_slot, fills
             "Line: Travel | Planned: 4600 | Left: 650",
             "Line: Travel | Planned: yes | Since: 2025-03-01",
         ),
+        ("how much is the coach", "money", "The coach is £465.", "Quote: coach | By when: 30 May"),
         ("Was kostet der Kran?", "money", "CHF 4'200 im Monat.", "Er ist bald da."),
         ("What percentage of doctors passed?", "share", "It was 74 per cent.", "Some passed."),
         ("What signing bonus did she get?", "money", "She got $4,000.", "She starts in May."),
