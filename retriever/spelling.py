@@ -121,7 +121,8 @@ class Spelling:
         """
         if self._is_function_word(word) or self._number_of_passages(word):
             return None
-        found = min(self._candidates(word, function_words), key=lambda one: one.rank, default=None)
+        likely = (one for one in self._candidates(word, function_words) if _begins_alike(word, one))
+        found = min(likely, key=lambda one: one.rank, default=None)
         if found is None or found.edits > _most_edits(word):
             return None
         if found.slip == _ANOTHER and len(word) <= _SHORT:
@@ -137,7 +138,8 @@ class Spelling:
         def candidate(written: str, meant: str, passages: int, text: str) -> _Candidate:
             swapped = sorted(written) == sorted(meant)
             slip = 0 if swapped else 1 + (len(written) == len(meant))
-            return _Candidate(OSA.distance(written, meant), slip, -passages, text)
+            edits = OSA.distance(written.replace("ph", "f"), meant.replace("ph", "f"))
+            return _Candidate(edits, slip, -passages, text)
 
         for language in function_words:
             for each in LANGUAGES[language].stop_words:
@@ -209,6 +211,12 @@ class Spelling:
             if len(pairs) and len(_units(part, allowed, "passage_pairs", int(pairs[0]))):
                 return True
         return False
+
+
+def _begins_alike(word: str, one: _Candidate) -> bool:
+    """Whether a short word begins as what it may stand for: its first letter is seldom wrong."""
+    first = {text.replace("ph", "f")[:1] for text in (word, one.text.lower())}
+    return len(word) > _SHORT or one.slip == 0 or len(first) == 1
 
 
 def _most_edits(word: str) -> int:

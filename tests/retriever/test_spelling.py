@@ -16,6 +16,7 @@ FAIR = (
     "The profit of the summer fair is 2,068 pounds. The nurse from lark field came at ten.\n"
     "A disclosure certificate may be three years old. The letters on the house are 40 cm high.\n"
     "The oven is of steel. The management has an analyser.\n"
+    "One phone is in the office.\n"
 )
 SECRET = "The takeover of Brackenholme is planned for the ninth of May.\n"
 
@@ -45,6 +46,7 @@ def corrected(corpus: Corpus, question: str, where: Filter | None = None) -> str
         ("Who has the analizer?", "Who has the analyser?"),
         ("How heavy is the ovn?", "How heavy is the oven?"),
         ("How high are the lettres?", "How high are the letters?"),
+        ("Where is the fone?", "Where is the phone?"),
         ("What was the fiat of the fiar?", "What was the fiat of the fair?"),
         # What is right stays, though a word of the documents is near.
         ("How high is the letter on the mouse?", "How high is the letter on the mouse?"),
