@@ -27,6 +27,7 @@ from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
 from generator.extractive.latest import Statements, latest_scores, statements
 from generator.extractive.non_prose import names_only, non_prose
+from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.question.answer_type import AnswerType, classify_question, has_answer_type
 from generator.extractive.table_rows import row_scores
 from indexing.text.terms import content_stems
@@ -53,7 +54,7 @@ def sentence_scores(features: SentenceFeatures, weights: Weights | None = None) 
     scores = np.zeros(len(features.sentences), np.float32)
     for name, weight in weights.items():
         scores += weight * FEATURES[name](features)
-    scores += row_scores(features) - _NON_PROSE * non_prose(features)
+    scores += row_scores(features) - _NON_PROSE * (non_prose(features) + _no_number(features))
     has_content = np.array(
         [
             len(set(stems)) >= _LEAST_STEMS and not names_only(sentence)
@@ -107,6 +108,15 @@ def _before(features: SentenceFeatures, values: Vectors) -> Vectors:
     for before, after in features.neighbours:
         previous[after] = values[before]
     return previous
+
+
+def _no_number(features: SentenceFeatures) -> Vectors:
+    """(n,) 1 for a sentence without a telephone number, where one is asked for."""
+    slot = asked_slot(features.question)
+    if slot is None or slot.name != "phone":
+        return np.zeros(len(features.sentences), np.float32)
+    found = [fills(slot, features.question, one.read) for one in features.sentences]
+    return 1 - np.array(found, np.float32)
 
 
 def _novelty(features: SentenceFeatures) -> Vectors:

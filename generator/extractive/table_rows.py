@@ -21,9 +21,10 @@ from generator.evidence import Sentence, Vectors
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.question.answer_type import AnswerType, classify_question, has_answer_type
-from indexing.text.english import ORDINALS
+from indexing.text.days.stated_date import GERMAN_MONTHS, MONTH, MONTH_NUMBERS
+from indexing.text.english import MONTHS, ORDINALS
 from indexing.text.language import ENGLISH
-from indexing.text.tables import LABEL, RULE, cell_spans, is_row, table_columns
+from indexing.text.tables import LABEL, RULE, SHEET, cell_spans, is_row, table_columns
 from indexing.text.terms import content_stems
 
 _SHORT = 3  # words of a cell that is an answer as a whole
@@ -36,8 +37,20 @@ _NAMED_ROW, _ASKED_COLUMN = 1.5, 2.5  # less than a sentence that does answer is
 
 
 _NUMBER = re.compile(r"[A-Z]|\d{1,2}")
+_NAME = re.compile(
+    r"[A-ZÀ-Þ][^\W\d]*\.?(?:,?[ -](?:[A-ZÀ-Þ][^\W\d]*\.?|&|and|und|de|van|von)){0,5}"
+)
 _ORDINALS = """
     erst zweit dritt viert fünft sechst siebt acht neunt zehnt elft zwölft"""
+_SHORT_MONTH = "|".join(dict.fromkeys(name[:3] for name in MONTH_NUMBERS))
+_DAY = re.compile(
+    r"\b(?:\d{4}-(?P<month>\d\d)-(?P<day>\d\d)"
+    r"|(?P<first>\d{1,2})\.(?P<second>\d{1,2})\.(?:\d{4})?"
+    r"|(?:(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[a-z]*\.?,? )?"
+    rf"(?P<of_name>\d{{1,2}})\.? (?P<name>{MONTH}|(?:{_SHORT_MONTH}|sept)\.?))"
+    r"(?:,? \d{4})?(?!\w)",
+    re.IGNORECASE,
+)
 _GERMAN_ORDINALS = tuple(_ORDINALS.split())  # their stems, by value, from 1
 
 
@@ -77,8 +90,9 @@ class Asked:
     @classmethod
     def by(cls, features: SentenceFeatures) -> Asked:
         """By the question of these features."""
-        stems = frozenset(content_stems(features.query, features.language))
-        question = features.question
+        question, query = features.question, features.query
+        said = f"{query} {day_in_words(query, features.language)}"
+        stems = frozenset(content_stems(said, features.language))
         return cls(stems, classify_question(question), features.language, question)
 
     def names(self, words: str) -> bool:
@@ -188,16 +202,14 @@ def row_scores(features: SentenceFeatures) -> Vectors:
     scores = np.zeros(len(features.sentences), np.float32)
     tables = [*_telling(features, asked)]
     best = max((most for _, most in tables), default=0.0)
-    slot = asked_slot(features.question)
     for telling, most in tables:
         for number, names in telling.items() if most else ():
             scores[number] = _NAMED_CELL * (sum(names.values()) - most)
             if sum(names.values()) == most:
                 rest = replace(asked, stems=asked.stems.difference(*names))
                 row = features.sentences[number]
-                may_answer = slot is None or fills(slot, features.question, row.read)
                 worth = _NAMED_ROW + _ASKED_COLUMN * _answers(row, rest)
-                scores[number] += most / best * worth * may_answer
+                scores[number] += most / best * worth * _may_answer(row, asked)
     return scores
 
 
@@ -279,13 +291,27 @@ def _cell_stems(row: Sentence, asked: Asked) -> list[frozenset[str]]:
     """The stems of each cell of a row that can name it."""
     found: list[frozenset[str]] = []
     for cell in cells(row.text, row.columns):
-        value = row.text[cell.start : cell.end]
+        value = day_in_words(row.text[cell.start : cell.end], asked.language)
         stems = frozenset(content_stems(value, asked.language))
         if not _can_name(stems):
             stems = frozenset(content_stems(asked.number_of(cell.column, value), asked.language))
         if stems:
             found.append(stems)
     return found
+
+
+def day_in_words(value: str, language: str) -> str:
+    """A value with its date as questions say it: "4 April" for "2025-04-04" or "Fri 4 Apr"."""
+
+    def said(match: re.Match[str]) -> str:
+        name = match["name"] or ""
+        known = (each for full, each in MONTH_NUMBERS.items() if name[:3].lower() == full[:3])
+        number = next(known) if name else int(match["month"] or match["second"])
+        months = GERMAN_MONTHS if language == "de" else MONTHS
+        day = int(match["day"] or match["first"] or match["of_name"])
+        return f"{day} {months[number - 1]}" if 1 <= number <= len(months) else match[0]
+
+    return _DAY.sub(said, value)
 
 
 def _named(cell: frozenset[str], asked: Asked, spread: Mapping[str, int]) -> float:
@@ -301,6 +327,16 @@ def _named(cell: frozenset[str], asked: Asked, spread: Mapping[str, int]) -> flo
         return 1.0
     alone = any(spread[each] == 1 and len(each) > 1 for each in said)
     return _IN_PART if alone and len(said) >= _PART * len(cell) else 0.0
+
+
+def _may_answer(row: Sentence, asked: Asked) -> bool:
+    """Whether a row has a value of the kind that is asked for, as far as the question tells it."""
+    if asked.kind == "person":
+        found = (one for one in cells(row.text, row.columns) if one.column != SHEET)
+        values = (row.text[one.start : one.end] for one in found)
+        return any(_NAME.fullmatch(each) and not asked.names(each) for each in values)
+    slot = asked_slot(asked.question)
+    return slot is None or fills(slot, asked.question, row.read)
 
 
 def _answers(row: Sentence, asked: Asked) -> bool:

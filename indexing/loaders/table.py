@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from indexing.loaders.draft import Draft
+from indexing.text.tables import SHEET
 
 Row = Sequence[str]
 
@@ -83,7 +84,7 @@ def write(
         start = 0
         for order, line in enumerate(group):
             draft.separate("\n\n" if line.heading else "\n")
-            label = f"Sheet: {sheet}{SEPARATOR}" if sheet and not line.heading else ""
+            label = f"{SHEET}: {sheet}{SEPARATOR}" if sheet and not line.heading else ""
             begin = draft.write(label + line.text, heading=line.heading)
             start = begin if order == 0 else start
         if at == 0:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 SEPARATOR = " | "
+SHEET = "Sheet"  # of the name of a workbook's sheet, which stands in each of its rows
 LABEL = 60  # characters of a column's name, at most
 
 RULE = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")

@@ -77,7 +77,10 @@ def _slot(name: str, asked: str, given: str) -> Slot:
 SLOTS = (
     _slot(
         "phone",
-        r"\b(?:(?:tele)?phone|mobile|fax) number\b|\b(?:telefon|handy|ruf|pikett|fax)nummer\b",
+        _any(
+            r"\b(?:(?:tele)?phone|mobile|cell|fax) (?:number|no|nr)\b",
+            r"\b(?:telefon|handy|ruf|pikett|fax)(?:nummer|nr)\b",
+        ),
         r"\+?\d[\d ()/-]{4,}\d",
     ),
     _slot(

@@ -17,9 +17,10 @@ from indexing.text.tables import is_row
 
 _HEAD = 600  # characters in which a document says of what day it is
 _GERMAN = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember"
+GERMAN_MONTHS = tuple(_GERMAN.split())
 MONTH_NUMBERS = {
     name.lower(): number
-    for names in (MONTHS, _GERMAN.split())
+    for names in (MONTHS, GERMAN_MONTHS)
     for number, name in enumerate(names, start=1)
 }
 MONTH = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))

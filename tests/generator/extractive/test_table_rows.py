@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from generator.evidence import Sentence
-from generator.extractive.table_rows import Asked, cell_of, cells, is_header
+from generator.extractive.table_rows import Asked, cell_of, cells, day_in_words, is_header
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder
 from indexing.text.tables import is_row
@@ -242,3 +242,65 @@ def test_how_a_question_says_a_letter_or_number_of_a_column(
     question: str, column: str, value: str, said: str
 ) -> None:
     assert Asked(question=question).number_of(column, value) == said
+
+
+DAYS = """
+| Day | Date | Place | Call | Low tide | With |
+|---|---|---|---|---|---|
+| 5 | Fri 4 Apr | the chapel | 08:30 | 12:12 | Ada Park |
+| 6 | Sat 5 Apr | the dunes | 06:30 | 13:21 | Ben |
+| 7 | 2025-04-06 | the quay | 07:00 | 14:02 | nobody |
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "cell"),
+    [
+        ("When is low tide on Friday 4 April?", "12:12"),
+        ("When is low tide on 6 April 2025?", "14:02"),
+        ("When is the call on 05.04.2025?", "06:30"),
+    ],
+)
+def test_a_date_names_its_row_however_it_is_written(
+    question: str, cell: str, tmp_path: Path, encoder: Encoder
+) -> None:
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add_text(DAYS, name="plan.md")
+        assert cell in corpus.ask(question).citations[0].quote
+
+
+@pytest.mark.parametrize(
+    ("value", "english", "german"),
+    [
+        ("Fri 4 Apr.", "4 April", "4 April"),
+        ("18.05.2025", "18 May", "18 Mai"),
+        ("2025-10-03", "3 October", "3 Oktober"),
+        ("7 to 18 July", "7 to 18 July", "7 to 18 Juli"),
+        ("3 Maybe, 1.5 m, 2025-13-40", "3 Maybe, 1.5 m, 2025-13-40", "3 Maybe, 1.5 m, 2025-13-40"),
+    ],
+)
+def test_days_as_questions_say_them(value: str, english: str, german: str) -> None:
+    assert (day_in_words(value, "en"), day_in_words(value, "de")) == (english, german)
+
+
+def test_a_row_without_a_person_does_not_lead_where_one_is_asked_for(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    plan = (
+        "| Block | Separate sound |\n|---|---|\n| Scotland | 14 hours |\n| Portugal | 11 hours |\n"
+    )
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add_text(plan, name="plan.md")
+        corpus.add_text("Ottilie Brandt does the sound in Scotland.", name="letter.txt")
+        assert "Ottilie" in corpus.ask("Who does the sound in Scotland?").citations[0].quote
+
+
+def test_a_telephone_number_is_answered_by_one(tmp_path: Path, encoder: Encoder) -> None:
+    said = (
+        "Priya Raghunathan is the new treasurer and keeps the phone in the office.\n\n"
+        "You can reach her at 773-555-0190."
+    )
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add_text(said, name="letter.txt")
+        answer = corpus.ask("What is the phone number of Priya Raghunathan?")
+        assert "773-555-0190" in answer.citations[0].quote
