@@ -120,7 +120,9 @@ def statements(features: SentenceFeatures, scores: Vectors) -> Statements:
     slot = asked_slot(features.question)
     if not _asks(features.question) or moment.kind == "once" or not np.isfinite(scores).any():
         return Statements()
-    told = np.array([not is_of_itself(one) for one in features.sentences])
+    told = np.array(
+        [not (is_of_itself(one) or one.text.rstrip().endswith("?")) for one in features.sentences]
+    )
     best = int(np.where(told, scores, -np.inf).argmax())
     coverage = _of_matter(features)
     covered = coverage >= _COVERED * coverage[best]

@@ -111,9 +111,9 @@ def _before(features: SentenceFeatures, values: Vectors) -> Vectors:
 
 
 def _no_number(features: SentenceFeatures) -> Vectors:
-    """(n,) 1 for a sentence without a telephone number, where one is asked for."""
+    """(n,) 1 for a sentence without a telephone number or the like, where one is asked for."""
     slot = asked_slot(features.question)
-    if slot is None or slot.name != "phone":
+    if slot is None or slot.name not in {"phone", "identifier"}:
         return np.zeros(len(features.sentences), np.float32)
     found = [fills(slot, features.question, one.read) for one in features.sentences]
     return 1 - np.array(found, np.float32)

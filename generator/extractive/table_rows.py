@@ -32,6 +32,7 @@ _SPEECH = 8  # words; a cell of more is prose
 _LEAST = 2  # characters of some words of a cell
 _PART = 1 / 3  # of a cell's stems that name it in part, where one of them is of this row alone
 _IN_PART = 0.25  # of a cell that is named
+_COLUMN_IN_PART = 0.5  # of a column that is named
 _NAMED_CELL = 8.0  # more than all else together tells apart two rows of a table
 _NAMED_ROW, _ASKED_COLUMN = 1.5, 2.5  # less than a sentence that does answer is ahead of others
 
@@ -42,6 +43,7 @@ _NAME = re.compile(
 )
 _ORDINALS = """
     erst zweit dritt viert fünft sechst siebt acht neunt zehnt elft zwölft"""
+_WHERE = re.compile(r"\W*(?:where|wo|wohin|woher)\b", re.IGNORECASE)
 _SHORT_MONTH = "|".join(dict.fromkeys(name[:3] for name in MONTH_NUMBERS))
 _DAY = re.compile(
     r"\b(?:\d{4}-(?P<month>\d\d)-(?P<day>\d\d)"
@@ -291,6 +293,8 @@ def _cell_stems(row: Sentence, asked: Asked) -> list[frozenset[str]]:
     """The stems of each cell of a row that can name it."""
     found: list[frozenset[str]] = []
     for cell in cells(row.text, row.columns):
+        if cell.column == SHEET:
+            continue
         value = day_in_words(row.text[cell.start : cell.end], asked.language)
         stems = frozenset(content_stems(value, asked.language))
         if not _can_name(stems):
@@ -339,9 +343,23 @@ def _may_answer(row: Sentence, asked: Asked) -> bool:
     return slot is None or fills(slot, asked.question, row.read)
 
 
-def _answers(row: Sentence, asked: Asked) -> bool:
-    """Whether a row has a cell in a column that the question names."""
-    return any(asked.names(cell.column) for cell in cells(row.text, row.columns))
+def _answers(row: Sentence, asked: Asked) -> float:
+    """1 for a row with a cell in a column that the question names, less for one named in part.
+
+    Numbers are no places.
+    """
+    is_place = _WHERE.match(asked.question) is not None
+    best = 0.0
+    for cell in cells(row.text, row.columns):
+        value = row.text[cell.start : cell.end]
+        if cell.column == SHEET or (is_place and not any(map(str.isalpha, value))):
+            continue
+        stems = content_stems(cell.column, asked.language)
+        if asked.names(cell.column):
+            return 1.0
+        if any(len(each) > _LEAST and each in asked.stems for each in stems):
+            best = _COLUMN_IN_PART
+    return best
 
 
 def _can_name(stems: frozenset[str]) -> bool:

@@ -25,6 +25,11 @@ _CURRENCY = (
 )
 
 _UNCOUNTED = r"(?! (?:(?!this|\w{3,}days)\w{3,}s|per|hundred|thousand|million|more|other)\b)"
+_NUMBERED = (
+    "claim|permit|serial|account|policy|invoice|order|reference|accession|registration|licen[cs]e"
+    "|contract|booking|case|file|tracking|part|ticket|membership|customer|tax|model"
+    "|lock|door|gate|access|alarm"
+)
 
 
 def _any(*forms: str) -> str:
@@ -82,6 +87,20 @@ SLOTS = (
             r"\b(?:telefon|handy|ruf|pikett|fax)(?:nummer|nr)\b",
         ),
         r"\+?\d[\d ()/-]{4,}\d",
+    ),
+    _slot(
+        "identifier",
+        _any(
+            rf"\b(?:{_NUMBERED}) (?:number|no|nr|id|code)\b",
+            rf"\b(?:number|code) of (?:the|our|my|your|his|her|its|their) (?:{_NUMBERED})\b",
+            r"\b(?:serien|konto|rechnungs|auftrags|kunden|vertrags|akten|inventar|mitglieds|steuer"
+            r"|versicherungs|bestell|melde|artikel)(?:nummer|nr)\b|\b(?:kenn|akten)zeichen\b",
+        ),
+        _any(
+            r"(?<![\w.,:£$€-])(?!(?:19|20)\d\d\b|\d{4}-\d\d-\d\d|\d{3}-\d{3}-\d)"
+            r"\d(?:[-/]?\d){3,}[\w/-]*",
+            r"(?-i:\b[A-Z][A-Z\d]*[-/ ]?\d[-/]?\d[\w/-]*)",
+        ),
     ),
     _slot(
         "share",

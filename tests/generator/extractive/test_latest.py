@@ -138,3 +138,15 @@ def test_what_goes_back_is_a_change(embed: Embed) -> None:
     features = features_of("What time does the gym close?", embed, documents)
     told = statements(features, np.array([0.0, -3.0], np.float32))
     assert told.late == {0: 0.0, 1: 1.0}
+
+
+def test_a_question_is_no_statement(embed: Embed) -> None:
+    said = (
+        ("2026-03-01", "The number of the permit is SK-118."),
+        ("2026-04-01", "May I ask about three changes in the permit?"),
+    )
+    documents = [
+        replace(prose(text, name=day), occasion=Occasion(day, "file name")) for day, text in said
+    ]
+    features = features_of("What is the number of the permit?", embed, documents)
+    assert set(statements(features, np.zeros(2, np.float32)).late) == {0}

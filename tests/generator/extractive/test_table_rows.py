@@ -295,6 +295,16 @@ def test_a_row_without_a_person_does_not_lead_where_one_is_asked_for(
         assert "Ottilie" in corpus.ask("Who does the sound in Scotland?").citations[0].quote
 
 
+def test_a_place_is_no_number_and_a_column_may_be_named_in_part(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add_text(BUS, name="bus.md")
+        corpus.add_text(f"Where they wait:\n\n{WAITING}", name="waiting.md")
+        answer = corpus.ask("Where do the Cold Ings children wait?")
+        assert "farm road end" in answer.citations[0].quote, answer.text
+
+
 def test_a_telephone_number_is_answered_by_one(tmp_path: Path, encoder: Encoder) -> None:
     said = (
         "Priya Raghunathan is the new treasurer and keeps the phone in the office.\n\n"
