@@ -170,7 +170,8 @@ class QuestionAnswering:
         def read(moment: Moment) -> list[_Found]:
             limited = moment.store.limited(request.where, scope)
             route = self._router.route(request, limited, self.search.spelling(limited))
-            return [find(each, moment) for each in (route, route.everywhere) if each is not None]
+            found = [find(each, moment) for each in (route, route.everywhere) if each is not None]
+            return [one for one in found if _is_told(one)]
 
         def find(route: Route, moment: Moment) -> _Found:
             evidence = Retrieval((), dict[str, Document]().__getitem__)
@@ -206,6 +207,13 @@ class QuestionAnswering:
 
         assert self.workers is not None, "asked for only where there are some"
         return WorkerPool(self.workers, self.notify)
+
+
+def _is_told(found: _Found) -> bool:
+    """Whether the evidence says the day that was asked for, where it has to."""
+    said = found.route.said
+    passages = (each.text for hit in found.retrieval.hits for each in hit.passages)
+    return said is None or any(map(said.search, passages))
 
 
 def _is_nothing(events: Sequence[Event]) -> bool:

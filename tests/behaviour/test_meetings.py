@@ -80,6 +80,20 @@ def test_where_nothing_matches_it_says_what_was_asked_for(corpus: Corpus) -> Non
     assert done.exit_code == 1 and "is no date" in done.output
 
 
+def test_a_meeting_that_another_document_speaks_of(tmp_path: Path) -> None:
+    (tmp_path / "report 2025-05-22.md").write_text(
+        "At the June 3 meeting we vote on the night differential and on two candidates.\n", "utf-8"
+    )
+    (tmp_path / "minutes 2025-04-10.md").write_text("The oven was paid in April.\n", "utf-8")
+    with Corpus(tmp_path / "corpus") as corpus:
+        corpus.add(tmp_path.glob("*.md"))
+        answer = corpus.ask("What was to be voted on at the June 3 meeting?")
+        assert "night differential" in answer.citations[0].quote
+        assert "no document of 2025-06-03 answers it" in answer.read_as
+        nothing = corpus.ask("What was decided in the meeting of 12 July 2025?")
+        assert nothing.abstained and nothing.text.startswith("No document matches: of 2025-07-12.")
+
+
 @pytest.mark.parametrize(
     ("question", "period"),
     [

@@ -235,7 +235,9 @@ def test_nothing_of_that_time_is_said(read_as: ReadAs) -> None:
 def test_a_named_meeting_may_be_one_without_a_date() -> None:
     question = AskRequest("What was late in the meeting of 12 July?")
     found = route(question, DATED)
-    assert found.abstains and found.everywhere is None
+    assert found.abstains and found.everywhere is not None
+    said = found.everywhere.said
+    assert said is not None and said.search("on the 12th of July") and not said.search("in July")
     entries = [*DATED.entries.values(), entry("undated.vtt")]
     found = route(question, Catalogue(entries, ["mast", "price", "undated"]))
     assert found.everywhere is not None and found.everywhere.request.where == Filter()
