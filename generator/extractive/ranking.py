@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from generator.evidence import Sentence, Vectors
+from generator.extractive.enumeration import enumerates
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
 from generator.extractive.latest import Statements, latest_scores, statements
@@ -35,6 +36,8 @@ from indexing.text.terms import content_stems
 _MOST_NEW_STEMS = 12
 _LEAST_STEMS = 2  # of content words; drops "Okay ." and "{vocalsound}"
 _NON_PROSE = 4.0  # what an entry of a list of references has to be better by than a sentence
+_LACKS = {"phone": 4.0, "identifier": 4.0, "money": 2.0, "clock": 2.0}  # by the kind of value
+_LISTS = 1.5  # what a list is worth where several things are asked for
 _LOGIT, _SPAN_LOGITS = 10.0, 20.0  # bounds of what the reader says
 
 Weights = Mapping[str, float]
@@ -54,7 +57,8 @@ def sentence_scores(features: SentenceFeatures, weights: Weights | None = None) 
     scores = np.zeros(len(features.sentences), np.float32)
     for name, weight in weights.items():
         scores += weight * FEATURES[name](features)
-    scores += row_scores(features) - _NON_PROSE * (non_prose(features) + _no_number(features))
+    scores += row_scores(features) - _NON_PROSE * non_prose(features) - _lacks_value(features)
+    scores += _LISTS * enumerates(features)
     has_content = np.array(
         [
             len(set(stems)) >= _LEAST_STEMS and not names_only(sentence)
@@ -110,13 +114,17 @@ def _before(features: SentenceFeatures, values: Vectors) -> Vectors:
     return previous
 
 
-def _no_number(features: SentenceFeatures) -> Vectors:
-    """(n,) 1 for a sentence without a telephone number or the like, where one is asked for."""
+def _lacks_value(features: SentenceFeatures) -> Vectors:
+    """(n,) what a sentence is worth less for having no value of the kind that is asked for.
+
+    Of kinds that few sentences have: a telephone number, a sum of money, a time of day.
+    """
     slot = asked_slot(features.question)
-    if slot is None or slot.name not in {"phone", "identifier"}:
+    loss = _LACKS.get(slot.name, 0.0) if slot else 0.0
+    if slot is None or not loss:
         return np.zeros(len(features.sentences), np.float32)
     found = [fills(slot, features.question, one.read) for one in features.sentences]
-    return 1 - np.array(found, np.float32)
+    return loss * (1 - np.array(found, np.float32))
 
 
 def _novelty(features: SentenceFeatures) -> Vectors:

@@ -1,0 +1,68 @@
+"""Questions for several things are answered by sentences that list them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from generator.evidence import Embed, evidence_sentences
+from generator.extractive.enumeration import enumerates
+from generator.extractive.features import SentenceFeatures, WordVectors
+from generator.extractive.ranking import answer_scores
+from tests.generator.conftest import prose, span
+
+TEXT = (
+    "The drug cabinet is next to the fridge. Nothing else goes into the drug cabinet.\n\n"
+    "Methadone, fentanyl, pethidine, ketamine, pentobarbital.\n\n"
+    "So in the boat: Donald John, Ruaridh, Ottilie. The boat is blue, and it is old."
+)
+LISTS = [False, False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("question", "several"),
+    [
+        ("Which drugs are kept in the cabinet?", True),
+        ("who goes in the boat", True),
+        ("From which places can he take off?", True),
+        ("What are you not allowed to do?", True),
+        ("Welche Hunde sind erlaubt?", True),
+        ("Which five savings were on the list?", True),
+        ("What is in the boat?", False),
+        ("Which bus is late?", False),
+        ("What does this cost?", False),
+        ("Who leads the club?", False),
+        ("Was ist das?", False),
+    ],
+)
+def test_lists_count_where_several_things_are_asked_for(
+    question: str, several: bool, embed: Embed
+) -> None:
+    sentences = evidence_sentences([span(prose(TEXT))])
+    features = SentenceFeatures.of(question, sentences, WordVectors(embed))
+    assert enumerates(features).astype(bool).tolist() == [several and one for one in LISTS]
+
+
+def test_the_list_leads(embed: Embed) -> None:
+    sentences = evidence_sentences([span(prose(TEXT))])
+    question = "Which drugs are kept in the cabinet?"
+    features = SentenceFeatures.of(question, sentences, WordVectors(embed))
+    scores = answer_scores(features)
+    assert np.isfinite(scores).all() and scores[2] > scores[[3, 4]].max()
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How much did the boiler cost?", "It was £1,240 in the end."),
+        ("What time does the boiler man come?", "He comes at 8.30."),
+        ("What is the serial number of the boiler?", "It says KW-4711 on it."),
+    ],
+)
+def test_what_has_no_such_value_is_worth_less(question: str, answer: str, embed: Embed) -> None:
+    text = f"The cost, the number and the time of the boiler man were told. {answer}"
+    features = SentenceFeatures.of(
+        question, evidence_sentences([span(prose(text))]), WordVectors(embed)
+    )
+    first, second = answer_scores(features)
+    assert second > first
