@@ -14,7 +14,7 @@ from tests.generator.conftest import prose, span
 TEXT = (
     "The drug cabinet is next to the fridge. Nothing else goes into the drug cabinet.\n\n"
     "Methadone, fentanyl, pethidine, ketamine, pentobarbital.\n\n"
-    "So in the boat: Donald John, Ruaridh, Ottilie. The boat is blue, and it is old."
+    "In it: Donald John, Ruaridh, Ottilie. The boat goes nowhere."
 )
 LISTS = [False, False, True, True, False]
 
@@ -45,10 +45,9 @@ def test_lists_count_where_several_things_are_asked_for(
 
 def test_the_list_leads(embed: Embed) -> None:
     sentences = evidence_sentences([span(prose(TEXT))])
-    question = "Which drugs are kept in the cabinet?"
+    question = "Who goes in the boat?"
     features = SentenceFeatures.of(question, sentences, WordVectors(embed))
-    scores = answer_scores(features)
-    assert np.isfinite(scores).all() and scores[2] > scores[[3, 4]].max()
+    assert int(np.argmax(answer_scores(features))) == 3
 
 
 @pytest.mark.parametrize(
@@ -60,7 +59,7 @@ def test_the_list_leads(embed: Embed) -> None:
     ],
 )
 def test_what_has_no_such_value_is_worth_less(question: str, answer: str, embed: Embed) -> None:
-    text = f"The cost, the number and the time of the boiler man were told. {answer}"
+    text = f"{question.removesuffix('?')} is what we all asked. {answer}"
     features = SentenceFeatures.of(
         question, evidence_sentences([span(prose(text))]), WordVectors(embed)
     )
