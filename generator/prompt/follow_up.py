@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
-from indexing.text.language import ENGLISH, language_of_question
+from indexing.text.days.stated_date import MONTH_NUMBERS
+from indexing.text.language import ENGLISH, LANGUAGES, language_of_question
 from indexing.text.terms import topic_words
 
 if TYPE_CHECKING:
@@ -83,6 +84,16 @@ _PREPOSITION = (
 )
 _LEADING = re.compile(rf"(?P<word>{_PREPOSITION})\s", re.IGNORECASE)
 _NAMES = re.compile(r"(?<=\w )[A-Z][\w'-]+(?: (?:& )?[A-Z][\w'-]+)*")
+
+# "Who leads the trial?" "How much is she paid?": the person is in the answer.
+_WHO = re.compile(r"\b(?:who|whom|whose|wer|wem|wen|wessen)\b", re.IGNORECASE)
+_PERSON = re.compile(
+    r"\b(?:he|him|his|she|hers?|they|them|their|er|ihn|ihm|sie|ihr\w*|sein\w*)\b", re.IGNORECASE
+)
+_SPEAKER = re.compile(r"^[^:\n]{1,40}: ")
+_CAPITALISED = r"[A-ZÀ-Þ][\w'’-]+"
+_PERSONS = re.compile(rf"{_CAPITALISED}(?: {_CAPITALISED})+|(?<=\w )(?<!\. ){_CAPITALISED}")
+_MOST_NAMES = 3  # words of an answer that may name a person
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +199,29 @@ def standalone_question(question: str, history: Sequence[Turn]) -> str:
     words: list[str] = []
     for turn in reversed(history[-_FURTHEST:]):
         before = turn.question if words else _without_replaced(turn.question, question)
-        new = [word for word in _spelled(before) if word.lower() not in known]
+        spelled = _spelled(before) + ([] if words else _person_in_answer(turn, question))
+        new = [word for word in dict.fromkeys(spelled) if word.lower() not in known]
         words = [*new, *words]
         known.update(word.lower() for word in new)
         if not is_follow_up(turn.question):
             break
     return f"{question} ({' '.join(words)})" if words else question
+
+
+def _person_in_answer(turn: Turn, question: str) -> list[str]:
+    """Whom the answer to "who ...?" names first, where the next question says "she"."""
+    if not _WHO.search(turn.question) or not _PERSON.search(question):
+        return []
+    first = _SPEAKER.sub("", turn.answer.partition(" [")[0].partition("\n")[0])
+    language = _language(turn.question)
+    common = LANGUAGES[language].stop_words | {*MONTH_NUMBERS}
+    common |= {word.lower() for word in _spelled(turn.question)}
+    least = 2 if LANGUAGES[language].capitalised_nouns else 1
+    for name in _PERSONS.findall(first):
+        words = [word for word in name.split() if word.lower() not in common]
+        if len(words) >= least:
+            return words[:_MOST_NAMES]
+    return []
 
 
 def _without_replaced(before: str, question: str) -> str:

@@ -158,3 +158,33 @@ def test_what_a_follow_up_without_a_verb_replaces_is_left_out(
     before: str, question: str, query: str
 ) -> None:
     assert standalone_question(question, [Turn(before, "")]) == f"{question} ({query})"
+
+
+@pytest.mark.parametrize(
+    ("before", "answer", "question", "query"),
+    [
+        (
+            "Who writes the music?",
+            "The music is by Sìne MacCuish. [1]\n\nNobody else. [2]",
+            "how much does she get for it",
+            "writes music Sìne MacCuish",
+        ),
+        (
+            "Who leads it?",
+            "Ada: From May on Bob Stone leads. [1]",
+            "When did he start?",
+            "leads Bob Stone",
+        ),
+        (
+            "Wer leitet das Fest?",
+            "Das Fest leitet Timo Lauxmann. [1]",
+            "Seit wann ist er da?",
+            "leitet Fest Timo Lauxmann",
+        ),
+        ("Who leads it?", "Bob Stone leads it. [1]", "And what does it cost?", "leads"),
+        ("What leads to Bob?", "Ada Park does. [1]", "And does she know?", "leads Bob"),
+        ("Who leads it?", "", "And when did she start?", "leads"),
+    ],
+)
+def test_she_is_who_the_answer_named(before: str, answer: str, question: str, query: str) -> None:
+    assert standalone_question(question, [Turn(before, answer)]) == f"{question} ({query})"
