@@ -43,6 +43,7 @@ _NAME = re.compile(
 )
 _ORDINALS = """
     erst zweit dritt viert fünft sechst siebt acht neunt zehnt elft zwölft"""
+_NO_COLUMN = re.compile(r"\b(?:out of|up to) date\b", re.IGNORECASE)
 _WHERE = re.compile(r"\W*(?:where|wo|wohin|woher)\b", re.IGNORECASE)
 _SHORT_MONTH = "|".join(dict.fromkeys(name[:3] for name in MONTH_NUMBERS))
 _DAY = re.compile(
@@ -93,6 +94,7 @@ class Asked:
     def by(cls, features: SentenceFeatures) -> Asked:
         """By the question of these features."""
         question, query = features.question, features.query
+        query = _NO_COLUMN.sub("", query)
         said = f"{query} {day_in_words(query, features.language)}"
         stems = frozenset(content_stems(said, features.language))
         return cls(stems, classify_question(question), features.language, question)

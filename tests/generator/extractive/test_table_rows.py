@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from generator.evidence import Sentence
+from generator.evidence import Embed, Sentence, evidence_sentences
+from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.table_rows import Asked, cell_of, cells, day_in_words, is_header
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder
 from indexing.text.tables import is_row
 from rag_app.corpus.corpus import Corpus
+from tests.generator.conftest import prose, span
 
 ROWS = (
     ("Oar", "12", "Hull Timber", "2026-03-02"),
@@ -303,6 +305,14 @@ def test_a_place_is_no_number_and_a_column_may_be_named_in_part(
         corpus.add_text(f"Where they wait:\n\n{WAITING}", name="waiting.md")
         answer = corpus.ask("Where do the Cold Ings children wait?")
         assert "farm road end" in answer.citations[0].quote, answer.text
+
+
+def test_out_of_date_names_no_column(embed: Embed) -> None:
+    text = "| Date | Trainer |\n|---|---|\n| 24 May | Ada |\n| 29 May | Bob |\n"
+    sentences = evidence_sentences([span(prose(text))])
+    for question, asked in (("Was Ada out of date?", False), ("Which date has Ada?", True)):
+        features = SentenceFeatures.of(question, sentences, WordVectors(embed))
+        assert ("date" in Asked.by(features).stems) == asked
 
 
 def test_a_telephone_number_is_answered_by_one(tmp_path: Path, encoder: Encoder) -> None:
