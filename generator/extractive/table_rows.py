@@ -218,12 +218,14 @@ def row_scores(features: SentenceFeatures) -> Vectors:
 
 
 def named_rows(features: SentenceFeatures) -> dict[int, tuple[str, ...]]:
-    """Which sentences are rows that the question names best in their document, with their table."""
+    """Which sentences are rows that the question names best, of all documents, with their table."""
     scores = row_scores(features)
+    tables = [*_telling(features, Asked.by(features))]
+    best = max((most for _, most in tables), default=0.0)
     return {
         number: _table_of(features.sentences[number])
-        for telling, most in _telling(features, Asked.by(features))
-        if most
+        for telling, most in tables
+        if most and most == best
         for number in telling
         if scores[number] == scores[[*telling]].max()
     }

@@ -91,7 +91,7 @@ _PERSON = re.compile(
     r"\b(?:he|him|his|she|hers?|they|them|their|er|ihn|ihm|sie|ihr\w*|sein\w*)\b", re.IGNORECASE
 )
 _SPEAKER = re.compile(r"^[^:\n]{1,40}: ")
-_CAPITALISED = r"[A-ZÀ-Þ][\w'’-]+"
+_CAPITALISED = r"[A-ZÀ-Þ][\w'\u2019-]+"
 _PERSONS = re.compile(rf"{_CAPITALISED}(?: {_CAPITALISED})+|(?<=\w )(?<!\. ){_CAPITALISED}")
 _MOST_NAMES = 3  # words of an answer that may name a person
 

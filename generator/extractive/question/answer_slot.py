@@ -189,6 +189,7 @@ _DAY = re.compile(
     r"|\b\d{4}-\d\d-\d\d\b",
     re.IGNORECASE,
 )
+_DIGITS = re.compile(r"(?<![.,\d])\d{3}")
 _AMOUNT = re.compile(r"(?<![\w.,-])\d[\d.,]*(?![\w-])")
 _YES_OR_NO = re.compile(
     r"\W*(?:was(?= (?:the|an?|it|there|he|she|they|this|that|any|our|your|all|(?-i:[A-Z])\w*)\b)"
@@ -212,6 +213,8 @@ def asked_slot(question: str) -> Slot | None:
 def fills(slot: Slot, question: str, text: str) -> bool:
     """Whether a text has a value of a kind which the question does not say itself."""
     said = _values(slot, question)
+    if slot.name in {"phone", "identifier"} and is_row(text):  # "Telephone: 4471"
+        return _DIGITS.search(_DAY.sub("", text)) is not None
     if slot.name == "money" and is_row(text):  # cells have no currency where their column has it
         return not {*_AMOUNT.findall(_DAY.sub("", text))} <= {*_AMOUNT.findall(question)}
     return not _values(slot, text) <= said

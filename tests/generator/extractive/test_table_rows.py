@@ -307,6 +307,21 @@ def test_a_place_is_no_number_and_a_column_may_be_named_in_part(
         assert "farm road end" in answer.citations[0].quote, answer.text
 
 
+def test_rows_that_are_named_in_part_do_not_follow_one_that_is_named(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    courses = (
+        "| Course | Teacher | Day |\n|---|---|---|\n"
+        "| Choir | Mr Abara | Monday |\n| Yoga | Ms Li | Friday |\n"
+    )
+    models = "| Model | Training time |\n|---|---|\n| Ours | 3 days |\n| Theirs | 2 weeks |\n"
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add_text(courses, name="courses.md")
+        corpus.add_text(models, name="models.md")
+        (cited,) = corpus.ask("On which day is choir?").citations
+        assert "Mr Abara" in cited.quote
+
+
 def test_out_of_date_names_no_column(embed: Embed) -> None:
     text = "| Date | Trainer |\n|---|---|\n| 24 May | Ada |\n| 29 May | Bob |\n"
     sentences = evidence_sentences([span(prose(text))])

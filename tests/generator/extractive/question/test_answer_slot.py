@@ -39,6 +39,12 @@ from generator.extractive.question.answer_slot import asked_slot, fills
         ("the bill of Gwen, how much was it", "money", "It was £31.50.", "She has sent it."),
         ("What did Bill say about the fine print?", None, "", ""),
         ("Which phone number is on the crane?", "phone", "Call 061 555 14 12.", "Call 318 first."),
+        (
+            "Li Wei's telephone number",
+            "phone",
+            "Who: Li Wei | Telephone: 4471",
+            "Who: Li Wei | Day: 24",
+        ),
         ("When does the bus leave?", "date", "It leaves at 7.58.", "It leaves late."),
         ("When is the tour?", "date", "At ten this morning.", "At ten pounds, from two sellers."),
         ("Wann ist die Abnahme?", "date", "Am 14. März.", "Bald."),
