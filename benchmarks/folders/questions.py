@@ -14,9 +14,13 @@ DEVELOPMENT = (
     "building-site",
     "clinic-shifts",
     "feuerwehr",
+    "film-shoot",
+    "football-club",
+    "housing-coop",
     "research-lab",
     "school-board",
     "software-team",
+    "vet-practice",
 )
 """Folders whose questions may be looked at one by one; the others are only counted."""
 
