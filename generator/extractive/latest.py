@@ -54,7 +54,8 @@ _CHANGE = re.compile(
     r"|put(?:ting|s)?\b.{0,40}? (?:off|back|forward)"
     r"|no longer|in place of|replaces?|revised|new|(?:but|and) not|resolved|decided|agreed|reduced"
     r"|raised|increased|(?:down|up) from|after all|stays|confirmed|takes over"
-    r"|(?:go|goes|going|went) back to|reverts?"
+    r"|(?:go|goes|going|went) back to|reverts?|(?<=, )final(?=[,.;]|$)"
+    r"|(?:comes?|goes?|brings? \w+) (?:down |up )?to (?=[£$€]?\d)"
     r"|in (?:his|her|their) place|from .{3,40} to|from (?:today|now)(?: on)?"
     r"|jetzt|neue?[nrms]?|nun|statt|anstelle|verschoben|geändert|beschlossen|bestätigt|übernimmt"
     r"|gesenkt|erhöht|nicht mehr)\b",

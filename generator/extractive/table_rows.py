@@ -21,8 +21,8 @@ from generator.evidence import Sentence, Vectors
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.question.answer_type import AnswerType, classify_question, has_answer_type
-from indexing.text.days.stated_date import GERMAN_MONTHS, MONTH, MONTH_NUMBERS
-from indexing.text.english import MONTHS, ORDINALS
+from indexing.text.days.in_words import day_in_words
+from indexing.text.english import ORDINALS
 from indexing.text.language import ENGLISH
 from indexing.text.tables import LABEL, RULE, SHEET, cell_spans, is_row, table_columns
 from indexing.text.terms import content_stems
@@ -36,24 +36,18 @@ _COLUMN_IN_PART = 0.5  # of a column that is named
 _NAMED_CELL = 8.0  # more than all else together tells apart two rows of a table
 _NAMED_ROW, _ASKED_COLUMN = 1.5, 2.5  # less than a sentence that does answer is ahead of others
 
-
 _NUMBER = re.compile(r"[A-Z]|\d{1,2}")
 _NAME = re.compile(
     r"[A-ZÀ-Þ][^\W\d]*\.?(?:,?[ -](?:[A-ZÀ-Þ][^\W\d]*\.?|&|and|und|de|van|von)){0,5}"
 )
-_ORDINALS = """
-    erst zweit dritt viert fünft sechst siebt acht neunt zehnt elft zwölft"""
-_NO_COLUMN = re.compile(r"\b(?:out of|up to) date\b", re.IGNORECASE)
-_WHERE = re.compile(r"\W*(?:where|wo|wohin|woher)\b", re.IGNORECASE)
-_SHORT_MONTH = "|".join(dict.fromkeys(name[:3] for name in MONTH_NUMBERS))
-_DAY = re.compile(
-    r"\b(?:\d{4}-(?P<month>\d\d)-(?P<day>\d\d)"
-    r"|(?P<first>\d{1,2})\.(?P<second>\d{1,2})\.(?:\d{4})?"
-    r"|(?:(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[a-z]*\.?,? )?"
-    rf"(?P<of_name>\d{{1,2}})\.? (?P<name>{MONTH}|(?:{_SHORT_MONTH}|sept)\.?))"
-    r"(?:,? \d{4})?(?!\w)",
+_COUNTED = re.compile(  # what is counted: "how much gravel", but not "how much does"
+    r"\bhow (?:many|much) (?!(?:do(?:es)?|did|is|are|was|were|will|would|can|could|has|have|had"
+    r"|should|of|more|less|to|in|per|longer|money|people|persons|times|for|it|the|a|we|you)\b)(\w+)",
     re.IGNORECASE,
 )
+_NO_COLUMN = re.compile(r"\b(?:out of|up to) date\b", re.IGNORECASE)
+_WHERE = re.compile(r"\W*(?:where|wo|wohin|woher)\b", re.IGNORECASE)
+_ORDINALS = "erst zweit dritt viert fünft sechst siebt acht neunt zehnt elft zwölft"
 _GERMAN_ORDINALS = tuple(_ORDINALS.split())  # their stems, by value, from 1
 
 
@@ -204,17 +198,21 @@ def row_scores(features: SentenceFeatures) -> Vectors:
     """
     asked = Asked.by(features)
     scores = np.zeros(len(features.sentences), np.float32)
-    tables = [*_telling(features, asked)]
-    best = max((most for _, most in tables), default=0.0)
-    for telling, most in tables:
-        for number, names in telling.items() if most else ():
-            scores[number] = _NAMED_CELL * (sum(names.values()) - most)
-            if sum(names.values()) == most:
-                rest = replace(asked, stems=asked.stems.difference(*names))
-                row = features.sentences[number]
-                worth = _NAMED_ROW + _ASKED_COLUMN * _answers(row, rest)
-                scores[number] += most / best * worth * _may_answer(row, asked)
-    return scores
+    bonus = np.zeros(len(features.sentences), np.float32)
+    best = 0.0
+    for telling, most in _telling(features, asked):
+        named = {number: sum(names.values()) for number, names in telling.items() if most}
+        fitting = {number for number in named if _may_answer(features.sentences[number], asked)}
+        least = max((named[number] for number in fitting), default=0.0) or most
+        best = max(best, least)
+        for number, cells_ in named.items():
+            fits = number in fitting
+            scores[number] = _NAMED_CELL * (cells_ - (least if fits else most))
+            if fits and cells_ == least:
+                rest = replace(asked, stems=asked.stems.difference(*telling[number]))
+                answers = _answers(features.sentences[number], rest)
+                bonus[number] = least * (_NAMED_ROW + _ASKED_COLUMN * answers)
+    return scores + bonus / best if best else scores
 
 
 def named_rows(features: SentenceFeatures) -> dict[int, tuple[str, ...]]:
@@ -308,20 +306,6 @@ def _cell_stems(row: Sentence, asked: Asked) -> list[frozenset[str]]:
     return found
 
 
-def day_in_words(value: str, language: str) -> str:
-    """A value with its date as questions say it: "4 April" for "2025-04-04" or "Fri 4 Apr"."""
-
-    def said(match: re.Match[str]) -> str:
-        name = match["name"] or ""
-        known = (each for full, each in MONTH_NUMBERS.items() if name[:3].lower() == full[:3])
-        number = next(known) if name else int(match["month"] or match["second"])
-        months = GERMAN_MONTHS if language == "de" else MONTHS
-        day = int(match["day"] or match["first"] or match["of_name"])
-        return f"{day} {months[number - 1]}" if 1 <= number <= len(months) else match[0]
-
-    return _DAY.sub(said, value)
-
-
 def _named(cell: frozenset[str], asked: Asked, spread: Mapping[str, int]) -> float:
     """1 where the question has all of a cell, less for a good part that no other row has.
 
@@ -343,6 +327,10 @@ def _may_answer(row: Sentence, asked: Asked) -> bool:
         found = (one for one in cells(row.text, row.columns) if one.column != SHEET)
         values = (row.text[one.start : one.end] for one in found)
         return any(_NAME.fullmatch(each) and not asked.names(each) for each in values)
+    if counted := _COUNTED.search(asked.question):
+        said = set(content_stems(row.read, asked.language))
+        if not said.issuperset(content_stems(counted[1], asked.language)):
+            return False
     slot = asked_slot(asked.question)
     return slot is None or fills(slot, asked.question, row.read)
 

@@ -82,7 +82,7 @@ _PREPOSITION = (
     r"(?:from|on|in|at|for|of|by|with|under|to"
     r"|von|vom|für|bei|beim|im|am|an|auf|mit|aus|zu|zum|zur)"
 )
-_LEADING = re.compile(rf"(?P<word>{_PREPOSITION})\s", re.IGNORECASE)
+_LEADING = re.compile(rf"(?P<word>{_PREPOSITION}|an?|eine?)\s", re.IGNORECASE)
 _NAMES = re.compile(r"(?<=\w )[A-Z][\w'-]+(?: (?:& )?[A-Z][\w'-]+)*")
 
 # "Who leads the trial?" "How much is she paid?": the person is in the answer.
@@ -227,14 +227,15 @@ def _person_in_answer(turn: Turn, question: str) -> list[str]:
 def _without_replaced(before: str, question: str) -> str:
     """A question without what the next one, if it has no verb, says something else for.
 
-    That is what follows the preposition with which the next one begins ("And from Lakeside?"), or
-    the only name, where the next one is a name.
+    That is what follows the preposition or article with which the next one begins ("And from
+    Lakeside?"), or the only name, where the next one is a name.
     """
     match = _ELLIPSIS.fullmatch(question)
     if match is None or _SENTENCE.search(match["rest"]):
         return before
     if leading := _LEADING.match(match["rest"]):
-        phrase = rf"\b{leading['word']}\b.+?(?=\s{_PREPOSITION}\b|[\s?.!]*$)"
+        word = "an?" if leading["word"].lower() in {"a", "an"} else leading["word"]
+        phrase = rf"\b{word}\b.+?(?=\s(?:{_PREPOSITION}|now|jetzt)\b|[\s?.!]*$)"
         return re.sub(phrase, "", before, count=1, flags=re.IGNORECASE)
     names = _NAMES.findall(before)
     is_name = _language(before) == ENGLISH and match["rest"][0].isupper()

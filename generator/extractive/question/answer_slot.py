@@ -91,7 +91,7 @@ SLOTS = (
     _slot(
         "identifier",
         _any(
-            rf"\b(?:{_NUMBERED}) (?:number|no|nr|id|code)\b",
+            rf"\b(?:{_NUMBERED}) (?:number|no|nr|id|code|ref(?:erence)?)\b",
             rf"\b(?:number|code) of (?:the|our|my|your|his|her|its|their) (?:{_NUMBERED})\b",
             r"\b(?:serien|konto|rechnungs|auftrags|kunden|vertrags|akten|inventar|mitglieds|steuer"
             r"|versicherungs|bestell|melde|artikel)(?:nummer|nr)\b|\b(?:kenn|akten)zeichen\b",

@@ -9,9 +9,16 @@ import pytest
 
 from generator.evidence import Embed, Sentence, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
-from generator.extractive.table_rows import Asked, cell_of, cells, day_in_words, is_header
+from generator.extractive.table_rows import (
+    Asked,
+    cell_of,
+    cells,
+    is_header,
+    row_scores,
+)
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder
+from indexing.text.days.in_words import day_in_words
 from indexing.text.tables import is_row
 from rag_app.corpus.corpus import Corpus
 from tests.generator.conftest import prose, span
@@ -320,6 +327,35 @@ def test_rows_that_are_named_in_part_do_not_follow_one_that_is_named(
         corpus.add_text(models, name="models.md")
         (cited,) = corpus.ask("On which day is choir?").citations
         assert "Mr Abara" in cited.quote
+
+
+def test_rows_that_may_answer_are_compared_with_each_other(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    games = (
+        "| Date | Opponent | Kick-off |\n|---|---|---|\n"
+        "| 8 March | Llandre | 10:15 |\n| 9 May | Mill | 9:00 |\n"
+    )
+    drivers = (
+        "| Driver | Where | Leaves |\n|---|---|---|\n"
+        "| Lowri Haines | Llandre | 09:10 |\n| Huw Rees | Mill | 08:00 |\n"
+    )
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add_text(f"{games}\nThe bus:\n\n{drivers}", name="season.md")
+        answer = corpus.ask("Who is driving to Llandre on 8 March?")
+        assert "Lowri Haines" in answer.citations[0].quote, answer.text
+
+
+def test_a_row_has_what_is_counted(embed: Embed) -> None:
+    text = "| Pitch | Grass (%) |\n|---|---|\n| Main | 58 |\n| Lower | 72 |\n"
+    sentences = evidence_sentences([span(prose(text))])
+    for question, named in (
+        ("How much gravel is on the main pitch?", False),
+        ("How much grass is on the main pitch?", True),
+        ("How much is on the main pitch?", True),
+    ):
+        features = SentenceFeatures.of(question, sentences, WordVectors(embed))
+        assert (row_scores(features).max() > 0) == named, question
 
 
 def test_out_of_date_names_no_column(embed: Embed) -> None:

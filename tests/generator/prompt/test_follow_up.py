@@ -150,6 +150,7 @@ def test_chains_end() -> None:
         ("What guarantee is there on the frames?", "And on the glass?", "guarantee"),
         ("When was the launch of Heron in May?", "and in October?", "launch Heron"),
         ("Wie lange stand der Kran im April still?", "und im Juli?", "lange stand Kran"),
+        ("How much is the fine for a yellow card now?", "and a red?", "much fine"),
         ("When did Ada show Bob the plan?", "and Cem?", "Ada show Bob plan"),
         ("How high is the fee of the journal?", "and who pays it?", "high fee journal"),
     ],
