@@ -32,6 +32,7 @@ NAMES = (
     "table-rows",
     "folders",
     "latest-word",
+    "register",
     "pdf-text",
     "ocr",
     "batch-throughput",

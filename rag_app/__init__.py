@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from generator.overview.speakers import SpeakerShare
     from generator.parts import Parts
     from generator.prompt.follow_up import Turn
+    from generator.register.entry import Entry, Matter, Register
     from generator.request import AskRequest
     from generator.settings import GeneratorSettings
     from indexing.documents import Document, Hit, Occasion, PassageHit
@@ -66,6 +67,7 @@ __all__ = [
     "Document",
     "DocumentEntry",
     "EncoderSettings",
+    "Entry",
     "Event",
     "FileLimits",
     "Filter",
@@ -73,6 +75,7 @@ __all__ = [
     "Hit",
     "ImportReport",
     "IndexReport",
+    "Matter",
     "Occasion",
     "OcrSettings",
     "Overview",
@@ -81,6 +84,7 @@ __all__ = [
     "Progress",
     "Quote",
     "RagAppError",
+    "Register",
     "RepairReport",
     "Scope",
     "ShortAnswer",
@@ -109,12 +113,14 @@ _HOMES = {
     "Document": "indexing.documents",
     "DocumentEntry": "indexing.store.view",
     "EncoderSettings": "indexing.encoder.settings",
+    "Entry": "generator.register.entry",
     "Event": "generator.answer",
     "FileLimits": "indexing.limits",
     "Filter": "indexing.filter",
     "GeneratorSettings": "generator.settings",
     "Hit": "indexing.documents",
     "IndexReport": "indexing.index_report",
+    "Matter": "generator.register.entry",
     "Occasion": "indexing.documents",
     "OcrSettings": "indexing.ocr.reading",
     "Overview": "generator.overview.overview",
@@ -122,6 +128,7 @@ _HOMES = {
     "PassageHit": "indexing.documents",
     "Progress": "indexing.index_report",
     "RagAppError": "indexing.errors",
+    "Register": "generator.register.entry",
     "Scope": "indexing.filter",
     "ShortAnswer": "generator.answer",
     "Quote": "generator.overview.overview",

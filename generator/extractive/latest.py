@@ -26,9 +26,9 @@ from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.question.answer_type import classify_question
 from generator.extractive.question.moment import asked_moment
 from indexing.documents import Document
+from indexing.text.change_words import AGREED, CHANGE, KEPT, NUMBER, PAST, TALK
 from indexing.text.days.dates import date_in
 from indexing.text.days.stated_date import MONTH, stated_date
-from indexing.text.english import ORDINALS, TENS, UNITS
 from indexing.text.terms import content_stems, topic_words
 
 _LATER, _CHANGED = 3.0, 1.0  # what the last document and the telling of a change are worth
@@ -43,50 +43,7 @@ _WHEN = re.compile(
     rf"takes?|place|held|hold|plan(?:ned)?|scheduled?|dates?|days?|numbers?|amount|chang\w+|develop\w*"
     rf"|now|currently|present|time|{MONTH}|\d{{4}}|statt\w*|derzeit|aktuell\w*|jetzt|datum|tag"
 )
-_NUMBER = re.compile(
-    rf"\d[\d.,:]*|\b(?:{'|'.join((*UNITS, *TENS, *ORDINALS, 'hundred', 'thousand', 'million'))}"
-    rf"|{MONTH})\b",
-    re.IGNORECASE,
-)
-_CHANGE = re.compile(
-    r"\b(?:now|instead|(?:we|to|will) (?:move|change)|mov(?:ed|es|ing)|chang(?:ed|es|ing)"
-    r"|postponed?"
-    r"|put(?:ting|s)?\b.{0,40}? (?:off|back|forward)"
-    r"|no longer|in place of|replaces?|revised|new|(?:but|and) not|resolved|decided|agreed|reduced"
-    r"|raised|increased|(?:down|up) from|after all|stays|confirmed|takes over"
-    r"|(?:go|goes|going|went) back to|reverts?|(?<=, )final(?=[,.;]|$)"
-    r"|(?:comes?|goes?|brings? \w+) (?:down |up )?to (?=[£$€]?\d)"
-    r"|in (?:his|her|their) place|from .{3,40} to|from (?:today|now)(?: on)?"
-    r"|jetzt|neue?[nrms]?|nun|statt|anstelle|verschoben|geändert|beschlossen|bestätigt|übernimmt"
-    r"|gesenkt|erhöht|nicht mehr)\b",
-    re.IGNORECASE,
-)
 _NAME = re.compile(r"\b[A-Z]\w+")
-_KEPT = re.compile(
-    r"\b(?:keeps?|stays?|stayed|remains?|remained|stick|unchanged|as (?:it is|before|planned)"
-    r"|bleib(?:t|en)|geblieben|unverändert)\b",
-    re.IGNORECASE,
-)
-_AGREED = re.compile(
-    r"\b(?:agreed|decided|accepted|carried|no objections?|nobody objected|done"
-    r"|einverstanden|angenommen|beschlossen)\b",
-    re.IGNORECASE,
-)
-_PAST = re.compile(
-    r"\b(?:originally|at first|initially|previously|formerly|used to|back (?:then|when)|until now"
-    r"|still (?:say|give|show|list|mention|ha[sv]e?|think|thought)s?|out of date|outdated|had been"
-    r"|(?:old|first|original|earlier|previous|last year's) (?:plan|version|draft|letter|list|one)s?"
-    r"|ursprünglich\w*|zuerst|anfangs|früher\w*|damals|veraltet|steht noch)\b",
-    re.IGNORECASE,
-)
-_TALK = re.compile(
-    r"\b(?:propos(?:ed|es?|al)|suggest(?:ed|s|ion)?|the idea of|would (?:have )?like"
-    r"|ask(?:ed)? (?:for|if|whether)|wanted|wished|whether|could|might|what if|should (?:we|it|the)"
-    r"|offered|motion|considered|favou?red|argued|refused|rejected|turned down|voted down|declined"
-    r"|decided against|withdrawn|dropped the|schl(?:ug|ägt) vor|vorgeschlagen|vorschlag|wünscht\w*"
-    r"|wollte\w*|hätte|könnte|abgelehnt|verworfen)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +104,13 @@ def statements(features: SentenceFeatures, scores: Vectors) -> Statements:
             i: 0.0 if names_it.search(read[i]) else -1.0 for i in of_matter if i not in known
         }
     agreed = {
-        i for i, after in features.neighbours if _AGREED.search(features.sentences[after].read)
+        i for i, after in features.neighbours if AGREED.search(features.sentences[after].read)
     }
     talk = {
         i
         for i in late
-        if (_TALK.search(read[i]) and not _KEPT.search(read[i]) and i not in agreed)
-        or (_PAST.search(read[i]) and not _CHANGE.search(read[i]))
+        if (TALK.search(read[i]) and not KEPT.search(read[i]) and i not in agreed)
+        or (PAST.search(read[i]) and not CHANGE.search(read[i]))
     }
     return Statements(late, frozenset(talk | _replaced(features, late)), moment.kind == "course")
 
@@ -170,7 +127,7 @@ def latest_scores(features: SentenceFeatures, told: Statements) -> Vectors:
 
 def _tells_of_change(text: str) -> bool:
     """Whether a sentence says that something changed, or that it stays as it is."""
-    return (_CHANGE.search(text) or _KEPT.search(text)) is not None
+    return (CHANGE.search(text) or KEPT.search(text)) is not None
 
 
 def _replaced(features: SentenceFeatures, late: Mapping[int, float]) -> set[int]:
@@ -181,7 +138,7 @@ def _replaced(features: SentenceFeatures, late: Mapping[int, float]) -> set[int]
     """
     said = {i: _value_words(features, i) for i in late}
     read = {i: features.sentences[i].read for i in late}
-    changes = {i for i in late if _CHANGE.search(read[i]) and not _KEPT.search(read[i])}
+    changes = {i for i in late if CHANGE.search(read[i]) and not KEPT.search(read[i])}
     least = _REPLACED if _kind(features.question) is None else 1.0
     stale: set[int] = set()
     for change in changes:
@@ -207,7 +164,7 @@ def _value_words(features: SentenceFeatures, i: int) -> set[str]:
 def _kind(question: str) -> re.Pattern[str] | None:
     """What words of the kind of value look like that is asked for; None where that is not told."""
     if asked_slot(question) is not None:
-        return _NUMBER
+        return NUMBER
     return _NAME if classify_question(question) == "person" else None
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from generator.evidence import Sentence, Vectors
 from generator.overview.blocks import Block, blocks
-from generator.overview.commitments import actions, decisions
+from generator.overview.commitments import commitments
 from generator.overview.keywords import keywords, stem_counts, stem_weights
+from generator.overview.people import people_of
 from generator.overview.segmentation import segment
 from generator.overview.speakers import SpeakerShare, speaker_shares
 from generator.overview.telling_sentence import telling_sentence
@@ -126,6 +127,7 @@ def overview(document: Document, passages: Sequence[Passage], vectors: Vectors) 
         vectors: (passages, d) of each.
     """
     every = blocks(document)
+    said = commitments(every, people_of(document))
     times = [each.time for each in document.utterances if each.time is not None]
     whole = stem_counts(every)
     parts = segment(every, passages, vectors) if every else []
@@ -139,9 +141,11 @@ def overview(document: Document, passages: Sequence[Passage], vectors: Vectors) 
         pages=sum(not page.name for page in document.pages) or None,
         speakers=speaker_shares(every),
         topics=tuple(_topic(document, part, stem_weights(part, whole)) for part in parts),
-        decisions=tuple(_quote(document, each) for each in decisions(every)),
+        decisions=tuple(quote_of(one.sentence) for one in said if one.kind == "decision"),
         actions=tuple(
-            Action(_quote(document, each.sentence), each.who, each.when) for each in actions(every)
+            Action(quote_of(one.sentence), one.who, one.when)
+            for one in said
+            if one.kind == "action"
         ),
         occasion=document.occasion,
     )
@@ -172,14 +176,16 @@ def _topic(document: Document, part: Sequence[Block], weights: dict[str, float])
         end=part[-1].end,
         words=sum(block.words for block in part),
         keywords=keywords(part, weights),
-        quote=_quote(document, telling_sentence(part, weights).sentence),
+        quote=quote_of(telling_sentence(part, weights).sentence),
         time=next((each.time for each in first if each.time is not None), None),
         page=document.page_at(start),
         place=document.place_at(start),
     )
 
 
-def _quote(document: Document, sentence: Sentence) -> Quote:
+def quote_of(sentence: Sentence) -> Quote:
+    """A sentence of a document as a quote."""
+    document = sentence.document
     return Quote(
         sentence.start,
         sentence.end,

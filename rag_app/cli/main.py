@@ -62,6 +62,7 @@ SOME_FILES_FAILED = 3
 # Commands that live in a file of their own, and where.
 ELSEWHERE = {
     "overview": "rag_app.cli.documents.overview",
+    "register": "rag_app.cli.documents.register",
     "similar": "rag_app.cli.documents.similar",
     "batch": "rag_app.cli.batch",
     "serve": "rag_app.cli.serve",
@@ -89,8 +90,8 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The order in which people need them."""
-        first = ["index", "search", "ask", "list", "show", "overview", "similar", "remove"]
-        first += ["collections", "speakers", "info"]
+        first = ["index", "search", "ask", "list", "show", "overview", "register", "similar"]
+        first += ["remove", "collections", "speakers", "info"]
         return [*first, *(name for name in ELSEWHERE if name not in first)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from pathlib import Path
@@ -46,8 +46,10 @@ if TYPE_CHECKING:
     from generator.answer import Answer, Event
     from generator.evidence import Sentence
     from generator.extractive.conformal import AbstentionRecord
+    from generator.overview.commitments import CommitmentKind
     from generator.overview.overview import Overview
     from generator.position_check import PositionCheck
+    from generator.register.entry import Register, State
     from generator.settings import GeneratorSettings
     from indexing.encoder.encoder import Encoder
     from indexing.index_report import IndexReport, Progress
@@ -636,6 +638,39 @@ class Corpus:
             DocumentNotFound: The name fits no document, or several.
         """
         return self._documents.overview(name, where)
+
+    def register(
+        self,
+        *,
+        person: str = "",
+        kind: CommitmentKind | Sequence[CommitmentKind] = (),
+        state: State | Sequence[State] = (),
+        where: Filter | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Register:
+        """Decisions, actions and open questions of all meetings, as quotes, chained by matter.
+
+        Loads no model, and reads every document that may be read.
+
+        Args:
+            person: Only what is to be done by somebody, by any part of their name; of decisions
+                and questions, what they say.
+            kind: Only matters of these kinds.
+            state: Only matters of which this became.
+            where: Only matters of which an admitted document says something. Collections also
+                limit what is known of what became of them.
+            progress: Called with documents read, and how many there are.
+
+        Raises:
+            InvalidRequest: A kind or a state is none.
+            CollectionNotFound: The filter names a collection that does not exist.
+        """
+        from rag_app.register.reading import RegisterLimits
+
+        kinds = (kind,) if isinstance(kind, str) else tuple(kind)
+        states = (state,) if isinstance(state, str) else tuple(state)
+        limits = RegisterLimits(person, kinds, states, where or Filter())
+        return self._documents.register(limits, progress)
 
     def similar(
         self, name: str, *, k: int = 5, where: Filter | None = None

@@ -119,6 +119,12 @@ class Catalogue:
             )
         )
 
+    def people_called(self, name: str) -> tuple[str, ...]:
+        """Everybody of whose name this is a word or several, in any case."""
+        sought = {*_words(name)}
+        people = {one for each in self._people.values() for one in each}
+        return tuple(sorted(one for one in people if sought and sought <= {*_words(one)}))
+
     def all_dated(self, where: Filter) -> bool:
         """Whether every transcript that a filter admits has a date."""
         spoken = self.transcripts.intersection(self.admitted(where))

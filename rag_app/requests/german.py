@@ -150,6 +150,26 @@ _FORMS: dict[str, tuple[str, ...]] = {
     "what are the actions of {name}": (
         rf"(?:was sind die|nenne die|liste die) {_ACTIONS} (?:aus|von|in) {_NAME}",
     ),
+    "what are all the action items assigned to {name}": (
+        rf"(?:welche|was sind|{_SHOW})(?: alle)?(?: die)?(?: offenen)? {_ACTIONS}"
+        rf" (?:hat|von|für) {_NAME}(?: übernommen| zugesagt| noch)?(?: auf)?",
+        rf"was (?:muss|soll|sollte) {_NAME} (?:noch )?(?:tun|machen|erledigen)",
+        rf"was hat {_NAME} (?:übernommen|zugesagt|versprochen)",
+    ),
+    "what are all the decisions": (
+        rf"(?:{_SHOW} )?(?:alle |sämtliche ){_DECISIONS}(?: auf)?(?: (?:in|aus|von) {_ALL})?",
+        rf"welche {_DECISIONS} (?:gab es|gibt es|wurden (?:gefasst|getroffen))(?: in {_ALL})?",
+    ),
+    "what are all the actions": (rf"(?:{_SHOW} )?(?:alle |sämtliche ){_ACTIONS}(?: auf)?",),
+    "what is still open": (
+        r"was ist (?:noch|weiterhin) (?:offen|ungeklärt)",
+        rf"(?:welche|{_SHOW} (?:alle )?(?:die )?) ?offenen (?:punkte|aufgaben)(?: gibt es| auf)?",
+    ),
+    "which questions are open": (
+        rf"(?:welche|{_SHOW} (?:alle )?(?:die )?) ?(?:offenen )?fragen(?: (?:sind|gibt es))?"
+        r"(?: noch)?(?: offen| ungeklärt)(?: auf)?",
+        r"welche offenen fragen gibt es(?: noch)?",
+    ),
     "which {noun} mention {phrase}": (
         rf"welche[sr]? {_NOUN} {_MENTION} {_PHRASE}",
         rf"(?:in )?(?:welche[mnrs]?|wie ?vielen?) {_NOUN} (?:wird|werden|wurde) {_PHRASE} "

@@ -48,23 +48,21 @@ _SAID = {
 }
 _SPOKEN = r"(?:meetings?|transcripts?|recordings?)"
 _NOUN = rf"(?:documents?|files?|texts?|reports?|sources?|{_SPOKEN})"
-_ALL = (
+ALL = (
     rf"(?:everything|(?:all|each|every)(?: of)?(?: (?:the|my|our|these|your))?(?: {_NOUN})?"
     r"|(?:the|this|my|our) (?:whole |entire )?(?:corpus|collection|library)"
     rf"|(?:the|my|our|these) (?:documents|files|meetings|transcripts|recordings))"
 )
+"""Words for everything that there is."""
 _SUMMARY = (
     r"(?:short |brief |quick |full |concise |one-page )?(?:summary|overview|recap|outline|gist)"
 )
 _OF_ALL = pattern(
-    rf"(?:summari[sz]e|sum up|recap|outline) {_ALL}",
+    rf"(?:summari[sz]e|sum up|recap|outline) {ALL}",
     r"(?:(?:give|write|make|show|create|generate)(?: me| us)? )?(?:(?:an?|the|some) )?"
-    rf"{_SUMMARY} (?:of|for|over|across) {_ALL}",
-    rf"what (?:was|were) (?:discussed|said) (?:in|at) {_ALL}",
-    rf"what (?:is|are) {_ALL} about",
-    rf"what (?:was|has been|were) (?:decided|agreed)(?: on)? (?:in|at|during|across) {_ALL}",
-    r"(?:list |show |name )?(?:all )?(?:the )?(?:decisions|actions|action items|next steps|tasks)"
-    rf" (?:of|in|from|across) {_ALL}",
+    rf"{_SUMMARY} (?:of|for|over|across) {ALL}",
+    rf"what (?:was|were) (?:discussed|said) (?:in|at) {ALL}",
+    rf"what (?:is|are) {ALL} about",
 )
 _WRITING = pattern(
     r"(?:write|draft|compose|create|generate)(?: me| us)?"

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from generator.answer import Kind
+from generator.register.entry import State
 from indexing.filter import Filter
 from indexing.text.language import ENGLISH
 from rag_app.requests.catalogue import Catalogue
@@ -50,6 +51,8 @@ class Target:
         phrase: The words whose mentions it asks for.
         literal: Whether it asks for these very words, so that "nowhere" is an answer too.
         language: In which language it asks, a key of `WORDINGS`.
+        person: Whose actions it asks for; "" for everybody's.
+        states: What became of what it asks for; none for whatever did.
     """
 
     kind: Kind
@@ -59,6 +62,8 @@ class Target:
     phrase: str = ""
     literal: bool = True
     language: str = ENGLISH
+    person: str = ""
+    states: tuple[State, ...] = ()
 
     @property
     def wording(self) -> Wording:

@@ -25,17 +25,18 @@ MONTH_NUMBERS = {
 }
 MONTH = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
 _OF_MONTH = re.compile(rf"\b({MONTH}),? (\d{{4}})\b", re.IGNORECASE)
-_DAYS = {
+DAY_NUMBERS = {
     word: number
     for number, word in enumerate(
         [*ORDINALS, "twentieth", *(f"twenty-{each}" for each in ORDINALS[:9])], start=1
     )
 } | {"thirtieth": 30, "thirty-first": 31}
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAY = "|".join(sorted(DAY_NUMBERS, key=len, reverse=True))
 _SPOKEN = re.compile(
-    rf"(?:\b(?P<before>{'|'.join(_WEEKDAYS)}),? )?(?:the )?"
-    rf"\b(?P<day>{'|'.join(sorted(_DAYS, key=len, reverse=True))}) (?:of )?(?P<month>{MONTH})\b"
-    rf"(?:,? (?:a )?(?P<after>{'|'.join(_WEEKDAYS)})\b)?",
+    rf"(?:\b(?P<before>{'|'.join(WEEKDAYS)}),? )?(?:the )?"
+    rf"\b(?P<day>{_DAY}) (?:of )?(?P<month>{MONTH})\b"
+    rf"(?:,? (?:a )?(?P<after>{'|'.join(WEEKDAYS)})\b)?",
     re.IGNORECASE,
 )
 
@@ -98,7 +99,7 @@ def _spoken(text: str, years: Collection[int], today: date | None) -> str:
     match = _SPOKEN.search(text)
     if match is None:
         return ""
-    month, day = MONTH_NUMBERS[match["month"].lower()], _DAYS[match["day"].lower()]
+    month, day = MONTH_NUMBERS[match["month"].lower()], DAY_NUMBERS[match["day"].lower()]
     weekday = (match["before"] or match["after"] or "").lower()
     near = sorted({each + step for each in years for step in (-1, 0, 1)})
     near.sort(key=lambda each: (each not in years, -each))
@@ -109,6 +110,6 @@ def _spoken(text: str, years: Collection[int], today: date | None) -> str:
             found = date(year, month, day)
         except ValueError:
             continue
-        if not weekday or _WEEKDAYS[found.weekday()] == weekday:
+        if not weekday or WEEKDAYS[found.weekday()] == weekday:
             return found.isoformat()
     return ""

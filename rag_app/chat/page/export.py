@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -13,27 +12,24 @@ from generator.answer_json import as_json
 from rag_app.chat.language.current import count, day, gettext, ngettext, percent
 from rag_app.chat.language.elsewhere import NOTHING_SAID, translated
 from rag_app.chat.page.quote_context import citation_place
+from rag_app.markdown_text import escaped, first_escaped, plain
 from rag_app.short_answer import AnswerLine, Emphasis, answer_lines, quote_emphasis
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation, ContextEntry
     from rag_app.chat.conversation import Conversation, Exchange, PositionCheckRecord
 
-# Characters with a meaning in Markdown, or in HTML within it: anywhere, and at the start of a line.
-_MARKUP = re.compile(r"[\\`*_\[\]<>&~$|]|://")
-_FIRST = re.compile(r"\A([#+=-]|\d+(?=[.)]))")
-
 
 def markdown(conversation: Conversation) -> str:
     """The conversation with its quotes; document text is escaped, so it stays text."""
     lines = [
-        f"# {_plain(conversation.title)}",
+        f"# {plain(conversation.title)}",
         "",
         gettext("Started %(day)s.", day=day(conversation.begun, month="MMMM")),
         "",
     ]
     for exchange in conversation.exchanges:
-        lines += [f"## {_plain(exchange.question)}", "", *_answer_lines(exchange), ""]
+        lines += [f"## {plain(exchange.question)}", "", *_answer_lines(exchange), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -71,7 +67,7 @@ def _answer_lines(exchange: Exchange) -> list[str]:
         texts = _marked(exchange).split("\n")
     lines = [line for text in texts for line in (text, "")]
     if exchange.state != "done":
-        note = f": {_plain(translated(exchange.note))}" if exchange.note else ""
+        note = f": {plain(translated(exchange.note))}" if exchange.note else ""
         lines += [f"({translated(exchange.state)}{note})", ""]
     lines += _notes(exchange.answer) if exchange.answer else []
     return lines + (_check_lines(exchange.check) if exchange.check else [])
@@ -112,7 +108,7 @@ def _notes(answer: Answer) -> list[str]:
         for line in _note(citation, quote_emphasis(citation, answer.short))
     ]
     doubts = [
-        "- " + gettext("Not supported: %(sentence)s", sentence=_plain(each))
+        "- " + gettext("Not supported: %(sentence)s", sentence=plain(each))
         for each in answer.unsupported
     ]
     read = [f"- {_read(entry)}" for entry in answer.context]
@@ -126,7 +122,7 @@ def _read(entry: ContextEntry) -> str:
         "Read %(read)s of %(all)s tokens of %(title)s",
         read=count(entry.kept),
         all=count(entry.tokens),
-        title=_plain(title),
+        title=plain(title),
     )
 
 
@@ -135,7 +131,7 @@ def _closest_lines(answer: Answer) -> list[str]:
         return []
     lines = [gettext("Closest passages (related, but not an answer):"), ""]
     for each in answer.closest:
-        lines += [f"> {_place(each)}", f"> “{_plain(each.quote)}”", ""]
+        lines += [f"> {_place(each)}", f"> “{plain(each.quote)}”", ""]
     return lines
 
 
@@ -148,7 +144,7 @@ def _place(citation: Citation) -> str:
     place = citation_place(citation)
     about = ", ".join(part for part in (citation.title, place) if part)
     characters = gettext("characters %(start)s-%(end)s", start=citation.start, end=citation.end)
-    return f"{_plain(about)}, {characters}"
+    return f"{plain(about)}, {characters}"
 
 
 def _bold(text: Emphasis) -> str:
@@ -156,9 +152,9 @@ def _bold(text: Emphasis) -> str:
     cut = text.in_one_line
     opens = cut.words and (not _is_mark(cut.words[0]) or _is_mark(cut.before[-1:]))
     if not opens or (_is_mark(cut.words[-1]) and not _is_mark(cut.after[:1])):
-        return _plain(cut.text)
-    before, after = _escaped(cut.before), _escaped(cut.after)
-    return f"{_first_escaped(before)}**{_escaped(cut.words)}**{after}"
+        return plain(cut.text)
+    before, after = escaped(cut.before), escaped(cut.after)
+    return f"{first_escaped(before)}**{escaped(cut.words)}**{after}"
 
 
 def _is_mark(character: str) -> bool:
@@ -167,25 +163,9 @@ def _is_mark(character: str) -> bool:
 
 
 def _plain_lines(text: str) -> str:
-    """`_plain` of each line, with the spaces at its ends that part it from a marker."""
+    """`plain` of each line, with the spaces at its ends that part it from a marker."""
     spaced = (
-        (" " * line.startswith(" "), _plain(line), " " * line.endswith(" "))
+        (" " * line.startswith(" "), plain(line), " " * line.endswith(" "))
         for line in text.split("\n")
     )
     return "\n".join("".join(parts) if parts[1] else parts[0] for parts in spaced)
-
-
-def _plain(text: str) -> str:
-    """Text that Markdown shows as it is."""
-    return _first_escaped(_escaped(" ".join(text.split())))
-
-
-def _escaped(text: str) -> str:
-    return _MARKUP.sub(lambda mark: f"\\{mark[0]}", text)
-
-
-def _first_escaped(line: str) -> str:
-    first = _FIRST.match(line)
-    if first is None:
-        return line
-    return f"{first[0]}\\{line[first.end() :]}" if first[0].isdigit() else f"\\{line}"

@@ -1,4 +1,7 @@
-"""Tools for other programs over MCP (streamable HTTP): search, ask, read, overview. None writes."""
+"""Tools for other programs over MCP (streamable HTTP): search, ask, read, overview, register.
+
+None of them writes.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field, RootModel
 
 from generator.answer_json import as_json, schema
+from generator.overview.commitments import CommitmentKind
+from generator.register.entry import State
 from indexing.documents import Hit, PassageHit, clock
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Scope
@@ -24,13 +29,14 @@ from rag_app import __version__
 from rag_app.chat.request_limits import MAX_QUESTION
 from rag_app.chat.web.auth import user_of
 from rag_app.chat.web.file_names import file_name, without_folder, without_places
-from rag_app.request_fields import Act, SearchOptions, ask_request, fields_of
+from rag_app.request_fields import Act, SearchOptions, ask_request, fields_of, limits_of
 from rag_app.request_models import annotation, plain, usual
 
 if TYPE_CHECKING:
     from generator.answer import Answer
     from generator.overview.overview import Overview
     from generator.overview.overview import Quote as DocumentQuote
+    from generator.register.entry import Entry, Register
     from rag_app.chat.application import Application
     from rag_app.corpus.access import SharedCorpus
     from rag_app.corpus.corpus import Corpus
@@ -38,12 +44,23 @@ if TYPE_CHECKING:
 Tool = TypeVar("Tool", bound=Callable[..., Any])
 
 MAX_CHARACTERS = 20_000  # of one passage read
+MAX_MATTERS = 100  # of the register
 NOT_SEARCHED = "Parts of the corpus that were lost, each with how many documents it holds."
 
 Question = Annotated[
     str, Field(max_length=MAX_QUESTION, description="A question about what the documents say.")
 ]
 Query = Annotated[str, Field(max_length=MAX_QUESTION, description="A question or a description.")]
+
+Person = Annotated[
+    str, Field(max_length=1000, description="Only what this person is to do; or says, of others.")
+]
+Kinds = Annotated[tuple[CommitmentKind, ...], Field(description="Only these; none for all.")]
+States = Annotated[
+    tuple[State, ...],
+    Field(description='Only what became of this; "open" is all that is not over.'),
+]
+Start = Annotated[int, Field(ge=0, description="How many matters to leave out.")]
 
 
 class Span(BaseModel):
@@ -130,6 +147,39 @@ class OverviewResult(BaseModel):
     actions: list[ActionSpan]
 
 
+class RegisterEntry(BaseModel):
+    """A sentence that begins a matter, or says what became of it."""
+
+    id: str
+    tells: State = Field(description="What the matter is from here on.")
+    quote: Span
+    date: str = Field("", description="Of the document, in ISO 8601; empty for an unknown one.")
+    who: str = ""
+    until: str = Field("", description="In the words of the quote.")
+    due: str = Field("", description="The day that they mean, in ISO 8601; empty if uncertain.")
+
+
+class RegisterMatter(BaseModel):
+    """A decision, an action or an open question, with all that was said of it."""
+
+    id: str
+    kind: CommitmentKind
+    state: State
+    who: str
+    until: str
+    due: str
+    entries: list[RegisterEntry] = Field(description="The earliest first.")
+
+
+class RegisterResult(BaseModel):
+    """What was decided, is to be done, and is open, over all meetings."""
+
+    meetings: int = Field(description="How many documents of meetings were read.")
+    undated: int = Field(description="How many of them have no date.")
+    total: int = Field(description="How many matters there are.")
+    matters: list[RegisterMatter] = Field(description="From the first that was asked for.")
+
+
 def add(web: FastAPI, app: Application) -> None:
     """Serve the tools at /mcp."""
     tools = server(app).streamable_http_app(
@@ -149,7 +199,7 @@ def add(web: FastAPI, app: Application) -> None:
 
 
 def server(app: Application) -> MCPServer[None]:
-    """The tools: search, ask, read, overview. None of them changes anything."""
+    """The tools: search, ask, read, overview, register. None of them changes anything."""
     tools: MCPServer[None] = MCPServer(
         "rag-app",
         instructions="Search, ask and read long documents. Answers quote; quotes are exact spans.",
@@ -210,14 +260,37 @@ def server(app: Application) -> MCPServer[None]:
             about = await asyncio.to_thread(corpus.overview, document)
             return _overview_result(about)
 
+    @tools.tool(title="Register of meetings", annotations=read_only)
+    @_takes_fields("search", "collections", "since", "until", "participants")
+    async def meeting_register(
+        context: Context[Any, Any],
+        person: Person = "",
+        kinds: Kinds = (),
+        states: States = (),
+        start: Start = 0,
+        **fields: Any,  # noqa: ANN401 - as above
+    ) -> RegisterResult:
+        """Decisions, actions and open questions of all meetings, as exact quotes, 100 at most."""
+        with tool_errors(app.corpus):
+            corpus, where = app.corpus.seen_by(_scope(context)), limits_of(fields)
+            found = await asyncio.to_thread(
+                lambda: corpus.register(person=person, kind=kinds, state=states, where=where)
+            )
+            return _register_result(found, start)
+
     return tools
 
 
-def _takes_fields(act: Act) -> Callable[[Tool], Tool]:
-    """Gives a tool the fields of a request as parameters, in the place of its `**fields`."""
+def _takes_fields(act: Act, *names: str) -> Callable[[Tool], Tool]:
+    """Gives a tool the fields of a request as parameters, in the place of its `**fields`.
+
+    Args:
+        act: Of the request.
+        names: Only these of the fields; none for all.
+    """
 
     def with_signature(tool: Tool) -> Tool:
-        fields = list(fields_of("MCP", act))
+        fields = [one for one in fields_of("MCP", act) if not names or one.name in names]
         own = [
             one
             for one in signature(tool, eval_str=True).parameters.values()
@@ -322,6 +395,31 @@ def _overview_result(about: Overview) -> OverviewResult:
             for each in about.actions
         ],
     )
+
+
+def _register_result(register: Register, start: int) -> RegisterResult:
+    return RegisterResult(
+        meetings=register.meetings,
+        undated=register.undated,
+        total=len(register),
+        matters=[
+            RegisterMatter(
+                **{
+                    name: getattr(one, name)
+                    for name in ("id", "kind", "state", "who", "until", "due")
+                },
+                entries=[_register_entry(each) for each in one.entries],
+            )
+            for one in register.matters[start : start + MAX_MATTERS]
+        ],
+    )
+
+
+def _register_entry(one: Entry) -> RegisterEntry:
+    values = {**asdict(one.quote), "time": clock(one.quote.time)}
+    quote = Span(document=one.document, title=one.title, **values)
+    about = {name: getattr(one, name) for name in ("id", "tells", "who", "until", "due")}
+    return RegisterEntry(quote=quote, date=one.day, **about)
 
 
 def _read(corpus: Corpus, name: str, start: int, end: int) -> Span:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,8 @@ from rag_app.corpus.stores import Stores
 
 if TYPE_CHECKING:
     from generator.overview.overview import Overview
+    from generator.register.entry import Register
+    from rag_app.register.reading import RegisterLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,15 @@ class CorpusDocuments:
             document, passages = limited.document(id_), store.passages_of(id_)
             vectors = store.passage_vectors_of(id_)
         return overview(document, passages, vectors)
+
+    def register(
+        self, limits: RegisterLimits, progress: Callable[[int, int], None] | None
+    ) -> Register:
+        """What was decided, is to be done and is open in all of them."""
+        from rag_app.register.reading import register_of
+
+        with self.stores.reading() as store:
+            return register_of(store.limited(limits.where, self.scope), limits, progress=progress)
 
     def figure(self, document: str, key: str, where: Filter | None) -> Figure:
         """A figure of a document, by id, with its data."""

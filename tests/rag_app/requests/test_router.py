@@ -94,6 +94,53 @@ QUESTIONS = [
 ]
 
 
+PEOPLE = Catalogue(
+    [entry(name) for name in [*MEETINGS, *OTHERS]],
+    [ONE, TWO, THREE],
+    {ONE: frozenset({"Maren Osei", "Callum Adeyemi"}), TWO: frozenset({"Maren Osei"})},
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "read_as"),
+    [
+        ("What are all the action items assigned to Maren?", "actions of Maren Osei"),
+        ("List all open tasks for Callum", "open actions of Callum Adeyemi"),
+        ("What are Maren's action items?", "actions of Maren Osei"),
+        ("What did Callum promise to do?", "actions of Callum Adeyemi"),
+        ("Which decisions were changed?", "changed decisions"),
+        ("What are all the decisions?", "decisions"),
+        ("What was decided in all meetings?", "decisions and actions"),
+        ("What is still open?", "open actions and questions"),
+        ("Which questions are still open?", "open questions"),
+        ("Welche Aufgaben hat Maren?", "actions of Maren Osei"),
+        ("Welche offenen Fragen gibt es noch?", "open questions"),
+        ("Was muss Callum noch erledigen?", "actions of Callum Adeyemi"),
+    ],
+)
+def test_what_is_asked_of_all_meetings_is_read_as_a_request_for_the_register(
+    question: str, read_as: str
+) -> None:
+    target = route(AskRequest(question), PEOPLE).target
+    assert (target.kind, target.read_as) == ("decisions", f"a request for all {read_as}")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What are all the action items assigned to Boris?",  # nobody of this name
+        "What are the tasks of the heart?",
+        "What does the law have to do?",
+        "What was decided?",
+        "What are all the questions?",
+        "List all actions of the hero",
+        "What was Maren's idea?",
+    ],
+)
+def test_what_only_looks_like_it_is_a_question(question: str) -> None:
+    assert route(AskRequest(question), PEOPLE).target.kind == "question"
+
+
 @pytest.mark.parametrize(("question", "kind", "documents"), REQUESTS)
 def test_a_request_is_read_as_what_it_is(
     question: str, kind: str, documents: tuple[str, ...]

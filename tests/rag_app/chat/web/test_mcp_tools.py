@@ -15,7 +15,13 @@ from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import Served
 from tests.rag_app.chat.web.programs import OFF_TOPIC, PASSWORDS, QUESTION, WITH_SHORT
 
-TOOLS = {"search_documents", "ask_documents", "read_passage", "document_overview"}
+TOOLS = {
+    "search_documents",
+    "ask_documents",
+    "read_passage",
+    "document_overview",
+    "meeting_register",
+}
 
 
 def use(served: Served, tool: str, **arguments: object) -> Any:
@@ -87,6 +93,22 @@ def test_an_overview_is_that_of_the_corpus(served: Served, corpus: Corpus) -> No
         place = {name: topic["quote"][name] for name in ("document", "start", "end")}
         said = use(served, "read_passage", **place).structured_content["text"]
         assert said == topic["quote"]["text"]
+
+
+def test_the_register_is_that_of_the_corpus(served: Served, corpus: Corpus) -> None:
+    values = use(served, "meeting_register", kinds=["action"]).structured_content
+    expected = corpus.register(kind="action")
+    assert [one["id"] for one in values["matters"]] == [one.id for one in expected]
+    assert values["total"] == len(expected) > 0 and values["meetings"] == expected.meetings
+    for matter in values["matters"]:
+        for entry in matter["entries"]:
+            place = {name: entry["quote"][name] for name in ("document", "start", "end")}
+            read = use(served, "read_passage", **place).structured_content
+            assert read["text"] == entry["quote"]["text"]
+    assert (
+        use(served, "meeting_register", kinds=["action"], start=1).structured_content["matters"]
+        == values["matters"][1:]
+    )
 
 
 def test_a_tool_says_what_is_wrong(served: Served) -> None:

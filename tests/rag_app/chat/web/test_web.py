@@ -23,7 +23,7 @@ from tests.waiting import PATIENCE, wait_until
 
 QUESTION = "How many crowns are in the fund?"
 SECRET = "ninety"  # in ann's document, her conversation and her title
-TEXT = f"The zeppelin fund holds {SECRET} crowns, which nobody else may know of."
+TEXT = f"Decision: the zeppelin fund holds {SECRET} crowns, which nobody else may know of."
 NAME = f"fund-of-{SECRET}.txt"
 
 
@@ -103,6 +103,7 @@ def programs(document: str) -> list[Callable[[httpx.Client], str]]:
         lambda it: use(it, "ask_documents", question="What documents do you have?"),
         lambda it: use(it, "read_passage", document=document),
         lambda it: use(it, "document_overview", document=document),
+        lambda it: use(it, "meeting_register"),
     ]
     for what in ("view", "view?start=0&end=9", "parts/0", "parts/0?start=0&end=9"):
         asked.append(lambda it, what=what: it.get(f"/documents/{document}/{what}").text)  # type: ignore[misc]

@@ -1,0 +1,1 @@
+"""A store, as somebody may read it -> its register of meetings; a register -> files."""
