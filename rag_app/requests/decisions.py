@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from generator.overview.commitments import CommitmentKind
 from generator.overview.overview import Action, Quote
@@ -21,7 +22,7 @@ from rag_app.requests.summary import MOST_DOCUMENTS, overview_of, sentence
 from rag_app.requests.target import Target, Words, groups_of, pattern
 from rag_app.requests.wording import Wording
 
-MOST_READ = 500
+MOST_READ = 200
 """Documents that are read for an answer; of more, the question is looked up."""
 
 _IN = r"(?:in|at|during|of|from)"
@@ -137,8 +138,8 @@ def lines(target: Target, store: StoreView) -> Iterator[Line]:
     where = Filter(documents=target.documents)
     of_kinds = kinds.get(target.phrase, ("action", "question"))
     found = register_of(store, RegisterLimits(target.person, of_kinds, target.states, where))
-    every = [line for matter in found for line in _of_matter(matter, store, wording)]
-    if every:
+    total = sum(len(matter.entries) for matter in found)
+    if total:
         meetings = wording.count(found.meetings, "meeting")
         counted = wording.count(len(found), "matter")
         yield Line(
@@ -148,8 +149,9 @@ def lines(target: Target, store: StoreView) -> Iterator[Line]:
                 meetings=meetings,
             )
         )
-        yield from every[:MOST_LINES]
-        yield from more(len(every), wording, wording.say("rag-app register shows all"))
+        every = (line for matter in found for line in _of_matter(matter, store, wording))
+        yield from islice(every, MOST_LINES)
+        yield from more(total, wording, wording.say("rag-app register shows all"))
 
 
 def _of_matter(matter: Matter, store: StoreView, wording: Wording) -> Iterator[Line]:
