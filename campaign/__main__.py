@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from campaign import batches, damage, full_disk, fuzz, growth, kills, uploads
+from campaign import batches, damage, full_disk, fuzz, growth, kills, proofs, uploads
 from campaign.result import Result
 from rag_app.progress import steps
 
@@ -25,6 +25,7 @@ ATTACKS: dict[str, tuple[Callable[..., Result], int]] = {
     "full-growth": (growth.full_disks, 100),
     "database": (partial(damage.attack, part="databases"), 500),
     "index": (partial(damage.attack, part="index files"), 200),
+    "proofs": (proofs.attack, 1_000),
     "manifest": (partial(damage.attack, part="manifests"), 200),
 }
 HEADER = "| attack | trials | failures | how they ended |\n|---|---|---|---|"

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from rag_app.corpus.corpus import Corpus
     from rag_app.corpus.verification import RepairReport, Verification
     from rag_app.event_loop import stream_async
+    from rag_app.proof.verdict import Verdict, check_proof
 
 __version__ = "0.1.0"
 __all__ = [
@@ -93,8 +94,10 @@ __all__ = [
     "TextDelta",
     "Topic",
     "Turn",
+    "Verdict",
     "Verification",
     "__version__",
+    "check_proof",
     "stream_async",
 ]
 
@@ -142,6 +145,8 @@ _HOMES = {
     "ImportReport": "rag_app.corpus.copies.exchange",
     "RepairReport": "rag_app.corpus.verification",
     "Verification": "rag_app.corpus.verification",
+    "Verdict": "rag_app.proof.verdict",
+    "check_proof": "rag_app.proof.verdict",
     "stream_async": "rag_app.event_loop",
 }
 

@@ -76,6 +76,7 @@ ELSEWHERE = {
     "models": "rag_app.cli.models",
     "speakers": "rag_app.cli.documents.speakers",
     "cluster": "rag_app.cli.cluster",
+    "check": "rag_app.cli.check",
     "verify": "rag_app.cli.maintenance.verify",
     "backup": "rag_app.cli.maintenance.backup",
     "restore": "rag_app.cli.maintenance.backup",
@@ -252,6 +253,10 @@ def search(
     "--check-position", is_flag=True,
     help="Check whether the answer changes with the order of the evidence, Ms-PoE on and off.",
 )  # fmt: skip
+@click.option(
+    "--proof", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="Also write the answer with its evidence to FILE.html or FILE.json, for rag-app check.",
+)  # fmt: skip
 @with_missing_shards
 @with_corpus
 @with_json
@@ -268,6 +273,7 @@ def ask(
     explain: bool,
     examples: Any,  # noqa: ANN401 - worked questions
     check_position: bool,
+    proof: Path | None,
     fields: Any,  # noqa: ANN401 - by name, as `AskOptions`
     missing_shards: MissingShards,
     folder: Path,
@@ -278,7 +284,10 @@ def ask(
     from generator.answer_json import as_json as shape
     from rag_app.cli import printing
     from rag_app.progress import steps
+    from rag_app.proof.proof import refuse_ending
 
+    if proof:
+        refuse_ending(proof)
     generation = generator_settings(
         generator, decoding, prompt_tokens, ms_poe, max_tokens, sees, withhold, parts, fields
     )
@@ -292,6 +301,8 @@ def ask(
                 printing.piece(event.text)
             elif isinstance(event, AnswerReady):
                 result = event.answer
+        if proof:
+            corpus.write_proof(result, proof)
         if not as_json:
             if not streamed:
                 printing.quotes(result)

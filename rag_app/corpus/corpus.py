@@ -557,6 +557,22 @@ class Corpus:
         """
         return self._answering.answer(request, self._scope)
 
+    def write_proof(self, answer: Answer, path: str | Path) -> None:
+        """Write an answer as one file that anybody can check (`rag_app.check_proof`).
+
+        Args:
+            answer: An answer of this corpus.
+            path: A page if it ends in .html, else .json; a file of that name is replaced.
+
+        Raises:
+            InvalidRequest: The name ends in neither, or a document that is quoted has changed.
+            DocumentNotFound: A document that is quoted is no longer there.
+            InputError: The file cannot be written.
+        """
+        from rag_app.proof.proof import write_proof
+
+        write_proof(self, answer, Path(path))
+
     def events(
         self, request: AskRequest, *, stop: threading.Event | None = None
     ) -> Generator[Event]:

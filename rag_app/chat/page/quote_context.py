@@ -12,13 +12,13 @@ from indexing.errors import RagAppError
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.viewer.blocks import flowing
 from rag_app.short_answer import quote_emphasis
+from rag_app.surroundings import MARGIN, surroundings
 
 if TYPE_CHECKING:
     from generator.answer import Citation, ShortAnswer
     from indexing.documents import Document, Figure, Utterance
     from rag_app.corpus.corpus import Corpus
 
-MARGIN = 260  # characters of context on each side
 MOST_FIGURES = 3  # shown beside a quote
 
 
@@ -196,17 +196,12 @@ def location(*, time: float | None, speaker: str | None, place: str | None) -> s
 
 def _pieces(document: Document, start: int, end: int, margin: int) -> list[tuple[Piece, ...]]:
     """The text before, in and after a span, cut between words."""
-    text = document.text
-    first, last = max(start - margin, 0), min(end + margin, len(text))
-    if first:
-        first += _first_gap(text[first:start])
-    if last < len(text) and (cut := text[end:last].rstrip().rfind(" ")) > 0:
-        last = end + cut
+    first, last = surroundings(document.text, start, end, margin)
     before = _split_labels(document, first, start)
     after = _split_labels(document, end, last)
     if first and before:
         before = (Piece("… "), *before)
-    if last < len(text) and after:
+    if last < len(document.text) and after:
         after = (*after, Piece(" …"))
     return [before, _split_labels(document, start, end), after]
 
@@ -237,11 +232,6 @@ def _apart(
         pieces += _split_labels(document, one.text_start, one.end)
         at = one.end
     return (*pieces, *_split_labels(document, at, end))
-
-
-def _first_gap(text: str) -> int:
-    gaps = [at for mark in " \n" if (at := text.find(mark)) >= 0]
-    return min(gaps) + 1 if gaps else 0
 
 
 def _name(path: str, part: str) -> str:

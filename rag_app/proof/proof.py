@@ -1,0 +1,140 @@
+"""An answer as a proof: its quotes with what stands around them, and the digests of their texts.
+
+A proof is the answer's JSON (`generator.answer_json`) with `before` and `after` of each quote, the
+`documents` that are quoted, the `models` that answered, and a `seal`: the SHA-256 of all the rest.
+As a page it is HTML that says all of that, without scripts, and holds the JSON. How it is written
+and what makes it true is in `check_proof.py`, which needs nothing of this program.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from indexing.errors import InputError, InvalidRequest
+from rag_app.proof.check_proof import END, MARK, show
+from rag_app.surroundings import surroundings
+
+if TYPE_CHECKING:
+    from generator.answer import Answer
+    from indexing.documents import Document
+    from rag_app.corpus.corpus import Corpus
+
+Json = dict[str, Any]
+
+ENDINGS = (".html", ".json")
+SCRIPT = Path(__file__).with_name("check_proof.py")
+HEAD = Path(__file__).with_name("head.html")
+FIRST = ("question", "answer", "citations", "closest", "short", "made", "context")
+_FIRST_OF_QUOTE = ("marker", "title", "place", "speaker", "time", "day", "before", "quote", "after")
+
+
+def refuse_ending(path: Path) -> None:
+    """Refuse a name for a proof that says neither of its forms.
+
+    Raises:
+        InvalidRequest: It ends in neither .html nor .json.
+    """
+    if path.suffix not in ENDINGS:
+        raise InvalidRequest(f"{path}: a proof ends in .html or .json; give it such a name")
+
+
+def write_proof(corpus: Corpus, answer: Answer, path: Path) -> None:
+    """Write an answer with its evidence to a file, a page or JSON by its ending.
+
+    Args:
+        corpus: That was asked.
+        answer: Its answer.
+        path: The file; one of that name is replaced.
+
+    Raises:
+        InvalidRequest: The name ends in neither .html nor .json, or a document has changed since.
+        DocumentNotFound: A document that is quoted is no longer there.
+        InputError: The file cannot be written.
+    """
+    refuse_ending(path)
+    data = as_file(proof_of(corpus, answer), page=path.suffix == ".html")
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"{path}: cannot be written ({reason}); name another file") from error
+
+
+def as_file(proof: Json, *, page: bool) -> bytes:
+    """The file of a proof, its seal added: a page, or JSON."""
+    content = {name: value for name, value in proof.items() if name != "seal"}
+    proof = {**content, "seal": sha256(json.dumps(content).encode()).hexdigest()}
+    data = json.dumps(proof, indent=1).replace("<", "\\u003c")
+    if page:
+        data = f"{HEAD.read_text('utf-8')}<body>{show(proof)}{MARK}{data}{END}"
+    return data.encode(errors="replace")
+
+
+def proof_of(corpus: Corpus, answer: Answer) -> Json:
+    """An answer with its evidence as plain values; files by their names, without folders.
+
+    Raises:
+        InvalidRequest: A document has changed since.
+        DocumentNotFound: A document that is quoted is no longer there.
+    """
+    from generator.answer_json import as_json
+
+    ids = dict.fromkeys(one.document for one in (*answer.citations, *answer.closest))
+    documents = {id_: corpus.document(id_) for id_ in ids}
+    values: Json = dict(as_json(answer))
+    for name in ("citations", "closest"):
+        values[name] = [_quote(one, documents[one["document"]]) for one in values[name]]
+    values |= {
+        "documents": [_document(one) for one in documents.values()],
+        "models": _models(corpus),
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    return _known({name: values.pop(name) for name in FIRST} | values)
+
+
+def _quote(values: Json, document: Document) -> Json:
+    """A quote with what stands around it, its label in the text, and only the name of its file."""
+    text, start, end = document.text, values["start"], values["end"]
+    if text[start:end] != values["quote"]:
+        raise InvalidRequest(f"{document.title}: has changed since the answer; ask again")
+    first, last = surroundings(text, start, end)
+    utterance = document.utterance_at(start)
+    del values["shown"]  # the quote again
+    values |= {
+        "path": Path(values["path"]).name,
+        "label": utterance.label if utterance else None,
+        "before": text[first:start],
+        "after": text[end:last],
+    }
+    return _known({name: values.pop(name) for name in _FIRST_OF_QUOTE} | values)
+
+
+def _document(document: Document) -> Json:
+    """The digests of a document: of its text, and `digest`, of its utterances and pages too."""
+    return {
+        "document": document.id,
+        "title": document.title,
+        "characters": len(document.text),
+        "sha256": sha256(document.text.encode()).hexdigest(),
+        "digest": document.digest,
+    }
+
+
+def _models(corpus: Corpus) -> Json:
+    """Which program and models answer here; the language model is said by the answer."""
+    from generator.model_digest import models_digest
+    from rag_app import __version__
+
+    with corpus.reading() as now:
+        fingerprint = now.store.fingerprint()
+    assert fingerprint is not None, "an answer has been made"
+    digest = models_digest(fingerprint, corpus.generator_settings.parts)
+    return {"rag-app": __version__, "digest": digest, "encoder": fingerprint.as_dict()}
+
+
+def _known(values: Json) -> Json:
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,178 @@
+"""Whether a proof holds: by the script that ships with it, and by what only this program knows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from indexing.documents import Document
+from indexing.errors import DocumentNotFound, UnreadableFile
+from rag_app.proof.check_proof import END, MARK, faults
+
+if TYPE_CHECKING:
+    from generator.answer import Answer
+    from rag_app.corpus.corpus import Corpus
+
+Json = dict[str, Any]
+Originals = Mapping[str, Document]
+"""Documents by the SHA-256 of their text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the check of a proof found.
+
+    Attributes:
+        faults: What does not hold; none if it is as it was written and its quotes stand.
+        quotes: How many quotes it has, those of passages that only come close included.
+        placed: How many of them were compared by speaker, time and page too, as the originals have
+            these: a text alone has not.
+        unquoted: Lines or sentences of the answer that are no verbatim quote; nothing checks them.
+    """
+
+    faults: tuple[str, ...]
+    quotes: int = 0
+    placed: int = 0
+    unquoted: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is wrong with it."""
+        return not self.faults
+
+
+def check_proof(
+    path: str | Path,
+    originals: Iterable[str | Path] = (),
+    *,
+    corpus: Corpus | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Verdict:
+    """Check a proof against the documents that it quotes.
+
+    Whatever is wrong with the file of the proof is a fault, not an error.
+
+    Args:
+        path: The proof, a page or JSON.
+        originals: Files and folders, read as `Corpus.add` reads them.
+        corpus: Where documents are looked for besides.
+        progress: Called with the number of originals read, and their total.
+
+    Raises:
+        UnreadableFile: The proof cannot be read.
+    """
+    from generator.answer_json import from_json
+
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise UnreadableFile.by_system(path, error) from error
+    try:
+        proof = json.loads(data.decode().rpartition(MARK)[2].removesuffix(END))
+        found = dict(_of_files(originals, progress)) | dict(_of_corpus(proof, corpus))
+        answer = from_json(proof)
+        placed = list(_placed(proof, found))
+        texts = {sum_: one.text for sum_, one in found.items()}
+        wrong = [*_missing(proof, found), *faults(data, texts)]
+        wrong += [*_misplaced(placed), *_misquoted(answer)]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        return Verdict((f"it is no proof ({type(error).__name__})",))
+    quotes = len(answer.citations) + len(answer.closest)
+    return Verdict(tuple(wrong), quotes, len(placed), _unquoted(answer))
+
+
+def _of_files(
+    originals: Iterable[str | Path], progress: Callable[[int, int], None] | None
+) -> Iterator[tuple[str, Document]]:
+    """The documents of files; what `rag-app show` prints of one ends with a line feed more."""
+    from indexing.files import FileReader
+    from indexing.walk import walk
+
+    with FileReader() as reader:
+        files = [one for one in walk([Path(one) for one in originals]) if isinstance(one, Path)]
+        for done, file in enumerate(files, 1):
+            for document in reader.read(file):
+                if isinstance(document, Document):
+                    for text in (document.text, document.text.removesuffix("\n")):
+                        yield _sum(text), document
+            if progress:
+                progress(done, len(files))
+
+
+def _of_corpus(proof: Json, corpus: Corpus | None) -> Iterator[tuple[str, Document]]:
+    """The documents of a corpus by the ids that a proof gives, or with the same content."""
+    if corpus is None:
+        return
+    with corpus.reading() as now:
+        ids = {digest: id_ for digest, (id_, _) in now.store.digests().items()}
+    for one in proof["documents"]:
+        try:
+            document = corpus.document(ids.get(one["digest"], str(one["document"])))
+        except DocumentNotFound:
+            continue
+        yield _sum(document.text), document
+
+
+def _sum(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def _missing(proof: Json, found: Originals) -> Iterator[str]:
+    """Documents whose text is not there: gone, or changed since."""
+    for one in proof["documents"]:
+        if one["sha256"] not in found:
+            yield f"none of the originals has the text of {one['title']!r}"
+
+
+def _placed(proof: Json, found: Originals) -> Iterator[tuple[Json, Document]]:
+    """The quotes of documents that are there with the same utterances and pages."""
+    known = {one["document"]: one for one in proof["documents"]}
+    for one in [*proof["citations"], *proof["closest"]]:
+        document = found.get(known[one["document"]]["sha256"])
+        if document and document.digest == known[one["document"]]["digest"]:
+            yield one, document
+
+
+def _misplaced(placed: Iterable[tuple[Json, Document]]) -> Iterator[str]:
+    """Quotes that stand on another page, at another time or under another speaker's label."""
+    for one, document in placed:
+        utterance = document.utterance_at(one["start"])
+        here = {
+            "label": utterance.label if utterance else None,
+            "time_seconds": utterance.time if utterance else None,
+            "page": document.page_at(one["start"]),
+        }
+        for name, value in here.items():
+            if one.get(name) != value:
+                yield f"quote [{one['marker']}]: {name} is {value!r}, not {one.get(name)!r}"
+
+
+def _misquoted(answer: Answer) -> Iterator[str]:
+    """Quotes that the answer does not say, and a short answer that is not in its quote."""
+    lines = answer.text.split("\n")
+    for one in answer.citations if answer.mode == "quote" else ():
+        mark, quote = f"[{one.marker}]", " ".join(one.quote.split())
+        said = [line.removesuffix(mark).strip() for line in lines if line.endswith(mark)]
+        if not any(quote in line or line in quote for line in said):
+            yield f"the answer does not say quote {mark}"
+    if short := answer.short:
+        quoted = [one for one in answer.citations if one.marker == short.marker]
+        if not any(
+            one.quote[max(short.start - one.start, 0) : short.end - one.start] == short.text
+            for one in quoted
+        ):
+            yield "the words that answer do not stand in their quote"
+
+
+def _unquoted(answer: Answer) -> int:
+    """Lines of an answer of quotes without one, or sentences of a generated one in other words."""
+    if answer.abstained:
+        return 0
+    if answer.mode == "free":
+        return sum(one.support != "quoted" for one in answer.sentences)
+    marks = tuple(f"[{one.marker}]" for one in answer.citations)
+    return sum(bool(line.strip()) and not line.endswith(marks) for line in answer.text.split("\n"))
