@@ -84,7 +84,8 @@ def _page_only(proof: Json, page: bool, draw: random.Random) -> bytes:
     body, mark, data = as_file(proof, page=page).decode().partition(MARK)
     places = [one.span() for one in re.finditer(r"(?<=>)[^<>{}]+(?=</)", body)]
     start, end = draw.choice(places)
-    return (body[:start] + _other(body[start:end], draw) + body[end:] + mark + data).encode()
+    other: str = _other(body[start:end], draw)
+    return (body[:start] + other + body[end:] + mark + data).encode()
 
 
 def _json_only(proof: Json, page: bool, draw: random.Random) -> bytes:

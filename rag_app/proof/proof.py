@@ -9,10 +9,11 @@ and what makes it true is in `check_proof.py`, which needs nothing of this progr
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from indexing.errors import InputError, InvalidRequest
 from rag_app.proof.check_proof import END, MARK, show
@@ -20,8 +21,9 @@ from rag_app.surroundings import surroundings
 
 if TYPE_CHECKING:
     from generator.answer import Answer
+    from generator.settings import GeneratorSettings
     from indexing.documents import Document
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.parts import CorpusView
 
 Json = dict[str, Any]
 
@@ -30,6 +32,20 @@ SCRIPT = Path(__file__).with_name("check_proof.py")
 HEAD = Path(__file__).with_name("head.html")
 FIRST = ("question", "answer", "citations", "closest", "short", "made", "context")
 _FIRST_OF_QUOTE = ("marker", "title", "place", "speaker", "time", "day", "before", "quote", "after")
+
+
+class Answering(Protocol):
+    """A corpus, as far as a proof needs it."""
+
+    @property
+    def generator_settings(self) -> GeneratorSettings:
+        """How it answers."""
+
+    def document(self, name: str) -> Document:
+        """One of its documents, by id."""
+
+    def reading(self) -> AbstractContextManager[CorpusView]:
+        """All of it at one moment."""
 
 
 def refuse_ending(path: Path) -> None:
@@ -42,7 +58,7 @@ def refuse_ending(path: Path) -> None:
         raise InvalidRequest(f"{path}: a proof ends in .html or .json; give it such a name")
 
 
-def write_proof(corpus: Corpus, answer: Answer, path: Path) -> None:
+def write_proof(corpus: Answering, answer: Answer, path: Path) -> None:
     """Write an answer with its evidence to a file, a page or JSON by its ending.
 
     Args:
@@ -74,7 +90,7 @@ def as_file(proof: Json, *, page: bool) -> bytes:
     return data.encode(errors="replace")
 
 
-def proof_of(corpus: Corpus, answer: Answer) -> Json:
+def proof_of(corpus: Answering, answer: Answer) -> Json:
     """An answer with its evidence as plain values; files by their names, without folders.
 
     Raises:
@@ -124,7 +140,7 @@ def _document(document: Document) -> Json:
     }
 
 
-def _models(corpus: Corpus) -> Json:
+def _models(corpus: Answering) -> Json:
     """Which program and models answer here; the language model is said by the answer."""
     from generator.model_digest import models_digest
     from rag_app import __version__
