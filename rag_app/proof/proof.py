@@ -142,14 +142,15 @@ def _document(document: Document) -> Json:
 
 def _models(corpus: Answering) -> Json:
     """Which program and models answer here; the language model is said by the answer."""
+    from importlib.metadata import version
+
     from generator.model_digest import models_digest
-    from rag_app import __version__
 
     with corpus.reading() as now:
         fingerprint = now.store.fingerprint()
     assert fingerprint is not None, "an answer has been made"
     digest = models_digest(fingerprint, corpus.generator_settings.parts)
-    return {"rag-app": __version__, "digest": digest, "encoder": fingerprint.as_dict()}
+    return {"rag-app": version("rag-app"), "digest": digest, "encoder": fingerprint.as_dict()}
 
 
 def _known(values: Json) -> Json:
