@@ -33,6 +33,7 @@ NAMES = (
     "folders",
     "latest-word",
     "register",
+    "aliases",
     "pdf-text",
     "ocr",
     "batch-throughput",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from generator.answer import Citation
 from indexing.documents import Document, Hit
+from indexing.text.aliases import NO_ALIASES, Aliases
 from indexing.text.language import language_of
 from indexing.text.sentences import sentences
 from indexing.text.tables import Columns, is_row, labelled, table_columns
@@ -53,6 +54,7 @@ class Sentence:
         speaker: Who says it.
         time: Seconds from the start of the recording.
         columns: Of a row that does not say them, the names of its table's columns.
+        aliases: Other spellings that stand in it, to be read as their names; of rows none.
     """
 
     document: Document
@@ -63,6 +65,7 @@ class Sentence:
     speaker: str | None = None
     time: float | None = None
     columns: tuple[str, ...] = ()
+    aliases: Aliases = NO_ALIASES
 
     @property
     def text(self) -> str:
@@ -72,13 +75,22 @@ class Sentence:
     @property
     def read(self) -> str:
         """What is read and compared: the sentence, of a row with the names of its columns."""
-        return labelled(self.text, self.columns)[0] if self.columns else self.text
+        return self._read[0]
+
+    @property
+    def _read(self) -> tuple[str, Sequence[int]]:
+        """What is read, and of each of its characters which one of the text it is."""
+        if self.columns:
+            return labelled(self.text, self.columns)
+        return (
+            self.aliases.renamed(self.text) if self.aliases else (self.text, range(len(self.text)))
+        )
 
     def places(self, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         """Where spans of `read` stand in the document; a column's name, where its cell begins."""
-        if not self.columns:
+        if not self.columns and not self.aliases:
             return [(self.start + first, self.start + last) for first, last in spans]
-        origins = labelled(self.text, self.columns)[1]
+        origins = self._read[1]
         return [
             (self.start + origins[first], self.start + origins[last - 1] + 1)
             for first, last in spans
@@ -157,8 +169,13 @@ def gather_evidence(hits: Sequence[Hit], lookup: Lookup, *, speaker: str | None 
     return Evidence(tuple(passages), tuple(whole), speaker)
 
 
-def evidence_sentences(spans: Iterable[Span]) -> list[Sentence]:
-    """Every sentence of the spans once, span by span, each in reading order."""
+def evidence_sentences(spans: Iterable[Span], aliases: Aliases = NO_ALIASES) -> list[Sentence]:
+    """Every sentence of the spans once, span by span, each in reading order.
+
+    Args:
+        spans: Stretches of documents.
+        aliases: Spellings that are read as names.
+    """
     by_place: dict[tuple[str, int, int], Sentence] = {}
     for span in spans:
         document = span.document
@@ -166,6 +183,8 @@ def evidence_sentences(spans: Iterable[Span]) -> list[Sentence]:
         for start, end, utterance_start in _utterances(span):
             for first, last in sentences(document.text, start, end, language):
                 sentence = _sentence(span, first, last, utterance_start)
+                if aliases and aliases.spelled([sentence.text]):
+                    sentence = replace(sentence, aliases=aliases)
                 if is_row(sentence.text):
                     sentence = _with_columns(sentence, table_columns(document.text))
                 by_place.setdefault((document.id, first, last), sentence)

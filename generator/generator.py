@@ -218,7 +218,7 @@ class Generator:
         """
         draft = Draft(request, self._mode(request), retrieval.seconds)
         evidence = self._evidence(draft, retrieval)
-        sentences = evidence_sentences(evidence.best(self.settings.passages))
+        sentences = evidence_sentences(evidence.best(self.settings.passages), request.aliases)
         features = self._features(draft, sentences)
         draft.probability = answer_probability(features)
         if not sentences or draft.probability < self._abstain_below(request):
@@ -249,7 +249,7 @@ class Generator:
         """
         draft = Draft(request, AnswerMode("quote", "as asked"), retrieval.seconds)
         evidence = self._evidence(draft, retrieval)
-        sentences = evidence_sentences(evidence.best(self.settings.passages))
+        sentences = evidence_sentences(evidence.best(self.settings.passages), request.aliases)
         kept = [each for each in sentences if without is None or not without(each)]
         return answer_probability(self._features(draft, kept))
 
@@ -399,7 +399,8 @@ class Generator:
         else:
             evidence = Evidence(evidence.best(), evidence.whole)
         if speaker := draft.request.where.speaker:
-            draft.made["shown"] = f"of the passages, what {speaker} says"
+            who = speaker.replace("|", " or ")
+            draft.made["shown"] = f"of the passages, what {who} says"
         self._note_model(draft, model)
         draft.made["temperature"] = str(self.settings.sampling)
         draft.made["decoding"] = draft.decoding = decoding

@@ -15,6 +15,7 @@ from generator.prompt.pictures import PictureLookup
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
+from indexing.text.aliases import NO_ALIASES, Aliases
 
 EVIDENCE_DOCUMENTS = 5
 """Documents that evidence is taken from, unless a request says otherwise."""
@@ -41,6 +42,7 @@ class AskRequest:
         form: In what form it is given, a key of `FORMS`.
         subject: The question without the documents that it names, misspelled words corrected; ""
             for itself.
+        aliases: Other spellings of names, which the corpus puts in: they are read as the names.
         abstain: Whether evidence below the threshold is answered by "The documents do not say."
         query: The standalone question: its subject, the question in a long message, or completed
             from the history where it leans on it ("And who disagreed?"). This is what is searched
@@ -63,6 +65,7 @@ class AskRequest:
     length: Length = "usual"
     form: Form = "usual"
     subject: str = ""
+    aliases: Aliases = NO_ALIASES
     query: str = field(init=False)
 
     def __post_init__(self) -> None:

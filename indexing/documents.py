@@ -279,8 +279,9 @@ class Document:
 
 
 def is_named(speaker: str, name: str) -> bool:
-    """Whether a speaker's name holds these words, in any case."""
-    return name.casefold() in speaker.casefold()
+    """Whether a speaker's name holds these words, or any of those that "|" parts, in any case."""
+    parts = list(filter(None, name.split("|"))) or [name]
+    return any(one.casefold() in speaker.casefold() for one in parts)
 
 
 def renamed(utterances: Iterable[Utterance], names: Mapping[str, str]) -> tuple[Utterance, ...]:

@@ -38,13 +38,13 @@ class Filter:
     Attributes:
         documents: Ids or titles of documents.
         path: A pattern such as "*/minutes/*.vtt" for the whole path, or for the end of it.
-        speaker: Part of a speaker's name, in any case: passages in which they speak, and of these
-            what they say.
+        speaker: Part of a speaker's name, in any case, or several that "|" parts, for any of them:
+            passages in which they speak, and of these what they say.
         collections: Names of collections; what is in none of them is not there.
         since: A day, month or year ("2026-03-14", "2026-03", "2026"): documents of that time and
             later. Those without a date are left out.
         until: The same: documents of that time and earlier.
-        participants: Parts of names, in any case: documents in which all of them take part,
+        participants: Parts of names, the same: documents in which all of them take part,
             whether they speak or are listed.
 
     Raises:
@@ -104,7 +104,8 @@ class Filter:
         if not self.participants:
             return True
         names = [name.casefold() for name in people]
-        return all(any(one.casefold() in name for name in names) for one in self.participants)
+        parts = [list(filter(None, one.casefold().split("|"))) for one in self.participants]
+        return all(any(part in name for part in one for name in names) for one in parts)
 
     def occasion_in_words(self) -> str:
         """The limits of dates and participants, as "since 2026-03, with Ada Park"."""
@@ -117,7 +118,7 @@ class Filter:
                 if value
             ]
         if self.participants:
-            limits.append(f"with {' and '.join(self.participants)}")
+            limits.append(f"with {' and '.join(self.participants).replace('|', ' or ')}")
         return ", ".join(limits)
 
 

@@ -20,9 +20,17 @@ SHOWN = 1000  # characters of a path in a message
 
 CORPUS_FILE = "corpus.sqlite"
 """The file by which the folder of a corpus is known."""
+ALIAS_FILE = "aliases.json"
+"""The file in it that holds names with their other spellings."""
 
 _LOCKS = frozenset({"write.lock", "write.lock.holder", "write.tickets", "index.lock"})
-OF_A_CORPUS = _LOCKS | {CORPUS_FILE, f"{CORPUS_FILE}-shm", f"{CORPUS_FILE}-wal", "uploads"}
+OF_A_CORPUS = _LOCKS | {
+    ALIAS_FILE,
+    CORPUS_FILE,
+    f"{CORPUS_FILE}-shm",
+    f"{CORPUS_FILE}-wal",
+    "uploads",
+}
 """What the folder of a corpus shows beside hidden names; its uploads are in the corpus already."""
 
 _GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP))

@@ -127,7 +127,7 @@ class Spelling:
             return None
         if found.slip == _ANOTHER and len(word) <= _SHORT:
             return None
-        usual = max(_frequency(word, language) for language in {*asked, *self._languages})
+        usual = max(frequency(word, language) for language in {*asked, *self._languages})
         if usual > _RARE or (usual and (found.edits > 1 or found.slip == _ANOTHER)):
             return None
         return found.text
@@ -242,7 +242,7 @@ def _passages_of(part: Part, rows: list[int] | None) -> npt.NDArray[np.bool_] | 
     return among if live is None else among & live
 
 
-def _frequency(word: str, language: str) -> float:
+def frequency(word: str, language: str) -> float:
     """The share of a word in running text; 0 where the dictionary does not have it."""
     dictionary = _dictionary(language)
     return float(dictionary.word_usage_frequency(word)) if dictionary else 0.0

@@ -74,6 +74,7 @@ ELSEWHERE = {
     "collections": "rag_app.cli.documents.collections",
     "ratings": "rag_app.cli.ratings",
     "models": "rag_app.cli.models",
+    "aliases": "rag_app.cli.documents.aliases",
     "speakers": "rag_app.cli.documents.speakers",
     "cluster": "rag_app.cli.cluster",
     "check": "rag_app.cli.check",
@@ -92,7 +93,7 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The order in which people need them."""
         first = ["index", "search", "ask", "list", "show", "overview", "register", "similar"]
-        first += ["remove", "collections", "speakers", "info"]
+        first += ["remove", "collections", "speakers", "aliases", "info"]
         return [*first, *(name for name in ELSEWHERE if name not in first)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -20,6 +20,7 @@ from indexing.store.collections import DEFAULT
 from indexing.store.database import Synchronous
 from indexing.store.store import Store
 from indexing.store.view import DocumentEntry
+from rag_app.corpus.contents.aliases import CorpusAliases
 from rag_app.corpus.contents.collections import CorpusCollections
 from rag_app.corpus.contents.documents import CorpusDocuments
 from rag_app.corpus.contents.info import CorpusInfo, corpus_info
@@ -150,7 +151,9 @@ class Corpus:
         self._maintenance = Maintenance(
             self.folder, self._stores, self._indexes, self._models, self._ingestion
         )
-        self._search = Search(self._stores, self._indexes, self._models, missing_shards)
+        self._search = Search(
+            self._stores, self._indexes, self._models, missing_shards, self.folder
+        )
         self._answering = QuestionAnswering(
             self._stores, self._search, self._models, workers=workers, notify=notify
         )
@@ -297,6 +300,11 @@ class Corpus:
     def speakers(self) -> CorpusSpeakers:
         """The speakers in the documents: list, rename and merge them."""
         return CorpusSpeakers(self._stores, self._indexes, self._scope)
+
+    @property
+    def aliases(self) -> CorpusAliases:
+        """Names with their other spellings: list, add, remove and propose them."""
+        return CorpusAliases(self.folder, self._stores, self._scope)
 
     @property
     def revision(self) -> str:

@@ -13,6 +13,7 @@ from generator.request import AskRequest, Retrieval
 from indexing.documents import Document
 from indexing.errors import InvalidRequest
 from indexing.filter import Scope
+from rag_app.corpus.contents.aliases import in_any_spelling
 from rag_app.corpus.models import Models
 from rag_app.corpus.search import Moment, Search
 from rag_app.corpus.stores import Stores
@@ -166,6 +167,9 @@ class QuestionAnswering:
             to_quote: Whether evidence is wanted where the answer is computed, too.
         """
         started = time.perf_counter()
+        if aliases := self.search.aliases:
+            where = in_any_spelling(request.where, aliases)
+            request = replace(request, aliases=aliases, where=where)
 
         def read(moment: Moment) -> list[_Found]:
             limited = moment.store.limited(request.where, scope)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from generator.request import AskRequest, Retrieval
@@ -13,6 +14,8 @@ from indexing.errors import InvalidRequest, ShardLost
 from indexing.filter import Filter, Scope
 from indexing.store.store import Store
 from indexing.store.view import StoreView
+from indexing.text.aliases import Aliases
+from rag_app.corpus.contents.aliases import in_any_spelling, read_aliases
 from rag_app.corpus.contents.documents import document_named
 from rag_app.corpus.indexes import Indexes
 from rag_app.corpus.models import Models
@@ -83,15 +86,23 @@ class Search:
         indexes: What is derived from them.
         models: What encodes queries.
         missing_shards: What becomes of a question when a shard is lost.
+        folder: Of the corpus.
     """
 
     stores: Stores
     indexes: Indexes
     models: Models
     missing_shards: MissingShards
+    folder: Path
+
+    @property
+    def aliases(self) -> Aliases:
+        """Names with their other spellings, as they are now."""
+        return read_aliases(self.folder)
 
     def hits(self, request: SearchRequest, scope: Scope) -> list[Hit]:
         """The best documents; it fails where a shard is lost."""
+        request = self._spelled(request)
         with self.indexes.parts(request.where, scope) as parts:
             return self._hits(parts, request)
 
@@ -99,6 +110,7 @@ class Search:
         """The best documents, and which lost shards were left out, if they may be."""
         from rag_app.corpus.shards.missing import PartialHits
 
+        request = self._spelled(request)
         with self._moment(request.where, scope) as moment:
             hits = self._hits(moment.parts, request)
             return PartialHits(hits, _ledger_of_lost(moment, request.where, scope))
@@ -130,7 +142,8 @@ class Search:
         Beside them a line of the ledger for each lost shard that was left out.
         """
         parts, where = moment.parts, request.where
-        hits = self._hits(parts, SearchRequest(request.query, request.k, EVIDENCE_PASSAGES, where))
+        query = request.aliases.expanded(request.query)
+        hits = self._hits(parts, SearchRequest(query, request.k, EVIDENCE_PASSAGES, where))
         documents = {hit.document: parts.document(hit.document) for hit in hits}
 
         def picture(document: str, key: str) -> bytes:
@@ -171,6 +184,13 @@ class Search:
         if self.indexes.manifest is not None:
             return None
         return Spelling(store, self.indexes.snapshot(self.stores.connection()))
+
+    def _spelled(self, request: SearchRequest) -> SearchRequest:
+        """A search with the other spellings of its names."""
+        if not (aliases := self.aliases):
+            return request
+        query = aliases.expanded(aliases.named(request.query))
+        return replace(request, query=query, where=in_any_spelling(request.where, aliases))
 
     def _hits(self, parts: CorpusParts | RemoteShards, request: SearchRequest) -> list[Hit]:
         from retriever.fusion import RANKINGS

@@ -120,12 +120,15 @@ def mentions(phrase: str, target: Target, store: StoreView) -> Iterator[Mentions
         if target.spoken and identity.id not in transcripts:
             continue
         language = language_of(text)
-        if not _expression(phrase, language).search(text):
+        phrases = [
+            one for one in target.phrases or (phrase,) if _expression(one, language).search(text)
+        ]
+        if not phrases:
             continue
         document = store.document(identity.id)
-        offsets = tuple(_offsets(phrase, language, document))
+        offsets = {at for one in phrases for at in _offsets(one, language, document)}
         if offsets:
-            yield Mentions(document, offsets)
+            yield Mentions(document, tuple(sorted(offsets)))
 
 
 @lru_cache(maxsize=64)

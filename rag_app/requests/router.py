@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -142,14 +142,21 @@ class Route:
         everywhere = self.everywhere and replace(self.everywhere, corrections=corrections)
         return replace(self, corrections=corrections, everywhere=everywhere)
 
+    def _spelled(self, quotes: Iterable[str]) -> Route:
+        """The same with what is read as a name in the quotes of its answer."""
+        found = (Correction(*pair) for pair in self.request.aliases.spelled(quotes).items())
+        return replace(self, corrections=tuple(dict.fromkeys((*self.corrections, *found))))
+
     def events(self, seconds: float) -> Iterator[Event]:
         """The events of a computed answer, which took so long."""
-        target = replace(self.target, read_as=self.read_as)
+        quoted = [line.quote.text for line in self.lines or () if line.quote]
+        target = replace(self.target, read_as=self._spelled(quoted).read_as)
         return events(self.request, target, self.lines or (), seconds, abstained=self.abstains)
 
     def marked(self, event: AnswerReady) -> AnswerReady:
         """The last event of an answer that was looked up, with how the question was read."""
-        answer = replace(event.answer, kind=self.target.kind, read_as=self.read_as)
+        read_as = self._spelled([one.quote for one in event.answer.citations]).read_as
+        answer = replace(event.answer, kind=self.target.kind, read_as=read_as)
         return AnswerReady(answer)
 
 
@@ -173,16 +180,22 @@ class Router:
             spelling: Of its documents; None where misspelled words stay as they are.
         """
         catalogue = self._catalogue(store)
-        corrections: tuple[Correction, ...] = ()
+        aliases = request.aliases
+        text = aliases.named(request.question)
+        spelled = aliases.spelled([request.question]).items()
+        corrections = tuple(Correction(*pair) for pair in spelled)
         if spelling and request.read_as != "question":
-            names = (word for entry in catalogue.entries.values() for word in words(entry.title))
-            text, corrections = spelling.corrected(request.question, known=frozenset(names))
-            request = replace(request, subject=text) if corrections else request
+            names = {word for entry in catalogue.entries.values() for word in words(entry.title)}
+            names |= {word for one in aliases.of(text) for word in words(one.name)}
+            text, misspelled = spelling.corrected(text, known=frozenset(names))
+            corrections += misspelled
+        request = replace(request, subject=text) if corrections else request
         base = route(request, catalogue).corrected(corrections)
         kind = KINDS.get(base.target.kind)
         if kind is None:
             return base
-        lines = tuple(kind.lines(base.target, store))
+        target = replace(base.target, phrases=aliases.variants(base.target.phrase))
+        lines = tuple(kind.lines(target, store))
         if not lines:  # there is nothing to list: looked up after all
             looked_up = _as_question(base.request, base.request.subject, catalogue)
             return replace(looked_up, limits=base.limits, corrections=corrections)

@@ -49,6 +49,7 @@ class Target:
         documents: The documents it is about; none for all.
         spoken: Whether it is about transcripts only.
         phrase: The words whose mentions it asks for.
+        phrases: The same in all spellings; none for itself.
         literal: Whether it asks for these very words, so that "nowhere" is an answer too.
         language: In which language it asks, a key of `WORDINGS`.
         person: Whose actions it asks for; "" for everybody's.
@@ -64,6 +65,7 @@ class Target:
     language: str = ENGLISH
     person: str = ""
     states: tuple[State, ...] = ()
+    phrases: tuple[str, ...] = ()
 
     @property
     def wording(self) -> Wording:

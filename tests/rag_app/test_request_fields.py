@@ -101,7 +101,7 @@ def test_defaults_are_those_of_the_requests() -> None:
 
 
 def test_nothing_of_a_request_is_missing() -> None:
-    own = {"question", "query", "subject", "abstain", "where"}
+    own = {"question", "query", "subject", "abstain", "where", "aliases"}
     named = {one.name for one in fields_of("Python", "ask")}
     assert {one.name for one in fields(AskRequest)} - own == named - set(FILTER_FIELDS)
     assert {one.name for one in fields(Filter)} == set(FILTER_FIELDS)

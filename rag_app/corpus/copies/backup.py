@@ -16,6 +16,7 @@ from pathlib import Path
 from indexing.errors import CorpusDamaged, CorpusError, InvalidRequest
 from indexing.store.database import Database, exists, make_folder, swap
 from indexing.store.store import FILE_NAME, Store
+from indexing.walk import ALIAS_FILE
 from rag_app.corpus.copies.archive import BLOCK, Archive, reading, safe_name, writing
 
 FORMAT = 1
@@ -173,7 +174,9 @@ def _about(archive: Archive) -> Backup:
 
 
 def _beside(folder: Path) -> Iterator[str]:
-    """Names of conversations and uploads; half-written ones have a hidden name."""
+    """Names of conversations, uploads and aliases; half-written ones have a hidden name."""
+    if (folder / ALIAS_FILE).is_file():
+        yield ALIAS_FILE
     for each in BESIDE:
         for file in sorted((folder / each).rglob("*")):
             name = file.relative_to(folder).as_posix()
