@@ -21,7 +21,7 @@ import click
 
 from indexing.documents import Document
 from indexing.files import FileReader, document
-from indexing.text.language import LANGUAGES
+from indexing.text.language import ENGLISH
 from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.corpus import Corpus
 from rag_app.progress import track
@@ -64,8 +64,8 @@ class Outcome:
         clean: Of the documents as they are.
         misheard: Of the copies, misspelled words of questions corrected as always.
         aliases: Of the copies, with all aliases that are true.
-        proposed: Of the copies, with the proposals that are true.
-        right: Proposals that are true.
+        proposed: Of the copies, with the proposals that are right.
+        right: Proposals of two spellings of one name.
         wrong: Others, as "spelling: name".
         words: Words of the documents as they are that the aliases would read as names.
     """
@@ -100,14 +100,13 @@ def misheard(name: str, draw: random.Random, known: set[str]) -> str:
                 at, a, b = draw.choice(places)
                 text = text[:at] + b + text[at + len(a) :]
         heard = text.capitalize()
-        ordinary = any(frequency(text, language) for language in LANGUAGES)
-        if heard != name and len(text) > 2 and text not in known and not ordinary:
+        if heard != name and len(text) > 2 and not {text} & known and not frequency(text, ENGLISH):
             return heard
     return name
 
 
-def measure(seed: int) -> Outcome:
-    """Misspell, index, and ask."""
+def measure(seed: int, most: int | None = None) -> Outcome:
+    """Misspell, index, and ask so many questions at most."""
     draw = random.Random(seed)
     whole = list(_documents())
     lines = (SAMPLES / name for name in ("questions.jsonl", "questions-2.jsonl"))
@@ -123,6 +122,7 @@ def measure(seed: int) -> Outcome:
     ]
     by_file = {Path(one.path).name: spelled for one, spelled in zip(whole, maps, strict=True)}
     asked = [one for one in asked if any(re.search(rf"\b{n}\b", one["question"]) for n in names)]
+    asked = asked if most is None else draw.sample(asked, min(most, len(asked)))
     true = {(heard, name) for each in maps for name, heard in each.items() if heard != name}
     copies = [_copy(one, spelled) for one, spelled in zip(whole, maps, strict=True)]
     with TemporaryDirectory() as folder:
@@ -133,8 +133,11 @@ def measure(seed: int) -> Outcome:
             corpus.add_documents(copies)
             before = _shares(corpus, asked, by_file, "misheard")
             found = corpus.aliases.propose(most=200)
-            good = [one for one in found if (one.spelling, one.name) in true]
-            proposed = _with(corpus, [(one.name, one.spelling) for one in good], asked, by_file)
+            good = [one for one in found if _of_one(one.name, one.spelling, true)]
+            groups = _groups([(one.name, one.spelling) for one in good])
+            proposed = _with(corpus, groups, asked, by_file)
+            for one in corpus.aliases.all().entries:
+                corpus.aliases.remove(one.name)
             after = _with(corpus, [(name, heard) for heard, name in true], asked, by_file)
             spelled = corpus.aliases.all().spelled(one.text for one in whole)
     return Outcome(
@@ -157,6 +160,21 @@ def _with(
     for name, heard in sorted(pairs):
         corpus.aliases.add(name, heard)
     return _shares(corpus, asked, by_file, "aliases")
+
+
+def _of_one(name: str, spelling: str, true: set[tuple[str, str]]) -> bool:
+    """Whether two spellings are of one name, as it was written or heard."""
+    owner = dict(true)
+    return owner.get(name, name) == owner.get(spelling, spelling)
+
+
+def _groups(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Pairs of which no name is a spelling: those of one name come together under the first."""
+    first: dict[str, str] = {}
+    for name, spelling in pairs:
+        a, b = first.setdefault(name, name), first.setdefault(spelling, spelling)
+        first = {word: a if of == b else of for word, of in first.items()}
+    return [(of, word) for word, of in first.items() if word != of]
 
 
 def _documents() -> Iterator[Document]:
@@ -203,10 +221,11 @@ def _touched(path: str, gold: str, texts: Sequence[tuple[str, str]]) -> bool:
 
 @click.command()
 @click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--questions", type=click.IntRange(min=1), help="At most, drawn by the seed.")
 @with_json
-def command(seed: int, as_json: bool) -> None:
+def command(seed: int, questions: int | None, as_json: bool) -> None:
     """Recall of evidence with misheard names, without aliases and with them."""
-    done = measure(seed)
+    done = measure(seed, questions)
 
     def show() -> None:
         click.echo(f"{done.questions} questions, {done.names} names, {done.spellings} spellings")

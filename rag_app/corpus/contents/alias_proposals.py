@@ -17,7 +17,7 @@ from math import sqrt
 
 from indexing.documents import Document
 from indexing.text.aliases import Aliases
-from indexing.text.language import LANGUAGES, language_of
+from indexing.text.language import ENGLISH, LANGUAGES, language_of
 from retriever.spelling import frequency
 
 _NAME = re.compile(r"(?<=[\w,;:] )[A-Z][^\W\d_]{2,}(?![\w])")
@@ -79,12 +79,14 @@ def proposals(documents: Iterable[Document], known: Aliases) -> list[Proposal]:
     from rapidfuzz import process
     from rapidfuzz.distance import OSA
 
-    seen, small = _seen(documents)
+    seen, small, languages = _seen(documents)
     taken = {*known.names}
     words = [one for one in seen if one.lower() not in small]
-    others = [one for one in words if one not in taken and not _is_ordinary(one)]
+    others = {one for one in words if one not in taken}
+    for language in sorted(languages):  # one dictionary at a time: they are large
+        others = {one for one in others if frequency(one.lower(), language) <= _ORDINARY}
     found = []
-    for other in others:
+    for other in sorted(others):
         nearest = process.extract(
             _sound(other), [_sound(one) for one in words],
             scorer=OSA.normalized_similarity, score_cutoff=_ALIKE, limit=12,
@@ -114,12 +116,14 @@ def _proposal(
     return Proposal(name, other, round(sound, 3), round(_cosine(a, b), 3), a.quote, b.quote)
 
 
-def _seen(documents: Iterable[Document]) -> tuple[dict[str, _Seen], set[str]]:
-    """Names by how they are spelled, and all words that are written without a capital."""
+def _seen(documents: Iterable[Document]) -> tuple[dict[str, _Seen], set[str], set[str]]:
+    """Names by how they are spelled, all words written without a capital, and the languages."""
     seen: dict[str, _Seen] = {}
     small: set[str] = set()
+    languages = {ENGLISH}
     for document in documents:
         text = document.text
+        languages.add(language_of(text))
         language = LANGUAGES[language_of(text)]
         small.update(one for one in _WORD.findall(text) if one.islower())
         speakers = {word for name in document.speakers for word in _WORD.findall(name)}
@@ -149,11 +153,7 @@ def _seen(documents: Iterable[Document]) -> tuple[dict[str, _Seen], set[str]]:
                     for each in map(str.lower, _WORD.findall(beside))
                     if each not in language.stop_words
                 )
-    return seen, small
-
-
-def _is_ordinary(word: str) -> bool:
-    return any(frequency(word.lower(), each) > _ORDINARY for each in LANGUAGES)
+    return seen, small, languages
 
 
 def _sound(word: str) -> str:
