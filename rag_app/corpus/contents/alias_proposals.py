@@ -24,7 +24,8 @@ _NAME = re.compile(r"(?<=[\w,;:] )[A-Z][^\W\d_]{2,}(?![\w])")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _ORDINARY = 1.5e-7  # share of running text above which a word is no misspelled name
 _AROUND = 120  # characters on each side that tell what a name stands beside
-_ALIKE = 0.62  # sound below which two are not proposed
+_ALIKE = 0.62  # sound below which two are not compared further
+_LIKELY = 0.8  # sound and a third of the context, below which two are not proposed
 _SOUNDS = (
     ("ph", "f"), ("gh", "g"), ("ck", "k"), ("sch", "s"), ("sh", "s"), ("ch", "k"), ("th", "t"),
     ("qu", "k"), ("x", "ks"), ("c", "k"), ("q", "k"), ("z", "s"), ("v", "f"), ("w", "f"),
@@ -95,7 +96,7 @@ def proposals(documents: Iterable[Document], known: Aliases) -> list[Proposal]:
             name = words[at]
             written = OSA.normalized_similarity(name.lower(), other.lower())
             pair = _proposal(name, other, max(heard * 0.9, written), seen, taken)
-            found += [pair] if pair else []
+            found += [pair] if pair and pair.sound + pair.context / 3 >= _LIKELY else []
     found.sort(key=lambda one: (-(one.sound + one.context), one.name, one.spelling))
     best: dict[str, Proposal] = {}
     for one in found:  # each spelling is proposed once, for its likeliest name
