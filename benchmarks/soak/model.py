@@ -38,9 +38,21 @@ class ModelProcess:
         self._port = self._process.stdout.readline().strip()
         self.up.set()
 
-    def kill(self) -> None:
+    def follow(self, share: float) -> None:
+        """Kill it or start it, so that it is dead for a tenth of each tenth of a measurement.
+
+        Args:
+            share: Of the measurement that is over.
+        """
+        dead = 0.5 < 10 * share % 1 < 0.6
+        if dead and self.up.is_set():
+            self.kills += 1
+            self.end()
+        elif not dead and not self.up.is_set():
+            self.start()
+
+    def end(self) -> None:
         """Kill it, whatever it is doing."""
         self.up.clear()
-        self.kills += 1
         self._process.kill()
         self._process.communicate()

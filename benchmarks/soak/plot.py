@@ -35,7 +35,8 @@ class Panel:
         values = [y for each in self.series for _, y in each.points] or [1.0]
         if self.logarithmic:
             least, greatest = max(min(values), 1e-3), max(*values, 1e-2)
-            return 10 ** math.floor(math.log10(least)), 10 ** math.ceil(math.log10(greatest))
+            lower = math.floor(math.log10(least))
+            return 10**lower, 10 ** max(math.ceil(math.log10(greatest)), lower + 1)
         step = _step(max(*values, 1.0))
         return 0.0, step * math.ceil(max(*values, 1.0) / step)
 

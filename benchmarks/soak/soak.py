@@ -1,4 +1,4 @@
-"""An hour of eight users: what the server holds, how long they wait, and that nothing is lost."""
+"""An hour of twelve users: what the server holds, how long they wait, and that nothing is lost."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from itertools import chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -28,6 +29,7 @@ from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.corpus import Corpus
 from rag_app.progress import bar
 
+CHECKPOINT = 30  # samples
 SAMPLES = Path(__file__).resolve().parents[2] / "data" / "samples"
 
 Json = dict[str, Any]
@@ -41,7 +43,7 @@ class Plan:
         seconds: How long.
         users: How many.
         think: Mean seconds between two actions of a user.
-        restart: Seconds between two restarts; every second one is a kill.
+        restarts: Seconds at which the server is restarted; every second time it is killed.
         interval: Seconds between two samples.
         seed: Of what the users do.
         word: Characters of the one word that somebody else uploads at the beginning; 0 for none.
@@ -52,7 +54,7 @@ class Plan:
     seconds: float
     users: int
     think: float
-    restart: float
+    restarts: tuple[float, ...]
     interval: float = 10.0
     seed: int = 0
     word: int = 0
@@ -70,6 +72,7 @@ class Course:
         actions: What users did.
         restarts: Seconds at which the server was stopped.
         failures: What went wrong that no restart explains.
+        model_kills: How often the server of the model was killed.
     """
 
     plan: Plan
@@ -77,6 +80,13 @@ class Course:
     actions: tuple[Action, ...]
     restarts: tuple[float, ...]
     failures: tuple[str, ...]
+    model_kills: int = 0
+
+    def life(self) -> list[Sample]:
+        """What the server held between the two restarts that are farthest from each other."""
+        ends = [0.0, *self.restarts, max(self.plan.seconds, self.samples[-1].at + 1)]
+        start, end = max(pairwise(ends), key=lambda life: life[1] - life[0])
+        return [each for each in self.samples if start <= each.at < end]
 
 
 def material() -> Material:
@@ -91,8 +101,20 @@ def documents() -> list[Path]:
     return [each for each in sorted(SAMPLES.iterdir()) if each.suffix != ".jsonl"]
 
 
-def soak(folder: Path, plan: Plan, files: Sequence[Path]) -> Course:
-    """Serve some files to users for a while, and look at what is there in the end."""
+def soak(
+    folder: Path,
+    plan: Plan,
+    files: Sequence[Path],
+    checkpoint: Callable[[Course], None] = lambda _: None,
+) -> Course:
+    """Serve some files to users for a while, and look at what is there in the end.
+
+    Args:
+        folder: For the corpus, and what the server says.
+        plan: What is done.
+        files: What is indexed before.
+        checkpoint: Called with what was measured until then, from time to time.
+    """
     with Corpus(folder / "corpus") as corpus:
         corpus.add(files)
     model = ModelProcess() if plan.model else None
@@ -106,24 +128,34 @@ def soak(folder: Path, plan: Plan, files: Sequence[Path]) -> Course:
     ]
     for user in users:
         user.start()
-    actions = [upload_word(server, plan.word)] if plan.word else []
+    word = [upload_word(server, plan.word)] if plan.word else []
+    samples, restarts = list[Sample](), list[float]()
+
+    def course(lost: Sequence[str] = ()) -> Course:
+        actions = sorted([*word, *chain(*(user.actions[:] for user in users))], key=_start)
+        failed = [f"{each.kind}: {each.note}" for each in actions if each.outcome == "failed"]
+        failures, kills = (*failed, *server.complaints(), *lost), model.kills if model else 0
+        return Course(plan, tuple(samples), tuple(actions), tuple(restarts), failures, kills)
+
     try:
-        samples, restarts = _watch(server, plan, model)
+        _watch(server, plan, model, samples, restarts, lambda: checkpoint(course()))
     finally:
         over.set()
+        server.stop()  # which ends what users still wait for
         for user in users:
             user.join()
+        server.start()
         for login in [credentials(n) for n in range(plan.users)] if plan.logins else [None]:
             with closing(Tab(server.address, login=login)) as tab:
                 tab.watch()
         server.stop()
         if model is not None:
-            model.kill()
-    actions += [each for user in users for each in user.actions]
-    actions.sort(key=lambda each: each.at)
-    failed = [f"{each.kind}: {each.note}" for each in actions if each.outcome == "failed"]
-    failures = (*failed, *server.complaints(), *lost(folder / "corpus", users))
-    return Course(plan, tuple(samples), tuple(actions), tuple(restarts), failures)
+            model.end()
+    return course(lost(folder / "corpus", users))
+
+
+def _start(action: Action) -> float:
+    return action.at
 
 
 def _options(folder: Path, plan: Plan, model: ModelProcess | None) -> list[str]:
@@ -148,36 +180,42 @@ def upload_word(server: Server, characters: int) -> Action:
 
 
 def _watch(
-    server: Server, plan: Plan, model: ModelProcess | None
-) -> tuple[list[Sample], list[float]]:
-    """Take samples, and restart the server from time to time, and its model between."""
-    began, samples, restarts = time.monotonic(), list[Sample](), list[float]()
+    server: Server,
+    plan: Plan,
+    model: ModelProcess | None,
+    samples: list[Sample],
+    restarts: list[float],
+    checkpoint: Callable[[], None],
+) -> None:
+    """Take samples, restart the server at its times, and kill its model ten times."""
+    began, due = time.monotonic(), list(plan.restarts)
     with bar("minutes") as advance:
         while (at := time.monotonic() - began) < plan.seconds:
-            if at > plan.restart * (len(restarts) + 1):
+            if due and at > due[0]:
+                del due[0]
                 restarts.append(round(at, 1))
                 server.stop(kill=len(restarts) % 2 == 0)
                 server.start()
-            if model is not None:  # dead for a tenth of the time between two restarts
-                dead = 0.5 < at % plan.restart / plan.restart < 0.6
-                if dead and model.up.is_set():
-                    model.kill()
-                elif not dead and not model.up.is_set():
-                    model.start()
+            if model is not None:
+                model.follow(at / plan.seconds)
             samples.append(server.sample(time.monotonic() - began))
+            if len(samples) % CHECKPOINT == 0:
+                checkpoint()
             advance(round(at / 60, 1), round(plan.seconds / 60, 1), "")
             time.sleep(plan.interval)
-    return samples, restarts
 
 
 def lost(folder: Path, users: Sequence[User]) -> list[str]:
     """Uploads that the server accepted and that are not there, and removals that did not last."""
     with Corpus(folder) as corpus:
         names = {Path(each.path).name for each in corpus.documents()}
+        collections = {each.name for each in corpus.collections.all()}
         damages = [str(each) for each in corpus.verify().damages]
     lost = [f"{name} is lost" for user in users for name in user.kept if name not in names]
     back = [f"{name} is back" for user in users for name in user.removed if name in names]
-    return [*lost, *back, *damages]
+    made = {user.collection for user in users if user.has_collection}
+    gone = [f"the collection {name} is lost" for name in sorted(made - collections)]
+    return [*lost, *back, *gone, *damages]
 
 
 def report(course: Course) -> Json:
@@ -191,10 +229,11 @@ def report(course: Course) -> Json:
     return {
         "plan": asdict(course.plan),
         "restarts": len(course.restarts),
+        "model kills": course.model_kills,
         "actions": dict(outcomes),
         "failures": list(course.failures),
         "memory MB": {"median": _median(memory), "max": max(memory), "last": memory[-1]},
-        "memory MB by quarter": _quarters(course),
+        "memory MB of the longest life": _quarters(course.life()),
         "reader MB": max(each.reader for each in course.samples),
         "handles": _range([each.handles for each in course.samples]),
         "SQLite handles": _range([each.sqlite for each in course.samples]),
@@ -203,12 +242,19 @@ def report(course: Course) -> Json:
     }
 
 
-def _quarters(course: Course) -> list[float]:
-    """The median memory of each quarter of the time."""
+def _quarters(life: Sequence[Sample]) -> Json:
+    """The memory of each quarter of the time that a server ran, and the last by the first."""
+    start, seconds = life[0].at, max(life[-1].at - life[0].at, 1.0)
     quarters: list[list[float]] = [[], [], [], []]
-    for each in course.samples:
-        quarters[min(int(4 * each.at / course.plan.seconds), 3)].append(each.memory)
-    return [_median(each) if each else 0.0 for each in quarters]
+    for each in life:
+        quarters[min(int(4 * (each.at - start) / seconds), 3)].append(each.memory)
+    medians = [_median(each or [0.0]) for each in quarters]
+    return {
+        "minutes": [round(each / 60, 1) for each in (start, start + seconds)],
+        "median by quarter": medians,
+        "max by quarter": [max(each, default=0.0) for each in quarters],
+        "last by first": round(medians[3] / medians[0], 3) if medians[0] else None,
+    }
 
 
 def _median(values: Sequence[float]) -> float:
@@ -271,12 +317,19 @@ def _one_line(found: re.Match[str]) -> str:
 
 
 @click.command
-@click.option("--minutes", type=click.FloatRange(min=0.1), default=60, show_default=True)
-@click.option("--users", type=click.IntRange(min=0), default=8, show_default=True)
+@click.option("--minutes", type=click.FloatRange(min=0.1), default=65, show_default=True)
+@click.option("--users", type=click.IntRange(min=0), default=12, show_default=True)
 @click.option(
     "--think", type=float, default=30, show_default=True, help="Mean seconds between two actions."
 )
-@click.option("--restart-minutes", type=float, default=10, show_default=True)
+@click.option(
+    "--restart-at",
+    type=float,
+    multiple=True,
+    default=(5, 10, 60),
+    show_default=True,
+    help="Minute of a restart of the server; every second one kills it.",
+)
 @click.option(
     "--word-mb", type=float, default=0.0, show_default=True, help="Upload one word of that size."
 )
@@ -289,7 +342,7 @@ def command(
     minutes: float,
     users: int,
     think: float,
-    restart_minutes: float,
+    restart_at: tuple[float, ...],
     word_mb: float,
     logins: bool,
     model: bool,
@@ -297,19 +350,22 @@ def command(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Let users ask, search, upload and remove while a server is restarted from time to time."""
+    """Let users ask, search, upload and remove while a server is restarted at some minutes."""
     plan = Plan(
         60 * minutes,
         users,
         think,
-        60 * restart_minutes,
+        tuple(60 * each for each in sorted(restart_at)),
+        interval=min(10, 60 * minutes / 200),
         seed=seed,
         word=int(1e6 * word_mb),
         logins=logins,
         model=model,
     )
     with TemporaryDirectory() as folder:
-        course = soak(Path(folder), plan, documents())
+        course = soak(
+            Path(folder), plan, documents(), (lambda now: save(now, out)) if out else lambda _: None
+        )
     if out is not None:
         save(course, out)
     figures = report(course)

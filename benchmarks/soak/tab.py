@@ -77,7 +77,7 @@ class Tab:
         """Close the tab; the server forgets its session."""
         self.http.close()
 
-    def send(self, name: str, values: list[Json], *, value: str | None = None) -> list[Json]:
+    def send(self, name: str, values: list[Json], *, value: Json = None) -> list[Json]:
         """Send an event and wait for its end; the new values of its components.
 
         Args:

@@ -73,6 +73,8 @@ class User(threading.Thread):
         kept: Names of files that the server accepted and that nobody removed.
         removed: Names of those that were removed.
         uncertain: Names of those whose removal the server was stopped at.
+        collection: The name of the one that they make beside the one of their uploads.
+        has_collection: Whether it was made.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class User(threading.Thread):
         self.removed: list[str] = []
         self.uncertain: list[str] = []
         self.files = self.questions = 0
+        self.collection, self.has_collection = f"work of user {number}", False
         self.model, self.has_login = model, has_login
         self._tab: Tab | None = None
         self._browser: object = None
@@ -114,6 +117,7 @@ class User(threading.Thread):
             kinds["generated answer"] = (3, self._ask_model)
         if self.has_login:
             kinds |= {"sharing": (1, self._share), "login": (1, self._log_in_again)}
+            kinds["collection"] = (1, self._collect)
         weights = [weight for weight, _ in kinds.values()]
         while not self.over.wait(min(self.draw.expovariate(1 / self.think), 4 * self.think)):
             kind = self.draw.choices(list(kinds), weights)[0]
@@ -179,6 +183,25 @@ class User(threading.Thread):
         if self.kept:
             tab.send(act, [tab.browser], value=credentials(self.number)[0])
 
+    def _collect(self, tab: Tab) -> None:
+        """Put the own files into a collection, and ask that one alone."""
+        tab.watch()
+        ids = [found[1] for name in self.kept if (found := _listed(name, tab.documents))]
+        tab.browser = tab.send("choose", [tab.browser], value=ids)[0]
+        _, collections, _, notice = tab.send(
+            "make_collection", [tab.browser], value=self.collection
+        )
+        self.has_collection = self.has_collection or f">{self.collection}<" in str(collections)
+        if not self.has_collection:
+            if "cannot be changed" in str(notice):  # while others were added for too long
+                return
+            raise PageFailed(f"{self.collection} is not listed: {notice}")
+        for act, names in (("choose", []), ("choose_collections", [self.collection])):
+            tab.browser = tab.send(act, [tab.browser], value=names)[0]
+        if ids:
+            self._ask(tab)
+        tab.browser = tab.send("choose_collections", [tab.browser], value=[])[0]
+
     def _log_in_again(self, tab: Tab) -> None:
         """Log out, and in again with the next action."""
         tab.log_out()
@@ -228,7 +251,7 @@ class User(threading.Thread):
     def _remove(self, tab: Tab, name: str) -> None:
         """Remove a document."""
         tab.watch()
-        found = re.search(rf'{re.escape(name)}">\s*<label>[^>]*value="(\w+)"', tab.documents)
+        found = _listed(name, tab.documents)
         if found is None:
             raise PageFailed(f"{name} is not listed")
         self.kept.remove(name)
@@ -238,3 +261,8 @@ class User(threading.Thread):
         self.uncertain.remove(name)
         listed = f'{name}">' in tab.documents  # while others were added for too long
         (self.kept if listed else self.removed).append(name)
+
+
+def _listed(name: str, documents: str) -> re.Match[str] | None:
+    """Where a file is in the list of documents; its first group is the document's id."""
+    return re.search(rf'{re.escape(name)}">\s*<label>[^>]*value="(\w+)"', documents)

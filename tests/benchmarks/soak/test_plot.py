@@ -35,6 +35,16 @@ def test_a_logarithmic_scale_has_powers_of_ten() -> None:
     assert panel.share(0) == 0
 
 
+@pytest.mark.parametrize("points", [[], [(0, 1.0)], [(0, 100.0), (1, 100.0)]])
+def test_a_logarithmic_scale_of_nothing_or_of_one_value_is_drawn(
+    points: list[tuple[float, float]],
+) -> None:
+    panel = Panel("Seconds", [Series("search", points)], logarithmic=True)
+    least, greatest = panel.scale()
+    assert 0 < least < greatest
+    ElementTree.fromstring(draw([panel], minutes=10))
+
+
 def test_points_restarts_and_names_are_drawn() -> None:
     panel = Panel(
         "A < B",

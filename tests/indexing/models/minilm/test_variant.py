@@ -5,22 +5,43 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from indexing.errors import MissingDependency
 from indexing.models.files import encoder_weights
 from indexing.models.minilm import variant
-from indexing.models.minilm.variant import changed
+from indexing.models.minilm.variant import Variant, changed
 
 
-def test_two_processes_get_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path))
+def test_a_folder_is_made_once_of_the_packaged_files_and_the_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a few numbers: a whole model is 90 MB, more than some machines have in /tmp."""
+    monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
+    packaged, changes = tmp_path / "packaged", tmp_path / "changes.safetensors"
+    (packaged / "1_Pooling").mkdir(parents=True)
+    (packaged / "1_Pooling" / "config.json").write_text("{}")
+    (packaged / "vocab.txt").write_text("[UNK]\n")
+    save_file({"old": torch.ones(2)}, packaged / "model.safetensors")
+    save_file({"bias": torch.zeros(2, dtype=torch.float16)}, changes)
+    few = Variant(
+        "minilm-few",
+        changes,
+        renamed=lambda weights: {"new": weights["old"]},
+        configure=lambda into: None if (into / "config.json").write_text("{}") else None,
+    )
     told: list[str] = []
-    first = encoder_weights("minilm-rope", notify=told.append)
-    again = encoder_weights("minilm-rope", notify=told.append)
-    assert first == again
-    assert first.source == "packaged"
+    first, again = (few.folder(packaged, revision="1", notify=told.append) for _ in range(2))
+    assert first == again == tmp_path / "cache" / "models" / "minilm-few-1"
     assert len(told) == 1
-    assert "writing minilm-rope once" in told[0]
+    assert "writing minilm-few once" in told[0]
+    files = {str(file.relative_to(first)) for file in first.rglob("*") if file.is_file()}
+    assert files == {"1_Pooling/config.json", "vocab.txt", "config.json", "model.safetensors"}
+    weights = load_file(first / "model.safetensors")
+    assert {name: each.tolist() for name, each in weights.items()} == {
+        "new": [1.0, 1.0],
+        "bias": [0.0, 0.0],
+    }
     assert not list(tmp_path.rglob("*.part"))
 
 
