@@ -39,6 +39,12 @@ if ! "$venv/bin/pip" --version >/dev/null 2>&1; then
     "$python" -m venv --clear "$venv"
 fi
 
+# What is downloaded is larger than some machines' /tmp. From the root, as pip builds elsewhere.
+TMPDIR=$(cd "$venv" && pwd)/tmp
+export TMPDIR
+mkdir -p "$TMPDIR"
+trap 'rm -rf "$TMPDIR"' EXIT
+
 install() {
     if command -v uv >/dev/null 2>&1; then
         uv pip install --python "$venv/bin/python" --constraint constraints.txt "$@"

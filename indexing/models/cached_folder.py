@@ -7,17 +7,22 @@ rename, after its files were flushed to the disk.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from indexing.errors import ModelError
 from indexing.notify import Notify
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 log = logging.getLogger(__name__)
 
@@ -29,14 +34,37 @@ def cached_folder(
 
     Args:
         target: Where it lies; its name says what it was made from.
-        make: Writes into an empty folder. What it raises is passed on, and nothing stays behind.
+        make: Writes into an empty folder. What it raises otherwise is passed on, and nothing stays
+            behind.
         doing: What takes long, for `notify`: "converting model.gguf".
         notify: Told before it is made, and when another process is making it.
-    """
-    from filelock import FileLock
 
+    Raises:
+        ModelError: The disk is full.
+    """
     if target.is_dir():
         return target
+    try:
+        return _made(target, make, doing, notify)
+    except Exception as error:
+        number = _system_error(error)
+        if number not in _NO_ROOM:
+            raise
+        raise ModelError(
+            f"{target}: cannot be written ({os.strerror(number)}); make room there, or name a "
+            "folder with more of it in RAG_APP_CACHE"
+        ) from error
+
+
+def _system_error(error: Exception) -> int:
+    """Its number, also within an error of the library that writes weights; 0 for another error."""
+    within = re.search(r"\(os error (\d+)\)", str(error))
+    return (error.errno if isinstance(error, OSError) else within and int(within[1])) or 0
+
+
+def _made(target: Path, make: Callable[[Path], None], doing: str, notify: Notify | None) -> Path:
+    from filelock import FileLock
+
     target.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(f"{target}.lock")
     if _is_held_elsewhere(lock):

@@ -209,6 +209,10 @@ MESSAGES = (
         "%(name)s is no model on this machine; choose one of the list, or write the whole path of "
         "its folder or .gguf file"
     ),
+    N_(
+        "%(folder)s: cannot be written (%(error)s); make room there, or name a folder with more of "
+        "it in RAG_APP_CACHE"
+    ),
     # Of servers of models.
     N_(
         "%(server)s did not answer in time (%(number)s s); see whether the server is busy or "
