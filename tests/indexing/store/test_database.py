@@ -23,6 +23,7 @@ NOBODY = 65534
 
 READER = """
 import os, sys
+import urllib.parse  # which pathlib of Python 3.13 imports when it is needed
 from pathlib import Path
 from indexing.errors import CorpusError
 from indexing.store.store import Store
