@@ -16,7 +16,7 @@ from typing import IO
 import click
 import psutil
 
-from rag_app.cli.options import gathered
+from rag_app.cli.option_types import gathered
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "data" / "samples"

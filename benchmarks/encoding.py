@@ -32,7 +32,8 @@ from indexing.extension.pcw import windows
 from indexing.files import FileReader
 from indexing.text.chunking import split
 from indexing.walk import Failure, walk
-from rag_app.cli.options import AnyPath, encoder_settings, print_result, with_encoder, with_json
+from rag_app.cli.option_types import AnyPath
+from rag_app.cli.options import print_result, with_encoder, with_json
 from rag_app.progress import track
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class EncodingReport:
     def as_dict(self) -> dict[str, object]:
         """The object that `--json` prints."""
         values = asdict(self)
-        return {"task": "encoding", "recipe": values.pop("fingerprint"), **values}
+        return {"task": "encoding", **values}
 
 
 def evaluate(
@@ -245,10 +246,7 @@ def command(
     documents: int,
     rounds: int,
     checkouts: Mapping[str, Path],
-    encoder: str | None,
-    extension: str | None,
-    max_length: int | None,
-    dtype: str | None,
+    encoder: EncoderSettings | None,
     as_json: bool,
 ) -> None:
     """Tokens encoded per second, beside plain SentenceTransformer.encode or another checkout."""
@@ -257,7 +255,7 @@ def command(
         shown = "\n".join(line for row in rows for line in (*map(_line, row.items()), ""))
         print_result(as_json, {"task": "encoding", "rows": rows}, lambda: click.echo(shown))
         return
-    settings = encoder_settings(encoder, extension, max_length, dtype) or EncoderSettings()
+    settings = encoder or EncoderSettings()
     notify = partial(click.echo, err=True)
     report = evaluate(data, settings, documents=documents, rounds=rounds, notify=notify)
     values = report.as_dict()

@@ -25,7 +25,8 @@ from generator.ms_poe.method import MsPoE
 from indexing.errors import UnsupportedModel
 from indexing.models.files import DEFAULT_GENERATOR, generator_weights
 from indexing.models.loading import loading
-from rag_app.cli.options import numbers, print_result, with_json
+from rag_app.cli.option_types import numbers
+from rag_app.cli.options import print_result, with_json
 from rag_app.laboratory.evaluation.table import grid
 from rag_app.progress import track
 

@@ -29,7 +29,8 @@ from indexing.documents import Document, Passage
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.files import document
 from indexing.store.store import FILE_NAME, Store
-from rag_app.cli.options import numbers, print_result, with_json
+from rag_app.cli.option_types import numbers
+from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.indexes import Indexes
 from rag_app.corpus.segments import Segments
 from rag_app.corpus.shards.shards import copy_segments

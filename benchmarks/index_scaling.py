@@ -36,7 +36,8 @@ from indexing.index.snapshot import Snapshot
 from indexing.index.speakers import Speakers
 from indexing.store.store import Store
 from indexing.text.vocabulary import Lexicon
-from rag_app.cli.options import numbers, print_result, with_json
+from rag_app.cli.option_types import numbers
+from rag_app.cli.options import print_result, with_json
 from rag_app.laboratory.evaluation.table import grid
 from rag_app.progress import track
 from retriever.fusion import RANKINGS

@@ -27,12 +27,11 @@ from indexing.files import document
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from rag_app.cli.options import print_result
-from rag_app.corpus.parts import CorpusParts
 from rag_app.corpus.shards.manifest import Division
+from rag_app.corpus.shards.parts import CorpusParts, SearchRequest
 from rag_app.corpus.shards.shards import Shards
 from rag_app.progress import track
 from retriever.features import Embed
-from retriever.fusion import RANKINGS
 from retriever.query import Query
 from retriever.retriever import Retriever
 
@@ -109,8 +108,7 @@ def _both(
     """Seconds of a question in one piece and in shards, and whether the hits are equal."""
 
     def in_shards() -> list[Hit]:
-        ranking = RANKINGS["default"]
-        return pinned.search(text, k=10, passages=3, where=None, embed=embed, ranking=ranking)
+        return pinned.search(SearchRequest(text, k=10), embed)
 
     def in_one_piece() -> list[Hit]:
         return whole.search(text, k=10, passages=3)

@@ -20,7 +20,7 @@ def main(folder: str, file: str, question: str) -> None:
     print(answer.text, "\n")
     for citation in answer.citations:
         print(f"[{citation.marker}] {citation.title}: {citation.quote!r}")
-    print(f"\n{answer.made['engine']}; first words after {answer.seconds['first']:.1f} s")
+    print(f"\n{answer.configuration['engine']}; first words after {answer.seconds['first']:.1f} s")
 
 
 if __name__ == "__main__":

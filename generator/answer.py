@@ -297,7 +297,7 @@ class Answer:
         model: The language model's name; "" for none.
         decoding: How it decoded over the documents; "" without a language model.
         responsibility: What each passage gave; None where all of them stood in one prompt.
-        made: What was on when it was made, and why, by part: "Ms-PoE", "decoding", ...
+        configuration: What was on when it was made, and why, by part: "Ms-PoE", "decoding", ...
         kind: What the question was read as.
         read_as: The same in plain words; "" for a question of all documents.
     """
@@ -318,7 +318,7 @@ class Answer:
     model: str = ""
     decoding: str = ""
     responsibility: Responsibility | None = None
-    made: dict[str, str] = field(default_factory=dict)
+    configuration: dict[str, str] = field(default_factory=dict)
     kind: Kind = "question"
     read_as: str = ""
 

@@ -1,4 +1,4 @@
-"""The form of an answer: as usual, a list of points, or only the words that answer.
+"""The form of an answer (as usual, a list of points, only the words that answer), and its length.
 
 Quotes stay verbatim: each stands on its line, and can be cut to the words that answer, where such
 words stand out. A language model is told the form in its prompt, and may not keep to it. The
@@ -7,9 +7,11 @@ packaged one was tuned on one prompt, and writes sentences whatever is asked.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 Form = Literal["usual", "list", "words"]
+Length = Literal["short", "usual", "long"]
 
 FORMS: dict[Form, str] = {
     "usual": "",
@@ -24,3 +26,28 @@ QUOTE_A_LINE = "a quote a line"
 WORDS_ONLY = "the words that answer"
 NO_WORDS = "whole quotes, as no words stand out"
 """What became of the form that was asked for, for a person to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLength:
+    """The limits of an answer.
+
+    Attributes:
+        quotes: Most quotes of an answer of quotes.
+        words: Most words of them, give or take 15 %.
+        complete: Whether there are as many as that, not only until one is likely to answer.
+        tokens: Most tokens of a generated answer.
+    """
+
+    quotes: int
+    words: int
+    complete: bool
+    tokens: int
+
+
+LENGTHS: dict[Length, AnswerLength | None] = {
+    "short": AnswerLength(quotes=1, words=40, complete=False, tokens=60),
+    "usual": None,
+    "long": AnswerLength(quotes=10, words=240, complete=True, tokens=500),
+}
+"""By name; None is what the settings say."""

@@ -41,8 +41,9 @@ from generator.answer import (
 from indexing.documents import clock
 from indexing.text.disfluency import without_noise
 
-VERSION = 2
-"""Raised with every change. 1, without a number, has neither `version` nor `time_seconds`."""
+VERSION = 3
+"""Raised with every change. 2 calls the configuration `made`; 1, without a number, has neither
+`version` nor `time_seconds`."""
 
 Value = TypeVar("Value")
 
@@ -164,7 +165,7 @@ class AnswerJson(TypedDict):
     mode: Annotated[Mode, "Verbatim quotes, or a generated answer."]
     model: Annotated[str, "The language model; empty for none."]
     decoding: Annotated[str, "How it decoded over the documents; empty without one."]
-    made: Annotated[dict[str, str], "What was on when it was made, and why, by part."]
+    configuration: Annotated[dict[str, str], "What was on when it was made, and why, by part."]
     kind: Annotated[Kind, "What the question was read as."]
     read_as: Annotated[str, "The same in words; empty for a question of all documents."]
     responsibility: ResponsibilityJson | None
@@ -190,7 +191,7 @@ def as_json(answer: Answer) -> AnswerJson:
         "mode": answer.mode,
         "model": answer.model,
         "decoding": answer.decoding,
-        "made": dict(answer.made),
+        "configuration": dict(answer.configuration),
         "kind": answer.kind,
         "read_as": answer.read_as,
         "responsibility": _responsibility(answer.responsibility),
@@ -252,6 +253,7 @@ def from_json(values: object) -> Answer:
         return _read(
             Answer,
             {
+                "configuration": values.get("made", {}),  # before version 3
                 **values,
                 "text": values["answer"],
                 "citations": tuple(map(_read_citation, values["citations"])),

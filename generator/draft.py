@@ -28,14 +28,14 @@ class Draft:
         search: Seconds that the search took, which count; None where there was none.
 
     Attributes:
-        made: What is on, and why, by part.
+        configuration: What is on, and why, by part.
         probability: That the documents answer; None where nothing says so.
     """
 
     def __init__(self, request: AskRequest, mode: AnswerMode, search: float | None) -> None:
         self.request, self.mode = request, mode.mode
         self.model = self.decoding = ""
-        self.made = {"answer": str(mode)}
+        self.configuration = {"answer": str(mode)}
         self.responsibility: Responsibility | None = None
         self.citations: list[Citation] = []
         self.short: ShortAnswer | None = None
@@ -97,6 +97,6 @@ class Draft:
             mode=self.mode,
             model=self.model,
             decoding=self.decoding,
-            made=self.made,
+            configuration=self.configuration,
             responsibility=self.responsibility,
         )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
@@ -14,78 +14,52 @@ from generator.answer import (
     NOT_SAID,
     Answer,
     AnswerReady,
-    Citation,
     Event,
     EvidenceUnit,
     Mode,
-    Responsibility,
 )
 from generator.answer_form import (
-    AS_ASKED,
-    NO_WORDS,
-    QUOTE_A_LINE,
-    SENTENCES_ONLY,
-    WORDS_ONLY,
+    LENGTHS,
 )
-from generator.answer_length import LENGTHS
 from generator.answer_mode import AnswerMode, usual
-from generator.attribution.citer import Citer
-from generator.attribution.markers import insert_markers
 from generator.attribution.named_verifier import NamedVerifier
 from generator.attribution.verifier import AnyVerifier, shipped_verifier
-from generator.decoding import DECODINGS
-from generator.decoding.base import DecodingRun
-from generator.decoding.concat import concat
-from generator.decoding.server import ask_server
 from generator.draft import Draft
-from generator.engine import describe_engine, load_model
+from generator.engine import load_model
 from generator.evidence import (
     Embed,
     Evidence,
     Sentence,
-    Span,
     evidence_sentences,
     gather_evidence,
 )
-from generator.evidence_budget import choose_budget, passage_tokens
 from generator.extractive.abstention import answer_probability
 from generator.extractive.context.late_chunking import ContextualEncoder
-from generator.extractive.evidence_order import best_stretches
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.fitted import FITTED
 from generator.extractive.latest import with_days
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import (
-    build_citation,
     closest_quotes,
-    format_quote,
     select_quotes,
 )
-from generator.extractive.short_answer import short_answer
+from generator.free_answer import FreeAnswer
 from generator.lm.any_model import AnyModel
 from generator.lm.causal_lm import CausalModel
-from generator.lm.gguf.llama_cpp import LlamaCppModel
 from generator.lm.model_name import needs_internals
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
-from generator.lm.server.openai_server import RemoteModel
 from generator.parts import NO_RERANKER
-from generator.prompt.document_cut import describe_parts
-from generator.prompt.follow_up import Turn
 from generator.prompt.ledger import count_words, ledger
-from generator.prompt.pictures import PictureLookup, describe_figures
+from generator.quoted_answer import quote
 from generator.reader.reading import Reader
 from generator.reader.span_reader import SpanReader
 from generator.request import AskRequest, Retrieval
 from generator.reranking.reranker import load_reranker, reranked
 from generator.scales.cosine_scale import PACKAGED, CosineScale
 from generator.settings import GeneratorSettings
-from indexing.errors import InvalidRequest, MissingDependency
+from indexing.errors import MissingDependency
 from indexing.models.files import PACKAGED_PART
 from indexing.notify import Notify
-
-SURE = 0.5
-"""Probability that the documents answer, from which a model is not told how to say that they do
-not: a small one says so of every third question that they answer."""
 
 R = TypeVar("R")
 
@@ -226,7 +200,8 @@ class Generator:
         elif draft.mode == "quote":
             yield from self._quote(draft, evidence, features)
         else:
-            yield from self._generate(draft, evidence, features, retrieval.picture, stop)
+            free = self._free_answer(request)
+            yield from free.events(draft, evidence, features, retrieval.picture, stop)
         if draft.abstained:
             draft.closest = closest_quotes(features)
         documents = [one.document for one in evidence.whole]
@@ -259,7 +234,7 @@ class Generator:
         evidence = gather_evidence(retrieval.hits, retrieval.document, speaker=speaker)
         if self._reranker is not None:
             evidence = reranked(evidence, draft.request.query, self._reranker.scores)
-            draft.made["reranker"] = self._reranker.described
+            draft.configuration["reranker"] = self._reranker.described
             draft.lap("rerank")
         return evidence
 
@@ -310,13 +285,20 @@ class Generator:
             draft.lap("evidence")
             try:
                 features = replace(features, contextual=contextual(), reading=reading())
-                draft.made["sentences"] = "read with the question, and in context"
+                draft.configuration["sentences"] = "read with the question, and in context"
                 if isinstance(self._reader, SpanReader):
-                    draft.made["reader"] = self._reader.described
+                    draft.configuration["reader"] = self._reader.described
             except MissingDependency as missing:
-                draft.made["sentences"] = f"compared one by one ({missing})"
+                draft.configuration["sentences"] = f"compared one by one ({missing})"
         draft.lap("read")
         return features
+
+    def _free_answer(self, request: AskRequest) -> FreeAnswer:
+        model = self.model  # which is loaded before its positions are known
+        return FreeAnswer(
+            model, self._positions, self.settings, self._embed, self._scale, self._verifier,
+            self._reader, self._unit(request),
+        )  # fmt: skip
 
     def _abstain(self, draft: Draft, evidence: Evidence) -> Iterator[Event]:
         yield draft.context(ledger(evidence.whole, [], count_words))
@@ -329,156 +311,14 @@ class Generator:
         features: SentenceFeatures,
     ) -> Iterator[Event]:
         passages = evidence.best(self.settings.passages)
-        draft.made["Ms-PoE"] = "off (no language model is asked)"
+        draft.configuration["Ms-PoE"] = "off (no language model is asked)"
         if self._unit(draft.request) == "documents":
-            draft.made["shown"] = "passages, as quotes are selected from them; --mode free reads "
-            draft.made["shown"] += "whole documents"
+            draft.configuration["shown"] = (
+                "passages, as quotes are selected from them; --mode free reads whole documents"
+            )
         yield draft.context(ledger(evidence.whole, passages, count_words))
         quotes = select_quotes(features, length=self._length(draft.request))
-        if draft.request.form == "words":
-            yield from self._write_words(draft, features, quotes)
-        else:
-            yield from self._write_quotes(draft, quotes)
-            draft.short = short_answer(features, draft.citations)
-        if not draft.citations:
-            yield draft.text(NOT_SAID)
-        draft.lap("write")
-
-    def _write_quotes(self, draft: Draft, quotes: Iterable[Sentence]) -> Iterator[Event]:
-        """A quote a line, with its marker."""
-        if draft.request.form == "list":
-            draft.made["form"] = QUOTE_A_LINE
-        for marker, sentence in enumerate(quotes, start=1):
-            text = format_quote(sentence, marker)
-            yield draft.text(text if marker == 1 else "\n" + text)
-            draft.citations.append(build_citation(sentence, marker, text))
-
-    def _write_words(
-        self, draft: Draft, features: SentenceFeatures, quotes: Sequence[Sentence]
-    ) -> Iterator[Event]:
-        """The words that answer, cited by their quote; all quotes where no words stand out."""
-        citations = [
-            build_citation(one, marker, format_quote(one, marker))
-            for marker, one in enumerate(quotes, start=1)
-        ]
-        short = short_answer(features, citations)
-        if short is None:
-            draft.made["form"] = NO_WORDS
-            yield from self._write_quotes(draft, quotes)
-            return
-        draft.made["form"] = WORDS_ONLY
-        draft.citations = [replace(citations[short.marker - 1], marker=1)]
-        draft.short = replace(short, marker=1)
-        yield draft.text(f"{' '.join(short.text.split())} [1]")
-
-    def _only_quotes(self, evidence: Evidence, features: SentenceFeatures) -> Evidence:
-        """Evidence that consists of the quotes which would answer by themselves."""
-        quotes = select_quotes(features, length=self.settings.length)
-        spans = (Span(each.document, each.start, each.end, each.score) for each in quotes)
-        return Evidence(tuple(spans), evidence.whole)
-
-    def _generate(
-        self,
-        draft: Draft,
-        evidence: Evidence,
-        features: SentenceFeatures,
-        picture: PictureLookup,
-        stop: threading.Event | None,
-    ) -> Iterator[Event]:
-        unit = self._unit(draft.request)
-        decoding = self.settings.decoding_of(unit)
-        model = self.model
-        if isinstance(model, RemoteModel) and not model.learn_window(stop):
-            yield draft.context(ledger(evidence.whole, [], count_words))
-            return
-        if decoding == "quotes":
-            evidence = self._only_quotes(evidence, features)
-        elif decoding == "concat":
-            tokens = self.settings.budget_tokens or passage_tokens(model)
-            evidence = best_stretches(evidence, features, tokens=tokens)
-        else:
-            evidence = Evidence(evidence.best(), evidence.whole)
-        if speaker := draft.request.where.speaker:
-            who = speaker.replace("|", " or ")
-            draft.made["shown"] = f"of the passages, what {who} says"
-        self._note_model(draft, model)
-        draft.made["temperature"] = str(self.settings.sampling)
-        draft.made["decoding"] = draft.decoding = decoding
-        if draft.request.form != "usual":
-            draft.made["form"] = SENTENCES_ONLY if decoding == "quotes" else AS_ASKED
-        if decoding in {"concat", "quotes"}:
-            draft.made["evidence"] = self.settings.arrangement
-        draft.lap("load")
-        run = self._decode(draft, decoding, evidence, picture, stop)
-        sees = self.settings.sees
-        if figures := describe_figures(run.spans, run.figures, run.refused, sees=sees):
-            draft.made["figures"] = figures
-        citer = Citer(
-            run.spans,
-            self._embed,
-            question=draft.request.query,
-            verifier=self._verifier,
-            reader=self._reader,
-            scale=self._scale,
-            figures=run.figures,
-        )
-        yield draft.context(run.context)
-        with closing(run.pieces) as pieces:
-            for text in insert_markers(pieces, citer):
-                yield draft.text(text)
-        if isinstance(self._verifier, NamedVerifier):
-            draft.made["verifier"] = self._verifier.described
-        run.remember(Turn(draft.request.question, draft.written))
-        if isinstance(model, CausalModel):
-            draft.made["single tokens"] = model.decode_step.engine()
-        draft.responsibility = run.responsibility()
-        draft.citations = [_with_share(each, draft.responsibility) for each in citer.citations]
-        draft.sentences = tuple(citer.sentences)
-        draft.lap("write")
-
-    def _decode(
-        self,
-        draft: Draft,
-        decoding: str,
-        evidence: Evidence,
-        picture: PictureLookup,
-        stop: threading.Event | None,
-    ) -> DecodingRun:
-        """Begin to answer, with whole documents or passages, and say which."""
-        settings, model, request = self.settings, self.model, draft.request
-        unit = self._unit(request)
-        if decoding != "concat":
-            if unit == "documents":
-                raise InvalidRequest(f"{decoding} reads no whole documents; use --decoding concat")
-            unit = "passages"
-        if (length := LENGTHS[request.length]) is not None:
-            settings = replace(settings, max_new_tokens=length.tokens)
-        budget = choose_budget(
-            unit, model, answer=settings.max_new_tokens, most=settings.budget_tokens
-        )
-        sure = draft.probability is not None and draft.probability >= SURE
-        seen = picture if settings.sees else None
-        limits = replace(settings.limits(budget), refusal=not sure, picture=seen)
-        if isinstance(model, RemoteModel):
-            run = ask_server(model, request, evidence, limits, stop)
-        elif isinstance(model, LlamaCppModel):
-            run = concat(model, request, evidence, limits, stop)
-        else:
-            run = DECODINGS[decoding](model, request, evidence, limits, stop)
-        if decoding == "concat":
-            draft.made["budget"] = str(budget)
-        if budget.documents:
-            draft.made["shown"] = describe_parts(run.context)
-        return run
-
-    def _note_model(self, draft: Draft, model: AnyModel) -> None:
-        draft.model = draft.made["model"] = model.name
-        draft.made["engine"] = describe_engine(model, self.settings)
-        draft.made["Ms-PoE"] = str(self._positions)
-        if isinstance(model, RemoteModel):
-            draft.made["Ms-PoE"] = "off (behind a server; it needs the inside of a model)"
-        elif isinstance(model, LlamaCppModel):
-            draft.made["Ms-PoE"] = "off (in llama.cpp; --ms-poe on runs the file in transformers)"
+        yield from quote(draft, features, quotes)
 
 
 def _reader(name: str, quick_start: bool, notify: Notify | None) -> Reader | SpanReader:
@@ -491,17 +331,3 @@ def _reader(name: str, quick_start: bool, notify: Notify | None) -> Reader | Spa
 def _verifier(name: str, notify: Notify | None) -> AnyVerifier | None:
     """What says whether evidence supports a sentence; loaded at the first one."""
     return shipped_verifier() if name == PACKAGED_PART else NamedVerifier(name, notify=notify)
-
-
-def _with_share(citation: Citation, responsibility: Responsibility | None) -> Citation:
-    """A citation with the shares of the passages that hold it."""
-    if responsibility is None:
-        return citation
-    share = sum(
-        passage.share
-        for passage in responsibility.passages
-        if passage.document == citation.document
-        and passage.start < citation.end
-        and citation.start < passage.end
-    )
-    return replace(citation, share=round(share, 4))

@@ -159,7 +159,7 @@ def _ask_again(
         arrangement, retrieval = None, replace(retrieval, hits=hits)
     with generator.variant(arrangement=arrangement, ms_poe=ms_poe) as other:
         answer = other.answer(request, retrieval)
-    return order, answer.made.get("Ms-PoE", ""), answer
+    return order, answer.configuration.get("Ms-PoE", ""), answer
 
 
 def compare(

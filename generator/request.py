@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from generator.answer import UNITS, EvidenceUnit, Mode, ReadAs
-from generator.answer_form import FORMS, Form
-from generator.answer_length import LENGTHS, Length
+from generator.answer_form import FORMS, LENGTHS, Form, Length
 from generator.evidence import Lookup
 from generator.prompt.follow_up import Turn, standalone_question
 from generator.prompt.long_question import question_within

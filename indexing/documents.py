@@ -320,9 +320,9 @@ class PassageHit:
     """A passage that answers a query, best first within its document.
 
     `parts` says what each feature of the ranking gave to `score`, `place` what its page is called,
-    `figures` the captions of the figures beside it. Of a search for what somebody says, `said` is
-    that, cut to the passage, `time` is that of the first, and `speakers` begins with them; the rest
-    of `text` is said by others.
+    `figures` the captions of the figures beside it. Of a search for what somebody says,
+    `utterances` are that, cut to the passage, `time` is that of the first, and `speakers` begins
+    with them; the rest of `text` is said by others.
     """
 
     start: int
@@ -335,16 +335,16 @@ class PassageHit:
     place: str | None = None
     figures: tuple[str, ...] = ()
     parts: dict[str, float] = field(default_factory=dict)
-    said: tuple[Utterance, ...] = ()
+    utterances: tuple[Utterance, ...] = ()
 
     @property
     def speaker(self) -> str | None:
         """Whoever says most of the passage, or whose words were asked for."""
         return self.speakers[0] if self.speakers else None
 
-    def words(self, said: Utterance) -> str:
-        """What one of `said` says."""
-        return self.text[said.text_start - self.start : said.end - self.start]
+    def words(self, utterance: Utterance) -> str:
+        """What one of `utterances` says."""
+        return self.text[utterance.text_start - self.start : utterance.end - self.start]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import threading
 from pathlib import Path
-from types import TracebackType
 
 from indexing.documents import Document, Extract, Occasion, content_digest
 from indexing.errors import InvalidRequest, OtherKind, PartUnread, UnreadableFile
@@ -32,12 +31,7 @@ class FileReader:
     def __enter__(self) -> FileReader:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

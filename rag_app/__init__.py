@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from rag_app.corpus.copies.backup import Backup
     from rag_app.corpus.copies.exchange import ImportReport
     from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.reader import CorpusReader
     from rag_app.corpus.verification import RepairReport, Verification
     from rag_app.event_loop import stream_async
     from rag_app.proof.verdict import Verdict, check_proof
@@ -64,6 +65,7 @@ __all__ = [
     "ContextReady",
     "Corpus",
     "CorpusInfo",
+    "CorpusReader",
     "Damage",
     "Document",
     "DocumentEntry",
@@ -113,6 +115,7 @@ _HOMES = {
     "ContextReady": "generator.answer",
     "Corpus": "rag_app.corpus.corpus",
     "CorpusInfo": "rag_app.corpus.contents.info",
+    "CorpusReader": "rag_app.corpus.reader",
     "Document": "indexing.documents",
     "DocumentEntry": "indexing.store.view",
     "EncoderSettings": "indexing.encoder.settings",

@@ -13,14 +13,13 @@ from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args
 
 from generator.answer import EvidenceUnit, Mode, ReadAs
-from generator.answer_form import Form
-from generator.answer_length import Length
+from generator.answer_form import Form, Length
 
 if TYPE_CHECKING:
     from generator.prompt.follow_up import Turn
     from generator.request import AskRequest
     from indexing.filter import Filter
-    from rag_app.corpus.search import SearchRequest
+    from rag_app.corpus.shards.parts import SearchRequest
 
 Act = Literal["ask", "search"]
 Surface = Literal[
@@ -89,11 +88,6 @@ class RequestField:
     def option(self) -> str:
         """The option of a command."""
         return self.flag or f"--{self.name.replace('_', '-')}"
-
-    @property
-    def limits_documents(self) -> bool:
-        """Whether it is a field of `Filter`."""
-        return self.name in FILTER_FIELDS
 
 
 FILTER_FIELDS = (
@@ -260,7 +254,7 @@ def search_request(query: str, fields: Mapping[str, Any]) -> SearchRequest:
     Raises:
         InvalidRequest: A value is out of bounds.
     """
-    from rag_app.corpus.search import SearchRequest
+    from rag_app.corpus.shards.parts import SearchRequest
 
     values, where = _without_limits(fields)
     return SearchRequest(query, where=where, **values)

@@ -179,7 +179,7 @@ def _of_speaker(passage: PassageHit, document: Document, name: str) -> PassageHi
     timed = (one.time for one in said if one.time is not None)
     return replace(
         passage,
-        said=said,
+        utterances=said,
         time=next(timed, None),
         speakers=tuple(sorted(passage.speakers, key=lambda one: not is_named(one, name))),
     )

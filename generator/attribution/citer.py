@@ -73,7 +73,7 @@ _MOST_EMBEDDED = 6  # quotes compared by embedding for each sentence of an answe
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class CandidateQuote:
     """One to three neighbouring sentences of one utterance or paragraph.
 
     Attributes:
@@ -113,7 +113,7 @@ class _Match:
         entails: Whether every rule holds; embeddings aside.
     """
 
-    quote: Quote
+    quote: CandidateQuote
     overlap: float
     question_overlap: float
     entails: bool
@@ -239,7 +239,7 @@ class Citer:
         return Rarity(map(content_stems, (sentence.text for sentence in self._sentences)))
 
     @cached_property
-    def _quotes(self) -> list[Quote]:
+    def _quotes(self) -> list[CandidateQuote]:
         return list(_candidate_quotes(self._sentences, self._ordinary))
 
     @cached_property
@@ -294,7 +294,7 @@ class Citer:
                 entails = _entails(claim, share, quote) and not self._only_asked(claim, quote)
                 yield _Match(quote, share, topic, entails=entails)
 
-    def _only_asked(self, claim: ParsedSentence, quote: Quote) -> bool:
+    def _only_asked(self, claim: ParsedSentence, quote: CandidateQuote) -> bool:
         """Whether the quote asks what the claim states."""
         if "?" not in quote.text:
             return False
@@ -306,7 +306,7 @@ class Citer:
         )
 
 
-def _entails(claim: ParsedSentence, share: float, quote: Quote) -> bool:
+def _entails(claim: ParsedSentence, share: float, quote: CandidateQuote) -> bool:
     """Every condition of a verified quote except those of embeddings."""
     return (
         share >= OVERLAP
@@ -353,7 +353,9 @@ def _support(sentence: str, citation: Citation | None) -> SentenceSupport:
     return SentenceSupport(sentence, citation.support, citation.marker)
 
 
-def _candidate_quotes(evidence: Sequence[Sentence], ordinary: frozenset[str]) -> Iterator[Quote]:
+def _candidate_quotes(
+    evidence: Sequence[Sentence], ordinary: frozenset[str]
+) -> Iterator[CandidateQuote]:
     """Every run of up to three neighbouring sentences of one utterance or paragraph."""
     for i, first in enumerate(evidence):
         about = stems_of_names(first.speaker or "", first.document.title)
@@ -367,7 +369,7 @@ def _candidate_quotes(evidence: Sequence[Sentence], ordinary: frozenset[str]) ->
             run = tuple(evidence[i : j + 1])
             near = j + 1 < len(evidence) and _gap(last, evidence[j + 1]) is not None
             following = evidence[j + 1].text if near else ""
-            yield Quote(first, last.end, parsed, about, before, context, run, following)
+            yield CandidateQuote(first, last.end, parsed, about, before, context, run, following)
 
 
 def _follows(one: Sentence, other: Sentence) -> bool:

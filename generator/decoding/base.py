@@ -64,6 +64,7 @@ class DecodingLimits:
         refusal: Whether the model is told what to write where the evidence does not answer.
         examples: Worked questions that stand before the question.
         picture: Gives figures to a model that sees; None for one that does not.
+        stop: Set by another thread, ends the answer early.
     """
 
     prompt: int
@@ -76,6 +77,7 @@ class DecodingLimits:
     refusal: bool = True
     examples: tuple[WorkedQuestion, ...] = ()
     picture: PictureLookup | None = None
+    stop: threading.Event | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +108,9 @@ class Decoding(Protocol):
     """A way of decoding over documents."""
 
     def __call__(
-        self,
-        model: CausalModel,
-        request: AskRequest,
-        evidence: Evidence,
-        limits: DecodingLimits,
-        stop: threading.Event | None = None,
+        self, model: CausalModel, request: AskRequest, evidence: Evidence, limits: DecodingLimits
     ) -> DecodingRun:
-        """Begin to answer; `stop`, set by another thread, ends the answer early."""
+        """Begin to answer."""
         ...
 
 

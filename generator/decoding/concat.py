@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 
 from generator.answer import CONVERSATION, ContextEntry
@@ -16,11 +15,7 @@ from generator.request import AskRequest
 
 
 def concat(
-    model: LanguageModel,
-    request: AskRequest,
-    evidence: Evidence,
-    limits: DecodingLimits,
-    stop: threading.Event | None = None,
+    model: LanguageModel, request: AskRequest, evidence: Evidence, limits: DecodingLimits
 ) -> DecodingRun:
     """Read all the evidence at once and write the answer.
 
@@ -34,7 +29,7 @@ def concat(
     """
     prompt, entries = _prompt(model, request, evidence, limits)
     writing = model.write(
-        prompt.ids, max_new_tokens=limits.answer, sampling=limits.sampling, stop=stop,
+        prompt.ids, max_new_tokens=limits.answer, sampling=limits.sampling, stop=limits.stop,
         stops=prompt.stops,
     )  # fmt: skip
 

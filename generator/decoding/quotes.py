@@ -6,8 +6,6 @@ question (`word_constraint`).
 
 from __future__ import annotations
 
-import threading
-
 from generator.answer import NOT_SAID
 from generator.decoding.base import DecodingLimits, DecodingRun, prompt_room
 from generator.evidence import Evidence, Sentence, Span
@@ -20,11 +18,7 @@ from generator.request import AskRequest
 
 
 def quotes(
-    model: CausalModel,
-    request: AskRequest,
-    evidence: Evidence,
-    limits: DecodingLimits,
-    stop: threading.Event | None = None,
+    model: CausalModel, request: AskRequest, evidence: Evidence, limits: DecodingLimits
 ) -> DecodingRun:
     """Read the quotes and write the answer; a further question is asked by its standalone form.
 
@@ -42,9 +36,9 @@ def quotes(
     )
     limit = min(limits.answer, model.window - len(prompt.ids))
     tokens = model.tokens(
-        prompt.ids, sampling=limits.sampling, limit=limit, stop=stop, constraint=constraint
+        prompt.ids, sampling=limits.sampling, limit=limit, stop=limits.stop, constraint=constraint
     )
-    pieces = model.detokenize(tokens, stop=stop, stops=prompt.stops)
+    pieces = model.detokenize(tokens, stop=limits.stop, stops=prompt.stops)
     return DecodingRun(prompt.spans, ledger(evidence.whole, prompt.spans, model.count), pieces)
 
 

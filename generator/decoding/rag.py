@@ -8,7 +8,6 @@ passage is kept, and is not read again for the next question.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -42,11 +41,7 @@ _BATCH = 8  # passages that are read at once
 
 
 def rag_token(
-    model: CausalModel,
-    request: AskRequest,
-    evidence: Evidence,
-    limits: DecodingLimits,
-    stop: threading.Event | None = None,
+    model: CausalModel, request: AskRequest, evidence: Evidence, limits: DecodingLimits
 ) -> DecodingRun:
     """Every token from all passages, each weighed by its retrieval score throughout.
 
@@ -56,15 +51,11 @@ def rag_token(
         InvalidRequest: The question alone does not fit.
         UnsupportedModel: The model does not take positions, so rows cannot be padded.
     """
-    return _decode(_Work.of(model, request.instructed, evidence, limits, "token"), evidence, stop)
+    return _decode(_Work.of(model, request.instructed, evidence, limits, "token"), evidence)
 
 
 def rag_sequence(
-    model: CausalModel,
-    request: AskRequest,
-    evidence: Evidence,
-    limits: DecodingLimits,
-    stop: threading.Event | None = None,
+    model: CausalModel, request: AskRequest, evidence: Evidence, limits: DecodingLimits
 ) -> DecodingRun:
     """An answer from all passages, each weighed by how well it explains what is written so far.
 
@@ -75,9 +66,7 @@ def rag_sequence(
         InvalidRequest: The question alone does not fit.
         UnsupportedModel: The model does not take positions, so rows cannot be padded.
     """
-    return _decode(
-        _Work.of(model, request.instructed, evidence, limits, "sequence"), evidence, stop
-    )
+    return _decode(_Work.of(model, request.instructed, evidence, limits, "sequence"), evidence)
 
 
 def log_prior(spans: Sequence[Span | None], settings: MarginalSettings) -> list[float]:
@@ -91,11 +80,13 @@ def log_prior(spans: Sequence[Span | None], settings: MarginalSettings) -> list[
     return prior
 
 
-def _decode(work: _Work, evidence: Evidence, stop: threading.Event | None) -> DecodingRun:
+def _decode(work: _Work, evidence: Evidence) -> DecodingRun:
     model = work.model
     passages = tuple(span for span in work.spans if span is not None)
     record = _Record(model, work.spans, work.prior)
-    pieces = model.detokenize(record.tokens(work.tokens()), stop=stop, stops=work.prompts[0].stops)
+    pieces = model.detokenize(
+        record.tokens(work.tokens()), stop=work.limits.stop, stops=work.prompts[0].stops
+    )
     context = ledger(evidence.whole, passages, model.count)
     return DecodingRun(passages, context, pieces, record.responsibility)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 from generator.decoding.base import DecodingLimits, DecodingRun
 from generator.evidence import Evidence
 from generator.lm.server.openai_server import RemoteModel
@@ -14,11 +12,7 @@ from generator.request import AskRequest
 
 
 def ask_server(
-    model: RemoteModel,
-    request: AskRequest,
-    evidence: Evidence,
-    limits: DecodingLimits,
-    stop: threading.Event | None = None,
+    model: RemoteModel, request: AskRequest, evidence: Evidence, limits: DecodingLimits
 ) -> DecodingRun:
     """Show all the evidence in one message, and stream what the server writes.
 
@@ -35,7 +29,7 @@ def ask_server(
         examples=limits.examples,
     )  # fmt: skip
     picture = limits.picture
-    shown, refused = show_figures(prompt.spans, picture, stop) if picture else ((), ())
+    shown, refused = show_figures(prompt.spans, picture, limits.stop) if picture else ((), ())
     pieces = model.stream(
         interleave(prompt.message, [one.picture for one in shown]),
         turns=[
@@ -44,7 +38,7 @@ def ask_server(
         ],
         max_new_tokens=limits.answer,
         sampling=limits.sampling,
-        stop=stop,
+        stop=limits.stop,
     )
     context = ledger(evidence.whole, prompt.spans, model.count)
     entries = (*context, entry) if history else context

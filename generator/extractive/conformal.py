@@ -35,14 +35,14 @@ class AbstentionRecord:
         questions: Where they come from, in words.
         answered: Of questions that the documents answer, ascending.
         unanswered: Of others, ascending; they decide nothing.
-        made: Day.
+        day: When it was calibrated, ISO 8601.
     """
 
     models: str
     questions: str
     answered: tuple[float, ...]
     unanswered: tuple[float, ...] = ()
-    made: str = ""
+    day: str = ""
 
     def threshold(self, share: float) -> float:
         """The probability below which at most this share of answerable questions lies.
@@ -65,7 +65,7 @@ class AbstentionRecord:
 
     def describe(self, share: float) -> str:
         """One line for people."""
-        size = f"{len(self.answered)} questions, {self.questions}, {self.made}"
+        size = f"{len(self.answered)} questions, {self.questions}, {self.day}"
         if share < self.least_share:
             return (
                 f"never withheld: {share:.0%} needs {floor(1 / share)} answerable questions or "
@@ -107,7 +107,7 @@ def load_abstention(folder: Path) -> AbstentionRecord | None:
             str(values["questions"]),
             tuple(sorted(map(float, values["answered"]))),
             tuple(sorted(map(float, values["unanswered"]))),
-            str(values["made"]),
+            str(values["day"] if "day" in values else values["made"]),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

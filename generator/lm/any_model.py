@@ -8,7 +8,6 @@ from generator.lm.causal_lm import CausalModel
 from generator.lm.gguf.llama_cpp import LlamaCppModel
 from generator.lm.gguf.llama_server import is_installed
 from generator.lm.server.openai_server import RemoteModel
-from indexing.notify import Notify
 
 AnyModel = CausalModel | LlamaCppModel | RemoteModel
 
@@ -18,12 +17,12 @@ def is_gguf(name: str) -> bool:
     return name.endswith(".gguf") and Path(name).expanduser().is_file()
 
 
-def load_alone(name: str, *, notify: Notify | None = None) -> CausalModel | LlamaCppModel:
+def load_alone(name: str) -> CausalModel | LlamaCppModel:
     """A model of this machine that is only to write: a GGUF file in llama.cpp where that is here.
 
     Raises:
         ModelError: There is none by that name, or it cannot be loaded.
     """
     if is_gguf(name) and is_installed():
-        return LlamaCppModel(name, notify=notify)
-    return CausalModel.load(name, notify=notify)
+        return LlamaCppModel(name)
+    return CausalModel.load(name)

@@ -15,8 +15,7 @@ from pydantic import BeforeValidator, PlainSerializer, TypeAdapter, ValidationEr
 
 from generator import answer_json
 from generator.answer import Answer, Mode, ReadAs
-from generator.answer_form import Form
-from generator.answer_length import Length
+from generator.answer_form import Form, Length
 from generator.prompt.follow_up import Turn
 from indexing.errors import InvalidRequest
 
@@ -65,7 +64,7 @@ class PositionCheckRecord:
     @classmethod
     def of(cls, check: PositionCheck) -> PositionCheckRecord:
         """The record of a check."""
-        usual = check.answer.made.get("Ms-PoE", "")
+        usual = check.answer.configuration.get("Ms-PoE", "")
         tried = tuple(
             PositionVariant(
                 each.order,

@@ -55,7 +55,7 @@ def _question(conversation: Conversation, exchange: Exchange) -> dict[str, Any]:
         "collections": list(exchange.collections),
         "model": answer.model if answer else "",
         "decoding": answer.decoding if answer else "",
-        "made": dict(answer.made) if answer else {},
+        "configuration": dict(answer.configuration) if answer else {},
         "probability": answer.probability if answer else None,
     }
 

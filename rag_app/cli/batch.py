@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rag_app.cli.option_types import RenamedOption
 from rag_app.cli.options import (
-    RenamedOption,
-    generator_settings,
+    open_corpus,
     print_result,
+    suited,
     with_corpus,
-    with_fields,
-    with_generator,
+    with_generation,
     with_json,
     with_missing_shards,
-    with_parts,
     with_workers,
 )
-from rag_app.cli.terminal import field, say
+from rag_app.cli.request_options import with_fields
+from rag_app.cli.terminal import field, notify, say
 
 if TYPE_CHECKING:
-    from generator.parts import Parts
+    from generator.settings import GeneratorSettings
     from rag_app.batch.run import Step, Summary
     from rag_app.corpus.cluster.workers import RayWorkers
     from rag_app.corpus.shards.manifest import MissingShards
@@ -40,8 +40,7 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--out", type=AnyFile, required=True, help="File of answers, one JSON object per line."
 )
-@with_generator
-@with_parts
+@with_generation
 @click.option(
     "--workers",
     "at_once",
@@ -75,14 +74,7 @@ def batch(
     questions: Path,
     folder: Path,
     out: Path,
-    generator: str | None,
-    decoding: str | None,
-    prompt_tokens: int | None,
-    ms_poe: str | None,
-    max_tokens: int | None,
-    sees: bool,
-    withhold: float | None,
-    parts: Parts,
+    generation: GeneratorSettings,
     at_once: int | None,
     limit: int | None,
     retry_failed: bool,
@@ -104,17 +96,12 @@ def batch(
     from rag_app.batch.interrupt import stop_on_signal
     from rag_app.batch.options import BatchOptions
     from rag_app.batch.questions import read_questions
-    from rag_app.corpus.corpus import Corpus
 
-    settings = generator_settings(
-        generator, decoding, prompt_tokens, ms_poe, max_tokens, sees, withhold, parts, fields
-    )
     queries = read_questions(questions)
     with (
-        Corpus(
+        open_corpus(
             folder,
-            generator=settings,
-            notify=_notify,
+            generator=suited(generation, fields),
             workers=workers,
             missing_shards=missing_shards,
         ) as corpus,
@@ -124,7 +111,7 @@ def batch(
         together = at_once or corpus.questions_at_once
         options = BatchOptions(fields, together, limit, retry_failed, changed)
         summary = run.run(
-            corpus, queries, out, options=options, progress=advance, notify=_notify, stop=stop
+            corpus, queries, out, options=options, progress=advance, notify=notify, stop=stop
         )
     if report:
         from rag_app.batch.answer_file import read_answers
@@ -133,7 +120,7 @@ def batch(
         write(report, read_answers(out))
     print_result(as_json, summary.as_dict(), lambda: _say(summary, report))
     if stop():
-        _notify("stopped; run the same command again to resume")
+        notify("stopped; run the same command again to resume")
         raise SystemExit(stop.status)
     if summary.failed:
         raise SystemExit(SOME_FAILED)
@@ -169,17 +156,13 @@ def _say(summary: Summary, report: Path | None) -> None:
     if report:
         say(f"report: {report}")
     for failure in summary.failures[:10]:
-        _notify(f"rag-app: {field(failure.id)}: {field(failure.message, longest=1000)}")
+        notify(f"rag-app: {field(failure.id)}: {field(failure.message, longest=1000)}")
     if len(summary.failures) > 10:
-        _notify(f"rag-app: and {len(summary.failures) - 10} more; see `error` in their lines")
+        notify(f"rag-app: and {len(summary.failures) - 10} more; see `error` in their lines")
     if summary.partial:
-        _notify(
+        notify(
             f"{count_noun(summary.partial, 'answer')} without the documents of a lost shard; see "
             "`context` in their lines"
         )
     if summary.failed or summary.partial:
-        _notify("retry them with --retry-failed")
-
-
-def _notify(line: str) -> None:
-    say(line, error=True)
+        notify("retry them with --retry-failed")

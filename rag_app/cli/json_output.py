@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_JSON_NAMES = {"utterances": "turns", "text_start": "said"}  # attributes by other names in JSON
-
 
 def hits(ranking: Sequence[Hit], *, explain: bool = False) -> list[Json]:
     """Documents, best first, each with its passages."""
@@ -61,14 +59,14 @@ def _passage(passage: PassageHit, explain: bool) -> Json:
         "end": passage.end,
         "text": passage.text,
         "shown": shown(passage),
-        "said": [
+        "utterances": [
             {
                 "start": one.text_start,
                 "end": one.end,
                 "speaker": one.speaker,
                 "time": clock(one.time),
             }
-            for one in passage.said
+            for one in passage.utterances
         ],
         "score": passage.score,
         "speaker": passage.speaker,
@@ -83,7 +81,7 @@ def _passage(passage: PassageHit, explain: bool) -> Json:
 
 def shown(passage: PassageHit) -> str:
     """What people are shown of a passage: of a search for what somebody says, their words."""
-    texts = map(passage.words, passage.said) if passage.said else [passage.text]
+    texts = map(passage.words, passage.utterances) if passage.utterances else [passage.text]
     return " … ".join(map(without_noise, texts))
 
 
@@ -98,21 +96,17 @@ def entries(documents: Sequence[DocumentEntry]) -> list[Json]:
 
 
 def document(whole: Document) -> Json:
-    """A whole document; utterances, under "turns", with their time stamps."""
-    values = {_JSON_NAMES.get(name, name): value for name, value in asdict(whole).items()}
+    """A whole document; its utterances with their time stamps."""
+    values = asdict(whole)
     values["figures"] = [figure.fields for figure in whole.figures]
-    values["turns"] = [
-        {_JSON_NAMES.get(name, name): value for name, value in each.items()}
-        | {"time": clock(each["time"])}
-        for each in values["turns"]
-    ]
+    for each in values["utterances"]:
+        each["time"] = clock(each["time"])
     return values
 
 
 def info(about: CorpusInfo) -> Json:
     """What a corpus holds, and how it was made."""
-    values = asdict(about)
-    return {"recipe" if name == "fingerprint" else name: values[name] for name in values}
+    return asdict(about)
 
 
 def settings(all_: Sequence[Setting]) -> list[Json]:

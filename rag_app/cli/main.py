@@ -7,9 +7,7 @@ details in a log file that is named; 130 stopped by Ctrl-C.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
@@ -22,37 +20,29 @@ from indexing.models.runtime import let_blas_threads_sleep
 from rag_app.cli import settings, terminal
 from rag_app.cli.last_resort import check_working_folder, last_resort
 from rag_app.cli.options import (
-    LIMITS_OF_LISTS,
-    encoder_settings,
-    generator_settings,
+    open_corpus,
     print_result,
     with_collection,
     with_corpus,
     with_encoder,
-    with_examples,
-    with_fields,
     with_file_limits,
-    with_generator,
     with_json,
     with_missing_shards,
     with_ocr,
-    with_parts,
     with_synchronous,
     with_wait,
     with_workers,
     with_yes,
 )
-from rag_app.request_fields import ask_request, limits_of
+from rag_app.cli.request_options import LIMITS_OF_LISTS, with_fields
+from rag_app.request_fields import limits_of
 
 if TYPE_CHECKING:
-    from generator.answer import Mode
-    from generator.parts import Parts
-    from generator.settings import GeneratorSettings
+    from indexing.encoder.settings import EncoderSettings
     from indexing.limits import FileLimits
     from indexing.ocr.reading import OcrSettings
     from indexing.store.database import Synchronous
     from rag_app.corpus.cluster.workers import RayWorkers
-    from rag_app.corpus.corpus import Corpus
     from rag_app.corpus.shards.manifest import MissingShards
 
 NOTHING_DONE = 1
@@ -61,6 +51,7 @@ SOME_FILES_FAILED = 3
 
 # Commands that live in a file of their own, and where.
 ELSEWHERE = {
+    "ask": "rag_app.cli.ask",
     "overview": "rag_app.cli.documents.overview",
     "register": "rag_app.cli.documents.register",
     "similar": "rag_app.cli.documents.similar",
@@ -76,8 +67,8 @@ ELSEWHERE = {
     "models": "rag_app.cli.models",
     "aliases": "rag_app.cli.documents.aliases",
     "speakers": "rag_app.cli.documents.speakers",
-    "cluster": "rag_app.cli.cluster",
-    "check": "rag_app.cli.check",
+    "cluster": "rag_app.cli.maintenance.cluster",
+    "check": "rag_app.cli.maintenance.check",
     "verify": "rag_app.cli.maintenance.verify",
     "backup": "rag_app.cli.maintenance.backup",
     "restore": "rag_app.cli.maintenance.backup",
@@ -165,10 +156,7 @@ def index(
     paths: tuple[Path, ...],
     folder: Path,
     collection: str,
-    encoder: str | None,
-    extension: str | None,
-    max_length: int | None,
-    dtype: str | None,
+    encoder: EncoderSettings | None,
     reencode: bool,
     recheck: bool,
     ocr: OcrSettings,
@@ -189,10 +177,8 @@ def index(
 
     if bool(paths) == reencode:
         raise InvalidRequest("name the files or folders to index, or --reencode, but not both")
-    settings = encoder_settings(encoder, extension, max_length, dtype)
-    options = {"encoder": settings, "limits": limits, "ocr": ocr, "synchronous": synchronous}
-    options["wait"] = wait
-    with _corpus(folder, workers=workers, **options) as corpus:
+    options = {"limits": limits, "ocr": ocr, "synchronous": synchronous, "wait": wait}
+    with open_corpus(folder, encoder=encoder, workers=workers, **options) as corpus:
         if reencode:
             with printing.index_progress("Encoding") as advance:
                 done = corpus.reencode(progress=advance)
@@ -231,7 +217,7 @@ def search(
     from rag_app.cli import printing
 
     where = limits_of(fields)
-    with _corpus(folder, quick_start=True, missing_shards=missing_shards) as corpus:
+    with open_corpus(folder, quick_start=True, missing_shards=missing_shards) as corpus:
         results = corpus.partial_search(query, **fields)
         nothing = "" if results.hits else corpus.nothing_matches(where)
     print_result(
@@ -239,90 +225,6 @@ def search(
         [*shapes.hits(results.hits, explain=explain), *shapes.missing(results.missing)],
         lambda: printing.partial_hits(results, explain, nothing),
     )
-
-
-@main.command()
-@click.argument("question")
-@with_fields("command", "ask")
-@with_generator
-@with_parts
-@click.option(
-    "--explain", is_flag=True, help="Show the settings used, and the weight of each passage."
-)
-@with_examples
-@click.option(
-    "--check-position", is_flag=True,
-    help="Check whether the answer changes with the order of the evidence, Ms-PoE on and off.",
-)  # fmt: skip
-@click.option(
-    "--proof", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-    help="Also write the answer with its evidence to FILE.html or FILE.json, for rag-app check.",
-)  # fmt: skip
-@with_missing_shards
-@with_corpus
-@with_json
-def ask(
-    question: str,
-    generator: str | None,
-    decoding: str | None,
-    prompt_tokens: int | None,
-    ms_poe: str | None,
-    max_tokens: int | None,
-    sees: bool,
-    withhold: float | None,
-    parts: Parts,
-    explain: bool,
-    examples: Any,  # noqa: ANN401 - worked questions
-    check_position: bool,
-    proof: Path | None,
-    fields: Any,  # noqa: ANN401 - by name, as `AskOptions`
-    missing_shards: MissingShards,
-    folder: Path,
-    as_json: bool,
-) -> None:
-    """Answer a question, with citations: numbered markers in the text, then their quotes."""
-    from generator.answer import AnswerReady, TextDelta
-    from generator.answer_json import as_json as shape
-    from rag_app.cli import printing
-    from rag_app.progress import steps
-    from rag_app.proof.proof import refuse_ending
-
-    if proof:
-        refuse_ending(proof)
-    generation = generator_settings(
-        generator, decoding, prompt_tokens, ms_poe, max_tokens, sees, withhold, parts, fields
-    )
-    generation = replace(generation, examples=examples)
-    request = ask_request(question, fields)
-    options = {"generator": generation, "missing_shards": missing_shards}
-    with _corpus(folder, quick_start=True, **options) as corpus:
-        streamed = not as_json and not _comes_at_once(request.mode, generation)
-        for event in corpus.events(request):
-            if isinstance(event, TextDelta) and streamed:
-                printing.piece(event.text)
-            elif isinstance(event, AnswerReady):
-                result = event.answer
-        if proof:
-            corpus.write_proof(result, proof)
-        if not as_json:
-            if not streamed:
-                printing.quotes(result)
-            printing.sources(result, explain=explain)
-        check = None
-        if check_position:
-            with steps("Checking positions") as progress:
-                check = corpus.check_position(request, usual=result, progress=progress)
-    values = {**shape(result), **({"position_check": check.as_json()} if check else {})}
-    print_result(as_json, values, lambda: printing.position_check(check) if check else None)
-
-
-def _comes_at_once(mode: Mode | None, settings: GeneratorSettings) -> bool:
-    """Whether all of an answer is there before its first line: quotes, no language model."""
-    from generator.answer_mode import usual
-
-    if settings.evidence == "documents" and not mode:
-        return False
-    return (mode or usual(settings.model).mode) == "quote"
 
 
 @main.command("list")
@@ -339,7 +241,7 @@ def list_(
     from rag_app.cli import printing
 
     where = limits_of(fields)
-    with _corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         documents = corpus.documents(where=where)
     print_result(as_json, shapes.entries(documents), lambda: printing.entries(documents))
 
@@ -356,7 +258,7 @@ def show(name: str, start: int, end: int | None, folder: Path, as_json: bool) ->
     """Print the extracted text of a document (by id, path or title) that citations point into."""
     from rag_app.cli import json_output as shapes
 
-    with _corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         document = corpus.document(name)
     text = document.text[start:end]
     print_result(as_json, shapes.document(document), lambda: terminal.say(text))
@@ -387,7 +289,7 @@ def remove(
     if bool(names) == missing:
         raise InvalidRequest("name the documents to remove, or --missing, but not both")
     where = Filter(collections=(collection,) if collection else ())
-    with _corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         targets = [one.id for one in corpus.missing(where=where)] if missing else list(names)
         if collection is None and not yes:
             confirm_removal(corpus, targets)
@@ -412,7 +314,7 @@ def info(context: click.Context, folder: Path, as_json: bool) -> None:
     overview = settings.overview(top.obj, top.default_map or {}, settings.leaves(main, top))
     if not as_json:
         printing.settings(overview)
-    with _corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         about = corpus.info()
         missing = corpus.missing()
         answers = str(usual(corpus.generator_settings.model))
@@ -428,11 +330,3 @@ def info(context: click.Context, folder: Path, as_json: bool) -> None:
         "settings": shapes.settings(overview),
     }
     print_result(as_json, values, lambda: printing.info(about, missing, answers, tokens, known))
-
-
-@contextmanager
-def _corpus(folder: Path, **settings: Any) -> Iterator[Corpus]:  # noqa: ANN401 - passed through
-    from rag_app.corpus.corpus import Corpus
-
-    with Corpus(folder, notify=lambda line: terminal.say(line, error=True), **settings) as corpus:
-        yield corpus

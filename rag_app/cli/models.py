@@ -11,7 +11,7 @@ import click
 
 from indexing.errors import InvalidRequest, MissingDependency, ModelNotFound, RagAppError
 from rag_app.cli.options import print_result, with_json
-from rag_app.cli.terminal import say
+from rag_app.cli.terminal import notify, say
 
 if TYPE_CHECKING:
     from indexing.models.local import LocalModel
@@ -74,7 +74,7 @@ def get(name: str, file: str | None) -> None:
         raise InvalidRequest(f"{name} is on this machine; use it with --generator {name}")
     place = name if file is None else str(fetch_file(name, file))
     if file is None:
-        generator_weights(name, notify=lambda line: say(line, error=True))
+        generator_weights(name, notify=notify)
     say(f"--generator {place}")
 
 

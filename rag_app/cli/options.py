@@ -2,180 +2,35 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from indexing.limits import MIB, FileLimits
 from indexing.ocr.reading import OcrSettings
 from rag_app.cli import terminal
-from rag_app.request_fields import Act, RequestField, Surface, fields_of, request_field
+from rag_app.cli.option_types import (
+    CLUSTER,
+    DECODINGS,
+    OCR_ENGINES,
+    AnyPath,
+    ClusterPlace,
+    CorpusPlace,
+    ExtensionName,
+    gathered,
+)
 
 if TYPE_CHECKING:
     from generator.parts import Parts
     from generator.settings import GeneratorSettings
+    from indexing.encoder.settings import EncoderSettings
     from rag_app.corpus.cluster.workers import RayWorkers
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-Option = Callable[[Command], Command]
-
-AnyPath = click.Path(path_type=Path)
-
-# Written out, so that help loads no library; `test_options.py` compares the tables.
-DECODINGS = ["concat", "rag-token", "rag-sequence", "quotes"]
-EXTENSIONS = ["none", "pcw", "gp", "rp", "pi", "ntk", "self-extend"]
-OCR_ENGINES = ["rapidocr", "tesseract"]
-TUNED = "tuned:"
-ENTROPY = "+entropy"
-
-
-class Extension(click.Choice):  # type: ignore[type-arg, unused-ignore]
-    """A method of `EXTENSIONS`, or `tuned:FILE`: positions that `rag-app tune` has trained.
-
-    With `+entropy` after its name, a method scales the attention queries as well.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(EXTENSIONS)
-
-    def get_metavar(self, *_: Any, **__: Any) -> str:  # noqa: ANN401 - as in any click
-        """Shows the file as well."""
-        return f"[{'|'.join(EXTENSIONS)}|NAME{ENTROPY}|{TUNED}FILE]"
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:  # noqa: ANN401 - click's own signature
-        """A name as it is; the file is read with the encoder."""
-        if isinstance(value, str) and value.startswith(TUNED) and value != TUNED:
-            return value
-        if isinstance(value, str) and value.endswith(ENTROPY):
-            return super().convert(value.removesuffix(ENTROPY), param, ctx) + ENTROPY
-        return super().convert(value, param, ctx)
-
-
-class RenamedOption(click.Option):
-    """An option whose former name still works, but is not shown in help.
-
-    Args:
-        declarations: As for `click.Option`.
-        former: The former name, with its dashes.
-        attributes: As for `click.Option`.
-    """
-
-    def __init__(self, declarations: Sequence[str], *, former: str, **attributes: Any) -> None:  # noqa: ANN401 - click's own signature
-        super().__init__(declarations, **attributes)
-        self.former = former
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:  # noqa: ANN401 - a private type of click's
-        """Accept both names."""
-        super().add_to_parser(parser, ctx)
-        former = copy(self)
-        former.opts = [self.former]
-        click.Option.add_to_parser(former, parser, ctx)
-
-
-def together(*options: Option[Any]) -> Option[Any]:
-    """Several options as one decorator; help shows them in this order."""
-
-    def added(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return added
-
-
-def gathered(name: str, make: Callable[..., Any], *options: Option[Any]) -> Option[Any]:
-    """Several options that reach the command as one parameter.
-
-    Args:
-        name: Of that parameter.
-        make: Makes its value of theirs; its parameters are called as they are.
-        options: As for `together`.
-    """
-    parts = tuple(inspect.signature(make).parameters)
-
-    def added(command: Command) -> Command:
-        @wraps(command)
-        def called(*positional: Any, **values: Any) -> Any:  # noqa: ANN401 - as in any click
-            whole = make(**{part: values.pop(part) for part in parts})
-            return command(*positional, **values, **{name: whole})
-
-        return cast(Command, together(*options)(called))
-
-    return added
-
-
-Numbers = tuple[int, ...] | None
-
-
-def numbers(*, least: int = 1) -> Callable[[click.Context, click.Parameter, str | None], Numbers]:
-    """A callback that reads whole numbers with commas between them, each once."""
-
-    def read(context: click.Context, option: click.Parameter, value: str | None) -> Numbers:
-        words = value.split(",") if value else []
-        try:
-            values = tuple(dict.fromkeys(map(int, words)))
-        except ValueError:
-            values = (least - 1,)
-        if values and min(values) < least:
-            raise click.BadParameter(f"{value!r} is not a list such as 256,1024")
-        return values or None
-
-    return read
-
-
-CLUSTER = "rag_app.cluster"
-"""In a context's `meta`: the cluster that --corpus names, as HOST:PORT."""
-
-
-class CorpusPlace(click.Path):
-    """A folder, or ray://HOST:PORT/NAME, of which the cluster gives the folder."""
-
-    def __init__(self) -> None:
-        super().__init__(path_type=Path, file_okay=False)
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:  # noqa: ANN401 - click's own signature
-        """The folder as a path."""
-        if not (isinstance(value, str) and value.startswith("ray://")):
-            return super().convert(value, param, ctx)
-        from rag_app.corpus.cluster.address import CorpusAddress
-
-        address = CorpusAddress.of(value)
-        if ctx is not None:
-            ctx.meta[CLUSTER] = address.cluster
-        return address.folder()
-
-
-class ClusterPlace(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """HOST:PORT of a Ray cluster, written as that or as ray://HOST:PORT."""
-
-    name = "HOST:PORT"
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> str:
-        """The address as Ray takes it."""
-        return str(value).removeprefix("ray://").rstrip("/")
-
+    from rag_app.corpus.corpus import Corpus
 
 with_corpus = click.option(
     "--corpus",
@@ -207,7 +62,27 @@ with_wait = click.option(
 with_yes = click.option("--yes", is_flag=True, help="Do not ask.")
 with_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
-with_encoder = together(
+
+def _encoder(
+    encoder: str | None, extension: str | None, max_length: int | None, dtype: str | None
+) -> EncoderSettings | None:
+    """None when no option was given, so that the corpus's own settings count."""
+    from indexing.encoder.settings import EncoderSettings
+
+    if not (encoder or extension or max_length or dtype):
+        return None
+    default = EncoderSettings()
+    return EncoderSettings(
+        model=encoder or default.model,
+        extension=extension or default.extension,
+        max_length=max_length,
+        dtype=dtype or default.dtype,
+    )
+
+
+with_encoder = gathered(
+    "encoder",
+    _encoder,
     click.option(
         "--encoder",
         help="Encoder model: packaged name, folder, hub name, or openai:BASE_URL#MODEL.  "
@@ -215,7 +90,7 @@ with_encoder = together(
     ),
     click.option(
         "--extension",
-        type=Extension(),
+        type=ExtensionName(),
         help="Method for documents longer than the model's window.  [default: pcw]",
     ),
     click.option("--max-length", type=click.IntRange(min=8), help="Window size in tokens."),
@@ -363,39 +238,6 @@ with_sees = click.option(
     help="The model, behind a server, sees: show it the figures beside the evidence.",
 )
 
-with_generator = together(
-    click.option(
-        "--generator",
-        help="Language model for generated answers: packaged name, folder, hub name, or "
-        "openai:BASE_URL#MODEL.  [default: packaged]",
-    ),
-    click.option(
-        "--decoding",
-        type=click.Choice(DECODINGS),
-        help="How a generated answer reads the evidence: in one prompt, one prompt per passage, or "
-        "only the best quotes.  [default: quotes for the packaged model, else concat]",
-    ),
-    click.option(
-        "--prompt-tokens",
-        type=click.IntRange(min=1),
-        help="Maximum length of a prompt.  [default: 800 on a CPU, else 3000; the model's window "
-        "for documents]",
-    ),
-    click.option(
-        "--ms-poe",
-        type=click.Choice(["calibrated", "on", "off"]),
-        help="Multi-scale positions, for evidence in the middle of a prompt.  "
-        "[default: calibrated]",
-    ),
-    click.option(
-        "--max-tokens",
-        type=click.IntRange(min=1),
-        help="Maximum length of a generated answer.  [default: 200]",
-    ),
-    with_sees,
-    with_withhold,
-)
-
 
 def _parts(reader: str | None, verifier: str | None, reranker: str | None) -> Any:  # noqa: ANN401
     from generator.parts import Parts
@@ -429,6 +271,76 @@ with_parts = gathered(
     ),
 )
 
+
+def _generation(
+    generator: str | None,
+    decoding: str | None,
+    prompt_tokens: int | None,
+    ms_poe: str | None,
+    max_tokens: int | None,
+    sees: bool,
+    withhold: float | None,
+    parts: Parts,
+) -> GeneratorSettings:
+    from generator.settings import GeneratorSettings
+
+    default = GeneratorSettings()
+    return replace(
+        default,
+        model=generator or default.model,
+        decoding=decoding or default.decoding,
+        budget_tokens=prompt_tokens,
+        ms_poe=ms_poe or default.ms_poe,
+        max_new_tokens=max_tokens or default.max_new_tokens,
+        sees=sees,
+        withhold=withhold,
+        parts=parts,
+    )
+
+
+with_generation = gathered(
+    "generation",
+    _generation,
+    click.option(
+        "--generator",
+        help="Language model for generated answers: packaged name, folder, hub name, or "
+        "openai:BASE_URL#MODEL.  [default: packaged]",
+    ),
+    click.option(
+        "--decoding",
+        type=click.Choice(DECODINGS),
+        help="How a generated answer reads the evidence: in one prompt, one prompt per passage, or "
+        "only the best quotes.  [default: quotes for the packaged model, else concat]",
+    ),
+    click.option(
+        "--prompt-tokens",
+        type=click.IntRange(min=1),
+        help="Maximum length of a prompt.  [default: 800 on a CPU, else 3000; the model's window "
+        "for documents]",
+    ),
+    click.option(
+        "--ms-poe",
+        type=click.Choice(["calibrated", "on", "off"]),
+        help="Multi-scale positions, for evidence in the middle of a prompt.  "
+        "[default: calibrated]",
+    ),
+    click.option(
+        "--max-tokens",
+        type=click.IntRange(min=1),
+        help="Maximum length of a generated answer.  [default: 200]",
+    ),
+    with_sees,
+    with_withhold,
+    with_parts,
+)
+
+
+def suited(generation: GeneratorSettings, fields: Mapping[str, Any]) -> GeneratorSettings:
+    """Settings that suit the fields of requests as well."""
+    evidence = fields["evidence"] or generation.evidence
+    return replace(generation, evidence=evidence, answerable=fields["abstain_below"])
+
+
 with_collection = click.option(
     "--collection",
     metavar="NAME",
@@ -438,116 +350,18 @@ with_collection = click.option(
 )
 
 
-def field_option(one: RequestField, **changes: Any) -> Option[Any]:  # noqa: ANN401 - click's own
-    """The option of a field of a request."""
-    usual = one.default if one.choices and one.default is not None else None
-    attributes: dict[str, Any] = {
-        "type": _option_type(one),
-        "help": one.help,
-        "default": None if one.kind is list else one.default,
-        "metavar": one.metavar,
-        "multiple": one.kind is tuple,
-        "show_default": one.kind is int or usual is not None,
-    }
-    if one.former:
-        attributes |= {"cls": RenamedOption, "former": one.former}
-    if one.kind is tuple:
-        attributes["help"] = f"{one.help}  Repeatable."
-    return click.option(one.option, one.name, **(attributes | changes))
-
-
-def _option_type(one: RequestField) -> click.ParamType[Any] | None:
-    if one.choices:
-        return click.Choice(one.choices)
-    if one.kind is list:
-        return AnyPath
-    if one.kind is float:
-        return click.FloatRange(one.least, one.most)
-    return click.IntRange(1) if one.kind is int else None
-
-
-def with_fields(surface: Surface, act: Act, *names: str) -> Option[Any]:
-    """The options of the fields of a request, which reach the command as one mapping, `fields`.
-
-    Args:
-        surface: Which takes them.
-        act: What the command does.
-        names: Only these of the fields; none for all.
-    """
-    taken = [one for one in fields_of(surface, act) if not names or one.name in names]
-
-    def added(command: Command) -> Command:
-        @wraps(command)
-        def called(*positional: Any, **values: Any) -> Any:  # noqa: ANN401 - as in any click
-            fields = {one.name: values.pop(one.name) for one in taken}
-            if fields.get("history"):
-                from rag_app.batch.questions import read_turns
-
-                fields["history"] = read_turns(fields["history"])
-            return command(*positional, fields=fields, **values)
-
-        return cast(Command, together(*map(field_option, taken))(called))
-
-    return added
-
-
-LIMITS_OF_LISTS = ("collections", "since", "until", "participants")
-"""The fields that limit a list of documents."""
-
-with_k = field_option(request_field("k"))
-with_collections = field_option(request_field("collections"))
-
-
-def encoder_settings(
-    model: str | None, extension: str | None, max_length: int | None, dtype: str | None
-) -> Any:  # noqa: ANN401 - the type lives in a heavy module
-    """Settings from flags; None when no flag was given, so that the corpus's own count."""
-    from indexing.encoder.settings import EncoderSettings
-
-    if not (model or extension or max_length or dtype):
-        return None  # the settings that the corpus was made with
-    default = EncoderSettings()
-    return EncoderSettings(
-        model=model or default.model,
-        extension=extension or default.extension,
-        max_length=max_length,
-        dtype=dtype or default.dtype,
-    )
-
-
-def generator_settings(
-    model: str | None,
-    decoding: str | None,
-    prompt_tokens: int | None,
-    ms_poe: str | None,
-    max_tokens: int | None,
-    sees: bool,
-    withhold: float | None,
-    parts: Parts,
-    fields: Mapping[str, Any],
-) -> GeneratorSettings:
-    """Settings from flags, and from the fields of requests that they are to suit."""
-    from generator.settings import GeneratorSettings
-
-    default = GeneratorSettings()
-    return replace(
-        default,
-        model=model or default.model,
-        decoding=decoding or default.decoding,
-        evidence=fields["evidence"] or default.evidence,
-        budget_tokens=prompt_tokens,
-        ms_poe=ms_poe or default.ms_poe,
-        max_new_tokens=max_tokens or default.max_new_tokens,
-        sees=sees,
-        answerable=fields["abstain_below"],
-        withhold=withhold,
-        parts=parts,
-    )
-
-
 def print_result(as_json: bool, values: object, print_text: Callable[[], None]) -> None:
     """Print values as JSON, or let the text be printed."""
     if as_json:
         terminal.say_json(json.dumps(values, ensure_ascii=not terminal.is_unicode(), indent=2))
     else:
         print_text()
+
+
+@contextmanager
+def open_corpus(folder: Path, **settings: Any) -> Iterator[Corpus]:  # noqa: ANN401 - passed through
+    """A corpus with settings, as `Corpus` takes them; what takes long is said on standard error."""
+    from rag_app.corpus.corpus import Corpus
+
+    with Corpus(folder, notify=terminal.notify, **settings) as corpus:
+        yield corpus

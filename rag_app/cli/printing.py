@@ -163,11 +163,11 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
     for entry in answer.context:
         read = f"read {entry.kept:,} of {entry.tokens:,} tokens"
         say(f"{field(entry.title)}" if entry.was_lost else f"{read} of {field(entry.title)}")
-    if (shown := answer.made.get("shown")) and not explain:
+    if (shown := answer.configuration.get("shown")) and not explain:
         say(flow(shown))
-    if (figures := answer.made.get("figures")) and not explain:
+    if (figures := answer.configuration.get("figures")) and not explain:
         say(flow(figures))
-    if (form := answer.made.get("form")) and not explain:
+    if (form := answer.configuration.get("form")) and not explain:
         say(f"form: {form}")
     if explain:
         how(answer)
@@ -191,7 +191,7 @@ def _quote(citation: Citation, label: str, quote: Emphasis, check: str = "") -> 
 
 def how(answer: Answer) -> None:
     """How an answer was made, and the weight of each passage where they were read apart."""
-    for part, state in answer.made.items():
+    for part, state in answer.configuration.items():
         say(f"{part}: {flow(state)}")
     if answer.query not in {"", answer.question}:
         say(f"searched for: {flow(answer.query)}")
@@ -214,7 +214,7 @@ def position_check(check: PositionCheck) -> None:
     say("")
     say(f"position check: {outcome} (agreement {check.agreement:.0%})")
     for one in check.variants:
-        differs = one.positions != check.answer.made.get("Ms-PoE", "")
+        differs = one.positions != check.answer.configuration.get("Ms-PoE", "")
         variant = f"evidence {one.order}" + (f", Ms-PoE {one.positions}" if differs else "")
         say(f"  {one.agreement:4.0%}  {'CHANGED  ' if one.changed else ''}{variant}")
         if one.changed:

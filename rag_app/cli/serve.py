@@ -11,10 +11,9 @@ import click
 
 from indexing.errors import InvalidRequest
 from rag_app.cli.options import (
-    field_option,
+    open_corpus,
     with_corpus,
     with_encoder,
-    with_fields,
     with_file_limits,
     with_missing_shards,
     with_ocr,
@@ -23,12 +22,14 @@ from rag_app.cli.options import (
     with_synchronous,
     with_withhold,
 )
-from rag_app.cli.terminal import say
+from rag_app.cli.request_options import field_option, with_fields
+from rag_app.cli.terminal import notify, say
 from rag_app.request_fields import request_field
 
 if TYPE_CHECKING:
     from generator.answer import Mode
     from generator.parts import Parts
+    from indexing.encoder.settings import EncoderSettings
     from indexing.limits import FileLimits
     from indexing.ocr.reading import OcrSettings
     from indexing.store.database import Synchronous
@@ -112,10 +113,7 @@ def serve(
     fields: Any,  # noqa: ANN401 - by name, as `AskOptions`
     withhold: float | None,
     parts: Parts,
-    encoder: str | None,
-    extension: str | None,
-    max_length: int | None,
-    dtype: str | None,
+    encoder: EncoderSettings | None,
     ocr: OcrSettings,
     limits: FileLimits,
     max_recording_mb: int,
@@ -146,8 +144,6 @@ def serve(
     from generator.settings import GeneratorSettings
     from indexing.models.files import DEFAULT_GENERATOR
     from rag_app.chat.application import Application
-    from rag_app.cli.options import encoder_settings
-    from rag_app.corpus.corpus import Corpus
 
     settings = GeneratorSettings(
         model=generator or DEFAULT_GENERATOR,
@@ -157,14 +153,12 @@ def serve(
         withhold=withhold,
         parts=parts,
     )
-    encoding = encoder_settings(encoder, extension, max_length, dtype)
-    with Corpus(
+    with open_corpus(
         folder,
-        encoder=encoding,
+        encoder=encoder,
         generator=settings,
         limits=limits,
         ocr=ocr,
-        notify=_notify,
         synchronous=synchronous,
         missing_shards=missing_shards,
     ) as corpus:
@@ -203,7 +197,7 @@ def _logins(file: Path | None) -> Logins | None:
     try:
         logins = Logins.parse(file.read_text(encoding="utf-8"))
         if plain := logins.plain:
-            _notify(
+            notify(
                 f"{file}: {len(plain)} of {len(logins.people)} passwords can be read in it; "
                 f"hash them with: rag-app passwd {file} --hash"
             )
@@ -212,7 +206,3 @@ def _logins(file: Path | None) -> Logins | None:
         raise InvalidRequest(
             f"{file}: cannot be read ({error}); write it with: rag-app passwd {file} USER"
         ) from error
-
-
-def _notify(line: str) -> None:
-    say(line, error=True)

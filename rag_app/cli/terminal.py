@@ -76,6 +76,11 @@ def say(line: object = "", *, error: bool = False) -> None:
     click.echo(escape(str(line)), err=error)
 
 
+def notify(line: str) -> None:
+    """Print a message on standard error, control characters escaped."""
+    say(line, error=True)
+
+
 def say_json(text: str) -> None:
     """Print JSON; control characters become escapes that read back as they were."""
     click.echo(_CONTROLS.sub(lambda one: f"\\u{ord(one[0]):04x}", text))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from indexing.limits import FileLimits
     from indexing.ocr.reading import OcrSettings
     from rag_app.corpus.contents.collections import CorpusCollections
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.reader import CorpusReader
 
 
 class SharedCorpus(Protocol):
@@ -40,7 +40,7 @@ class SharedCorpus(Protocol):
 
     folder: Path
 
-    def seen_by(self, scope: Scope) -> Corpus: ...  # noqa: D102 - as in `Corpus`, and so the others
+    def seen_by(self, scope: Scope) -> CorpusReader: ...  # noqa: D102 - as in `Corpus`, and so the others
 
     @property
     def revision(self) -> str: ...  # noqa: D102
@@ -113,7 +113,7 @@ class Access:
     person: str | None
 
     @property
-    def seen(self) -> Corpus:
+    def seen(self) -> CorpusReader:
         """The corpus as they see it."""
         return self.corpus.seen_by(Scope(self.person))
 

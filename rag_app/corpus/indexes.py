@@ -22,10 +22,10 @@ from indexing.index.merging import Held, all_of_them, due
 from indexing.index.snapshot import Snapshot
 from indexing.store.database import Synchronous
 from indexing.store.store import Store
-from rag_app.corpus.parts import CorpusParts, CorpusView
 from rag_app.corpus.segments import Segments
 from rag_app.corpus.shards.lost_replicas import LostReplicas
 from rag_app.corpus.shards.manifest import Division, MissingShards, ShardManifest
+from rag_app.corpus.shards.parts import CorpusParts, CorpusView
 from rag_app.corpus.shards.shards import Shards
 from rag_app.corpus.stores import Stores
 

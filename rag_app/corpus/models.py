@@ -202,7 +202,7 @@ class Models:
     def abstention(self, fingerprint: Fingerprint | None) -> AbstentionRecord | None:
         """What was calibrated for the corpus with the models in use; None for nothing."""
         from generator.extractive.conformal import load_abstention
-        from generator.model_digest import models_digest
+        from generator.parts import models_digest
 
         record = load_abstention(self._corpus)
         if record is None or fingerprint is None:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from generator.request import AskRequest, Retrieval
 from indexing.documents import Hit
-from indexing.errors import InvalidRequest, ShardLost
+from indexing.errors import ShardLost
 from indexing.filter import Filter, Scope
 from indexing.store.store import Store
 from indexing.store.view import StoreView
 from indexing.text.aliases import Aliases
 from rag_app.corpus.contents.aliases import in_any_spelling, read_aliases
-from rag_app.corpus.contents.documents import document_named
+from rag_app.corpus.contents.document_names import document_named
 from rag_app.corpus.indexes import Indexes
 from rag_app.corpus.models import Models
-from rag_app.corpus.parts import CorpusParts
 from rag_app.corpus.shards.manifest import MissingShards
+from rag_app.corpus.shards.parts import CorpusParts, SearchRequest, ranking_named
 from rag_app.corpus.stores import Stores
 
 if TYPE_CHECKING:
@@ -35,33 +35,6 @@ Read = TypeVar("Read")
 
 EVIDENCE_PASSAGES = 16
 """Passages of evidence, over all documents of an answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """A query and how much it is to find.
-
-    Attributes:
-        query: A question or a description, of any length.
-        k: Documents at most.
-        passages: Passages of each document at most.
-        where: Limits of what is searched.
-        ranking: A name from `retriever.fusion.RANKINGS`.
-
-    Raises:
-        InvalidRequest: There is no ranking by that name, or a number is below 1.
-    """
-
-    query: str
-    k: int = 5
-    passages: int = 3
-    where: Filter = field(default_factory=Filter)
-    ranking: str = "default"
-
-    def __post_init__(self) -> None:
-        _require_ranking(self.ranking)
-        if self.k < 1 or self.passages < 1:
-            raise InvalidRequest("ask for at least one document and one passage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,14 +129,13 @@ class Search:
     @contextmanager
     def retriever(self, ranking: str, scope: Scope) -> Iterator[Retriever]:
         """What scores a corpus in one piece, as it is at one moment."""
-        from retriever.fusion import RANKINGS
         from retriever.retriever import Retriever
 
-        _require_ranking(ranking)
+        features = ranking_named(ranking)
         with self.stores.reading() as store:
             embed = self.models.query_encoder(store.fingerprint()).encode_queries
             limited, snapshot = store.limited(None, scope), self.indexes.snapshot(store)
-            yield Retriever(limited, snapshot, embed, RANKINGS[ranking])
+            yield Retriever(limited, snapshot, embed, features)
 
     def similar(
         self, name: str, k: int, where: Filter | None, scope: Scope
@@ -193,17 +165,8 @@ class Search:
         return replace(request, query=query, where=in_any_spelling(request.where, aliases))
 
     def _hits(self, parts: CorpusParts | RemoteShards, request: SearchRequest) -> list[Hit]:
-        from retriever.fusion import RANKINGS
-
         encoder = self.models.query_encoder(self.stores.connection().fingerprint())
-        return parts.search(
-            request.query,
-            k=request.k,
-            passages=request.passages,
-            where=request.where,
-            embed=encoder.encode_queries,
-            ranking=RANKINGS[request.ranking],
-        )
+        return parts.search(request, encoder.encode_queries)
 
     @contextmanager
     def _moment(self, where: Filter | None, scope: Scope) -> Iterator[Moment]:
@@ -223,10 +186,3 @@ def _ledger_of_lost(moment: Moment, where: Filter | None, scope: Scope) -> tuple
 
     entries = moment.store.limited(where, scope).entries()
     return ledger_lines(moment.parts.lost, moment.parts.names, entries)
-
-
-def _require_ranking(name: str) -> None:
-    from retriever.fusion import RANKINGS
-
-    if name not in RANKINGS:
-        raise InvalidRequest(f"no ranking {name!r}; there are: {', '.join(RANKINGS)}")

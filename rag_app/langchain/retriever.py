@@ -106,7 +106,7 @@ def _document(passage: PassageHit, hit: Hit) -> Document:
             "place": passage.place,
             "speaker": passage.speaker,
             "speakers": list(passage.speakers),
-            "said": [(one.text_start, one.end) for one in passage.said],
+            "utterances": [(one.text_start, one.end) for one in passage.utterances],
             "time": passage.time,
             "score": passage.score,
         },

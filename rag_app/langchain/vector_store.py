@@ -29,7 +29,7 @@ from indexing.store.store import FILE_NAME, Store
 from indexing.text.chunking import split
 from indexing.text.transcripts import find_utterances
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.parts import CorpusView
+from rag_app.corpus.shards.parts import CorpusView
 from rag_app.langchain.embeddings import RagAppEmbeddings
 
 FloatArray = npt.NDArray[np.float32]

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from generator.answer import Answer
     from generator.settings import GeneratorSettings
     from indexing.documents import Document
-    from rag_app.corpus.parts import CorpusView
+    from rag_app.corpus.shards.parts import CorpusView
 
 Json = dict[str, Any]
 
 ENDINGS = (".html", ".json")
 SCRIPT = Path(__file__).with_name("check_proof.py")
 HEAD = Path(__file__).with_name("head.html")
-FIRST = ("question", "answer", "citations", "closest", "short", "made", "context")
+FIRST = ("question", "answer", "citations", "closest", "short", "configuration", "context")
 _FIRST_OF_QUOTE = ("marker", "title", "place", "speaker", "time", "day", "before", "quote", "after")
 
 
@@ -144,7 +144,7 @@ def _models(corpus: Answering) -> Json:
     """Which program and models answer here; the language model is said by the answer."""
     from importlib.metadata import version
 
-    from generator.model_digest import models_digest
+    from generator.parts import models_digest
 
     with corpus.reading() as now:
         fingerprint = now.store.fingerprint()

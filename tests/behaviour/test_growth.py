@@ -32,6 +32,7 @@ from indexing.store.store import Store
 from indexing.text.chunking import split
 from rag_app.corpus.segments import Segments
 from rag_app.corpus.shards.manifest import Division
+from rag_app.corpus.shards.parts import SearchRequest
 from rag_app.corpus.shards.shards import Shards
 from retriever import diversity
 from retriever.retriever import Retriever
@@ -181,12 +182,8 @@ class Growth(RuleBasedStateMachine):
         shards = Shards(self.folder)
         shards.divide(self.store, Division(count))
         with shards.reading() as pinned, self.store.reading():
-            from retriever.fusion import RANKINGS
-
             for query in QUERIES:
-                found = pinned.search(
-                    query, k=9, passages=9, where=None, embed=vectors, ranking=RANKINGS["default"]
-                )
+                found = pinned.search(SearchRequest(query, k=9, passages=9), vectors)
                 assert exact(found) == self._hits(Snapshot.build(self.store), query, None)
         shards.close()
 

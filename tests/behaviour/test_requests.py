@@ -11,7 +11,7 @@ from generator.answer_json import as_json
 from generator.prompt.follow_up import Turn
 from rag_app.chat.conversation import Conversation, Exchange, from_json, to_json
 from rag_app.chat.page import html
-from rag_app.chat.web import mcp_tools
+from rag_app.chat.web.mcp import results
 from rag_app.cli import printing
 from rag_app.corpus.corpus import Corpus
 
@@ -119,6 +119,6 @@ def test_every_surface_says_what_a_question_was_read_as(
     page = html.conversation(conversation)
     for text in (capsys.readouterr().out, page):
         assert (f"read as: {read_as}" in text) == bool(read_as)
-    for values in (as_json(answer), mcp_tools._answer_result(answer).model_dump()):
+    for values in (as_json(answer), results.answer_result(answer).model_dump()):
         assert (values["kind"], values["read_as"]) == ("speakers", read_as)
     assert conversation == from_json(to_json(conversation))

@@ -21,7 +21,7 @@ from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.filter import Filter
 from rag_app.chat.page import html
-from rag_app.chat.web.mcp_tools import _search
+from rag_app.chat.web.mcp.tools import _search
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
 
@@ -87,7 +87,7 @@ def test_the_ledger_counts_what_that_person_says(corpus: Corpus) -> None:
 def test_a_model_reads_that_person_alone(corpus: Corpus, evidence: str) -> None:
     answer = asked(corpus, mode="free", evidence=evidence)
     assert all(map(said_by_ada, answer.citations))
-    assert answer.made["shown"] == "of the passages, what Ada says"
+    assert answer.configuration["shown"] == "of the passages, what Ada says"
 
 
 def test_hits_say_what_that_person_says_and_when(corpus: Corpus) -> None:
@@ -95,13 +95,13 @@ def test_hits_say_what_that_person_says_and_when(corpus: Corpus) -> None:
         document = corpus.document(hit.document)
         for passage in hit.passages:
             assert passage.speaker == "Ada Park" and passage.time == 0.0
-            assert [passage.words(one) for one in passage.said] == [
+            assert [passage.words(one) for one in passage.utterances] == [
                 words for who, words in SAID if who == "Ada Park"
             ]
-            for one in passage.said:
+            for one in passage.utterances:
                 assert is_adas(document.text[one.text_start : one.end])
     everybody = corpus.search(QUESTION)[0].passages[0]
-    assert everybody.said == () and everybody.time == 0.0
+    assert everybody.utterances == () and everybody.time == 0.0
 
 
 def search(corpus: Corpus) -> list[Hit]:

@@ -33,7 +33,7 @@ def test_the_command_says_what_was_read(samples_corpus: Corpus) -> None:
     values = json.loads(result.stdout)
     assert values["mode"] == "free"
     assert 500 < values["context"][0]["kept"] < 900
-    assert CUT in values["made"]["shown"]
+    assert CUT in values["configuration"]["shown"]
     refused = CliRunner().invoke(main, [*words, "--decoding", "rag-token"])
     assert refused.exit_code == 1 and "--decoding concat" in refused.stderr
 
@@ -42,8 +42,8 @@ def test_python_and_a_batch_read_them_too(samples_corpus: Corpus, tmp_path: Path
     settings = GeneratorSettings(model="tiny", max_new_tokens=5)
     with Corpus(samples_corpus.folder, generator=settings) as corpus:
         answer = corpus.ask(QUESTION, evidence="documents", k=1)
-        assert answer.mode == "free" and answer.made["shown"].startswith("documents: ")
-        assert "shown" not in corpus.ask(QUESTION, mode="free", k=1).made
+        assert answer.mode == "free" and answer.configuration["shown"].startswith("documents: ")
+        assert "shown" not in corpus.ask(QUESTION, mode="free", k=1).configuration
     questions, out = tmp_path / "questions.txt", tmp_path / "answers.jsonl"
     questions.write_text(QUESTION + "\n")
     words = ["batch", str(questions), "--corpus", str(samples_corpus.folder), "--out", str(out)]

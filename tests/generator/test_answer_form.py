@@ -11,6 +11,7 @@ from generator.answer import Answer
 from generator.answer_form import (
     AS_ASKED,
     FORMS,
+    LENGTHS,
     NO_WORDS,
     QUOTE_A_LINE,
     SENTENCES_ONLY,
@@ -53,9 +54,9 @@ def test_only_the_words_that_answer(folder: Path) -> None:
     assert "Joan Reyes" in words.text
     (cited,) = words.citations
     assert cited.quote[words.short.start - cited.start :].startswith(words.short.text)
-    assert (words.made["form"], listed.made["form"]) == (WORDS_ONLY, QUOTE_A_LINE)
+    assert (words.configuration["form"], listed.configuration["form"]) == (WORDS_ONLY, QUOTE_A_LINE)
     assert listed.text == usual.text
-    assert "form" not in usual.made
+    assert "form" not in usual.configuration
 
 
 def test_where_no_words_stand_out_there_is_the_whole_quote(folder: Path) -> None:
@@ -65,7 +66,7 @@ def test_where_no_words_stand_out_there_is_the_whole_quote(folder: Path) -> None
         words = corpus.ask(question, mode="quote", form="words")
     assert usual.short is None and usual.citations  # else the test shows nothing
     assert words.text == usual.text
-    assert words.made["form"] == NO_WORDS
+    assert words.configuration["form"] == NO_WORDS
 
 
 def test_a_model_is_told_the_form(folder: Path) -> None:
@@ -78,11 +79,11 @@ def test_a_model_is_told_the_form(folder: Path) -> None:
             return answer, str(json.loads(last)["seen"]["body"]["messages"])
 
         usual, message = asked("usual")
-        assert "form" not in usual.made
+        assert "form" not in usual.configuration
         assert not any(told in message for told in FORMS.values() if told)
         answer, message = asked("words")
     assert FORMS["words"] in message
-    assert answer.made["form"] == AS_ASKED
+    assert answer.configuration["form"] == AS_ASKED
 
 
 def test_the_packaged_model_is_not_believed(embed: Embed, model: CausalModel) -> None:
@@ -91,10 +92,35 @@ def test_the_packaged_model_is_not_believed(embed: Embed, model: CausalModel) ->
     request = AskRequest("When does the ferry sail?", form="list", abstain=False)
     found = Retrieval([hit(document)], lambda _: document)
     answer = Generator(settings, embed=embed, load=lambda: model).answer(request, found)
-    assert answer.made["form"] == SENTENCES_ONLY
+    assert answer.configuration["form"] == SENTENCES_ONLY
 
 
 def test_a_form_has_a_name() -> None:
     with pytest.raises(InvalidRequest, match="usual, list, words"):
         AskRequest("Why?", form="poem")  # type: ignore[arg-type]
     assert AskRequest("Why so?").instructed == "Why so?"
+
+
+# ---- short and long answers beside usual ones ----
+
+QUESTION = "What does the ferry carry?"
+CARGO = ("coal", "sheep", "letters", "barrels of salt", "a grand piano", "three priests")
+
+
+def test_a_longer_answer_quotes_more(tmp_path: Path) -> None:
+    with Corpus(tmp_path / "corpus") as corpus:
+        text = "\n\n".join(f"The ferry carries {one} across the water." for one in CARGO)
+        corpus.add_text(text, name="ferry")
+        words = {
+            length: sum(
+                len(each.quote.split())
+                for each in corpus.answer(AskRequest(QUESTION, length=length)).citations
+            )
+            for length in LENGTHS
+        }
+    assert 0 < words["short"] <= words["usual"] < words["long"]
+
+
+def test_a_length_has_a_name() -> None:
+    with pytest.raises(InvalidRequest, match="short, usual, long"):
+        AskRequest("Why?", length="endless")  # type: ignore[arg-type]

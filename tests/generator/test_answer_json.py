@@ -28,7 +28,8 @@ from rag_app.batch.questions import Question
 from rag_app.batch.run import run
 from rag_app.chat.conversation import Conversation, Exchange, to_json
 from rag_app.chat.page import export
-from rag_app.chat.web import mcp_tools, openai_api
+from rag_app.chat.web import openai_api
+from rag_app.chat.web.mcp import results
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
 
@@ -55,7 +56,7 @@ EVERYTHING = Answer(
     responsibility=Responsibility(
         (ShownPassage("d", "A", 3, 9, 0.5, 0.25, 1),), (TokenShares("Ann", (1.0,)),)
     ),
-    made={"decoding": "as asked"},
+    configuration={"decoding": "as asked"},
     kind="speakers",
     read_as="a request for the speakers",
 )
@@ -89,8 +90,15 @@ def test_an_answer_comes_back_as_it_was(answer: Answer) -> None:
     assert from_json(values) == answer
 
 
+def test_an_answer_of_the_second_version_is_read() -> None:
+    values = json.loads(json.dumps(as_json(EVERYTHING)))
+    values |= {"version": 2, "made": values.pop("configuration")}
+    assert from_json(values) == EVERYTHING
+
+
 def test_an_answer_without_a_version_is_read() -> None:
     values = json.loads(json.dumps(as_json(EVERYTHING)))
+    values["made"] = values.pop("configuration")
     del values["version"]
     for citation in values["citations"]:
         del citation["time_seconds"]
@@ -136,7 +144,7 @@ def test_every_surface_writes_it(question: str, corpus: Corpus, tmp_path: Path) 
     same(line)
     assert from_json(line).citations == answer.citations
     same(json.loads(json.dumps(openai_api._extra_fields(answer)["rag_app"])), path=False)
-    same(mcp_tools._answer_result(answer).model_dump(mode="json"), path=False)
+    same(results.answer_result(answer).model_dump(mode="json"), path=False)
     told = Conversation.new().followed_by(
         Exchange(question, state="done", text=answer.text, answer=answer)
     )

@@ -70,10 +70,10 @@ def test_documents_are_read_whole(long_model: CausalModel, embed: Embed) -> None
         (long_model.count(one.text), 0) for one in documents
     ]
     assert sum(one.kept for one in answer.context) > 2 * PASSAGE_TOKENS
-    assert answer.made["shown"] == "documents: 2 whole"
+    assert answer.configuration["shown"] == "documents: 2 whole"
     passages = asked(long_model, embed, documents, evidence="passages", answer="free")
     assert all(one.dropped for one in passages.context)
-    assert "shown" not in passages.made
+    assert "shown" not in passages.configuration
 
 
 def test_what_does_not_fit_is_said(long_model: CausalModel, embed: Embed) -> None:
@@ -82,7 +82,7 @@ def test_what_does_not_fit_is_said(long_model: CausalModel, embed: Embed) -> Non
     first, second, third = answer.context
     assert (first.dropped, third.kept) == (0, 0)
     assert 0 < second.kept < second.tokens
-    assert answer.made["shown"] == (
+    assert answer.configuration["shown"] == (
         f"documents: 1 whole, Briar cut at a sentence ({second.kept:,} of {second.tokens:,} "
         "tokens), 1 left out, as there is no room"
     )
@@ -95,7 +95,7 @@ def test_ms_poe_goes_with_whole_documents(long_model: CausalModel, embed: Embed)
     documents = [ferries("aster", 60)]
     plain = asked(long_model, embed, documents, evidence="documents")
     answer = asked(long_model, embed, documents, evidence="documents", ms_poe="on")
-    assert answer.made["Ms-PoE"].startswith("ms-poe 1.2-1.8")
+    assert answer.configuration["Ms-PoE"].startswith("ms-poe 1.2-1.8")
     assert answer.context == plain.context
     assert active_settings(long_model.model) is None
 
@@ -164,7 +164,7 @@ def test_quotes_say_that_they_are_of_passages(embed: Embed) -> None:
     generator = Generator(GeneratorSettings(evidence="documents"), embed=embed)
     answer = generator.answer(AskRequest("Who is the captain?", "quote", abstain=False), retrieval)
     assert answer.mode == "quote"
-    assert "--mode free reads whole documents" in answer.made["shown"]
+    assert "--mode free reads whole documents" in answer.configuration["shown"]
 
 
 def test_the_packaged_model_reads_documents_in_one_prompt() -> None:

@@ -330,7 +330,7 @@ def test_quotes_without_the_packaged_encoder(
     """Sentences are then compared one by one, and the answer says so."""
     question = "Why was the budget cut?"
     assert (
-        quoting.answer(AskRequest(question), Retrieval(HITS, LOOKUP)).made["sentences"]
+        quoting.answer(AskRequest(question), Retrieval(HITS, LOOKUP)).configuration["sentences"]
         == "read with the question, and in context"
     )
 
@@ -342,5 +342,5 @@ def test_quotes_without_the_packaged_encoder(
         AskRequest(question), Retrieval(HITS, LOOKUP)
     )
     assert "two sponsors left in May" in answer.text
-    assert "compared one by one" in answer.made["sentences"]
-    assert "pip install" in answer.made["sentences"]
+    assert "compared one by one" in answer.configuration["sentences"]
+    assert "pip install" in answer.configuration["sentences"]

@@ -134,10 +134,10 @@ def test_a_check_where_ms_poe_is_on_turns_it_off_and_on_again(
     save_record(CalibrationRecord(tiny_model.name, tiny_model.revision, method, "it helps"))
     generator = Generator(replace(SHORT, answer="free"), embed=embed, load=lambda: tiny_model)
     usual = generator.answer(ANYWAY, RETRIEVAL)
-    assert usual.made["Ms-PoE"] == f"{describe(method)} (calibrated: it helps)"
+    assert usual.configuration["Ms-PoE"] == f"{describe(method)} (calibrated: it helps)"
     assert active_settings(tiny_model.model) == method
     found = check(generator, ANYWAY, RETRIEVAL, usual)
-    as_usual = usual.made["Ms-PoE"]
+    as_usual = usual.configuration["Ms-PoE"]
     assert [one.positions for one in found.variants] == [as_usual] * 3 + ["off (as asked)"]
     assert active_settings(tiny_model.model) == method
     generator.close()

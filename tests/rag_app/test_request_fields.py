@@ -15,8 +15,7 @@ from click.testing import CliRunner
 from pydantic import ValidationError
 
 from generator.answer import Answer, EvidenceUnit, Mode, ReadAs
-from generator.answer_form import Form
-from generator.answer_length import Length
+from generator.answer_form import Form, Length
 from generator.prompt.follow_up import Turn
 from generator.request import EVIDENCE_DOCUMENTS, AskRequest
 from indexing.documents import Hit
@@ -26,11 +25,14 @@ from rag_app import request_models
 from rag_app.batch.questions import read_questions, read_turns
 from rag_app.chat.application import Application
 from rag_app.chat.conversation import Exchange
-from rag_app.chat.web import mcp_tools, openai_api
+from rag_app.chat.web import openai_api
+from rag_app.chat.web.mcp import results
+from rag_app.chat.web.mcp import tools as mcp_tools
+from rag_app.cli.ask import ask
 from rag_app.cli.batch import batch
-from rag_app.cli.main import ask, main, search
+from rag_app.cli.main import main, search
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.search import SearchRequest
+from rag_app.corpus.shards.parts import SearchRequest
 from rag_app.langchain.retriever import RagAppRetriever
 from rag_app.request_fields import (
     ACTS,
@@ -278,10 +280,10 @@ def test_the_tools_take_the_fields(
         scopes.append(scope)
         return Answer(QUESTION, "")
 
-    def searched(seen: Corpus, query: str, of: Any) -> mcp_tools.SearchResult:
+    def searched(seen: Corpus, query: str, of: Any) -> results.SearchResult:
         made.append(search_request(query, of))
         scopes.append(seen.scope)
-        return mcp_tools.SearchResult(documents=[], not_searched=[])
+        return results.SearchResult(documents=[], not_searched=[])
 
     monkeypatch.setattr(mcp_tools, "_search", searched)
     monkeypatch.setattr(app.questions, "answer", answered)

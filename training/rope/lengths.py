@@ -76,12 +76,12 @@ def join(runs: Iterable[dict[str, Any]]) -> list[Line]:
     found: dict[tuple[str, str, int], Line] = {}
     for row in (row for run in runs for row in run["rows"]):
         for task, report in row["tasks"].items():
-            recipe = Fingerprint(**report["recipe"])
+            fingerprint = Fingerprint(**report["fingerprint"])
             for length, part in report["lengths"].items():
-                key = recipe.model, recipe.extension, part["documents"]
+                key = fingerprint.model, fingerprint.extension, part["documents"]
                 line = found.setdefault(key, Line(*key))
                 line.methods.add(row["method"])
-                parts = line.reports.setdefault(task, Report(task, recipe, "dense", {})).parts
+                parts = line.reports.setdefault(task, Report(task, fingerprint, "dense", {})).parts
                 if parts.setdefault(length, _result(part)).acc_at_1 != part["acc_at_1"]:
                     raise click.ClickException(f"two results: {row['method']}, {task}, {length}")
     return list(found.values())

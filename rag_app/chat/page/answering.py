@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import gradio as gr
 
-from generator.answer_form import FORMS, Form
-from generator.answer_length import LENGTHS, Length
+from generator.answer_form import FORMS, LENGTHS, Form, Length
 from rag_app.chat.page import html as view
 from rag_app.chat.page.browser_state import Browser, own, value_of
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from rag_app.chat.model_choice import ModelChoice, ServerModels
     from rag_app.chat.upload_records import UploadStatus
     from rag_app.chat.welcome.suggestions import FirstLook
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.reader import CorpusReader
 
 LENGTH_WORDS = (
     ("short", N_("Short: one quote, or a sentence or two")),
@@ -161,7 +161,7 @@ def live(exchange: Exchange, number: int) -> str:
     return render("live.html", exchange=exchange, number=number, checks=False)
 
 
-def sources(corpus: Corpus, source: Conversation, *, asking: bool = False) -> str:
+def sources(corpus: CorpusReader, source: Conversation, *, asking: bool = False) -> str:
     """The quotes of every answer, in their context where that may be seen.
 
     Args:
@@ -350,13 +350,13 @@ def dropzone(max_bytes: int) -> str:
     )
 
 
-def hits(corpus: Corpus, ranking: Sequence[Hit], where: Filter | None = None) -> str:
+def hits(corpus: CorpusReader, ranking: Sequence[Hit], where: Filter | None = None) -> str:
     """Documents for a query, best first, each with its best passages."""
     pairs = [(hit, list(_passages(corpus, hit, where))) for hit in ranking]
     return render("hits.html", hits=pairs)
 
 
-def _passages(corpus: Corpus, hit: Hit, where: Filter | None) -> Iterator[QuoteContext]:
+def _passages(corpus: CorpusReader, hit: Hit, where: Filter | None) -> Iterator[QuoteContext]:
     document = corpus.document(hit.document, where=where)
     speaker = where.speaker if where else None
     return (span_context(document, each.start, each.end, speaker=speaker) for each in hit.passages)

@@ -17,7 +17,7 @@ from rag_app.surroundings import MARGIN, surroundings
 if TYPE_CHECKING:
     from generator.answer import Citation, ShortAnswer
     from indexing.documents import Document, Figure, Utterance
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.reader import CorpusReader
 
 MOST_FIGURES = 3  # shown beside a quote
 
@@ -77,7 +77,7 @@ class QuoteContext:
 
 
 def citation_context(
-    corpus: Corpus,
+    corpus: CorpusReader,
     citation: Citation,
     *,
     short: ShortAnswer | None = None,

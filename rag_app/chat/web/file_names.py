@@ -27,9 +27,11 @@ def without_places(answer: Answer) -> Answer:
         tuple(replace(one, path=file_name(one.path)) for one in each)
         for each in (answer.citations, answer.closest)
     )
-    made = {name: model_name(state) for name, state in answer.made.items()}
+    configuration = {name: model_name(state) for name, state in answer.configuration.items()}
     model = model_name(answer.model)
-    return replace(answer, citations=citations, closest=closest, model=model, made=made)
+    return replace(
+        answer, citations=citations, closest=closest, model=model, configuration=configuration
+    )
 
 
 def without_folder(message: str, corpus: SharedCorpus) -> str:

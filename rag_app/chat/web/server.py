@@ -140,9 +140,9 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
 
         openai_api.add(web, app)
     if options.mcp:
-        from rag_app.chat.web import mcp_tools
+        from rag_app.chat.web.mcp import tools
 
-        mcp_tools.add(web, app)
+        tools.add(web, app)
     blocks, head = page.build(app)
     events.add(web, blocks)
     gr.mount_gradio_app(

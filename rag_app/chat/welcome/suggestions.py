@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rag_app.chat.queues.ingest_queue import IngestQueue
     from rag_app.chat.queues.question_queue import QuestionQueue
     from rag_app.corpus.access import SharedCorpus
-    from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.reader import CorpusReader
 
 SUGGESTIONS = 3
 LATEST = 12  # documents that questions are made of
@@ -143,7 +143,7 @@ class Suggestions:
             self._looks[person] = (revision, look)
 
     def _answerable(
-        self, overviews: list[Overview], corpus: Corpus, revision: str
+        self, overviews: list[Overview], corpus: CorpusReader, revision: str
     ) -> Iterator[str]:
         """Questions that are answered from where they were made: of each document in turn.
 
@@ -162,7 +162,9 @@ class Suggestions:
                 questions.add(candidate.question)
                 yield candidate.question
 
-    def _candidates(self, about: Overview, corpus: Corpus) -> list[tuple[Document, Candidate]]:
+    def _candidates(
+        self, about: Overview, corpus: CorpusReader
+    ) -> list[tuple[Document, Candidate]]:
         document = corpus.document(about.document)
         return [(document, each) for each in candidates(document, about)]
 
@@ -173,7 +175,7 @@ class Suggestions:
                 return True
         return self._closed.is_set() or self._corpus.revision != revision
 
-    def _answers(self, document: Document, candidate: Candidate, corpus: Corpus) -> bool:
+    def _answers(self, document: Document, candidate: Candidate, corpus: CorpusReader) -> bool:
         """Whether the documents probably answer a question, and from where it was made."""
         key = (corpus.scope, document.digest, candidate.question)
         if key not in self._verdicts:  # so that one more document does not have all asked again
@@ -181,7 +183,7 @@ class Suggestions:
             self._verdicts[key] = answer is not None and _answers(answer, document, candidate)
         return self._verdicts[key]
 
-    def _answer(self, request: AskRequest, corpus: Corpus) -> Answer | None:
+    def _answer(self, request: AskRequest, corpus: CorpusReader) -> Answer | None:
         """An answer without a place in the queue, in which nobody is to wait for it."""
         for event in corpus.events(request, stop=self._closed):
             if isinstance(event, AnswerReady):

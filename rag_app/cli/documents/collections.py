@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli.options import print_result, with_corpus, with_json, with_yes
+from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json, with_yes
 from rag_app.cli.terminal import field, say
 
 if TYPE_CHECKING:
@@ -32,9 +32,8 @@ def collections(context: click.Context, folder: Path, as_json: bool) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from rag_app.corpus.corpus import Corpus
 
-    with Corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         every = corpus.collections.all()
     print_result(as_json, [asdict(one) for one in every], lambda: _list(every))
 
@@ -47,9 +46,7 @@ def collections(context: click.Context, folder: Path, as_json: bool) -> None:
 @with_json
 def create(name: str, owner: str | None, shared: bool, folder: Path, as_json: bool) -> None:
     """Make an empty collection."""
-    from rag_app.corpus.corpus import Corpus
-
-    with Corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         collection = corpus.collections.create(name, owner=owner, shared=shared)
     print_result(as_json, asdict(collection), lambda: _list([collection]))
 
@@ -60,9 +57,7 @@ def create(name: str, owner: str | None, shared: bool, folder: Path, as_json: bo
 @with_corpus
 def rename(name: str, to: str, folder: Path) -> None:
     """Give a collection another name."""
-    from rag_app.corpus.corpus import Corpus
-
-    with Corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         corpus.collections.rename(name, to)
     say(f"{field(name)} is now {field(to)}")
 
@@ -72,9 +67,7 @@ def rename(name: str, to: str, folder: Path) -> None:
 @with_corpus
 def share(name: str, folder: Path) -> None:
     """Let everybody read a collection; only its owner changes it."""
-    from rag_app.corpus.corpus import Corpus
-
-    with Corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         corpus.collections.share(name)
     say(f"{field(name)}: everybody may read it")
 
@@ -84,9 +77,7 @@ def share(name: str, folder: Path) -> None:
 @with_corpus
 def unshare(name: str, folder: Path) -> None:
     """Let nobody but its owner read a collection."""
-    from rag_app.corpus.corpus import Corpus
-
-    with Corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         corpus.collections.unshare(name)
         owner = corpus.collections.named(name).owner
     whose = (
@@ -101,9 +92,7 @@ def unshare(name: str, folder: Path) -> None:
 @with_corpus
 def give(name: str, owner: str | None, folder: Path) -> None:
     """Give a collection to another OWNER (login name); to everybody if none is named."""
-    from rag_app.corpus.corpus import Corpus
-
-    with Corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         corpus.collections.give(name, owner)
     say(f"{field(name)}: belongs to {field(owner or 'everybody')}")
 
@@ -119,9 +108,8 @@ def add(name: str, documents: tuple[str, ...], folder: Path, as_json: bool) -> N
     rag-app remove --collection NAME takes them out again.
     """
     from rag_app.cli import printing
-    from rag_app.corpus.corpus import Corpus
 
-    with Corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         count = corpus.collections.add(name, documents)
     line = f"{printing.count_noun(count, 'document')} added to {field(name)}"
     print_result(as_json, {"added": count}, lambda: say(line))
@@ -135,9 +123,8 @@ def add(name: str, documents: tuple[str, ...], folder: Path, as_json: bool) -> N
 def delete(name: str, folder: Path, yes: bool, as_json: bool) -> None:
     """Delete a collection, and the documents that are in no other. Your own files stay."""
     from rag_app.cli import printing
-    from rag_app.corpus.corpus import Corpus
 
-    with Corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         what = corpus.collections.deletion(name)
         if not yes:
             lost = printing.count_noun(len(what.removed), "document")

@@ -9,7 +9,7 @@ import click
 
 from indexing.documents import clock
 from rag_app.cli.bold import filled
-from rag_app.cli.options import print_result, with_corpus, with_json
+from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json
 from rag_app.cli.printing import count_noun, occasion_lines
 from rag_app.cli.terminal import escape, field, say
 from rag_app.short_answer import Emphasis
@@ -28,9 +28,8 @@ def overview(name: str, folder: Path, as_json: bool) -> None:
     Length, speakers, topics with the most telling sentence of each, decisions and actions.
     """
     from generator.overview.overview import as_json as shape
-    from rag_app.corpus.corpus import Corpus
 
-    with Corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         about = corpus.overview(name)
     print_result(as_json, shape(about), lambda: show(about))
 

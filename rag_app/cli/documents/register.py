@@ -11,14 +11,9 @@ import click
 from indexing.documents import clock
 from indexing.errors import InputError
 from rag_app.cli.bold import filled
-from rag_app.cli.options import (
-    LIMITS_OF_LISTS,
-    print_result,
-    with_corpus,
-    with_fields,
-    with_json,
-)
+from rag_app.cli.options import print_result, with_corpus, with_json
 from rag_app.cli.printing import count_noun
+from rag_app.cli.request_options import LIMITS_OF_LISTS, with_fields
 from rag_app.cli.terminal import escape, field, say
 from rag_app.progress import steps
 from rag_app.request_fields import limits_of

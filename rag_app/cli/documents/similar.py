@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_app.cli.options import print_result, with_corpus, with_json, with_k
+from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json
+from rag_app.cli.request_options import with_k
 from rag_app.cli.terminal import field, say
 
 if TYPE_CHECKING:
@@ -27,9 +28,7 @@ def similar(name: str, k: int, folder: Path, as_json: bool) -> None:
 
     Loads no model.
     """
-    from rag_app.corpus.corpus import Corpus
-
-    with Corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         documents = corpus.similar(name, k=k)
     values = [
         {**asdict(each.document), "similarity": round(each.similarity, 4)} for each in documents

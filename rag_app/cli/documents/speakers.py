@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_app.cli.options import print_result, with_collections, with_corpus, with_json
+from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json
 from rag_app.cli.printing import count_noun
+from rag_app.cli.request_options import with_collections
 from rag_app.cli.terminal import field, say
 
 if TYPE_CHECKING:
@@ -52,10 +53,9 @@ def speakers(
     encoded again: the text, with the file's own label, and every offset stay as they are.
     """
     from indexing.filter import Filter
-    from rag_app.corpus.corpus import Corpus
 
     where = Filter(collections=collections)
-    with Corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         for speaker, name in renames:
             corpus.speakers.rename(speaker, name, documents, where=where)
         for speaker in restored:

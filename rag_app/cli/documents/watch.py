@@ -11,7 +11,7 @@ import click
 
 from rag_app.cli import terminal
 from rag_app.cli.options import (
-    encoder_settings,
+    open_corpus,
     with_collection,
     with_corpus,
     with_encoder,
@@ -21,6 +21,7 @@ from rag_app.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from indexing.encoder.settings import EncoderSettings
     from indexing.limits import FileLimits
     from indexing.ocr.reading import OcrSettings
     from indexing.store.database import Synchronous
@@ -54,10 +55,7 @@ def watch(
     folders: tuple[Path, ...],
     folder: Path,
     collection: str,
-    encoder: str | None,
-    extension: str | None,
-    max_length: int | None,
-    dtype: str | None,
+    encoder: EncoderSettings | None,
     settle: float,
     poll: float | None,
     ocr: OcrSettings,
@@ -70,16 +68,13 @@ def watch(
     Files are added, replaced, and removed when they are gone. A folder that is gone keeps its
     documents until it is back.
     """
-    from rag_app.corpus.corpus import Corpus
     from rag_app.corpus.folder_watch import FolderWatch
 
-    settings = encoder_settings(encoder, extension, max_length, dtype)
-    with Corpus(
+    with open_corpus(
         folder,
-        encoder=settings,
+        encoder=encoder,
         limits=limits,
         ocr=ocr,
-        notify=lambda line: terminal.say(line, error=True),
         synchronous=synchronous,
     ) as corpus:
         folder_watch = FolderWatch(corpus, folders, collection=collection, settle=settle, poll=poll)

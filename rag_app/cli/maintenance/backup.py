@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from rag_app.cli.options import print_result, with_corpus, with_json
+from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json
 from rag_app.cli.terminal import say
 
 File = click.Path(path_type=Path, dir_okay=False)
@@ -23,10 +23,9 @@ def backup(file: Path, folder: Path, as_json: bool) -> None:
     With conversations and uploads of a server. An earlier backup of that name is replaced.
     """
     from rag_app.cli import printing
-    from rag_app.corpus.corpus import Corpus
     from rag_app.progress import bar
 
-    with Corpus(folder) as corpus, bar("Writing the backup"):
+    with open_corpus(folder) as corpus, bar("Writing the backup"):
         done = corpus.backup(file)
     line = f"{file}: {printing.count_noun(done.documents, 'document')}, {done.bytes / 1e6:,.1f} MB"
     print_result(as_json, asdict(done), lambda: say(line))
@@ -40,10 +39,9 @@ def backup(file: Path, folder: Path, as_json: bool) -> None:
 def restore(file: Path, replace: bool, folder: Path, as_json: bool) -> None:
     """Bring a backup back. A server that has the corpus open goes on with what it held."""
     from rag_app.cli import printing
-    from rag_app.corpus.corpus import Corpus
     from rag_app.progress import bar
 
-    with Corpus(folder) as corpus, bar("Restoring"):
+    with open_corpus(folder) as corpus, bar("Restoring"):
         done = corpus.restore(file, replace=replace)
     line = f"{printing.count_noun(done.documents, 'document')} of {done.created} are in {folder}"
     print_result(as_json, asdict(done), lambda: say(line))

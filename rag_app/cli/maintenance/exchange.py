@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from rag_app.cli.options import (
-    encoder_settings,
-    print_result,
-    with_corpus,
-    with_encoder,
-    with_json,
-)
+from rag_app.cli.options import open_corpus, print_result, with_corpus, with_encoder, with_json
 from rag_app.cli.terminal import say
+
+if TYPE_CHECKING:
+    from indexing.encoder.settings import EncoderSettings
 
 File = click.Path(path_type=Path, dir_okay=False)
 
@@ -26,10 +24,9 @@ File = click.Path(path_type=Path, dir_okay=False)
 def export(file: Path, folder: Path, as_json: bool) -> None:
     """Write documents and vectors to one archive of JSON and NumPy arrays, for other versions."""
     from rag_app.cli import printing
-    from rag_app.corpus.corpus import Corpus
     from rag_app.progress import steps
 
-    with Corpus(folder) as corpus, steps("Exporting") as progress:
+    with open_corpus(folder) as corpus, steps("Exporting") as progress:
         count = corpus.export_archive(file, progress=progress)
     line = f"{file}: {printing.count_noun(count, 'document')}"
     print_result(as_json, {"path": str(file), "documents": count}, lambda: say(line))
@@ -43,20 +40,15 @@ def export(file: Path, folder: Path, as_json: bool) -> None:
 def import_(
     file: Path,
     folder: Path,
-    encoder: str | None,
-    extension: str | None,
-    max_length: int | None,
-    dtype: str | None,
+    encoder: EncoderSettings | None,
     as_json: bool,
 ) -> None:
     """Add the documents of an export, of this or another version; those known are left out."""
     from rag_app.cli import printing
-    from rag_app.corpus.corpus import Corpus
     from rag_app.progress import steps
 
-    settings = encoder_settings(encoder, extension, max_length, dtype)
     with (
-        Corpus(folder, encoder=settings, notify=lambda line: say(line, error=True)) as corpus,
+        open_corpus(folder, encoder=encoder) as corpus,
         steps("Importing") as progress,
     ):
         done = corpus.import_archive(file, progress=progress)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rag_app.cli.options import print_result, with_corpus, with_json, with_wait
+from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json, with_wait
 from rag_app.cli.terminal import say
 
 
@@ -20,9 +20,8 @@ def optimize(folder: Path, wait: float, as_json: bool) -> None:
     Segments of a size are merged as documents come, so this is seldom worth the time.
     """
     from rag_app.cli import printing
-    from rag_app.corpus.corpus import Corpus
 
-    with Corpus(folder, wait=wait, notify=lambda line: say(line, error=True)) as corpus:
+    with open_corpus(folder, wait=wait) as corpus:
         before = corpus.optimize()
         after = corpus.info().segments
     values = {"before": before, "after": after}

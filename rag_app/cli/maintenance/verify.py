@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexing.errors import CorpusDamaged, InvalidRequest
-from rag_app.cli.options import print_result, with_corpus, with_json
+from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json
 from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -35,11 +35,9 @@ def verify(quick: bool, repair: bool, folder: Path, as_json: bool) -> None:
 
     Exit status: 0 if it is sound or all was repaired, 1 if not.
     """
-    from rag_app.corpus.corpus import Corpus
-
     if quick and repair:
         raise InvalidRequest("give --quick or --repair, not both")
-    with Corpus(folder, notify=lambda line: say(line, error=True)) as corpus:
+    with open_corpus(folder) as corpus:
         done = _repair if repair else (_quick if quick else _verify)
         sound = done(corpus, as_json)
     if not sound:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from indexing.change_detection import DocumentIdentity
 from indexing.errors import DocumentNotFound, InvalidRequest
-from indexing.store.view import DocumentEntry, NamedDocument
+from indexing.store.view import DocumentEntry, NamedDocument, StoreView
 
 
 def documents_named(
@@ -47,3 +47,17 @@ def removable_documents(name: str, entries: Sequence[DocumentEntry]) -> list[str
             f"{name}: {len(ids)} documents have this title; give ids: rag-app list"
         )
     return ids
+
+
+def document_named(name: str, store: StoreView) -> str:
+    """The id of the only document that a name stands for.
+
+    Raises:
+        DocumentNotFound: It stands for none, or for several.
+    """
+    if store.has(name):
+        return name
+    ids = documents_named(name, store.named())
+    if len(ids) > 1:
+        raise DocumentNotFound(f"{name}: {len(ids)} documents; give an id: rag-app list")
+    return ids[0]

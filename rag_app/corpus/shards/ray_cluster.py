@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from indexing.documents import Document, Hit
-from indexing.filter import Filter
 from rag_app.corpus.shards.actors import Cluster, Unanswered, actor_of, answers_of
 from rag_app.corpus.shards.lost_replicas import Call, LostReplicas, Replica
 from rag_app.corpus.shards.manifest import (
@@ -26,9 +25,9 @@ from rag_app.corpus.shards.manifest import (
     ShardState,
     shard_of,
 )
+from rag_app.corpus.shards.parts import SearchRequest, ranking_named
 from rag_app.corpus.shards.shard_server import ShardQuestion
 from retriever.features import Embed, by_sentence
-from retriever.fusion import Ranking
 from retriever.query import Query
 from retriever.rounds.rounds import Share
 
@@ -97,32 +96,22 @@ class RemoteShards:
         """Of all shards."""
         return [one.name for one in self.manifest.shards]
 
-    def search(  # noqa: PLR0913 - by keyword
-        self,
-        query: str,
-        *,
-        k: int,
-        passages: int,
-        where: Filter | None,
-        embed: Embed,
-        ranking: Ranking,
-    ) -> list[Hit]:
+    def search(self, request: SearchRequest, embed: Embed) -> list[Hit]:
         """As `CorpusParts.search`.
 
         Raises:
             ShardLost: No replica of a shard answers, and none is to be left out, or all are lost.
         """
-        parsed = Query.of(query)
+        parsed, ranking = Query.of(request.query), ranking_named(request.ranking)
         states = [one for one in self.manifest.shards if one.documents]
         if not states:
             return []
-        limits = where and replace(where, collections=())
         question = ShardQuestion(
             parsed,
             embed(parsed.texts(by_sentence=by_sentence(ranking.documents))),
-            k,
-            passages,
-            limits,
+            request.k,
+            request.passages,
+            replace(request.where, collections=()),
             self.scope,
             ranking,
         )

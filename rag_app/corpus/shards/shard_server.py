@@ -21,9 +21,9 @@ import numpy.typing as npt
 from indexing.documents import Document, Hit
 from indexing.errors import CorpusNotFound
 from indexing.filter import Filter
-from rag_app.corpus.parts import CorpusView
 from rag_app.corpus.segments import INDEX, SUFFIX
 from rag_app.corpus.shards.manifest import ShardState, folder_of
+from rag_app.corpus.shards.parts import CorpusView
 from rag_app.corpus.shards.shards import Shards
 from retriever.fusion import Ranking
 from retriever.query import Query

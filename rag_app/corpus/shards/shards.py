@@ -29,9 +29,9 @@ from indexing.index.snapshot import Snapshot
 from indexing.store.database import Synchronous
 from indexing.store.store import FILE_NAME, Store
 from indexing.store.transfer import transfer, versions
-from rag_app.corpus.parts import CorpusParts, CorpusView
 from rag_app.corpus.segments import INDEX, SUFFIX, Segments
 from rag_app.corpus.shards.manifest import Division, ShardManifest, ShardState, folder_of, shard_of
+from rag_app.corpus.shards.parts import CorpusParts, CorpusView
 from rag_app.corpus.stores import Stores
 
 MOST = 4096  # shards

@@ -17,7 +17,7 @@ from typing import Any
 
 from generator.evidence import Sentence
 from generator.extractive.conformal import AbstentionRecord, today
-from generator.model_digest import models_digest
+from generator.parts import models_digest
 from generator.request import AskRequest
 from indexing.errors import InvalidRequest, UnreadableFile
 from indexing.text.terms import content_stems

@@ -8,18 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rag_app.cli.options import (
-    DECODINGS,
-    AnyPath,
-    CorpusPlace,
-    print_result,
-    together,
-    with_examples,
-    with_json,
-    with_parts,
-    with_withhold,
-)
-from rag_app.cli.terminal import say
+from rag_app.cli.option_types import DECODINGS, AnyPath, CorpusPlace, together
+from rag_app.cli.options import print_result, with_examples, with_json, with_parts, with_withhold
+from rag_app.cli.terminal import notify, say
 
 if TYPE_CHECKING:
     from generator.parts import Parts
@@ -111,7 +102,7 @@ def answers(
         folder=folder,
         questions=questions,
         skip=skip,
-        notify=lambda line: say(line, error=True),
+        notify=notify,
     )
     print_result(as_json, report, lambda: _say(report))
 

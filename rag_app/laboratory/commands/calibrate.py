@@ -11,16 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli.options import (
-    AnyPath,
-    CorpusPlace,
-    RenamedOption,
-    numbers,
-    print_result,
-    with_json,
-    with_parts,
-)
-from rag_app.cli.terminal import say
+from rag_app.cli.option_types import AnyPath, CorpusPlace, RenamedOption, numbers
+from rag_app.cli.options import open_corpus, print_result, with_json, with_parts
+from rag_app.cli.terminal import notify, say
 
 if TYPE_CHECKING:
     from generator.lm.calibration_record import CalibrationRecord
@@ -151,14 +144,14 @@ def _positions(
 
     if is_remote(name):
         raise needs_internals("Ms-PoE", name, "--part answers")
-    model = CausalModel.load(name, notify=_notify)
+    model = CausalModel.load(name, notify=notify)
     name = f"{Path(model.name).name}-{model.revision}-{model.dtype}"
     calibration = run(model, corpus_haystack(folder), settings, cache=_score_file(name))
     if plot:
         from rag_app.laboratory.evaluation.pictures.position_plot import draw
 
         draw(f"{model.name}, held-out probes", calibration.places, calibration.curves, plot)
-        _notify(f"plot: {plot}")
+        notify(f"plot: {plot}")
     return calibration, save_record(calibration.verdict)
 
 
@@ -179,7 +172,7 @@ def _answers(name: str, data: Path | None, questions: int | None) -> tuple[Calib
         folder=folder,
         cache=_score_file(f"{Path(name).name}-answers"),
         questions=questions,
-        notify=_notify,
+        notify=notify,
     )
     return record, save_record(record)
 
@@ -187,14 +180,13 @@ def _answers(name: str, data: Path | None, questions: int | None) -> tuple[Calib
 def _abstention(folder: Path | None, data: Path | None, parts: Parts, as_json: bool) -> None:
     from generator.extractive.conformal import save_abstention
     from generator.settings import GeneratorSettings
-    from rag_app.corpus.corpus import Corpus
     from rag_app.laboratory.calibration.abstention import calibrate as run
     from rag_app.progress import steps
 
     if folder is None:
         raise InvalidRequest("abstention is calibrated for a corpus; name it with --corpus")
     with (
-        Corpus(folder, generator=GeneratorSettings(parts=parts), notify=_notify) as corpus,
+        open_corpus(folder, generator=GeneratorSettings(parts=parts)) as corpus,
         steps("Asking") as progress,
     ):
         record = run(corpus, data, progress=progress)
@@ -233,10 +225,6 @@ def _print_answers(record: CalibrationRecord, path: Path) -> None:
 
 def _cell(value: float | None) -> str:
     return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.1%}"
-
-
-def _notify(line: str) -> None:
-    say(line, error=True)
 
 
 def _print_positions(calibration: Calibration, path: Path) -> None:

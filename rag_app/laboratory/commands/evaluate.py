@@ -8,20 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli.options import (
-    AnyPath,
-    CorpusPlace,
-    Extension,
-    encoder_settings,
-    field_option,
-    numbers,
-    print_result,
-    together,
-    with_corpus,
-    with_encoder,
-    with_json,
-)
-from rag_app.cli.terminal import say
+from rag_app.cli.option_types import AnyPath, CorpusPlace, ExtensionName, numbers, together
+from rag_app.cli.options import print_result, with_corpus, with_encoder, with_json
+from rag_app.cli.request_options import field_option
+from rag_app.cli.terminal import notify, say
 from rag_app.laboratory.commands.answers import answers
 from rag_app.laboratory.commands.positions import lost_in_the_middle
 from rag_app.laboratory.commands.topics import topics
@@ -77,10 +67,7 @@ def longembed(
     haystack: Path | None,
     seed: int,
     documents: int,
-    encoder: str | None,
-    extension: str | None,
-    max_length: int | None,
-    dtype: str | None,
+    encoder: EncoderSettings | None,
     ranking: str,
     folder: Path | None,
     as_json: bool,
@@ -91,8 +78,8 @@ def longembed(
     source = measuring.Source(
         data, haystack, lengths or measuring.Source().lengths, seed, documents
     )
-    method = _method(encoder, extension, max_length, dtype, ranking)
-    report = measuring.evaluate(task, source, method, folder=folder, notify=_notify)
+    method = _method(encoder, ranking)
+    report = measuring.evaluate(task, source, method, folder=folder, notify=notify)
     print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
 
 
@@ -104,10 +91,7 @@ def longembed(
 @with_json
 def evidence(
     data: Path,
-    encoder: str | None,
-    extension: str | None,
-    max_length: int | None,
-    dtype: str | None,
+    encoder: EncoderSettings | None,
     ranking: str,
     folder: Path | None,
     as_json: bool,
@@ -115,8 +99,8 @@ def evidence(
     """Retrieval of the meetings and utterances that answer QMSum's specific queries."""
     from rag_app.laboratory.evaluation import evidence as measuring
 
-    method = _method(encoder, extension, max_length, dtype, ranking)
-    report = measuring.evaluate(data, method, folder=folder, notify=_notify)
+    method = _method(encoder, ranking)
+    report = measuring.evaluate(data, method, folder=folder, notify=notify)
     print_result(as_json, report.as_dict(), lambda: _say_report(report.as_dict()))
 
 
@@ -150,7 +134,7 @@ def clear(dry_run: bool, as_json: bool) -> None:
 @click.option("--each", type=click.IntRange(min=1), default=4, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--encoder", help="Packaged name, folder or hub name.  [default: the corpus's]")
-@click.option("--extension", "extensions", type=Extension(), multiple=True)
+@click.option("--extension", "extensions", type=ExtensionName(), multiple=True)
 @field_option(request_field("ranking"), multiple=True, default=None, show_default=False)
 @click.option("--heatmap", type=AnyPath, default=Path("needle.png"), show_default=True)
 @click.option("--no-heatmap", is_flag=True, help="Draw nothing.")
@@ -185,11 +169,11 @@ def needle(
             extensions or measuring.EXTENSIONS, ranking or measuring.RANKINGS
         ),
         encoder=EncoderSettings(model=encoder) if encoder else None,
-        notify=_notify,
+        notify=notify,
     )
     if not no_heatmap:
         draw(report, heatmap)
-        _notify(f"the heatmap is in {heatmap}")
+        notify(f"the heatmap is in {heatmap}")
     print_result(as_json, report.as_dict(), lambda: _say_needles(report))
 
 
@@ -222,6 +206,7 @@ def table(
     as_json: bool,
 ) -> None:
     """Methods by tasks, as Markdown."""
+    from indexing.encoder.settings import EncoderSettings
     from rag_app.laboratory.evaluation import table as tables
     from rag_app.laboratory.evaluation.longembed import Source
     from rag_app.laboratory.evaluation.pictures import length_plot
@@ -234,14 +219,14 @@ def table(
         tasks, methods = LONGEMBED, methods or tables.LONGEMBED_METHODS
     tasks, methods = tasks or tables.DEFAULT_TASKS, methods or tables.DEFAULT_METHODS
     source = Source(data, haystack, lengths or Source().lengths, seed, documents)
-    settings = _settings(encoder, None, None, None)
-    rows = tables.evaluate(methods, tasks, source, encoder=settings, notify=_notify)
+    settings = EncoderSettings(model=encoder) if encoder else EncoderSettings()
+    rows = tables.evaluate(methods, tasks, source, encoder=settings, notify=notify)
     section = tables.markdown(rows, tables.command_line(tasks, methods, source, encoder))
     if out:
         tables.write(out, section)
     if plot:
         length_plot.draw(rows, encoder or "the packaged encoder", plot)
-        _notify(f"the picture is in {plot}")
+        notify(f"the picture is in {plot}")
     print_result(as_json, {"rows": [row.as_dict() for row in rows]}, lambda: say(section))
 
 
@@ -249,28 +234,11 @@ evaluate.add_command(answers)
 evaluate.add_command(topics)
 
 
-def _settings(
-    model: str | None, extension: str | None, max_length: int | None, dtype: str | None
-) -> EncoderSettings:
+def _method(encoder: EncoderSettings | None, ranking: str) -> Method:
     from indexing.encoder.settings import EncoderSettings
-
-    return encoder_settings(model, extension, max_length, dtype) or EncoderSettings()
-
-
-def _method(
-    model: str | None,
-    extension: str | None,
-    max_length: int | None,
-    dtype: str | None,
-    ranking: str,
-) -> Method:
     from rag_app.laboratory.evaluation.longembed import Method
 
-    return Method(_settings(model, extension, max_length, dtype), ranking)
-
-
-def _notify(line: str) -> None:
-    say(line, error=True)
+    return Method(encoder or EncoderSettings(), ranking)
 
 
 def _say_report(values: dict[str, object]) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli.options import DECODINGS, AnyPath, CorpusPlace, numbers, print_result, with_json
-from rag_app.cli.terminal import say
+from rag_app.cli.option_types import DECODINGS, AnyPath, CorpusPlace, numbers
+from rag_app.cli.options import print_result, with_json
+from rag_app.cli.terminal import notify, say
 
 if TYPE_CHECKING:
     from rag_app.laboratory.datasets.probes import Probe
@@ -79,7 +80,7 @@ def lost_in_the_middle(
     name = generator or DEFAULT_GENERATOR
     if writer and name != DEFAULT_GENERATOR:
         raise InvalidRequest("the writer is the packaged model; leave out --generator")
-    model = CausalModel.load(name, notify=_notify, adapters=ADAPTERS if writer else None)
+    model = CausalModel.load(name, notify=notify, adapters=ADAPTERS if writer else None)
     settings = {
         name: measuring.parse_method(name, model) for name in methods or ("off", "calibrated")
     }
@@ -92,7 +93,7 @@ def lost_in_the_middle(
         from rag_app.laboratory.evaluation.pictures.position_plot import draw
 
         draw(f"{report.model}, {report.probe}", report.places, report.curves, plot)
-        _notify(f"the picture is in {plot}")
+        notify(f"the picture is in {plot}")
     print_result(as_json, report.as_dict(), lambda: _say(report))
 
 
@@ -128,10 +129,6 @@ def _probes(
             "ask for less with --lengths, or take another file"
         )
     return probes
-
-
-def _notify(line: str) -> None:
-    say(line, error=True)
 
 
 def _say(report: PositionReport) -> None:

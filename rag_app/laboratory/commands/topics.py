@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-from rag_app.cli.options import AnyPath, CorpusPlace, print_result, with_json
+from rag_app.cli.option_types import AnyPath, CorpusPlace
+from rag_app.cli.options import print_result, with_json
+from rag_app.cli.terminal import notify
 
 
 @click.command()
@@ -30,7 +32,7 @@ def topics(data: Path, fitting: bool, folder: Path | None, as_json: bool) -> Non
         data,
         fitting=fitting,
         folder=folder,
-        notify=lambda line: click.echo(line, err=True),
+        notify=notify,
     ).as_dict()
     print_result(as_json, report, lambda: _say(report))
 

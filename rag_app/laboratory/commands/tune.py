@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli.options import TUNED, print_result, with_file_limits, with_json
-from rag_app.cli.terminal import say
+from rag_app.cli.option_types import TUNED
+from rag_app.cli.options import print_result, with_file_limits, with_json
+from rag_app.cli.terminal import notify, say
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -136,7 +137,7 @@ def _model(name: str | None) -> SentenceTransformer:
     from indexing.models.files import DEFAULT_ENCODER, encoder_weights
 
     settings = EncoderSettings(model=name or DEFAULT_ENCODER, dtype="float32")
-    weights = encoder_weights(settings.model, notify=lambda line: say(line, error=True))
+    weights = encoder_weights(settings.model, notify=notify)
     return load_model(weights, settings)[0]
 
 

@@ -88,7 +88,7 @@ class EvidenceReport:
             "corpus": {str(words): each.as_dict() for words, each in self.corpus.items()},
             "document": {str(words): each.as_dict() for words, each in self.document.items()},
             "retriever": self.ranking,
-            "recipe": self.fingerprint.as_dict(),
+            "fingerprint": self.fingerprint.as_dict(),
         }
 
 

@@ -134,7 +134,7 @@ class Report:
             **self.total.as_dict(),
             **({"lengths": several} if several else {}),
             "retriever": self.ranking,
-            "recipe": self.fingerprint.as_dict(),
+            "fingerprint": self.fingerprint.as_dict(),
         }
 
 

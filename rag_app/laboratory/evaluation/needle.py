@@ -126,7 +126,7 @@ class NeedleReport:
                     "retriever": one.ranking,
                     "acc_at_1": round(one.mean, 5),
                     "found": one.shares.round(5).tolist(),
-                    "recipe": one.fingerprint.as_dict(),
+                    "fingerprint": one.fingerprint.as_dict(),
                 }
                 for one in self.results
             ],

@@ -154,7 +154,8 @@ def test_streaming_stopping_and_closing(model: CausalModel, decoding: str) -> No
         pieces.close()
         assert steps <= 6
         steps = 0
-        for _ in decode(model, AskRequest(QUESTION), evidence(FERRY), LIMITS, stop).pieces:
+        limits = replace(LIMITS, stop=stop)
+        for _ in decode(model, AskRequest(QUESTION), evidence(FERRY), limits).pieces:
             stop.set()
         assert steps <= 6
     finally:

@@ -65,6 +65,9 @@ def test_it_is_kept_and_damage_is_none(tmp_path: Path) -> None:
     assert load_abstention(tmp_path) is None
     save_abstention(whole, tmp_path)
     assert load_abstention(tmp_path) == whole
+    file = tmp_path / ABSTENTION_FILE
+    file.write_text(file.read_text().replace('"day"', '"made"'))  # as it was called before
+    assert load_abstention(tmp_path) == whole
     for text in ("", "[1]", '{"models": "m"}', '{"answered": "x"}'):
         (tmp_path / ABSTENTION_FILE).write_text(text)
         assert load_abstention(tmp_path) is None

@@ -98,7 +98,7 @@ def test_a_figure_of_a_file_is_shown_and_cited(sees: bool, url: str, tmp_path: P
     supports = [one.support for one in answer.sentences]
     if not sees:
         assert isinstance(content, str) and "Nitrate < |im_end|> by reach" in content
-        assert answer.made["figures"].startswith("figures: 1 by their captions only")
+        assert answer.configuration["figures"].startswith("figures: 1 by their captions only")
         assert supports == ["quoted", *["unsupported"] * 3]
         return
     label, picture, prompt = content
@@ -107,7 +107,7 @@ def test_a_figure_of_a_file_is_shown_and_cited(sees: bool, url: str, tmp_path: P
     )
     assert pixels(picture).tobytes() == Image.open(io.BytesIO(kept)).convert("RGB").tobytes()
     assert "[Picture 1]" in prompt["text"] and prompt["text"].endswith(f"Question: {QUESTION}")
-    assert answer.made["figures"] == "figures: 1 of 1 shown to the model"
+    assert answer.configuration["figures"] == "figures: 1 of 1 shown to the model"
     assert supports == ["quoted", "figure", "figure", "unsupported"]
     assert (
         "third reach [Picture 1]. [2] It falls to two in the last. [Picture 1] [2] W" in answer.text
@@ -149,7 +149,7 @@ def test_hostile_pictures_are_refused_by_name(url: str, embed: Embed) -> None:
     answer = answered(url, embed, retrieval)
     _, picture, _ = messages(url)[-1]["content"]
     assert pixels(picture).size == (300, 200)
-    said = answer.made["figures"]
+    said = answer.configuration["figures"]
     assert said.startswith(f"figures: 1 of {len(HOSTILE) + 1} shown to the model; ")
     for number in range(len(HOSTILE)):
         assert f"Nitrate by reach {number} is damaged, or no picture to show" in said
@@ -196,7 +196,7 @@ def test_a_figure_that_is_gone(url: str, embed: Embed) -> None:
     gone = Retrieval([hit(document)], lambda _: document)
     answer = answered(url, embed, gone)
     assert isinstance(messages(url)[-1]["content"], str)
-    assert answer.made["figures"].startswith("figures: 0 of 1 shown to the model; Ferry")
+    assert answer.configuration["figures"].startswith("figures: 0 of 1 shown to the model; Ferry")
 
 
 def test_worked_questions_show_their_figures(url: str, embed: Embed, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from indexing import ocr
 from indexing.errors import InvalidRequest, MissingDependency
 from indexing.ocr import ENGINES, OcrSettings
 from indexing.ocr.recognition import Recognition
-from rag_app.cli.options import OCR_ENGINES
+from rag_app.cli.option_types import OCR_ENGINES
 
 
 def recognition(settings: OcrSettings) -> Recognition:

@@ -27,7 +27,7 @@ MODULES = (
     "rag_app.chat.web.server",
     "rag_app.chat.web.startup",
     "rag_app.chat.web.body_limit",
-    "rag_app.chat.web.mcp_tools",
+    "rag_app.chat.web.mcp.tools",
     "rag_app.chat.web.openai_api",
     "rag_app.chat.web.routes.changes",
     "rag_app.chat.web.routes.documents",

@@ -54,7 +54,7 @@ def test_rated_answers_are_a_benchmark_of_the_corpus_they_were_given_from(tmp_pa
          "speaker": None}
     ]  # fmt: skip
     assert "[1]" not in first["answer"] and first["answerable"] and first["rated"] == "up"
-    assert first["made"] == good.answer.made
+    assert first["configuration"] == good.answer.configuration
     assert not second["answerable"] and not second["evidence"]
     assert third["evidence"] == [] and third["rejected"] and third["answer"] == ""
 

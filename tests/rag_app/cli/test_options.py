@@ -17,7 +17,7 @@ from indexing.extension import METHODS
 from rag_app.cli import settings
 from rag_app.cli.batch import batch
 from rag_app.cli.main import main
-from rag_app.cli.options import ClusterPlace, Extension, RenamedOption
+from rag_app.cli.option_types import ClusterPlace, ExtensionName, RenamedOption
 from rag_app.laboratory.commands.calibrate import calibrate
 from retriever.fusion import RANKINGS
 
@@ -53,7 +53,7 @@ def test_an_option_offers_the_whole_table(command: str, option: str, offered: se
 
 
 def test_an_extension_with_entropy_scaling() -> None:
-    extension = Extension()
+    extension = ExtensionName()
     assert extension.convert("ntk+entropy", None, None) == "ntk+entropy"
     with pytest.raises(click.BadParameter):
         extension.convert("magic+entropy", None, None)

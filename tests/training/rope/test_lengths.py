@@ -12,14 +12,14 @@ from training.rope.lengths import join, table
 
 def _run(method: str, **accuracies: float) -> dict[str, Any]:
     """As `rag-app evaluate table --task passkey --json` prints it; lengths as `t256=0.5`."""
-    recipe: dict[str, Any] = {"model": "minilm-rope", "revision": "1"}
-    recipe |= {"extension": method.partition(":")[0], "max_length": 0, "pooling": "mean"}
-    recipe |= {"dtype": "float32", "dimension": 384}
+    fingerprint: dict[str, Any] = {"model": "minilm-rope", "revision": "1"}
+    fingerprint |= {"extension": method.partition(":")[0], "max_length": 0, "pooling": "mean"}
+    fingerprint |= {"dtype": "float32", "dimension": 384}
     lengths = {
         length[1:]: {"documents": 50, "acc_at_1": x, "ndcg_at_10": x, "encoded": 0, "seconds": {}}
         for length, x in accuracies.items()
     }
-    report = {"recipe": recipe, "lengths": lengths}
+    report = {"fingerprint": fingerprint, "lengths": lengths}
     return {"rows": [{"method": f"{method}/dense", "tasks": {"passkey": report}}]}
 
 

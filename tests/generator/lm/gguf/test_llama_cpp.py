@@ -159,7 +159,7 @@ def test_answers_of_a_file(embed: Embed, llama: LlamaCppModel) -> None:
     generator = Generator(settings, embed=embed, load=lambda: llama)
     answer = generator.answer(AskRequest("Who is the captain of the ferry?"), RETRIEVAL)
     assert "Reyes" in answer.text
-    assert answer.made["engine"] == "llama.cpp, quantized as in the file"
+    assert answer.configuration["engine"] == "llama.cpp, quantized as in the file"
     assert answer.context[0].kept > 10
     history = (Turn(answer.question, answer.text),)
     further = AskRequest("And when does it sail?", history=history)
@@ -167,7 +167,7 @@ def test_answers_of_a_file(embed: Embed, llama: LlamaCppModel) -> None:
     assert state is not None
     again = generator.answer(further, RETRIEVAL)
     assert again.context[-1].title == "(conversation)" or "onversation" in again.context[-1].title
-    assert json.dumps(again.made)
+    assert json.dumps(again.configuration)
 
 
 @pytest.mark.parametrize(

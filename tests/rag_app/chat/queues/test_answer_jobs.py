@@ -33,8 +33,8 @@ from rag_app.corpus.corpus import Corpus
 from tests.generator.openai_server import running
 from tests.waiting import PATIENCE, wait_until
 
-USUAL = Answer("Why?", "It rained.", mode="free", made={"Ms-PoE": "off (as asked)"})
-OTHER = Answer("Why?", "It <b>snowed</b>.", mode="free", made={"Ms-PoE": "on (as asked)"})
+USUAL = Answer("Why?", "It rained.", mode="free", configuration={"Ms-PoE": "off (as asked)"})
+OTHER = Answer("Why?", "It <b>snowed</b>.", mode="free", configuration={"Ms-PoE": "on (as asked)"})
 CHECK = PositionCheck(
     USUAL,
     (

@@ -104,9 +104,11 @@ def test_nothing_says_where_files_lie(
     names = [citation["path"] for citation in replies[0].citations]
     assert names == [Path(citation.path).name for citation in expected.citations]
     assert all(Path(one["path"]).name == one["path"] for one in replies[1].rag_app["closest"])
-    free = replace(WITH_SHORT, model="/models/llama", made={"model": "/models/llama", "k": "v"})
+    free = replace(
+        WITH_SHORT, model="/models/llama", configuration={"model": "/models/llama", "k": "v"}
+    )
     fields = openai_api._extra_fields(free)["rag_app"]
-    assert (fields["model"], fields["made"]) == ("llama", {"model": "llama", "k": "v"})
+    assert (fields["model"], fields["configuration"]) == ("llama", {"model": "llama", "k": "v"})
 
 
 def test_earlier_messages_are_the_conversation(client: openai.OpenAI) -> None:

@@ -35,7 +35,7 @@ from indexing.errors import (
     ShardLost,
 )
 from indexing.filter import Filter
-from rag_app.chat.web import mcp_tools
+from rag_app.chat.web.mcp import tools as mcp_tools
 from rag_app.cli.main import main
 from rag_app.corpus.cluster.address import actor_name
 from rag_app.corpus.cluster.connection import NAMESPACE, connect

@@ -23,6 +23,7 @@ from indexing.filter import OWNER, Filter, Scope
 from indexing.store.store import Store
 from indexing.store.transfer import transfer
 from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.reader import CorpusReader
 from rag_app.corpus.shards.manifest import ShardManifest, shard_of
 from rag_app.corpus.shards.shards import Shards
 from retriever.similar_documents import similar_documents
@@ -57,7 +58,7 @@ def corpus(folder: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> I
         yield corpus
 
 
-def in_one_piece(corpus: Corpus, question: str, where: Filter | None) -> list[Hit]:
+def in_one_piece(corpus: CorpusReader, question: str, where: Filter | None) -> list[Hit]:
     with corpus.retriever() as retriever:
         return retriever.search(question, k=6, passages=3, where=where)
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from generator.extractive.conformal import AbstentionRecord, save_abstention
-from generator.model_digest import models_digest
-from generator.parts import Parts
+from generator.parts import Parts, models_digest
 from generator.request import AskRequest
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, UnreadableFile

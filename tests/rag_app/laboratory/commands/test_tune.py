@@ -18,7 +18,7 @@ from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest, UnreadableFile, UnsupportedModel
 from indexing.extension import TunedPositions, build_method, extend
 from rag_app.cli.main import main
-from rag_app.cli.options import Extension
+from rag_app.cli.option_types import ExtensionName
 from tests.indexing.extension.extension_models import WINDOW, build, text
 
 pytest.importorskip("datasets")
@@ -121,9 +121,9 @@ def test_a_corpus_is_indexed_and_searched(folder: Path, rows: Path, tmp_path: Pa
     corpus = ("--corpus", tmp_path / "corpus")
     encoder = ("--encoder", folder / "model/whole", "--extension", f"tuned:{rows}")
     run("index", folder / "texts", *corpus, *encoder)
-    recipe = json.loads(run("info", *corpus, "--json").stdout)["recipe"]
-    assert recipe["max_length"] == LENGTH
-    assert recipe["extension"] == TunedPositions(rows).pinned()
+    fingerprint = json.loads(run("info", *corpus, "--json").stdout)["fingerprint"]
+    assert fingerprint["max_length"] == LENGTH
+    assert fingerprint["extension"] == TunedPositions(rows).pinned()
     query = text(70, seed=3)
     hits = json.loads(run("search", query, "--ranking", "dense", *corpus, "--json").stdout)
     assert hits[0]["path"].endswith("3.txt")
@@ -195,7 +195,7 @@ def test_an_extended_model_takes_the_name(folder: Path, rows: Path) -> None:
 
 
 def test_the_option() -> None:
-    option = Extension()
+    option = ExtensionName()
     assert option.convert("tuned:a b", None, None) == "tuned:a b"
     assert option.convert("pi", None, None) == "pi"
     for wrong in ("tuned:", "tuned", "magic"):

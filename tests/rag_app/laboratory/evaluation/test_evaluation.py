@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from indexing.encoder.settings import EncoderSettings
 from indexing.extension import METHODS
-from rag_app.cli import options
+from rag_app.cli import option_types
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
 from rag_app.laboratory.commands import evaluate as command
@@ -33,7 +33,7 @@ def as_json(*words: object) -> Any:
 
 
 def test_the_choices_are_what_there_is() -> None:
-    assert list(METHODS) == options.EXTENSIONS
+    assert list(METHODS) == option_types.EXTENSIONS
     assert list(longembed.TASKS) == command.TASKS
 
 
@@ -43,8 +43,8 @@ def test_qmsum_twice(meetings_file: Path, tmp_path: Path) -> None:
     assert (first["task"], first["documents"], first["queries"]) == ("qmsum", 2, 4)
     assert first["ndcg_at_10"] == first["acc_at_1"] == 1.0
     assert first["retriever"] == "default"
-    assert first["recipe"]["extension"] == "none"
-    assert first["recipe"]["max_length"] == 32
+    assert first["fingerprint"]["extension"] == "none"
+    assert first["fingerprint"]["max_length"] == 32
     assert (first["encoded"], second["encoded"]) == (2, 0)
     assert second["seconds"]["encode"] == 0
     changing = {"encoded": None, "seconds": None}

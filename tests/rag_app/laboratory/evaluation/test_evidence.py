@@ -40,7 +40,7 @@ def test_every_turn_is_a_passage(meetings_file: Path) -> None:
 def test_recall_and_hit(meetings_file: Path, settings: EncoderSettings, tmp_path: Path) -> None:
     report = evidence.evaluate(meetings_file, Method(settings, "bm25"), folder=tmp_path)
     third = 1 / 3
-    assert report.as_dict() | {"seconds": None, "recipe": None} == {
+    assert report.as_dict() | {"seconds": None, "fingerprint": None} == {
         "task": "evidence",
         "documents": 2,
         "queries": 4,
@@ -63,5 +63,5 @@ def test_recall_and_hit(meetings_file: Path, settings: EncoderSettings, tmp_path
             "2000": {"recall": pytest.approx(2.5 * third, abs=1e-5), "hit": 1.0},
         },
         "retriever": "bm25",
-        "recipe": None,
+        "fingerprint": None,
     }

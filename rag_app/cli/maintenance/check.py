@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from rag_app.cli.options import AnyPath, print_result, with_corpus, with_json
+from rag_app.cli.option_types import AnyPath
+from rag_app.cli.options import print_result, with_corpus, with_json
 from rag_app.cli.terminal import field, say
 from rag_app.proof.proof import SCRIPT
 

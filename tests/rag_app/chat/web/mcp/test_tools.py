@@ -10,7 +10,7 @@ from mcp import Client
 
 from generator.answer import Answer
 from rag_app import __version__
-from rag_app.chat.web import mcp_tools
+from rag_app.chat.web.mcp import results
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.served_corpus import Served
 from tests.rag_app.chat.web.programs import OFF_TOPIC, PASSWORDS, QUESTION, WITH_SHORT
@@ -64,7 +64,7 @@ def test_an_answer_has_its_quotes_and_they_can_be_read(served: Served, expected:
 
 
 def test_the_words_that_answer_are_a_span() -> None:
-    values = mcp_tools._answer_result(WITH_SHORT).model_dump()
+    values = results.answer_result(WITH_SHORT).model_dump()
     assert values["short"] == {
         "marker": 1, "document": "d1", "start": 6, "end": 10, "text": "nine", "probability": 0.75,
     }  # fmt: skip

@@ -1,20 +1,58 @@
-"""A corpus as a search reads it: one part, or a part for each shard that it is divided into."""
+"""A search: what it asks, and the corpus as it reads it: one part, or a part for each shard."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from indexing.documents import Document, Hit
-from indexing.errors import DocumentNotFound
+from indexing.errors import DocumentNotFound, InvalidRequest
 from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from retriever.features import Embed
-from retriever.fusion import Ranking
+from retriever.fusion import RANKINGS, Ranking
 from retriever.retriever import Retriever, search
 from retriever.similar_documents import SimilarDocument, similar_documents
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A query and how much it is to find.
+
+    Attributes:
+        query: A question or a description, of any length.
+        k: Documents at most.
+        passages: Passages of each document at most.
+        where: Limits of what is searched.
+        ranking: A name from `retriever.fusion.RANKINGS`.
+
+    Raises:
+        InvalidRequest: There is no ranking by that name, or a number is below 1.
+    """
+
+    query: str
+    k: int = 5
+    passages: int = 3
+    where: Filter = field(default_factory=Filter)
+    ranking: str = "default"
+
+    def __post_init__(self) -> None:
+        ranking_named(self.ranking)
+        if self.k < 1 or self.passages < 1:
+            raise InvalidRequest("ask for at least one document and one passage")
+
+
+def ranking_named(name: str) -> Ranking:
+    """The features that count in a ranking.
+
+    Raises:
+        InvalidRequest: There is no ranking by that name.
+    """
+    if name not in RANKINGS:
+        raise InvalidRequest(f"no ranking {name!r}; there are: {', '.join(RANKINGS)}")
+    return RANKINGS[name]
 
 
 @dataclass(frozen=True)
@@ -56,19 +94,11 @@ class CorpusParts:
         """Of the shards."""
         return [one.name for one in self.parts]
 
-    def search(  # noqa: PLR0913 - by keyword
-        self,
-        query: str,
-        *,
-        k: int,
-        passages: int,
-        where: Filter | None,
-        embed: Embed,
-        ranking: Ranking,
-    ) -> list[Hit]:
+    def search(self, request: SearchRequest, embed: Embed) -> list[Hit]:
         """As `Retriever.search`, over all parts; each text of the query is encoded once."""
-        parts = self.retrievers(cache(embed), ranking)
-        return search(parts, query, k=k, passages=passages, where=_without_collections(where))
+        parts = self.retrievers(cache(embed), ranking_named(request.ranking))
+        where = _without_collections(request.where)
+        return search(parts, request.query, k=request.k, passages=request.passages, where=where)
 
     def retrievers(self, embed: Embed, ranking: Ranking) -> list[Retriever]:
         """Of each part."""

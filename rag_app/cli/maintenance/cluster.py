@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_app.cli.options import ClusterPlace, print_result, with_corpus, with_json
+from rag_app.cli.option_types import ClusterPlace
+from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json
 from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -27,9 +28,8 @@ def cluster(context: click.Context, folder: Path, as_json: bool) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from rag_app.corpus.corpus import Corpus
 
-    with Corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         manifest = corpus.shards
     _print(manifest, as_json)
 
@@ -86,9 +86,7 @@ def init(
     vectors are copied, and with another number only those move that have to. With --ray, the folder
     of the corpus has to be under the same path on all machines.
     """
-    from rag_app.corpus.corpus import Corpus
-
-    with Corpus(folder, notify=lambda line: say(line, error=True)) as corpus:
+    with open_corpus(folder) as corpus:
         manifest = corpus.divide(shards, ray=ray, replicas=replicas, name=name, gpus=gpus)
     _print(manifest, as_json)
 
@@ -97,9 +95,7 @@ def init(
 @with_corpus
 def dissolve(folder: Path) -> None:
     """Search the corpus in one piece again; no document is lost."""
-    from rag_app.corpus.corpus import Corpus
-
-    with Corpus(folder) as corpus:
+    with open_corpus(folder) as corpus:
         corpus.unite()
     say("searched in one piece")
 

@@ -1,0 +1,1 @@
+"""Tools for other programs over MCP."""
