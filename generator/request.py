@@ -15,6 +15,7 @@ from indexing.documents import Hit
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
 from indexing.text.aliases import NO_ALIASES, Aliases
+from indexing.text.vocabulary import without_surrogates
 
 EVIDENCE_DOCUMENTS = 5
 """Documents that evidence is taken from, unless a request says otherwise."""
@@ -82,7 +83,12 @@ class AskRequest:
             raise InvalidRequest(f"no length {self.length!r}; use {', '.join(LENGTHS)}")
         if self.form not in FORMS:
             raise InvalidRequest(f"no form {self.form!r}; use {', '.join(FORMS)}")
-        object.__setattr__(self, "question", self.question.strip())
+        object.__setattr__(self, "question", without_surrogates(self.question).strip())
+        turns = (
+            Turn(without_surrogates(each.question), without_surrogates(each.answer))
+            for each in self.history
+        )
+        object.__setattr__(self, "history", tuple(turns))
         asked, words = question_within(self.subject or self.question)
         whole = f"{asked} ({' '.join(words)})" if words else asked
         object.__setattr__(self, "query", standalone_question(whole, self.history))

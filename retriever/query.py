@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from indexing.errors import InvalidRequest
 from indexing.text.sentences import sentences
+from indexing.text.vocabulary import without_surrogates
 
 MOST_SENTENCES = 32  # a longer query is a document; its first sentences say what it is about
 
@@ -29,6 +30,7 @@ class Query:
         Raises:
             InvalidRequest: It holds no letter and no digit.
         """
+        text = without_surrogates(text)
         if not any(character.isalnum() for character in text):
             raise InvalidRequest("the question is empty; write what you want to know")
         whole = text.strip()

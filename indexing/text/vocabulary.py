@@ -28,6 +28,11 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+def without_surrogates(text: str) -> str:
+    """A text with "?" for what is no character: bytes of a terminal that are not UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 @dataclass(slots=True)
 class Lexicon:
     """Stems and their numbers.
