@@ -32,7 +32,7 @@ def read_aliases(folder: Path) -> Aliases:
     try:
         values = json.loads(file.read_text("utf-8"))
         return _checked({str(name): [str(one) for one in each] for name, each in values.items()})
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return NO_ALIASES
     except (OSError, ValueError, TypeError, AttributeError, InvalidRequest) as error:
         raise CorpusDamaged(f"{file}: no aliases ({error}); correct it, or remove it") from error

@@ -46,6 +46,14 @@ def served(tmp_path_factory: pytest.TempPathFactory, meetings: Path) -> Iterator
         yield running
 
 
+@pytest.fixture
+def slow_answers(served: Served) -> Iterator[None]:
+    """Generated answers end only when they are stopped."""
+    served.slow.touch()
+    yield
+    served.slow.unlink()
+
+
 @pytest.fixture(scope="module")
 def team_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server with logins, over a document that is everybody's; one for each module."""

@@ -17,6 +17,7 @@ from typing import Any
 
 import httpx
 
+from tests.rag_app.chat.server_forks import SLOW
 from tests.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -37,6 +38,11 @@ class Served:
 
     address: str
     folder: Path
+
+    @property
+    def slow(self) -> Path:
+        """A file; while it is there, generated answers end only when they are stopped."""
+        return self.folder.parent / "slow"
 
 
 def _login(options: tuple[str, ...]) -> tuple[str, str] | None:
@@ -101,6 +107,7 @@ def serve(folder: Path, *options: str) -> Iterator[Served]:
     words = ["serve", "--api", "--mcp", "--port", "0", "--corpus", str(folder)]
     environment = {**os.environ, **QUIET_GRADIO, "GRADIO_TEMP_DIR": str(folder / ".gradio")}
     environment.pop("RAG_APP_AUTH", None)
+    environment[SLOW] = str(folder.parent / "slow")
     out = folder.parent / "served.log"
     out.unlink(missing_ok=True)
     forks = server_forks()

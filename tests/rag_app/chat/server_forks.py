@@ -14,7 +14,11 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+
+SLOW = "TEST_SLOW_ANSWERS"  # the variable that names a file
 
 # What a server imports one after another until its first answer.
 MODULES = (
@@ -43,6 +47,30 @@ MODULES = (
 )
 
 
+def write_slowly(slow: Path) -> None:
+    """While a file is there, generated answers come piece by piece and end only when stopped.
+
+    So tests see an answer on its way, however quick or slow the machine and the model are.
+    """
+    from generator.answer import AnswerReady, Event
+    from generator.generator import Generator
+
+    at_once = Generator.stream
+
+    def stream(
+        self: Generator, *arguments: Any, stop: threading.Event | None = None
+    ) -> Iterator[Event]:
+        stopped = stop or threading.Event()
+        for event in at_once(self, *arguments, stop=stop):
+            is_last = isinstance(event, AnswerReady)
+            if arguments[0].mode == "free":
+                while slow.exists() and not stopped.wait(0.5) and is_last:
+                    pass
+            yield event
+
+    Generator.stream = stream  # type: ignore[assignment, method-assign]
+
+
 def serve(job: dict[str, Any]) -> None:
     """Become `rag-app` with these words, as if it had been started by itself."""
     gc.unfreeze()
@@ -54,6 +82,7 @@ def serve(job: dict[str, Any]) -> None:
     os.environ.clear()
     os.environ.update(job["environment"])
     sys.argv = ["rag-app", *job["words"]]
+    write_slowly(Path(job["environment"][SLOW]))
     importlib.import_module("rag_app.__main__").run()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.rag_app.chat.every_width import violations
@@ -59,6 +60,7 @@ def test_sources_take_the_focus_at_once(visit: Visit) -> None:
     assert hidden == []
 
 
+@pytest.mark.usefixtures("slow_answers")
 def test_the_last_quotes_do_not_stand_beside_the_next_question(visit: Visit) -> None:
     page = visit()
     ask(page)
@@ -116,6 +118,7 @@ def test_quotes_are_nobodys_own_words(visit: Visit) -> None:
     expect(name).to_have_text("")
 
 
+@pytest.mark.usefixtures("slow_answers")
 def test_no_state_of_the_page_is_inaccessible(visit: Visit) -> None:
     page = visit(width=390, height=844)
     assert violations(page) == []  # before the first question

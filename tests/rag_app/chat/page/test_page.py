@@ -269,6 +269,7 @@ def test_an_answer_is_asked_for_again_with_its_evidence_elsewhere(visit: Visit) 
     expect(found).to_be_visible()
 
 
+@pytest.mark.usefixtures("slow_answers")
 def test_an_answer_streams_and_can_be_stopped_and_is_there_after_a_reload(visit: Visit) -> None:
     page = visit()
     page.get_by_text("Generated answer").click()
