@@ -56,10 +56,13 @@ class Batch:
 
     def start(self, out: Path, log: Path) -> int:
         """Start the batch in a process; its id."""
+        import torch
+
         process = os.fork()
         if process:
             return process
         status = 1
+        torch.set_num_threads(1)  # makes the pool anew, which two threads at once would not
         try:
             corpus = LoggingCorpus(self.corpus, encoder=self.encoder)
             corpus.log = log

@@ -32,7 +32,7 @@ _LABEL = re.compile(
 )
 _PART = re.compile(  # of a heading, that ends like a sentence: "Part B. The drug cabinet"
     r"\s*(?:(?:part|section|chapter|annex|appendix|teil|abschnitt|kapitel|anhang) )?"
-    r"(?:[\dA-Z]{1,3}(?:\.\d+)*[.):])?\s*",
+    r"(?:(?-i:[\dA-Z]{1,3})(?:\.\d+)*[.):])?\s*",
     re.IGNORECASE,
 )
 _PAGE_NUMBER = re.compile(r"^\d{1,4}\s+(?=\D)|(?<=\D)\s+\d{1,4}$")

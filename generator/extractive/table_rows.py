@@ -104,7 +104,7 @@ class Asked:
             return ""
         name = re.escape(column.rsplit(maxsplit=1)[-1].rstrip("."))
         forms = [rf"{name}\.?\W+(?:no\.?|nr\.?|number|nummer)?\W*{value}"]
-        if value.isdigit() and int(value) <= len(ORDINALS):
+        if value.isdigit() and 1 <= int(value) <= len(ORDINALS):
             forms += [rf"{each}\w*\W+{name}" for each in _ordinals(int(value))]
         match = re.search(rf"\b(?:{'|'.join(forms)})\b", self.question, re.IGNORECASE)
         return match[0] if match else ""

@@ -215,9 +215,9 @@ class QuestionAnswering:
 
 def _is_told(found: _Found) -> bool:
     """Whether the evidence says the day that was asked for, where it has to."""
-    said = found.route.said
+    required = found.route.required
     passages = (each.text for hit in found.retrieval.hits for each in hit.passages)
-    return said is None or any(map(said.search, passages))
+    return required is None or any(map(required.search, passages))
 
 
 def _is_nothing(events: Sequence[Event]) -> bool:

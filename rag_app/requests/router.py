@@ -11,7 +11,7 @@ from generator.answer import AnswerReady, Event
 from generator.prompt.follow_up import Turn
 from generator.request import AskRequest
 from indexing.store.view import StoreView
-from indexing.text.days.stated_date import as_said
+from indexing.text.days.in_words import day_pattern
 from indexing.text.language import ENGLISH
 from indexing.text.vocabulary import words
 from rag_app.requests import (
@@ -110,8 +110,8 @@ class Route:
             None where the question names none, or a meeting that is there, or that would have
             its date.
         unlimited: The dates and people that were given up so; "" for none.
-        said: What a passage has to say for that: the day or month asked for, which no document is
-            of; None where any will do.
+        required: What a passage has to match for that: the day or month asked for, which no
+            document is of; None where any will do.
     """
 
     request: AskRequest
@@ -122,7 +122,7 @@ class Route:
     abstains: bool = False
     everywhere: Route | None = None
     unlimited: str = ""
-    said: re.Pattern[str] | None = None
+    required: re.Pattern[str] | None = None
 
     @property
     def read_as(self) -> str:
@@ -269,14 +269,16 @@ def _limited(
     narrow = replace(request, where=where, subject=subject)
     base = _routed(narrow, subject, named if name else subject, catalogue)
     base = replace(base, limits=count_in_words(where, len(ids)))
-    said: re.Pattern[str] | None = None
+    required: re.Pattern[str] | None = None
     if all(one.sure for one in mentions) and (ids or catalogue.all_dated(request.where)):
         day = where.since if where.since == where.until else None
         if ids or not day or "-" not in day or where.participants:
             return base
-        said = as_said(day)
+        required = day_pattern(day)
     unlimited = where.occasion_in_words()
-    everywhere = replace(_as_question(request, text, catalogue), unlimited=unlimited, said=said)
+    everywhere = replace(
+        _as_question(request, text, catalogue), unlimited=unlimited, required=required
+    )
     return replace(base, everywhere=everywhere)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from indexing.text.days.in_words import DAY
 from indexing.text.english import MONTHS, ORDINALS, TENS, UNITS
 from indexing.text.tables import is_row
 
@@ -184,11 +185,6 @@ SLOTS = (
 """In this order: "what percentage" before "how many", "what time" before "when"."""
 
 
-_DAY = re.compile(
-    rf"\b\d{{1,2}}\.? (?:{_MONTHS}|May|Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember)\b"
-    r"|\b\d{4}-\d\d-\d\d\b",
-    re.IGNORECASE,
-)
 _DIGITS = re.compile(r"(?<![.,\d])\d{3}")
 _AMOUNT = re.compile(r"(?<![\w.,-])\d[\d.,]*(?![\w-])")
 _YES_OR_NO = re.compile(
@@ -214,9 +210,9 @@ def fills(slot: Slot, question: str, text: str) -> bool:
     """Whether a text has a value of a kind which the question does not say itself."""
     said = _values(slot, question)
     if slot.name in {"phone", "identifier"} and is_row(text):  # "Telephone: 4471"
-        return _DIGITS.search(_DAY.sub("", text)) is not None
+        return _DIGITS.search(DAY.sub("", text)) is not None
     if slot.name == "money" and is_row(text):  # cells have no currency where their column has it
-        return not {*_AMOUNT.findall(_DAY.sub("", text))} <= {*_AMOUNT.findall(question)}
+        return not {*_AMOUNT.findall(DAY.sub("", text))} <= {*_AMOUNT.findall(question)}
     return not _values(slot, text) <= said
 
 

@@ -64,27 +64,6 @@ def stated_date(
     )
 
 
-def as_said(day: str) -> re.Pattern[str]:
-    """How texts say a day, or a month, whatever the year.
-
-    Args:
-        day: "2026-03-14" or "2026-03".
-    """
-    number, *days = (int(each) for each in day.split("-")[1:])
-    names = (name for name, each in MONTH_NUMBERS.items() if each == number)
-    month = "|".join(f"{name}|{name[:3]}" for name in names)
-    if not days:
-        return re.compile(rf"\b(?:{month})\b", re.IGNORECASE)
-    (of_month,) = days
-    forms = (
-        rf"(?:{month})\.? 0?{of_month}(?:st|nd|rd|th)?",
-        rf"0?{of_month}(?:st|nd|rd|th|\.)? (?:of )?(?:{month})",
-        rf"0?{of_month}\.\s?0?{number}\.",
-        rf"\d{{4}}-{number:02d}-{of_month:02d}",
-    )
-    return re.compile(rf"(?<!\w)(?:{'|'.join(forms)})(?!\w)", re.IGNORECASE)
-
-
 def _month_in(text: str) -> str:
     """The only month of a text that is written with its year."""
     found = {(int(year), MONTH_NUMBERS[name.lower()]) for name, year in _OF_MONTH.findall(text)}

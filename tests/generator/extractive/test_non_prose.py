@@ -35,6 +35,7 @@ Shi J, Malik J (2000). "Normalized Cuts and Image Segmentation." PAMI, 22(8):888
             "He left.\n\nPart B. The drug cabinet\n\n8. Keys\n\nThere are two.",
             ["The drug cabinet", "8. Keys"],
         ),
+        ("He asked.\n\nNo. The old one\n\nThat was all.", []),
         ("A disk was full.\n\nEverything stopped.", []),
         ("Total: 350,000 pounds\n\nIt was spent.", []),
         ("2. The 350 pounds\n\nThey were spent.", []),
