@@ -164,8 +164,8 @@ def _of_matter(matter: Matter, store: StoreView, wording: Wording) -> Iterator[L
     yield _quoted(about, stated, store)
     for one in matter.entries:
         if one is not stated:
-            tells = wording.say(one.tells if one is not matter.entries[0] else "first")
-            yield _quoted((f"- {tells}", *_place(one, wording)), one, store)
+            tells = wording.say(one.tells if one is not matter.entries[0] else "said first")
+            yield _quoted((tells, *_place(one, wording)), one, store)
 
 
 def _place(entry: Entry, wording: Wording) -> tuple[str, str]:

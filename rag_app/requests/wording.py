@@ -126,7 +126,7 @@ _GERMAN = Wording(
         "changed": "geändert",
         "done": "erledigt",
         "dropped": "fallen gelassen",
-        "first": "zuerst",
+        "said first": "zuerst gesagt",
         "no date": "ohne Datum",
         "{time} long": "{time} lang",
         "Speakers: {speakers}.": "Es sprechen: {speakers}.",
