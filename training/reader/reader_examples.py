@@ -21,14 +21,25 @@ ANSWERED = {  # how often a question with its answer comes in a pass
     "squadshifts-new_wiki": 0.9,
     "squad2-half": 2.6,
     "nq-open": 1.4,
+    "everyday": 0.6,
+    "everyday-german": 0.5,
+    "speech": 0.4,
 }
-NEAR_MISS = 3.0  # how often a person's near miss comes in a pass
+NEAR_MISS = {  # how often somebody's near miss comes in a pass
+    "squad2-half": 3.0,
+    "everyday": 0.4,
+    "everyday-german": 0.4,
+    "speech": 0.2,
+}
 OTHER = {  # how often a question comes with another passage
     "squadshifts-amazon_reviews": 0.05,
     "squadshifts-reddit": 0.05,
     "squadshifts-new_wiki": 0.18,
     "squad2-half": 0.4,
     "nq-open": 0.6,
+    "everyday": 0.4,
+    "everyday-german": 0.3,
+    "speech": 0.2,
 }
 CHANGED = {  # how often it comes with a name, number or word changed, where it can be
     "squadshifts-amazon_reviews": 0.08,
@@ -36,11 +47,19 @@ CHANGED = {  # how often it comes with a name, number or word changed, where it 
     "squadshifts-new_wiki": 0.4,
     "squad2-half": 0.8,
     "nq-open": 0.2,
+    "everyday": 0.1,
+    "everyday-german": 0.0,
+    "speech": 0.05,
 }
+AGAIN = 0.6  # of these, for sources that a reader has learnt from before
+NEW = frozenset({"everyday", "everyday-german", "speech"})
 WITHOUT = 0.07  # how often it comes without the sentence that answers
 WINDOWS = 3  # of a meeting, read with one question
 
 _NEAREST = 24
+_TITLED = frozenset(
+    {"squad2-half", "squadshifts-new_wiki", "everyday", "everyday-german", "speech"}
+)
 _LIMITS = (70, 110, 170)  # tokens of a stretch
 _TOGETHER = 1_500  # examples that are sorted by length together
 
@@ -107,6 +126,7 @@ class Examples:
     def __init__(self, data: Data, near: Near, tokenizer: Any) -> None:  # noqa: ANN401
         self.data, self._near, self._tokenizer = data, near, tokenizer
         self._opposites = _opposites()
+        self._again = any(each.source in NEW for each in data.passages)
         titles: dict[tuple[str, str], list[int]] = defaultdict(list)
         for number, passage in enumerate(data.passages):
             titles[passage.source, passage.title].append(number)
@@ -129,18 +149,19 @@ class Examples:
     def _of_question(self, number: int, rng: random.Random) -> Iterator[Example]:
         question = self.data.train[number]
         source = self.data.passages[question.passage].source
+        again = 1.0 if source in NEW or not self._again else AGAIN
         if not question.answers:
-            for _ in range(_times(NEAR_MISS, rng)):
+            for _ in range(_times(again * NEAR_MISS[source], rng)):
                 yield self.near_miss(question, rng)
             return
-        for _ in range(_times(ANSWERED[source], rng)):
+        for _ in range(_times(again * ANSWERED[source], rng)):
             yield self.answered(question, rng)
         for share, kind in (
             (OTHER[source], self.other),
             (CHANGED[source], self.changed),
             (WITHOUT, self.without),
         ):
-            for _ in range(_times(share, rng)):
+            for _ in range(_times(again * share, rng)):
                 one = kind(number, rng)
                 if one is not None:
                     yield one
@@ -161,7 +182,8 @@ class Examples:
         passage = self.data.passages[question.passage]
         at = rng.randrange(len(passage.ids))
         chosen = _crop(passage, at, at, limit or _limit(passage, rng), rng)
-        return _without_relevance(self._example(question, passage, chosen, "near miss"))
+        example = self._example(question, passage, chosen, "near miss")
+        return example if passage.source in NEW else _without_relevance(example)
 
     # --- without one ---
 
@@ -172,7 +194,7 @@ class Examples:
         likeness = self._near.passages @ self._near.questions[number]
         likeness[self._held] = -2.0
         same = [i for i in self._titles[own.source, own.title] if not self._held[i]]
-        if own.source in {"squad2-half", "squadshifts-new_wiki"} and len(same) > 3:
+        if own.source in _TITLED and len(same) > 3:
             order = sorted(same, key=lambda i: -likeness[i])
         else:
             order = [int(i) for i in np.argsort(-likeness)[:_NEAREST]]
@@ -352,7 +374,7 @@ def _limit(passage: Passage, rng: random.Random) -> int:
     Short ones are quick to learn from. Those of SQuAD 2.0 are long: where a near miss lies is not
     known, so a short one may be no near miss; and its other questions must not differ in length.
     """
-    return LONGEST if passage.source == "squad2-half" else rng.choice(_LIMITS)
+    return LONGEST if passage.source in {"squad2-half", *NEW} else rng.choice(_LIMITS)
 
 
 def _crop(passage: Passage, first: int, last: int, limit: int, rng: random.Random) -> list[int]:

@@ -48,13 +48,13 @@ class Judged:
 
     Attributes:
         answered: Questions with an answer, by source.
-        misses: Near misses by people.
+        misses: Near misses by people, by source.
         others: Questions beside the nearest passages that lack the answer, by source.
         queries: Questions of meetings, each with its nearest windows.
     """
 
     answered: dict[str, list[Example]]
-    misses: list[Example]
+    misses: dict[str, list[Example]]
     others: dict[str, list[Example]]
     queries: list[list[Example]]
 
@@ -68,12 +68,13 @@ def judged(
     rng.shuffle(held)
     answered: dict[str, list[Example]] = defaultdict(list)
     others: dict[str, list[Example]] = defaultdict(list)
-    misses: list[Example] = []
+    misses: dict[str, list[Example]] = defaultdict(list)
     for number, question in held:
         source = data.passages[question.passage].source
         most = each if source != "squad2-half" else 3 * each
-        if not question.answers and len(misses) < most:
-            misses.append(examples.near_miss(question, rng, _STRETCH))
+        if not question.answers:
+            if len(misses[source]) < most:
+                misses[source].append(examples.near_miss(question, rng, _STRETCH))
         elif question.answers and len(answered[source]) < most:
             answered[source].append(examples.answered(question, rng, _STRETCH))
             if source == "nq-open":
@@ -82,7 +83,7 @@ def judged(
                 others[source] += [one] if one else []
     asked = rng.sample(meetings.held, min(queries, len(meetings.held)))
     shown = [_shown(query, meetings, data, windows) for query in asked]
-    return Judged(dict(answered), misses, dict(others), [one for one in shown if one])
+    return Judged(dict(answered), dict(misses), dict(others), [one for one in shown if one])
 
 
 def _shown(query: Query, meetings: Meetings, data: Data, windows: int) -> list[Example]:
@@ -100,8 +101,8 @@ def judge(reader: CrossEncoder, what: Judged, data: Data) -> dict[str, Any]:
         read_of[source] = read(reader, examples, data)
         figures[source] = _spans(examples, read_of[source], data)
     figures["f1"] = round(fmean(figures[source]["f1"] for source in what.answered), 1)
-    misses = read(reader, what.misses, data)
-    figures["near_miss"] = _withheld(read_of["squad2-half"], misses)
+    for source, examples in what.misses.items():
+        figures[f"near_{source}"] = _withheld(read_of[source], read(reader, examples, data))
     for source, examples in what.others.items():
         figures[f"other_{source}"] = _withheld(read_of[source], read(reader, examples, data))
     figures["qmsum"] = _meetings(reader, what.queries, data)

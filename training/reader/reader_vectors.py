@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ _BUDGET = 8_192  # tokens together
 
 
 def vectors(data: Data, meetings: Meetings, folder: Path) -> dict[str, Vectors]:
-    """Of `questions`, `passages`, `queries` and `windows`; kept in the folder once computed."""
+    """Of `questions`, `passages`, `queries` and `windows`; none is made twice."""
     windows = [window for each in meetings.windows for window in each]
     rows = {
         "questions": [question.ids for question in (*data.train, *data.held)],
@@ -30,15 +31,30 @@ def vectors(data: Data, meetings: Meetings, folder: Path) -> dict[str, Vectors]:
         "windows": [_tokens(window) for window in windows],
     }
     folder.mkdir(parents=True, exist_ok=True)
-    model: Any = None
-    found: dict[str, Vectors] = {}
-    for name, each in rows.items():
-        path = folder / f"{name}.npy"
-        if not path.exists():
-            model = model or _encoder()
-            np.save(path, _embedded(model, each, data).astype(np.float16))
-        found[name] = np.load(path).astype(np.float32)
-    return found
+    names, made = folder / "texts.npy", folder / "vectors.npy"
+    known: dict[bytes, NDArray[np.float16]] = {}
+    if names.exists() and made.exists():
+        known = dict(zip(map(bytes, np.load(names)), np.load(made), strict=True))
+    keys = {name: list(map(_key, each)) for name, each in rows.items()}
+    new = {
+        key: row
+        for name, each in rows.items()
+        for key, row in zip(keys[name], each, strict=True)
+        if key not in known
+    }
+    if new:
+        found = _embedded(_encoder(), list(new.values()), data).astype(np.float16)
+        known |= dict(zip(new, found, strict=True))
+        np.save(names, np.array([list(key) for key in known], np.uint8))
+        np.save(made, np.stack(list(known.values())))
+    return {
+        name: np.stack([known[key] for key in each]).astype(np.float32)
+        for name, each in keys.items()
+    }
+
+
+def _key(ids: Sequence[int]) -> bytes:
+    return hashlib.sha256(np.array(ids, np.int32).tobytes()).digest()
 
 
 def _encoder() -> Any:  # noqa: ANN401

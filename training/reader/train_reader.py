@@ -23,6 +23,7 @@ from pathlib import Path
 
 import click
 import torch
+from everyday import join
 from reader_data import Data, Example, Meetings, load_meetings, load_passages
 from reader_examples import Examples, Near, batches, of_meeting, order_windows
 from reader_judge import Judged, judge, judged
@@ -112,9 +113,10 @@ class Material:
     def _meeting(self, step: int) -> list[Example]:
         """Windows for a query in some steps; every query once before any comes again."""
         queries = self.meetings.train
-        if step % MEETING_EVERY:
+        every = MEETING_EVERY if len(self.meetings.windows) < 200 else 2
+        if step % every:
             return []
-        turn, at = divmod(step // MEETING_EVERY, len(queries))
+        turn, at = divmod(step // every, len(queries))
         order = random.Random(1_000_000 + turn).sample(queries, len(queries))
         return of_meeting(order[at], self.meetings, random.Random(step), self.data)
 
@@ -261,6 +263,7 @@ class Trainer:
 @click.argument("data", type=click.Path(path_type=Path, exists=True))
 @click.option("--meetings", type=click.Path(path_type=Path, exists=True), required=True)
 @click.option("--folder", type=click.Path(path_type=Path), required=True)
+@click.option("--everyday", is_flag=True, help="With the questions in other words.")
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--steps", type=click.IntRange(min=1), help="Stop when so many are done in all.")
 @click.option("--cooldown", type=click.IntRange(min=1), help="Steps; let the rate fall to nothing.")
@@ -269,6 +272,7 @@ def main(
     data: Path,
     meetings: Path,
     folder: Path,
+    everyday: bool,
     threads: int,
     steps: int | None,
     cooldown: int | None,
@@ -278,7 +282,7 @@ def main(
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     folder.mkdir(parents=True, exist_ok=True)
-    material = _material(data, meetings, folder)
+    material = _material(data, meetings, folder, everyday=everyday)
     trainer = Trainer(folder)
     click.echo(f"From step {trainer.progress.step}.")
     if cooldown is None:
@@ -292,11 +296,13 @@ def main(
     trainer.report(load_cross_encoder(out), material, out.name)
 
 
-def _material(data: Path, meetings: Path, folder: Path) -> Material:
+def _material(data: Path, meetings: Path, folder: Path, *, everyday: bool) -> Material:
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(encoder_weights().folder, local_files_only=True)
     passages, queries = load_passages(data, tokenizer), load_meetings(meetings, tokenizer)
+    if everyday:
+        passages, queries = join(passages, queries, meetings, tokenizer)
     found = vectors(passages, queries, folder / "vectors")
     order_windows(queries, found["queries"], found["windows"])
     near = Near(found["questions"], found["passages"])

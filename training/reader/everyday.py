@@ -1,0 +1,173 @@
+"""Questions in other words than their texts': on everyday papers, and on what is said in meetings.
+
+`everyday.jsonl.gz` has texts that were written for this project, in sets of four that know the same
+people and matters, with their questions. `speech.jsonl.gz` has questions on turns of QMSum's
+meetings, without the words of these. Both were written by larger language models (STATE.md). They
+become passages as the product reads them: rows with their columns' names, words without labels.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from reader_data import LONGEST, QUESTION, WINDOW, Data, Meetings, Passage, Query, Question
+
+from generator.evidence import Sentence, Span, evidence_sentences
+from indexing.documents import Document
+from indexing.text import transcripts
+from rag_app.batch.qmsum import Meeting, meetings
+
+HERE = Path(__file__).parent
+SETS, SPEECH = HERE / "everyday.jsonl.gz", HERE / "speech.jsonl.gz"
+
+_HELD = 9  # one set of so many is kept for judging
+
+
+def join(data: Data, shown: Meetings, qmsum: Path, tokenizer: Any) -> tuple[Data, Meetings]:  # noqa: ANN401
+    """Questions on passages and on meetings with those of both files behind them.
+
+    Args:
+        data: Questions on passages.
+        shown: Questions on meetings; a set of texts becomes one more meeting.
+        qmsum: The meetings' file.
+        tokenizer: The reader's.
+    """
+    passages, train, held = list(data.passages), list(data.train), list(data.held)
+    windows = list(shown.windows)
+    queries: dict[bool, list[Query]] = {True: list(shown.held), False: list(shown.train)}
+    sets: dict[str, list[tuple[Passage, list[Question]]]] = defaultdict(list)
+    for record in _records(SETS):
+        passage = _passage(record["source"], record["title"], _spans(record), tokenizer)
+        questions = list(_questions(record["questions"], passage, len(passages), tokenizer))
+        (held if _kept(record["title"]) else train).extend(questions)
+        sets[record["title"]].append((passage, questions))
+        passages.append(passage)
+    for title, members in sets.items():
+        own = [each for passage, _ in members for each in _windows(passage)]
+        queries[_kept(title)] += _queries(members, own, len(windows))
+        windows.append(own)
+    every = list(meetings(qmsum))
+    for record in _records(SPEECH):
+        number = record["meeting"]
+        passage = _passage("speech", str(number), [_turns(every[number], record)], tokenizer)
+        questions = list(_questions(record["questions"], passage, len(passages), tokenizer))
+        (held if _kept(f"{number} {record['first']}") else train).extend(questions)
+        if not _kept(f"{number} {record['first']}"):
+            queries[False] += _queries([(passage, questions)], shown.windows[number], number)
+        passages.append(passage)
+    return replace(data, passages=passages, train=train, held=held), Meetings(
+        windows, queries[False], queries[True] if not sets else list(shown.held)
+    )
+
+
+def _kept(name: str) -> bool:
+    """Whether a set is kept for judging."""
+    return int(hashlib.sha256(name.encode()).hexdigest(), 16) % _HELD == 0
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def _spans(record: dict[str, Any]) -> list[Span]:
+    text = record["text"]
+    utterances = transcripts.find_utterances(text)
+    document = Document("", "", "", record["title"], "text", "", text, utterances)
+    return [Span(document, 0, len(text), 0.0)]
+
+
+def _turns(meeting: Meeting, record: dict[str, Any]) -> Span:
+    said = meeting.document.utterances
+    start, end = said[record["first"]].start, said[record["last"]].end
+    return Span(meeting.document, start, end, 0.0)
+
+
+def _passage(source: str, title: str, spans: Sequence[Span], tokenizer: Any) -> Passage:  # noqa: ANN401
+    """Its sentences as the reader is given them."""
+    ids, places, labels = [], [], []
+    before: Sentence | None = None
+    for one in evidence_sentences(spans):
+        encoded = tokenizer(
+            one.read, add_special_tokens=False, return_offsets_mapping=True, verbose=False
+        )
+        if not encoded["input_ids"]:
+            continue
+        told = before is not None and before.utterance == one.utterance
+        label = f"{one.speaker}:" if one.speaker and not told else ""
+        ids.append(encoded["input_ids"][:LONGEST])
+        places.append(one.places(encoded["offset_mapping"][:LONGEST]))
+        labels.append(tokenizer(label, add_special_tokens=False)["input_ids"])
+        before = one
+    text = spans[0].document.text
+    return Passage(source, title, text, tuple(ids), tuple(places), tuple(labels))
+
+
+def _questions(
+    asked: Sequence[dict[str, Any]],
+    passage: Passage,
+    number: int,
+    tokenizer: Any,  # noqa: ANN401
+) -> Iterator[Question]:
+    for each in asked:
+        ids = tokenizer(each["question"], add_special_tokens=False)["input_ids"][:QUESTION]
+        answers = []
+        for start, end in each["answers"]:
+            inside = [
+                (i, j)
+                for i, spans in enumerate(passage.spans)
+                for j, (a, b) in enumerate(spans)
+                if a < end and b > start
+            ]
+            if inside:
+                answers.append((inside[0], inside[-1]))
+        if bool(answers) == bool(each["answers"]):
+            words = tuple(passage.text[a:b].lower() for a, b in each["answers"])
+            yield Question(each["question"], ids, number, tuple(answers), words)
+
+
+def _windows(passage: Passage) -> Iterator[Passage]:
+    """A passage in parts of so many tokens as a window of a meeting has."""
+    first, size = 0, 0
+    sizes = [len(a) + len(b) for a, b in zip(passage.ids, passage.labels, strict=True)]
+    for i, each in enumerate([*sizes, WINDOW + 1]):
+        if i > first and size + each > WINDOW:
+            part = slice(first, i)
+            yield replace(
+                passage,
+                ids=passage.ids[part],
+                spans=passage.spans[part],
+                labels=passage.labels[part],
+            )
+            first, size = i, 0
+        size += each
+
+
+def _queries(
+    members: Sequence[tuple[Passage, Sequence[Question]]], windows: Sequence[Passage], meeting: int
+) -> Iterator[Query]:
+    """Questions with an answer, as queries on the windows of their set or meeting."""
+    for passage, questions in members:
+        for question in questions:
+            if question.answers:
+                places = [
+                    (passage.spans[i][a][0], passage.spans[j][b][1])
+                    for (i, a), (j, b) in question.answers
+                ]
+                marked = [
+                    [
+                        (window.source == "qmsum" or window.text is passage.text)
+                        and any(spans[0][0] < end and spans[-1][1] > start for start, end in places)
+                        for spans in window.spans
+                    ]
+                    for window in windows
+                ]
+                if any(map(any, marked)):
+                    yield Query(question.text, question.ids, meeting, [], marked)
