@@ -17,7 +17,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from reader_data import LONGEST, QUESTION, WINDOW, Data, Meetings, Passage, Query, Question
+from reader_data import (
+    LONGEST,
+    QUESTION,
+    WINDOW,
+    Data,
+    Meetings,
+    Passage,
+    Query,
+    Question,
+    question_of,
+)
 
 from generator.evidence import Sentence, Span, evidence_sentences
 from indexing.documents import Document
@@ -26,6 +36,9 @@ from rag_app.batch.qmsum import Meeting, meetings
 
 HERE = Path(__file__).parent
 SETS, SPEECH = HERE / "everyday.jsonl.gz", HERE / "speech.jsonl.gz"
+
+Asked = tuple[Passage, Sequence[Question]]
+"""A passage with its questions."""
 
 _HELD = 9  # one set of so many is kept for judging
 
@@ -40,35 +53,37 @@ def join(data: Data, shown: Meetings, qmsum: Path, tokenizer: Any) -> tuple[Data
         tokenizer: The reader's.
     """
     passages, train, held = list(data.passages), list(data.train), list(data.held)
-    windows = list(shown.windows)
-    queries: dict[bool, list[Query]] = {True: list(shown.held), False: list(shown.train)}
-    sets: dict[str, list[tuple[Passage, list[Question]]]] = defaultdict(list)
+    windows, queries = list(shown.windows), list(shown.train)
+    sets: dict[str, list[Asked]] = defaultdict(list)
     for record in _records(SETS):
-        passage = _passage(record["source"], record["title"], _spans(record), tokenizer)
-        questions = list(_questions(record["questions"], passage, len(passages), tokenizer))
-        (held if _kept(record["title"]) else train).extend(questions)
-        sets[record["title"]].append((passage, questions))
+        passage = _passage(record["source"], record["title"], _span(record), tokenizer)
+        asked = list(_questions(record["questions"], passage, len(passages), tokenizer))
+        (held if _kept(record["title"]) else train).extend(asked)
+        sets[record["title"]].append((passage, asked))
         passages.append(passage)
     for title, members in sets.items():
         own = [each for passage, _ in members for each in _windows(passage)]
-        queries[_kept(title)] += _queries(members, own, len(windows))
+        if not _kept(title):
+            queries += _queries(members, own, len(windows))
         windows.append(own)
     every = list(meetings(qmsum))
     for record in _records(SPEECH):
         number = record["meeting"]
-        passage = _passage("speech", str(number), [_turns(every[number], record)], tokenizer)
-        questions = list(_questions(record["questions"], passage, len(passages), tokenizer))
-        (held if _kept(f"{number} {record['first']}") else train).extend(questions)
-        if not _kept(f"{number} {record['first']}"):
-            queries[False] += _queries([(passage, questions)], shown.windows[number], number)
+        passage = _passage("speech", str(number), _turns(every[number], record), tokenizer)
+        asked = list(_questions(record["questions"], passage, len(passages), tokenizer))
+        kept = _kept(f"{number} {record['first']}")
+        (held if kept else train).extend(asked)
+        if not kept:
+            queries += _queries([(passage, asked)], shown.windows[number], number)
         passages.append(passage)
-    return replace(data, passages=passages, train=train, held=held), Meetings(
-        windows, queries[False], queries[True] if not sets else list(shown.held)
+    return (
+        replace(data, passages=passages, train=train, held=held),
+        replace(shown, windows=windows, train=queries),
     )
 
 
 def _kept(name: str) -> bool:
-    """Whether a set is kept for judging."""
+    """Whether a set, or a stretch of a meeting, is kept for judging."""
     return int(hashlib.sha256(name.encode()).hexdigest(), 16) % _HELD == 0
 
 
@@ -77,11 +92,11 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, file)
 
 
-def _spans(record: dict[str, Any]) -> list[Span]:
+def _span(record: dict[str, Any]) -> Span:
     text = record["text"]
     utterances = transcripts.find_utterances(text)
     document = Document("", "", "", record["title"], "text", "", text, utterances)
-    return [Span(document, 0, len(text), 0.0)]
+    return Span(document, 0, len(text), 0.0)
 
 
 def _turns(meeting: Meeting, record: dict[str, Any]) -> Span:
@@ -90,11 +105,11 @@ def _turns(meeting: Meeting, record: dict[str, Any]) -> Span:
     return Span(meeting.document, start, end, 0.0)
 
 
-def _passage(source: str, title: str, spans: Sequence[Span], tokenizer: Any) -> Passage:  # noqa: ANN401
+def _passage(source: str, title: str, span: Span, tokenizer: Any) -> Passage:  # noqa: ANN401
     """Its sentences as the reader is given them."""
     ids, places, labels = [], [], []
     before: Sentence | None = None
-    for one in evidence_sentences(spans):
+    for one in evidence_sentences([span]):
         encoded = tokenizer(
             one.read, add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )
@@ -106,8 +121,7 @@ def _passage(source: str, title: str, spans: Sequence[Span], tokenizer: Any) -> 
         places.append(one.places(encoded["offset_mapping"][:LONGEST]))
         labels.append(tokenizer(label, add_special_tokens=False)["input_ids"])
         before = one
-    text = spans[0].document.text
-    return Passage(source, title, text, tuple(ids), tuple(places), tuple(labels))
+    return Passage(source, title, span.document.text, tuple(ids), tuple(places), tuple(labels))
 
 
 def _questions(
@@ -118,19 +132,9 @@ def _questions(
 ) -> Iterator[Question]:
     for each in asked:
         ids = tokenizer(each["question"], add_special_tokens=False)["input_ids"][:QUESTION]
-        answers = []
-        for start, end in each["answers"]:
-            inside = [
-                (i, j)
-                for i, spans in enumerate(passage.spans)
-                for j, (a, b) in enumerate(spans)
-                if a < end and b > start
-            ]
-            if inside:
-                answers.append((inside[0], inside[-1]))
-        if bool(answers) == bool(each["answers"]):
-            words = tuple(passage.text[a:b].lower() for a, b in each["answers"])
-            yield Question(each["question"], ids, number, tuple(answers), words)
+        question = question_of(each, ids, passage, number)
+        if question is not None:
+            yield question
 
 
 def _windows(passage: Passage) -> Iterator[Passage]:
@@ -150,9 +154,7 @@ def _windows(passage: Passage) -> Iterator[Passage]:
         size += each
 
 
-def _queries(
-    members: Sequence[tuple[Passage, Sequence[Question]]], windows: Sequence[Passage], meeting: int
-) -> Iterator[Query]:
+def _queries(members: Sequence[Asked], windows: Sequence[Passage], meeting: int) -> Iterator[Query]:
     """Questions with an answer, as queries on the windows of their set or meeting."""
     for passage, questions in members:
         for question in questions:

@@ -166,7 +166,7 @@ def load_passages(path: Path, tokenizer: Any) -> Data:  # noqa: ANN401
         asked = [each["question"] for each in record["questions"]]
         encoded = tokenizer(asked, add_special_tokens=False, truncation=True, max_length=QUESTION)
         for each, ids in zip(record["questions"], encoded["input_ids"], strict=True):
-            question = _question(each, ids, passage, len(passages))
+            question = question_of(each, ids, passage, len(passages))
             if question is not None:
                 parts[article(record) in kept].append(question)
         passages.append(passage)
@@ -225,10 +225,10 @@ def _encoded(
     return tuple(ids), tuple(spans)
 
 
-def _question(
+def question_of(
     record: dict[str, Any], ids: list[int], passage: Passage, number: int
 ) -> Question | None:
-    """None where answers are given but none lies on tokens."""
+    """A record's question; None where answers are given but none lies on tokens."""
     pairs = sorted({(start, end) for start, end in record["answers"]})
     places = [_placed(passage, start, end) for start, end in pairs]
     answers = tuple(dict.fromkeys(place for place in places if place is not None))

@@ -51,15 +51,13 @@ CHANGED = {  # how often it comes with a name, number or word changed, where it 
     "everyday-german": 0.0,
     "speech": 0.05,
 }
-AGAIN = 0.6  # of these, for sources that a reader has learnt from before
-NEW = frozenset({"everyday", "everyday-german", "speech"})
+NEW = frozenset({"everyday", "everyday-german", "speech"})  # in other words than their texts'
+AGAIN = 0.6  # of all these, for the other sources, where there are new ones
 WITHOUT = 0.07  # how often it comes without the sentence that answers
 WINDOWS = 3  # of a meeting, read with one question
 
 _NEAREST = 24
-_TITLED = frozenset(
-    {"squad2-half", "squadshifts-new_wiki", "everyday", "everyday-german", "speech"}
-)
+_TITLED = frozenset({"squad2-half", "squadshifts-new_wiki", *NEW})  # whose titles are subjects
 _LIMITS = (70, 110, 170)  # tokens of a stretch
 _TOGETHER = 1_500  # examples that are sorted by length together
 

@@ -75,7 +75,7 @@ def judged(
         if not question.answers:
             if len(misses[source]) < most:
                 misses[source].append(examples.near_miss(question, rng, _STRETCH))
-        elif question.answers and len(answered[source]) < most:
+        elif len(answered[source]) < most:
             answered[source].append(examples.answered(question, rng, _STRETCH))
             if source == "nq-open":
                 order = np.argsort(-(near.passages @ near.questions[number]))[:5]

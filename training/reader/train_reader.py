@@ -42,6 +42,7 @@ WARM = 200  # steps
 TOKENS = 2_200  # of questions on passages, in a step
 MEETING = 1.0  # weight of a meeting's loss
 MEETING_EVERY = 3  # steps; there are few questions of meetings
+SET_EVERY = 2  # steps, where sets of texts are read as meetings are
 COMPACT = "compact.safetensors"
 START = "start.safetensors"  # a reader's file to start from, where there is no checkpoint
 AVERAGE = 0.998  # decay of the weights' moving average
@@ -94,6 +95,7 @@ class Material:
     examples: Examples
     meetings: Meetings
     judged: Judged
+    meeting_every: int
 
     @property
     def data(self) -> Data:
@@ -113,10 +115,9 @@ class Material:
     def _meeting(self, step: int) -> list[Example]:
         """Windows for a query in some steps; every query once before any comes again."""
         queries = self.meetings.train
-        every = MEETING_EVERY if len(self.meetings.windows) < 200 else 2
-        if step % every:
+        if step % self.meeting_every:
             return []
-        turn, at = divmod(step // every, len(queries))
+        turn, at = divmod(step // self.meeting_every, len(queries))
         order = random.Random(1_000_000 + turn).sample(queries, len(queries))
         return of_meeting(order[at], self.meetings, random.Random(step), self.data)
 
@@ -307,7 +308,8 @@ def _material(data: Path, meetings: Path, folder: Path, *, everyday: bool) -> Ma
     order_windows(queries, found["queries"], found["windows"])
     near = Near(found["questions"], found["passages"])
     examples = Examples(passages, near, tokenizer)
-    return Material(examples, queries, judged(examples, near, queries, *_JUDGED))
+    chosen = judged(examples, near, queries, *_JUDGED)
+    return Material(examples, queries, chosen, SET_EVERY if everyday else MEETING_EVERY)
 
 
 def _train(trainer: Trainer, material: Material, steps: int | None) -> None:
