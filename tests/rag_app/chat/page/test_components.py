@@ -74,6 +74,7 @@ def test_the_last_quotes_do_not_stand_beside_the_next_question(visit: Visit) -> 
     assert violations(page) == []
 
 
+@pytest.mark.usefixtures("slow_answers")
 def test_a_hint_to_wait_goes_when_the_answer_is_over_and_old_quotes_stay_away(
     visit: Visit,
 ) -> None:
