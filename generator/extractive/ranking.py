@@ -5,8 +5,9 @@ follows its question); how good its passage is; whether the question names its s
 holds the type of answer that is asked for (a time for "when"); how much it says that the question
 does not; its score when it is encoded with its context (`late_chunking`); and what the reader says
 of it, of the words in it that may answer, and of the stretch around it (`generator.reader`). Of
-rows of a table, those come first that the question names (`table_rows`). What is no prose, as an
-entry in a list of references, comes after what is (`non_prose`).
+rows of a table, those come first that the question names (`table_rows`), of documents those whose
+title it names (`named_document`). What is no prose, as an entry in a list of references, comes
+after what is (`non_prose`).
 
 The weights are those of a softmax over a question's sentences (a conditional logit: McFadden,
 1974). All but the reader's were fitted, and rounded, on 65 real meeting questions and the first
@@ -23,10 +24,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from generator.evidence import Sentence, Vectors
+from generator.extractive.definitions import defines
 from generator.extractive.enumeration import enumerates
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
 from generator.extractive.latest import Statements, latest_scores, statements
+from generator.extractive.named_document import titles_named
 from generator.extractive.non_prose import names_only, non_prose
 from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.question.answer_type import AnswerType, classify_question, has_answer_type
@@ -38,6 +41,8 @@ _LEAST_STEMS = 2  # of content words; drops "Okay ." and "{vocalsound}"
 _NON_PROSE = 4.0  # what an entry of a list of references has to be better by than a sentence
 _LACKS = {"phone": 4.0, "identifier": 4.0, "money": 2.0, "clock": 2.0}  # by the kind of value
 _LISTS = 1.5  # what a list is worth where several things are asked for
+_DEFINES = 3.0  # what a definition is worth where one is asked for
+_NAMED = 1.5  # what each name is worth that the question has of a document's title
 _LOGIT, _SPAN_LOGITS = 10.0, 20.0  # bounds of what the reader says
 
 Weights = Mapping[str, float]
@@ -58,7 +63,8 @@ def sentence_scores(features: SentenceFeatures, weights: Weights | None = None) 
     for name, weight in weights.items():
         scores += weight * FEATURES[name](features)
     scores += row_scores(features) - _NON_PROSE * non_prose(features) - _lacks_value(features)
-    scores += _LISTS * enumerates(features)
+    scores += _LISTS * enumerates(features) + _DEFINES * defines(features)
+    scores += _NAMED * titles_named(features)
     has_content = np.array(
         [
             len(set(stems)) >= _LEAST_STEMS and not names_only(sentence)

@@ -125,9 +125,10 @@ def serve(
     Nothing is loaded from or sent to another machine, unless --generator or --reranker names a
     server, or somebody chooses one on the page.
     """
-    from indexing.models.runtime import share_memory
+    from indexing.models.runtime import keep_few_kernels, share_memory
 
     share_memory()
+    keep_few_kernels()
     from rag_app.chat.web import server
 
     options = server.ServerOptions(

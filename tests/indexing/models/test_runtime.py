@@ -96,6 +96,19 @@ def test_threads_share_two_arenas() -> None:
     assert printed(ARENAS.format("share_memory()"), MALLOC_ARENA_MAX="4") == 4
 
 
+KERNELS = """
+import os
+from indexing.models.runtime import keep_few_kernels
+keep_few_kernels()
+print(os.environ["ONEDNN_PRIMITIVE_CACHE_CAPACITY"])
+"""
+
+
+def test_few_kernels_are_kept() -> None:
+    assert printed(KERNELS) == 32
+    assert printed(KERNELS, ONEDNN_PRIMITIVE_CACHE_CAPACITY="7") == 7
+
+
 SAYS = "import os, {0}; print(os.environ.get('OPENBLAS_THREAD_TIMEOUT', -1))"
 
 
