@@ -17,7 +17,7 @@ from generator.lm.caches import cache_size
 from generator.lm.caches.cache_size import bytes_per_token, free_memory
 from generator.lm.causal_lm import CausalModel
 from generator.lm.server.openai_server import RemoteModel
-from generator.ms_poe.position_method import active_settings
+from generator.ms_poe.marks import active_settings
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
