@@ -20,12 +20,12 @@ from generator.answer import (
 )
 from generator.answer_form import (
     LENGTHS,
+    QuoteLength,
 )
-from generator.answer_mode import AnswerMode, usual
 from generator.attribution.named_verifier import NamedVerifier
 from generator.attribution.verifier import AnyVerifier, shipped_verifier
 from generator.draft import Draft
-from generator.engine import load_model
+from generator.engine import AnyModel, load_model
 from generator.evidence import (
     Embed,
     Evidence,
@@ -38,15 +38,14 @@ from generator.extractive.context.late_chunking import ContextualEncoder
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.fitted import FITTED
 from generator.extractive.latest import with_days
-from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import (
     closest_quotes,
     select_quotes,
 )
 from generator.free_answer import FreeAnswer
-from generator.lm.any_model import AnyModel
+from generator.lm.calibration_record import AnswerMode, usual
 from generator.lm.causal_lm import CausalModel
-from generator.lm.model_name import needs_internals
+from generator.lm.language_model import needs_internals
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.parts import NO_RERANKER
 from generator.prompt.ledger import count_words, ledger

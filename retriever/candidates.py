@@ -25,11 +25,11 @@ from indexing.cached_property import cached_property
 from indexing.index.dense.faiss_index import search_in_one_thread
 from indexing.index.sample import Sample
 from indexing.index.selection import Selection
-from retriever.dense import LARGE_DEPTH
 from retriever.diversity import repetition_penalty
 from retriever.exact_features import ExactFeatures
 from retriever.features import (
     DOCUMENT_FEATURES,
+    LARGE_DEPTH,
     PASSAGE_FEATURES,
     Features,
     SentenceMax,

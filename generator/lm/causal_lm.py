@@ -6,13 +6,13 @@ import os
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from generator.lm.caches.prefix_cache import PrefixCache, RowCache
 from generator.lm.decode_step import compiled_steps, forward
 from generator.lm.detokenizer import TextStream
-from generator.lm.language_model import LanguageModel, Writing, room_after
-from generator.lm.model_name import needs_internals
+from generator.lm.language_model import LanguageModel, Writing, needs_internals, room_after
 from generator.lm.sampling import Sampler, Sampling
 from generator.ms_poe.marks import active_settings
 from generator.prompt.chat_template import Chat
@@ -23,7 +23,7 @@ from indexing.models.files import DEFAULT_GENERATOR, Weights, generator_weights
 from indexing.models.loading import loading
 from indexing.models.runtime import keep_memory
 from indexing.models.server.server_name import is_remote
-from indexing.nn.lora import merge_lora
+from indexing.models.weight_changes import merge_lora
 from indexing.notify import Notify
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     import torch
 
     from generator.lm.word_constraint import WordConstraint
+
+
+ADAPTERS = Path(__file__).with_name("writer.safetensors")
+
 
 PREFILL_CHUNK = 256
 """Tokens of a prompt that are read at once; between them an answer can be stopped."""

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from generator.reader.inputs import Inputs, Outputs
+from generator.reader.inputs import READER_WEIGHTS, Inputs, Outputs
 from generator.reader.stretch import Stretch, Tokens
-from generator.reader.weights import READER_WEIGHTS
 from indexing.models.files import encoder_weights
 from indexing.models.graphs.graph_export import Export
 from indexing.models.loading import loading

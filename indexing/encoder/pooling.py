@@ -16,6 +16,26 @@ import numpy.typing as npt
 from indexing.documents import Passage
 
 FloatArray = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedDocument:
+    """The vectors of one document.
+
+    Attributes:
+        vector: (d,) float32, unit length.
+        passages: (passages, d) float32; unit rows, or zero rows for passages past a truncation.
+        tokens: Tokens of the whole text.
+        encoded: Tokens that went through the model; less than `tokens` only under "none".
+    """
+
+    vector: FloatArray
+    passages: FloatArray
+    tokens: int
+    encoded: int
+
+
+FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
 

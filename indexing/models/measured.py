@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from indexing.models.cache_dir import cache_dir
+from indexing.models.cached_folder import cache_dir
 
 Values = dict[str, dict[str, float]]
 

@@ -50,3 +50,11 @@ def changes(tuned: Mapping[str, Tensor], packaged: Mapping[str, Tensor]) -> dict
         else:
             tensors[name] = added.contiguous()
     return tensors
+
+
+def merge_lora(model: nn.Module, adapters: Mapping[str, Tensor]) -> None:
+    """Add each adapter's product to its layer's weight, in place."""
+    for name, module in model.named_modules():
+        if f"{name}.a" in adapters:
+            delta = adapters[f"{name}.b"].float() @ adapters[f"{name}.a"].float()
+            module.weight.data += delta.to(module.weight)

@@ -304,8 +304,8 @@ def remove(
 @click.pass_context
 def info(context: click.Context, folder: Path, as_json: bool) -> None:
     """Show what a corpus holds, how it was encoded, and where each setting comes from."""
-    from generator.answer_mode import usual
     from generator.extractive.conformal import NOT_CALIBRATED, PROMISED
+    from generator.lm.calibration_record import usual
     from generator.lm.decode_step import engine_here
     from rag_app.cli import json_output as shapes
     from rag_app.cli import printing

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from indexing.documents import Document, Passage
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.fingerprint import Fingerprint
+from indexing.encoder.pooling import EncodedDocument
 from indexing.files import FileReader
 from indexing.indexer import Indexer
 from indexing.loaders.process import PageProgress, Readings

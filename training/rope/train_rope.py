@@ -45,7 +45,7 @@ from texts import Texts, read_texts
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity, kl_div, log_softmax, normalize
 
-from indexing.encoder.packed import packed
+from indexing.encoder.cpu_layers import packed
 from indexing.models.files import encoder_weights
 from indexing.models.minilm.rotary_minilm import renamed
 from indexing.models.minilm.variant import WINDOW

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indexing.errors import UnsupportedModel
-from indexing.models.cache_dir import cache_dir
-from indexing.models.cached_folder import cached_folder
+from indexing.models.cached_folder import cache_dir, cached_folder
 from indexing.notify import Notify
 
 if TYPE_CHECKING:

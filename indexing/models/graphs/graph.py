@@ -12,23 +12,27 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexing.models.cache_dir import cache_dir
+from indexing.models.cached_folder import cache_dir
 from indexing.models.files import content_hash
 from indexing.models.graphs.cores import available_cores
+from indexing.notify import Notify
 
 if TYPE_CHECKING:
     from onnxruntime import SessionOptions
+
+    from indexing.models.graphs.graph_export import Export
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
@@ -169,3 +173,21 @@ def agree(some: Sequence[Array], others: Sequence[Array]) -> bool:
         and bool(np.abs(one - other).max(initial=0) <= _TOLERANCE * np.abs(other).max(initial=0))
         for one, other in zip(some, others, strict=True)
     )
+
+
+def load_or_make(
+    name: GraphName, build: Callable[[], Export], *, notify: Notify | None = None
+) -> Graph | None:
+    """A graph from the cache, or exported into it now; None where that cannot be.
+
+    Args:
+        name: Which.
+        build: Loads the model.
+        notify: Told before an export, which takes some seconds.
+    """
+    graph = load_graph(name)
+    if graph is not None or not all(map(find_spec, ("onnx", "onnxruntime", "torch"))):
+        return graph
+    from indexing.models.graphs.graph_export import make_graph
+
+    return make_graph(name, build, notify=notify)

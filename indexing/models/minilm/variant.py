@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.errors import MissingDependency
-from indexing.models.cache_dir import cache_dir
-from indexing.models.cached_folder import cached_folder
+from indexing.models.cached_folder import cache_dir, cached_folder
 from indexing.notify import Notify
 
 if TYPE_CHECKING:

@@ -131,7 +131,7 @@ def _positions(
 ) -> tuple[Calibration, Path]:
     from generator.lm.calibration_record import save_record
     from generator.lm.causal_lm import CausalModel
-    from generator.lm.model_name import needs_internals
+    from generator.lm.language_model import needs_internals
     from indexing.models.server.server_name import is_remote
     from rag_app.laboratory.calibration.ms_poe import calibrate as run
     from rag_app.laboratory.datasets.probes import corpus_haystack
@@ -198,7 +198,7 @@ def _abstention(folder: Path | None, data: Path | None, parts: Parts, as_json: b
 
 def _score_file(name: str) -> Path:
     """The file that caches the scores of a model."""
-    from indexing.models.cache_dir import cache_dir
+    from indexing.models.cached_folder import cache_dir
 
     safe = re.sub(r"[^\w.-]+", "_", name)
     return cache_dir() / "calibration" / f"{safe[:150]}.jsonl"

@@ -72,8 +72,7 @@ def lost_in_the_middle(
         from rag_app.laboratory.evaluation.pictures.heatmap import require_matplotlib
 
         require_matplotlib()
-    from generator.lm.causal_lm import CausalModel
-    from generator.lm.writer import ADAPTERS
+    from generator.lm.causal_lm import ADAPTERS, CausalModel
     from indexing.models.files import DEFAULT_GENERATOR
     from rag_app.laboratory.evaluation import positions as measuring
 

@@ -124,7 +124,7 @@ def positions(corpus: Path, generator: str, settings: PositionSettings, notify: 
     """
     from generator.lm.calibration_record import find_record
     from generator.lm.causal_lm import CausalModel
-    from generator.lm.model_name import needs_internals
+    from generator.lm.language_model import needs_internals
     from indexing.models.server.server_name import is_remote
     from rag_app.laboratory.datasets.probes import Material, corpus_haystack, make_probes
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from generator.attribution.excerpt import excerpts
+from generator.attribution.excerpt_support import excerpts
 from generator.evidence import Span, evidence_sentences
 from tests.generator.conftest import prose, span, transcript
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.prompt.long_question import LONG, question_within
+from generator.prompt.follow_up import LONG, question_within
 from generator.request import AskRequest
 from indexing.encoder.encoder import Encoder
 from rag_app.corpus.corpus import Corpus

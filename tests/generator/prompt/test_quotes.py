@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from generator.decoding.quotes import quote_prompt
 from generator.evidence import Sentence, evidence_sentences
 from generator.lm.causal_lm import CausalModel
-from generator.prompt.quotes import quote_prompt
 from indexing.errors import InvalidRequest
 from tests.generator.conftest import prose, span, transcript
 

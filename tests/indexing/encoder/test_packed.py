@@ -25,7 +25,7 @@ from transformers import (
 )
 from transformers.activations import GELUActivation
 
-from indexing.encoder.packed import packed
+from indexing.encoder.cpu_layers import packed
 from indexing.models.files import encoder_weights
 
 SIZES = {

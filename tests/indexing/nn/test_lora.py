@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from indexing.nn.lora import merge_lora
+from indexing.models.weight_changes import merge_lora
 
 
 def test_a_merged_layer_computes_with_the_sum_of_its_weight_and_its_adapter() -> None:
