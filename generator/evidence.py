@@ -25,6 +25,9 @@ Embed = Callable[[list[str]], Vectors]
 Lookup = Callable[[str], Document]
 """A document by its id."""
 
+LABEL_GAP = 120
+"""Characters between neighbouring sentences, a speaker's label or a heading among them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -189,6 +192,18 @@ def evidence_sentences(spans: Iterable[Span], aliases: Aliases = NO_ALIASES) -> 
                     sentence = _with_columns(sentence, table_columns(document.text))
                 by_place.setdefault((document.id, first, last), sentence)
     return list(by_place.values())
+
+
+def reading_order(sentences: Sequence[Sentence]) -> list[int]:
+    """Indexes of sentences, document by document, as they stand there."""
+    return sorted(
+        range(len(sentences)), key=lambda i: (sentences[i].document.id, sentences[i].start)
+    )
+
+
+def stand_together(before: Sentence, after: Sentence, *, gap: int = LABEL_GAP) -> bool:
+    """Whether at most so many characters stand between two sentences in reading order."""
+    return before.document.id == after.document.id and after.start - before.end <= gap
 
 
 def _with_columns(row: Sentence, tables: Sequence[Columns]) -> Sentence:

@@ -54,11 +54,7 @@ def _prompt(
     question, history = request.instructed, request.history
     room = prompt_room(model, limits)
     if not history:
-        return build_prompt(
-            question, evidence, chat=model.chat, room=room, arrangement=limits.arrangement,
-            documents=limits.documents, refusal=limits.refusal,
-        examples=limits.examples,
-        ), ()  # fmt: skip
+        return _built(model, request, evidence, limits, room), ()
     usual = limits.arrangement == "ends"
     state = model.conversations.get(history) if usual else None
     longest = prompt_room(model, replace(limits, prompt=limits.prompt + limits.history))
@@ -70,11 +66,22 @@ def _prompt(
     turns = [(each.question, each.answer) for each in history]
     earlier, entry = quote_history(turns, count=model.count, room=min(limits.history, room // 3))
     longest = min(longest, room + entry.kept)
+    return _built(model, request, evidence, limits, longest, earlier), (entry,)
+
+
+def _built(  # noqa: PLR0913, PLR0917 - what a prompt is made of
+    model: LanguageModel | RemoteModel,
+    request: AskRequest,
+    evidence: Evidence,
+    limits: DecodingLimits,
+    room: int,
+    earlier: str = "",
+) -> Prompt:
     return build_prompt(
-        question, evidence, chat=model.chat, room=longest, earlier=earlier,
+        request.instructed, evidence, chat=model.chat, room=room, earlier=earlier,
         arrangement=limits.arrangement, documents=limits.documents, refusal=limits.refusal,
         examples=limits.examples,
-    ), (entry,)  # fmt: skip
+    )  # fmt: skip
 
 
 def ask_server(
@@ -89,11 +96,7 @@ def ask_server(
     turns = [(each.question, each.answer) for each in history]
     earlier, entry = quote_history(turns, count=model.count, room=limits.history)
     room = limits.prompt + (0 if limits.documents else entry.kept)
-    prompt = build_prompt(
-        request.instructed, evidence, chat=model.chat, room=room, earlier=earlier,
-        arrangement=limits.arrangement, documents=limits.documents, refusal=limits.refusal,
-        examples=limits.examples,
-    )  # fmt: skip
+    prompt = _built(model, request, evidence, limits, room, earlier)
     picture = limits.picture
     shown, refused = show_figures(prompt.spans, picture, limits.stop) if picture else ((), ())
     pieces = model.stream(

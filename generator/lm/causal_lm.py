@@ -27,15 +27,13 @@ from indexing.models.weight_changes import merge_lora
 from indexing.notify import Notify
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import torch
 
     from generator.lm.word_constraint import WordConstraint
 
-
 ADAPTERS = Path(__file__).with_name("writer.safetensors")
-
+"""The writer: low-rank adapters with which the packaged model answers from a handful of quotes
+(`training/writer`; docs/notebook/experiments.md has the figures)."""
 
 PREFILL_CHUNK = 256
 """Tokens of a prompt that are read at once; between them an answer can be stopped."""
