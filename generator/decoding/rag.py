@@ -70,7 +70,7 @@ def rag_sequence(
 
 
 def log_prior(spans: Sequence[Span | None], settings: MarginalSettings) -> list[float]:
-    """Returns log p(z|x) of each passage from its retrieval score; None stands alone, and has all."""
+    """Returns log p(z|x) of each passage from its retrieval score; None, alone, has all."""
     import torch
 
     scores = torch.tensor([span.score if span else 0.0 for span in spans], dtype=torch.float64)
