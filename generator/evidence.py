@@ -146,13 +146,7 @@ class Evidence:
 
 
 def gather_evidence(hits: Sequence[Hit], lookup: Lookup, *, speaker: str | None = None) -> Evidence:
-    """The hits' passages and documents; of equal scores the better document's passage first.
-
-    Args:
-        hits: Documents with their passages.
-        lookup: Gives a hit's document.
-        speaker: Part of the name of the only person whose words count.
-    """
+    """The hits' passages and documents; of equal scores the better document's passage first."""
     first: dict[str, Hit] = {}
     for hit in hits:
         first.setdefault(hit.document, hit)
@@ -173,12 +167,7 @@ def gather_evidence(hits: Sequence[Hit], lookup: Lookup, *, speaker: str | None 
 
 
 def evidence_sentences(spans: Iterable[Span], aliases: Aliases = NO_ALIASES) -> list[Sentence]:
-    """Every sentence of the spans once, span by span, each in reading order.
-
-    Args:
-        spans: Stretches of documents.
-        aliases: Spellings that are read as names.
-    """
+    """Every sentence of the spans once, span by span, each in reading order."""
     by_place: dict[tuple[str, int, int], Sentence] = {}
     for span in spans:
         document = span.document

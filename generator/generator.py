@@ -118,10 +118,6 @@ class Generator:
     ) -> Iterator[Generator]:
         """One with other settings over the same model; this one must not answer meanwhile.
 
-        Args:
-            arrangement: A key of `ARRANGEMENTS`; None for the same.
-            ms_poe: One of `MS_POE`; None for the same.
-
         Raises:
             UnsupportedModel: Ms-PoE is not defined for the model.
         """

@@ -30,15 +30,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """What a file holds.
-
-    Attributes:
-        file: The file.
-        documents: Those that can be indexed.
-        failures: What cannot.
-        unread: What is beside the text.
-        readings: Keys of the pictures that OCR has read for it.
-    """
+    """What a file holds."""
 
     file: SourceFile
     documents: tuple[Document, ...]

@@ -49,13 +49,7 @@ FEWEST = 32  # documents among them, however long they are
 
 
 def score_candidates(features: Features, ranking: Ranking, *, least: int) -> Scores:
-    """Scores of at least so many of the best documents, and of their passages; -inf for others.
-
-    Args:
-        features: Of a snapshot whose passages are in a large index.
-        ranking: Which features count.
-        least: Least number of documents.
-    """
+    """Scores of at least so many of the best documents, and of their passages; -inf for others."""
     documents, passages = len(features.starts), len(features.snapshot.owner)
     if features.allowed is not None and not features.allowed.any():
         nothing = np.full(documents, -np.inf, np.float32), np.full(passages, -np.inf, np.float32)

@@ -55,12 +55,7 @@ class Excerpt:
 
 
 def excerpts(sentences: Iterable[Sentence], *, length: int = LENGTH) -> list[Excerpt]:
-    """The sentences in excerpts, in reading order.
-
-    Args:
-        sentences: Of the evidence, in any order.
-        length: Most characters of an excerpt's sentences.
-    """
+    """The sentences in excerpts, in reading order."""
     order = sorted(sentences, key=lambda each: (each.document.id, each.start))
     groups: list[list[Sentence]] = []
     for sentence in order:
@@ -95,14 +90,7 @@ _OPPOSED = 0.5  # overlap from which a single sentence may deny what is claimed
 
 @dataclass(frozen=True, slots=True)
 class ParsedExcerpt:
-    """An excerpt, parsed: as a whole, and each of its sentences.
-
-    Attributes:
-        excerpt: The excerpt.
-        whole: What it says.
-        sentences: What each of its sentences says.
-        about: Stems of its document's title.
-    """
+    """An excerpt, parsed: as a whole, and each of its sentences."""
 
     excerpt: Excerpt
     whole: ParsedSentence
@@ -143,13 +131,7 @@ class ExcerptSupport:
         )
 
     def find(self, sentence: str, claim: ParsedSentence, *, question: str = "") -> Citation | None:
-        """The excerpt that supports a sentence, as a citation without a marker; None for none.
-
-        Args:
-            sentence: Of an answer.
-            claim: The same, parsed.
-            question: What is answered; read before a sentence of a few words.
-        """
+        """The excerpt that supports a sentence, as a citation without a marker; None for none."""
         candidates = self.candidates(claim)
         if not candidates:
             return None

@@ -65,12 +65,6 @@ _LONGEST_SPEAKER = 60  # characters
 def quote_prompt(question: str, quotes: Sequence[Sentence], *, chat: Chat, room: int) -> Prompt:
     """The prompt with as many of the quotes as fit.
 
-    Args:
-        question: As asked.
-        quotes: In the order in which they are shown.
-        chat: The model's template and tokenizer.
-        room: Most tokens of the prompt.
-
     Raises:
         InvalidRequest: Not even the question fits.
     """

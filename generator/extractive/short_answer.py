@@ -60,12 +60,7 @@ class Candidate:
 
 
 def candidates(features: SentenceFeatures, weights: Weights | None = None) -> list[Candidate]:
-    """The best words of each sentence that was read and has content, best first.
-
-    Args:
-        features: Of the sentences.
-        weights: Of a sentence's features, as in `sentence_scores`.
-    """
+    """The best words of each sentence that was read and has content, best first."""
     if features.reading is None:
         return []
     scores = answer_scores(features, weights)

@@ -150,9 +150,6 @@ def usual(model: str) -> AnswerMode:
 
     Nothing is loaded, and the model's files are looked for only where that may matter.
 
-    Args:
-        model: The name it is asked for by.
-
     Raises:
         ModelNotFound: It was measured to be faithful, and is not here any more.
     """

@@ -55,11 +55,6 @@ def keep_rows(cache: Any, rows: Tensor) -> None:  # noqa: ANN401 - any transform
 def is_begun(cache: Any, layer: int, settings: MsPoE) -> bool:  # noqa: ANN401
     """Whether a cache holds tokens already.
 
-    Args:
-        cache: A transformers cache, or None.
-        layer: Of which to look at.
-        settings: What it must have been filled under.
-
     Raises:
         InvalidRequest: It was filled under others.
     """

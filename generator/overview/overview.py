@@ -151,13 +151,7 @@ class Overview:
 
 
 def overview(document: Document, passages: Sequence[Passage], vectors: Vectors) -> Overview:
-    """The overview of a document.
-
-    Args:
-        document: Of any format.
-        passages: Its passages, in order.
-        vectors: (passages, d) of each.
-    """
+    """The overview of a document."""
     every = blocks(document)
     said = commitments(every, people_of(document))
     times = [each.time for each in document.utterances if each.time is not None]

@@ -188,12 +188,7 @@ def _named_before(text: str) -> bool:
 
 
 def standalone_question(question: str, history: Sequence[Turn]) -> str:
-    """The question as it is to be looked up: itself, or completed with what it follows on.
-
-    Args:
-        question: As asked.
-        history: The conversation so far, oldest turn first.
-    """
+    """The question as it is to be looked up: itself, or completed with what it follows on."""
     question = question.strip()
     if not history or not is_follow_up(question):
         return question
@@ -258,11 +253,7 @@ _ASKS = re.compile(rf"\W*(?:{'|'.join(map(re.escape, sorted(QUESTION_WORDS)))})\
 
 
 def question_within(message: str) -> tuple[str, tuple[str, ...]]:
-    """The question that a message asks, and words of the rest; a short one is a question itself.
-
-    Args:
-        message: As asked.
-    """
+    """The question that a message asks, and words of the rest; a short one is a question itself."""
     message = message.strip()
     if len(message.split()) < LONG:
         return message, ()

@@ -125,10 +125,6 @@ class CrossEncoder(nn.Module):
 def load_cross_encoder(path: Path = READER_WEIGHTS, *, attention: str = "sdpa") -> CrossEncoder:
     """The packaged encoder with a file's changes and heads, in float32.
 
-    Args:
-        path: The file.
-        attention: By transformers' name of it.
-
     Raises:
         MissingDependency: The packaged encoder is not installed.
     """

@@ -25,13 +25,7 @@ _BESIDE = 3  # sentences that answer other questions, beside the one that answer
 
 @dataclass(frozen=True, slots=True)
 class ReadingScale:
-    """Means of what a reader says, where it does not answer and where it does.
-
-    Attributes:
-        relevance: Of sentences.
-        words: Of the best words of sentences.
-        answerable: Of texts.
-    """
+    """Means of what a reader says, where it does not answer and where it does."""
 
     relevance: Level
     words: Level
@@ -86,12 +80,7 @@ def _sentences(texts: Sequence[str]) -> list[Sentence]:
 
 
 def scale_of_reader(digest: str, read: Read) -> ReadingScale:
-    """The scale of a reader, measured once and kept on this machine.
-
-    Args:
-        digest: Of its files.
-        read: What it says, as it says it.
-    """
+    """The scale of a reader, measured once and kept on this machine."""
     return ReadingScale(
         **measured_levels("reader", [digest, ANSWERS], lambda: asdict(measure(read)))
     )

@@ -107,11 +107,6 @@ Reranker = CrossEncoderReranker | RerankingServer
 def load_reranker(name: str, *, key: str | None = None, notify: Notify | None = None) -> Reranker:
     """What reranks, by its name; loaded, or asked, at the first question.
 
-    Args:
-        name: A folder, a hub name, or `openai:BASE_URL#MODEL`.
-        key: For a server; None for the environment's.
-        notify: Told about anything that takes long.
-
     Raises:
         InvalidRequest: A server's name is not of that form.
     """

@@ -52,12 +52,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class CosineScale:
-    """What an encoder's cosines are.
-
-    Attributes:
-        sentences: Of questions and sentences.
-        words: Of single words.
-    """
+    """What an encoder's cosines are."""
 
     sentences: Level
     words: Level

@@ -89,12 +89,7 @@ class PassagePooling:
 
 
 def token_spans(offsets: IntArray, passages: Sequence[Passage]) -> IntArray:
-    """(passages, 2): the tokens of each passage, all that share a character with it.
-
-    Args:
-        offsets: (n, 2) characters of each token, in order.
-        passages: In order.
-    """
+    """(passages, 2): the tokens of each passage, all that share a character with it."""
     starts = np.searchsorted(offsets[:, 1], [p.start for p in passages], side="right")
     ends = np.searchsorted(offsets[:, 0], [p.end for p in passages])
     return np.stack([starts, np.maximum(starts, ends)], axis=1).astype(np.int64)

@@ -187,13 +187,7 @@ def windows(tokenizer: Tokenizer, sentences: Sequence[Sentence]) -> Iterator[Win
 
 
 def _bounds(starts: NDArray[np.int64], first: int, last: int) -> tuple[int, int]:
-    """First and last + 1 token of the window around some characters.
-
-    Args:
-        starts: (tokens,) where each token starts.
-        first: The first character.
-        last: One past the last.
-    """
+    """First and last + 1 token of the window around some characters."""
     a, b = (int(each) for each in np.searchsorted(starts, [first, last]))
     b = min(b, a + _LONGEST_WINDOW)
     room = max(_SHORTEST_WINDOW, b - a)

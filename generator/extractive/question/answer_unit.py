@@ -34,14 +34,7 @@ _GIVEN = re.compile(rf"(?<=\d)[\s-]?(?:{_UNIT.pattern})(?!\w)", re.IGNORECASE)
 
 
 def is_in_another_unit(question: str, text: str, start: int, end: int) -> bool:
-    """Whether words are a number of one unit where the question asks for another one.
-
-    Args:
-        question: The question.
-        text: What the words stand in.
-        start: Their first character.
-        end: One past the last.
-    """
+    """Whether words are a number of one unit where the question asks for another one."""
     asked = _ASKED.search(question)
     if asked is None:
         return False

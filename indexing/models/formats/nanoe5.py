@@ -79,11 +79,6 @@ class Packed:
 def converted(source: Path, *, revision: str, notify: Notify | None = None) -> Path:
     """The folder of safetensors made from a file; made now if it is not there.
 
-    Args:
-        source: The file, `e5-small-q4.bin`.
-        revision: What pins its content; part of the folder's name.
-        notify: Told before a conversion starts.
-
     Raises:
         UnsupportedModel: The file is damaged, or of another layout.
     """

@@ -59,11 +59,6 @@ class Variant:
     def folder(self, packaged: Path, *, revision: str, notify: Notify | None = None) -> Path:
         """A folder that `from_pretrained` reads; made now if it is not there.
 
-        Args:
-            packaged: The packaged encoder's folder.
-            revision: What pins both it and `changes`; part of the folder's name.
-            notify: Told before it is made.
-
         Raises:
             MissingDependency: transformers is too old for the architecture.
         """
