@@ -63,7 +63,9 @@ _LONGEST_SPEAKER = 60  # characters
 
 
 def quote_prompt(question: str, quotes: Sequence[Sentence], *, chat: Chat, room: int) -> Prompt:
-    """The prompt with as many of the quotes as fit.
+    """The prompt with as many of the quotes as fit, without the disfluencies of speech.
+
+    Every line of theirs starts with "> ", and none of their text can become a control token.
 
     Raises:
         InvalidRequest: Not even the question fits.

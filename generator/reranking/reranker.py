@@ -24,7 +24,10 @@ _PATH = "/rerank"
 
 
 class RerankingServer:
-    """Scores through a server; arguments and errors as of `JsonServer`."""
+    """Scores through a server, as Jina, Cohere, vLLM and llama.cpp have it: `POST BASE_URL/rerank`.
+
+    Arguments and errors as of `JsonServer`.
+    """
 
     def __init__(self, name: str, *, key: str | None = None) -> None:
         self._server = JsonServer(name, flag="--reranker", key=key)

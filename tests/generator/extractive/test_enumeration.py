@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from generator.evidence import Embed, evidence_sentences
-from generator.extractive.enumeration import enumerates
 from generator.extractive.features import SentenceFeatures, WordVectors
-from generator.extractive.ranking import answer_scores
+from generator.extractive.ranking import answer_scores, enumerates
 from tests.generator.conftest import prose, span
 
 TEXT = (

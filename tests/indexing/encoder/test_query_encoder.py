@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from indexing.encoder.encoder import Encoder
-from indexing.encoder.query_encoder import QueryEncoder, query_encoder
+from indexing.encoder.query_encoder import QueryEncoder, TokenVectors, query_encoder
 from indexing.encoder.settings import EncoderSettings
-from indexing.encoder.token_vectors import TokenVectors
 from indexing.models.files import encoder_weights
 from indexing.models.graphs.graph import Graph
 from tests.indexing.encoder.test_encoder import copy_of

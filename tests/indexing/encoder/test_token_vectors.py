@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from indexing.encoder.pooling import FloatArray, unit
-from indexing.encoder.token_vectors import TokenVectors
+from indexing.encoder.query_encoder import TokenVectors
 
 TOKENS = [7, 3, 900, 12]
 

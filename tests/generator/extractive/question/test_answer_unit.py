@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generator.extractive.question.answer_unit import is_in_another_unit
+from generator.extractive.short_answer import is_in_another_unit
 
 
 @pytest.mark.parametrize(
