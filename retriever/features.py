@@ -45,7 +45,6 @@ def similarities(index: Vectors, queries: FloatArray) -> FloatArray:
     return filled
 
 
-FloatArray = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
 Embed = Callable[[Sequence[str]], FloatArray]
 Signal = Literal["dense", "stems", "pairs"]

@@ -225,7 +225,7 @@ def _names(question: str, speaker: str, speakers: Iterable[str]) -> bool:
     return any(sum(part in other.split() for other in speakers) == 1 for part in parts)
 
 
-_ASKS = re.compile(
+_ASKS_FOR_SEVERAL = re.compile(
     r"^\W*(?:(?:and|und|from|in|on|with|for) )?(?:which|what) (?:\w+ ){0,2}?"
     r"(?!(?:is|was|does|has|his|its|this|us|as)\b)\w+s\b(?! (?:is|was|does|has)\b)"
     r"|\bwho (?:all|goes|go|are|were|came)\b|\bwhat are\b|\bwas sind\b"
@@ -234,7 +234,7 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _ITEM = r"[^,;:|]{2,60}"
-_LISTS = re.compile(
+_LISTED = re.compile(
     rf"(?:{_ITEM}[,;] ){{2,}}|: {_ITEM}, {_ITEM}|, {_ITEM},? (?:and|und) ", re.IGNORECASE
 )
 
@@ -245,6 +245,6 @@ def enumerates(features: SentenceFeatures) -> Vectors:
     "Which drugs are kept in the cabinet?" is answered by "Methadone, fentanyl, pethidine.", in
     which neither encoder nor reader sees much.
     """
-    if not _ASKS.search(features.question):
+    if not _ASKS_FOR_SEVERAL.search(features.question):
         return np.zeros(len(features.sentences), np.float32)
-    return np.array([bool(_LISTS.search(one.read)) for one in features.sentences], np.float32)
+    return np.array([bool(_LISTED.search(one.read)) for one in features.sentences], np.float32)

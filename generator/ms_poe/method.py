@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from generator.ms_poe.architectures import RotaryLayer, RotaryModel, recognise
 from generator.ms_poe.marks import MARK, CachedPlaces, cached_places, is_begun
 from generator.ms_poe.position_awareness import awareness, last_seen, ranks, ratios
-from generator.ms_poe.rotation import Rotation, TokenRotation, query_key_products, rotate_groups_
+from generator.ms_poe.rotation import Rotation, TokenRotation
 from generator.ms_poe.selftest import prove
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.nn.architecture import FULL
@@ -242,6 +242,8 @@ class _Hooks:
 
     def rotate(self, number: int, layer: RotaryLayer, output: Tensor) -> None:
         """After the keys, which come last: rotates queries and keys in place."""
+        from indexing.nn.rope import rotate_
+
         now = self.now
         queries, keys = self.rotary.split_heads(now.queries, output)
         if now.deciding:
@@ -249,9 +251,9 @@ class _Hooks:
         if now.token is not None:
             now.token.rotate_(number, queries, keys)
             return
-        rotation = Rotation(*now.ratio_cos_sin, now.places[number])
-        rotate_groups_(queries, rotation)
-        rotate_groups_(keys, rotation)
+        angles = Rotation(*now.ratio_cos_sin, now.places[number]).by_head()
+        rotate_(queries, *angles)
+        rotate_(keys, *angles)
 
     def _places(self, cache: Any, rows: int, hidden: Tensor) -> Tensor:  # noqa: ANN401
         """(layers, B or 1, K), to be filled in this pass where a conversation begins."""
@@ -275,11 +277,15 @@ class _Hooks:
 
     def _decide(self, layer: RotaryLayer, queries: Tensor, keys: Tensor) -> Tensor:
         """The places of a layer's groups by its own attention at the end of the prompt: (B, K)."""
-        from indexing.nn.rope import rotate
+        import torch
+
+        from indexing.nn.rope import rotate, rotate_
 
         rows, n, num_kv_heads, heads_per_group, _ = queries.shape
         last = rotate(queries[self.now.last].float(), *self.now.last_cos_sin)  # (B, K, g, D)
-        logits = query_key_products(last, keys, self.now.model_rotation)
+        rotated = keys.to(torch.float32, copy=True)
+        rotate_(rotated, *self.now.model_rotation.by_head())
+        logits = torch.einsum("bkgd,bnkd->bkgn", last, rotated[:, :, :, 0])
         logits = _scale(logits.reshape(rows, num_kv_heads * heads_per_group, n), layer.attention)
         heads = awareness(logits, self.now.seen).view(rows, num_kv_heads, heads_per_group)
         return ranks(heads.sum(dim=-1))

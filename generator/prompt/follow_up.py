@@ -248,7 +248,7 @@ def _spelled(question: str) -> list[str]:
 
 LONG = 60  # words from which a message is more than a question
 _ADDED = 12  # words of the rest that are added
-_NAME = re.compile(r"(?<=[\w,;] )[A-ZÄÖÜ][\w'-]*[\w]|\b\d[\d.,:]*\d\b|\b\d\b")
+_NAME_OR_NUMBER = re.compile(r"(?<=[\w,;] )[A-ZÄÖÜ][\w'-]*[\w]|\b\d[\d.,:]*\d\b|\b\d\b")
 _ASKS = re.compile(rf"\W*(?:{'|'.join(map(re.escape, sorted(QUESTION_WORDS)))})\b", re.IGNORECASE)
 
 
@@ -266,7 +266,7 @@ def question_within(message: str) -> tuple[str, tuple[str, ...]]:
     if len(question.split()) >= LONG:
         return message, ()
     before = parts[asked[-1] - 1] if asked[-1] else ""
-    names = [] if _is_german(message) else _NAME.findall(" ".join(rest))
+    names = [] if _is_german(message) else _NAME_OR_NUMBER.findall(" ".join(rest))
     said = {word.lower() for word in re.findall(r"[\w'-]+", question)}
     words = [word for word in (*topic_words(before), *names) if word.lower() not in said]
     return question, tuple({word.lower(): word for word in words}.values())[:_ADDED]

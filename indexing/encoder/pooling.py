@@ -35,7 +35,6 @@ class EncodedDocument:
     encoded: int
 
 
-FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
 
