@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from generator.ms_poe.architectures import RotaryLayer, RotaryModel, recognise
 from generator.ms_poe.marks import MARK, CachedPlaces, cached_places, is_begun
 from generator.ms_poe.position_awareness import awareness, last_seen, ranks, ratios
-from generator.ms_poe.rotation import Rotation, TokenRotation
+from generator.ms_poe.rotation import Rotation
 from generator.ms_poe.selftest import prove
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.nn.architecture import FULL
@@ -151,7 +151,6 @@ class _ForwardPass(threading.local):
     model_rotation: Rotation  # the same, float32 (B or 1, n, 1, d / 2)
     last_cos_sin: tuple[Tensor, Tensor]  # the same at the last token of each row, (B, 1, 1, d)
     ratio_cos_sin: tuple[Tensor, Tensor]  # of the rotation each ratio adds, (B or 1, n, R, d / 2)
-    token: TokenRotation | None = None  # the same for a pass of one token
     places: Tensor  # (layers, B or 1, K)
     deciding: bool = False
     last: tuple[Tensor, Tensor]  # (B,) rows, and the last token of each
@@ -207,13 +206,9 @@ class _Hooks:
     def begin(self, _: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Before the first changed layer: the places of this conversation, if they are known."""
         hidden: Tensor = kwargs["hidden_states"] if "hidden_states" in kwargs else args[0]
-        rows, n = hidden.shape[:2]
-        places = self._places(kwargs.get("past_key_values"), rows, hidden)
-        self.now.places = places
+        self.now.places = self._places(kwargs.get("past_key_values"), len(hidden), hidden)
         if self.now.deciding:
             self._look_at_end(kwargs.get("attention_mask"), hidden)
-        alone = n == 1 and not self.now.deciding
-        self.now.token = self._one_token(places) if alone else None
 
     def _look_at_end(self, mask: Tensor | None, hidden: Tensor) -> None:
         """What all layers need to decide by: the last token of each row, and what it sees."""
@@ -248,9 +243,6 @@ class _Hooks:
         queries, keys = self.rotary.split_heads(now.queries, output)
         if now.deciding:
             now.places[number] = self._decide(layer, queries, keys)
-        if now.token is not None:
-            now.token.rotate_(number, queries, keys)
-            return
         angles = Rotation(*now.ratio_cos_sin, now.places[number]).by_head()
         rotate_(queries, *angles)
         rotate_(keys, *angles)
@@ -289,23 +281,6 @@ class _Hooks:
         logits = _scale(logits.reshape(rows, num_kv_heads * heads_per_group, n), layer.attention)
         heads = awareness(logits, self.now.seen).view(rows, num_kv_heads, heads_per_group)
         return ranks(heads.sum(dim=-1))
-
-    def _one_token(self, places: Tensor) -> TokenRotation:
-        """The rotation of every layer at once."""
-        import torch
-
-        each = self.rotary.num_heads // self.rotary.num_kv_heads
-        place = torch.cat((places.repeat_interleave(each, dim=-1), places), dim=-1)  # (L, B, H + K)
-        cos, sin = (each[:, 0] for each in self.now.ratio_cos_sin)  # (B or 1, R, d / 2)
-        if len(self.shifts) == 1:
-            place = place[:1, :1]
-        rows = torch.arange(max(place.shape[1], len(cos)), device=place.device)
-        row = rows[:, None] if len(cos) > 1 else torch.zeros_like(rows)[:, None]
-        cos, sin = cos[row, place], sin[row, place]  # (L, B, H + K, d / 2)
-        return TokenRotation(
-            torch.cat((cos, cos), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
-            torch.cat((-sin, sin), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
-        )
 
 
 def _without_repeat(cos: Tensor, sin: Tensor, num_kv_heads: int) -> Rotation:
