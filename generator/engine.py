@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from generator.lm.any_model import AnyModel, is_gguf
 from generator.lm.calibration_record import find_record
 from generator.lm.causal_lm import ADAPTERS, CausalModel
 from generator.lm.gguf.llama_cpp import WINDOW, LlamaCppModel
@@ -13,24 +14,6 @@ from generator.settings import GeneratorSettings
 from indexing.models.files import DEFAULT_GENERATOR, content_hash
 from indexing.models.server.server_name import is_remote
 from indexing.notify import Notify
-
-AnyModel = CausalModel | LlamaCppModel | RemoteModel
-
-
-def is_gguf(name: str) -> bool:
-    """Whether a name is that of a GGUF file."""
-    return name.endswith(".gguf") and Path(name).expanduser().is_file()
-
-
-def load_alone(name: str) -> CausalModel | LlamaCppModel:
-    """A model of this machine that is only to write: a GGUF file in llama.cpp where that is here.
-
-    Raises:
-        ModelError: There is none by that name, or it cannot be loaded.
-    """
-    if is_gguf(name) and is_installed():
-        return LlamaCppModel(name)
-    return CausalModel.load(name)
 
 
 def against_llama_cpp(settings: GeneratorSettings) -> str:

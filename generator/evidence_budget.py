@@ -13,7 +13,7 @@ from indexing.models.server.server_name import is_local_server, is_remote
 if TYPE_CHECKING:
     import torch
 
-    from generator.engine import AnyModel
+    from generator.lm.any_model import AnyModel
 
 LONG_WINDOW = 32_000
 """Tokens of a window in which several whole documents fit."""

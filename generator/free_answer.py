@@ -17,12 +17,13 @@ from generator.decoding import DECODINGS
 from generator.decoding.base import DecodingRun
 from generator.decoding.concat import ask_server, concat
 from generator.draft import Draft
-from generator.engine import AnyModel, describe_engine
+from generator.engine import describe_engine
 from generator.evidence import Embed, Evidence, Span
 from generator.evidence_budget import choose_budget, passage_tokens
 from generator.extractive.evidence_order import best_stretches
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.selector import select_quotes
+from generator.lm.any_model import AnyModel
 from generator.lm.causal_lm import CausalModel
 from generator.lm.gguf.llama_cpp import LlamaCppModel
 from generator.lm.ms_poe_policy import MsPoEPolicy

@@ -25,7 +25,7 @@ from generator.answer_form import (
 from generator.attribution.named_verifier import NamedVerifier
 from generator.attribution.verifier import AnyVerifier, shipped_verifier
 from generator.draft import Draft
-from generator.engine import AnyModel, load_model
+from generator.engine import load_model
 from generator.evidence import (
     Embed,
     Evidence,
@@ -43,6 +43,7 @@ from generator.extractive.selector import (
     select_quotes,
 )
 from generator.free_answer import FreeAnswer
+from generator.lm.any_model import AnyModel
 from generator.lm.calibration_record import AnswerMode, usual
 from generator.lm.causal_lm import CausalModel
 from generator.lm.language_model import needs_internals

@@ -27,7 +27,7 @@ from generator.kernels.library import (
 )
 from generator.lm.caches.growing_cache import growing_layers
 from generator.ms_poe.architectures import RotaryModel, recognise
-from generator.ms_poe.marks import active_settings
+from generator.ms_poe.method import active_settings
 from indexing.errors import UnsupportedModel
 from indexing.kernels.library import Unavailable
 from indexing.models.formats import quantization

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from generator.lm.calibration_record import find_record
-from generator.ms_poe.marks import active_settings
-from generator.ms_poe.method import MsPoE
+from generator.ms_poe.method import MsPoE, active_settings
 from indexing.errors import InvalidRequest
 
 if TYPE_CHECKING:

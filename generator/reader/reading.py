@@ -21,7 +21,8 @@ from indexing.encoder.tokenizer import load_tokenizer
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import encoder_weights, model_files
 from indexing.models.graphs.cores import spread
-from indexing.models.graphs.graph import Graph, GraphName, load_or_make
+from indexing.models.graphs.graph import Graph, GraphName
+from indexing.models.graphs.graph_cache import load_or_make
 from indexing.notify import Notify
 from indexing.text.language import ENGLISH
 

@@ -21,7 +21,8 @@ from indexing.encoder.pooling import FloatArray, unit
 from indexing.encoder.tokenizer import IntArray, Tokenize, Tokens, load_tokenizer
 from indexing.errors import RagAppError
 from indexing.models.files import Weights, encoder_weights, model_files
-from indexing.models.graphs.graph import Graph, GraphName, load_or_make
+from indexing.models.graphs.graph import Graph, GraphName
+from indexing.models.graphs.graph_cache import load_or_make
 from indexing.notify import Notify
 
 if TYPE_CHECKING:

@@ -288,7 +288,7 @@ def _write(name: str, key: str) -> str:
 
         model = RemoteModel(name, patience=Patience(connect=QUICK, read=LONGEST), key=key)
         return "".join(model.stream(PROBE, max_new_tokens=PROBE_TOKENS))
-    from generator.engine import load_alone
+    from generator.lm.any_model import load_alone
     from generator.prompt.builder import SYSTEM
 
     loaded = load_alone(name)

@@ -96,7 +96,7 @@ def measured_speed(name: str) -> tuple[float, float]:
     Raises:
         ModelError: It cannot be loaded.
     """
-    from generator.engine import load_alone
+    from generator.lm.any_model import load_alone
 
     model = load_alone(name)
     text = " ".join(str(number) for number in range(100, 100 + _READ))

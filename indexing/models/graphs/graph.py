@@ -12,12 +12,11 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +26,9 @@ from numpy.typing import NDArray
 from indexing.models.cached_folder import cache_dir
 from indexing.models.files import content_hash
 from indexing.models.graphs.cores import available_cores
-from indexing.notify import Notify
 
 if TYPE_CHECKING:
     from onnxruntime import SessionOptions
-
-    from indexing.models.graphs.graph_export import Export
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
@@ -43,7 +39,6 @@ _LAYOUT = "1"
 """Part of every key: a change in what is written asks for a new export."""
 
 _TOLERANCE = 1e-3  # of an output's largest value: rounding, over all layers, is a hundredth of it
-
 
 _TURN = threading.BoundedSemaphore(available_cores())  # of all graphs: a core computes one pass
 
@@ -173,15 +168,3 @@ def agree(some: Sequence[Array], others: Sequence[Array]) -> bool:
         and bool(np.abs(one - other).max(initial=0) <= _TOLERANCE * np.abs(other).max(initial=0))
         for one, other in zip(some, others, strict=True)
     )
-
-
-def load_or_make(
-    name: GraphName, build: Callable[[], Export], *, notify: Notify | None = None
-) -> Graph | None:
-    """A graph from the cache, or exported into it now; None where that cannot be."""
-    graph = load_graph(name)
-    if graph is not None or not all(map(find_spec, ("onnx", "onnxruntime", "torch"))):
-        return graph
-    from indexing.models.graphs.graph_export import make_graph
-
-    return make_graph(name, build, notify=notify)

@@ -21,8 +21,8 @@ from indexing.models.graphs.graph import (
     Graph,
     GraphName,
     load_graph,
-    load_or_make,
 )
+from indexing.models.graphs.graph_cache import load_or_make
 from indexing.models.graphs.graph_export import Export
 from tests.permissions import unprivileged
 from tests.waiting import PATIENCE
