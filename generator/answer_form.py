@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from generator.extractive.fitted import FITTED
-
 Form = Literal["usual", "list", "words"]
 Length = Literal["short", "usual", "long"]
 
@@ -53,18 +51,3 @@ LENGTHS: dict[Length, AnswerLength | None] = {
     "long": AnswerLength(quotes=10, words=240, complete=True, tokens=500),
 }
 """By name; None is what the settings say."""
-
-
-@dataclass(frozen=True, slots=True)
-class QuoteLength:
-    """How long an answer of quotes may be.
-
-    Attributes:
-        quotes: Most quotes; a quote is of one or more sentences of one utterance.
-        words: Most words, give or take 15 %; the first sentence may be longer.
-        enough: Sentences are taken until one of them answers with this probability, 0 to 1.
-    """
-
-    quotes: int = 5
-    words: int = 90
-    enough: float = FITTED.enough

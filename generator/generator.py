@@ -20,7 +20,6 @@ from generator.answer import (
 )
 from generator.answer_form import (
     LENGTHS,
-    QuoteLength,
 )
 from generator.attribution.named_verifier import NamedVerifier
 from generator.attribution.verifier import AnyVerifier, shipped_verifier
@@ -38,6 +37,7 @@ from generator.extractive.context.late_chunking import ContextualEncoder
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.fitted import FITTED
 from generator.extractive.latest import with_days
+from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import (
     closest_quotes,
     select_quotes,

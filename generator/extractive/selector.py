@@ -14,10 +14,10 @@ from dataclasses import replace
 import numpy as np
 
 from generator.answer import Citation
-from generator.answer_form import QuoteLength
 from generator.evidence import Sentence
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.latest import adds_nothing
+from generator.extractive.quote_length import QuoteLength
 from generator.extractive.ranking import Ranking, answer_scores, probabilities
 from generator.extractive.table_rows import named_rows
 from indexing.text.tables import is_row

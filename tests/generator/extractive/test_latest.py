@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from generator.answer_form import QuoteLength
 from generator.evidence import Embed, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.latest import (
@@ -17,6 +16,7 @@ from generator.extractive.latest import (
     statements,
     with_days,
 )
+from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import select_quotes
 from indexing.documents import Document, Occasion, Page
 from tests.generator.conftest import prose, span

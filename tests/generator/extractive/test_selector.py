@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from generator.answer_form import QuoteLength
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
+from generator.extractive.quote_length import QuoteLength
 from generator.extractive.ranking import answer_scores
 from generator.extractive.selector import (
     build_citation,

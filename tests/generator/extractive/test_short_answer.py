@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from generator.answer import Citation
-from generator.answer_form import QuoteLength
 from generator.evidence import Embed, Sentence, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
+from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import build_citation, format_quote, select_quotes
 from generator.extractive.short_answer import candidates, is_in_another_unit, short_answer
 from generator.reader.reading import Reader, Reading, Words
