@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from benchmarks.latency import Latency, latency, timed
 from indexing.index.dense.faiss_index import FaissIndex, require_faiss
-from retriever.dense import LARGE_DEPTH
+from retriever.features import LARGE_DEPTH
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]

@@ -26,7 +26,7 @@ from benchmarks.latency import clock
 from benchmarks.shards import embedder, fill
 from benchmarks.synthetic_corpus import DIMENSION, WORDS, SyntheticCorpus, word
 from indexing.documents import Document, Passage
-from indexing.encoder.encoded_document import EncodedDocument
+from indexing.encoder.pooling import EncodedDocument
 from indexing.files import document
 from indexing.store.store import FILE_NAME, Store
 from rag_app.cli.option_types import numbers

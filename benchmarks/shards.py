@@ -21,8 +21,8 @@ import numpy.typing as npt
 from benchmarks.latency import Latency, timed
 from benchmarks.synthetic_corpus import DIMENSION, SyntheticCorpus, SyntheticQuery, word
 from indexing.documents import Hit, Passage
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
+from indexing.encoder.pooling import EncodedDocument
 from indexing.files import document
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store

@@ -13,8 +13,8 @@ import numpy as np
 from benchmarks.checkouts import ROOT, Run, run_command, with_checkouts
 from benchmarks.synthetic_corpus import word
 from indexing.documents import Document
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
+from indexing.encoder.pooling import EncodedDocument
 from indexing.files import FileReader
 from indexing.store.file_states import FileState
 from indexing.store.store import Store

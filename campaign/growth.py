@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from campaign.result import Progress, Result
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
+from indexing.encoder.pooling import EncodedDocument
 from indexing.errors import RagAppError
 from indexing.files import document
 from indexing.index import merging

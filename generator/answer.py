@@ -235,7 +235,7 @@ class ShownPassage:
     """A passage that had a prompt of its own, and its part in the answer.
 
     Attributes:
-        document: Id of the document; "" for the empty one.
+        document: Id of the document; "" for none.
         title: Its name.
         start: First character.
         end: One past the last.

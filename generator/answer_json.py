@@ -6,6 +6,7 @@ the API, the MCP tools, exports and saved conversations. `docs/answer.schema.jso
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields
 from types import NoneType, UnionType
@@ -28,7 +29,6 @@ from generator.answer import (
     Citation,
     ContextEntry,
     Kind,
-    MarkerSpan,
     Mode,
     Responsibility,
     SentenceSupport,
@@ -173,33 +173,24 @@ class AnswerJson(TypedDict):
 
 def as_json(answer: Answer) -> AnswerJson:
     """The answer as plain values."""
-    return {
+    values = {one.name: getattr(answer, one.name) for one in fields(answer)}
+    values |= {name: _values(values[name]) for name in ("short", "responsibility")}
+    values |= {name: [asdict(one) for one in values[name]] for name in ("sentences", "context")}
+    values |= {name: dict(values[name]) for name in ("seconds", "configuration")}
+    values |= {
         "version": VERSION,
-        "question": answer.question,
-        "query": answer.query,
-        "answer": answer.text,
-        "short": cast(ShortJson, asdict(answer.short)) if answer.short else None,
+        "answer": values.pop("text"),
         "citations": [_citation(citation) for citation in answer.citations],
         "closest": [_place(citation) for citation in answer.closest],
-        "probability": answer.probability,
-        "markers": [_marker(each) for each in marker_spans(answer.text, answer.mode)],
-        "sentences": [cast(SentenceJson, asdict(sentence)) for sentence in answer.sentences],
+        "markers": [asdict(one) for one in marker_spans(answer.text, answer.mode)],
         "unsupported": list(answer.unsupported),
-        "context": [cast(ContextJson, asdict(entry)) for entry in answer.context],
-        "seconds": dict(answer.seconds),
-        "abstained": answer.abstained,
-        "mode": answer.mode,
-        "model": answer.model,
-        "decoding": answer.decoding,
-        "configuration": dict(answer.configuration),
-        "kind": answer.kind,
-        "read_as": answer.read_as,
-        "responsibility": _responsibility(answer.responsibility),
     }
+    return cast(AnswerJson, {name: values[name] for name in AnswerJson.__annotations__})
 
 
-def _marker(span: MarkerSpan) -> MarkerJson:
-    return {"marker": span.marker, "start": span.start, "end": span.end}
+def _values(part: ShortAnswer | Responsibility | None) -> dict[str, Any] | None:
+    """A part of an answer as JSON has it; None for none."""
+    return None if part is None else json.loads(json.dumps(asdict(part)))
 
 
 _OF_SUPPORT = ("verified", "overlap", "similarity", "share", "supported", "probability")
@@ -225,16 +216,6 @@ def _citation(citation: Citation) -> CitationJson:
         **{name: value for name, value in computed.items() if value is not None},
     }
     return cast(CitationJson, values)
-
-
-def _responsibility(whole: Responsibility | None) -> ResponsibilityJson | None:
-    if whole is None:
-        return None
-    passages = [cast(ShownPassageJson, asdict(one)) for one in whole.passages]
-    tokens: list[TokenJson] = [
-        {"text": one.text, "shares": list(one.shares)} for one in whole.tokens
-    ]
-    return {"passages": passages, "tokens": tokens}
 
 
 # Reading

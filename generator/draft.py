@@ -15,7 +15,7 @@ from generator.answer import (
     ShortAnswer,
     TextDelta,
 )
-from generator.answer_mode import AnswerMode
+from generator.lm.calibration_record import AnswerMode
 from generator.request import AskRequest
 
 

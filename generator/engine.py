@@ -6,11 +6,10 @@ from pathlib import Path
 
 from generator.lm.any_model import AnyModel, is_gguf
 from generator.lm.calibration_record import find_record
-from generator.lm.causal_lm import CausalModel
+from generator.lm.causal_lm import ADAPTERS, CausalModel
 from generator.lm.gguf.llama_cpp import WINDOW, LlamaCppModel
 from generator.lm.gguf.llama_server import INSTALL, is_installed
 from generator.lm.server.openai_server import RemoteModel
-from generator.lm.writer import ADAPTERS
 from generator.settings import GeneratorSettings
 from indexing.models.files import DEFAULT_GENERATOR, content_hash
 from indexing.models.server.server_name import is_remote

@@ -25,6 +25,9 @@ Embed = Callable[[list[str]], Vectors]
 Lookup = Callable[[str], Document]
 """A document by its id."""
 
+LABEL_GAP = 120
+"""Characters between neighbouring sentences, a speaker's label or a heading among them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -143,13 +146,7 @@ class Evidence:
 
 
 def gather_evidence(hits: Sequence[Hit], lookup: Lookup, *, speaker: str | None = None) -> Evidence:
-    """The hits' passages and documents; of equal scores the better document's passage first.
-
-    Args:
-        hits: Documents with their passages.
-        lookup: Gives a hit's document.
-        speaker: Part of the name of the only person whose words count.
-    """
+    """The hits' passages and documents; of equal scores the better document's passage first."""
     first: dict[str, Hit] = {}
     for hit in hits:
         first.setdefault(hit.document, hit)
@@ -170,12 +167,7 @@ def gather_evidence(hits: Sequence[Hit], lookup: Lookup, *, speaker: str | None 
 
 
 def evidence_sentences(spans: Iterable[Span], aliases: Aliases = NO_ALIASES) -> list[Sentence]:
-    """Every sentence of the spans once, span by span, each in reading order.
-
-    Args:
-        spans: Stretches of documents.
-        aliases: Spellings that are read as names.
-    """
+    """Every sentence of the spans once, span by span, each in reading order."""
     by_place: dict[tuple[str, int, int], Sentence] = {}
     for span in spans:
         document = span.document
@@ -189,6 +181,18 @@ def evidence_sentences(spans: Iterable[Span], aliases: Aliases = NO_ALIASES) -> 
                     sentence = _with_columns(sentence, table_columns(document.text))
                 by_place.setdefault((document.id, first, last), sentence)
     return list(by_place.values())
+
+
+def reading_order(sentences: Sequence[Sentence]) -> list[int]:
+    """Indexes of sentences, document by document, as they stand there."""
+    return sorted(
+        range(len(sentences)), key=lambda i: (sentences[i].document.id, sentences[i].start)
+    )
+
+
+def stand_together(before: Sentence, after: Sentence, *, gap: int = LABEL_GAP) -> bool:
+    """Whether at most so many characters stand between two sentences in reading order."""
+    return before.document.id == after.document.id and after.start - before.end <= gap
 
 
 def _with_columns(row: Sentence, tables: Sequence[Columns]) -> Sentence:

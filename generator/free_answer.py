@@ -15,8 +15,7 @@ from generator.attribution.named_verifier import NamedVerifier
 from generator.attribution.verifier import AnyVerifier
 from generator.decoding import DECODINGS
 from generator.decoding.base import DecodingRun
-from generator.decoding.concat import concat
-from generator.decoding.server import ask_server
+from generator.decoding.concat import ask_server, concat
 from generator.draft import Draft
 from generator.engine import describe_engine
 from generator.evidence import Embed, Evidence, Span
@@ -46,21 +45,10 @@ not: a small one says so of every third question that they answer."""
 
 @dataclass(frozen=True, slots=True)
 class FreeAnswer:
-    """What generates an answer.
-
-    Attributes:
-        model: The language model.
-        positions: What is done to its positions; None where they cannot be seen.
-        settings: How answers are made.
-        embed: Texts to normalised vectors, (n, d) float32.
-        scale: Of their cosines.
-        verifier: Says whether evidence supports a sentence.
-        reader: Finds the words that answer.
-        unit: What of the evidence is read: passages, or whole documents.
-    """
+    """What generates an answer."""
 
     model: AnyModel
-    positions: MsPoEPolicy | None
+    positions: MsPoEPolicy | None  # None where they cannot be seen
     settings: GeneratorSettings
     embed: Embed
     scale: CosineScale
@@ -77,13 +65,6 @@ class FreeAnswer:
         stop: threading.Event | None,
     ) -> Iterator[Event]:
         """First the ledger, then the text in pieces; the draft takes all else.
-
-        Args:
-            draft: The answer.
-            evidence: What was retrieved.
-            features: Of its sentences.
-            picture: Gives the figures of documents.
-            stop: Set by another thread to end it early.
 
         Raises:
             InvalidRequest: The question is too long for the model, or the decoding reads no whole

@@ -21,7 +21,6 @@ from generator.answer import (
 from generator.answer_form import (
     LENGTHS,
 )
-from generator.answer_mode import AnswerMode, usual
 from generator.attribution.named_verifier import NamedVerifier
 from generator.attribution.verifier import AnyVerifier, shipped_verifier
 from generator.draft import Draft
@@ -45,8 +44,9 @@ from generator.extractive.selector import (
 )
 from generator.free_answer import FreeAnswer
 from generator.lm.any_model import AnyModel
+from generator.lm.calibration_record import AnswerMode, usual
 from generator.lm.causal_lm import CausalModel
-from generator.lm.model_name import needs_internals
+from generator.lm.language_model import needs_internals
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.parts import NO_RERANKER
 from generator.prompt.ledger import count_words, ledger
@@ -118,10 +118,6 @@ class Generator:
         self, *, arrangement: str | None = None, ms_poe: str | None = None
     ) -> Iterator[Generator]:
         """One with other settings over the same model; this one must not answer meanwhile.
-
-        Args:
-            arrangement: A key of `ARRANGEMENTS`; None for the same.
-            ms_poe: One of `MS_POE`; None for the same.
 
         Raises:
             UnsupportedModel: Ms-PoE is not defined for the model.

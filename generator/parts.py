@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 
 from generator.extractive.fitted import FITTED_FILE, LORA_WEIGHTS
-from generator.reader.weights import READER_WEIGHTS
+from generator.reader.inputs import READER_WEIGHTS
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import InvalidRequest
 from indexing.models.files import PACKAGED_PART, content_hash, part_weights

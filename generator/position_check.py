@@ -165,13 +165,7 @@ def _ask_again(
 def compare(
     usual: Answer, others: Sequence[tuple[str, str, Answer]], *, left_out: Sequence[str] = ()
 ) -> PositionCheck:
-    """A check from answers.
-
-    Args:
-        usual: As it is given.
-        others: Order, positions and answer of each variant.
-        left_out: What could not be tried.
-    """
+    """A check from answers."""
     variants = []
     for order, positions, other in others:
         score = agreement(usual, other)

@@ -15,13 +15,7 @@ from generator.extractive.short_answer import short_answer
 
 
 def quote(draft: Draft, features: SentenceFeatures, quotes: Sequence[Sentence]) -> Iterator[Event]:
-    """The text in pieces; the draft takes the citations, and the words that answer.
-
-    Args:
-        draft: The answer.
-        features: Of all sentences of the evidence.
-        quotes: Those that answer, best first.
-    """
+    """The text in pieces; the draft takes the citations, and the words that answer."""
     if draft.request.form == "words":
         yield from _words(draft, features, quotes)
     else:

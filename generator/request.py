@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from generator.answer import UNITS, EvidenceUnit, Mode, ReadAs
 from generator.answer_form import FORMS, LENGTHS, Form, Length
 from generator.evidence import Lookup
-from generator.prompt.follow_up import Turn, standalone_question
-from generator.prompt.long_question import question_within
+from generator.prompt.follow_up import Turn, question_within, standalone_question
 from generator.prompt.pictures import PictureLookup
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest

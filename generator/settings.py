@@ -9,7 +9,7 @@ from generator.decoding.base import DecodingLimits, MarginalSettings
 from generator.evidence_budget import PASSAGE_TOKENS, EvidenceBudget
 from generator.extractive.conformal import check_share
 from generator.extractive.quote_length import QuoteLength
-from generator.lm.model_name import needs_internals
+from generator.lm.language_model import needs_internals
 from generator.lm.ms_poe_policy import MS_POE
 from generator.lm.sampling import Sampling
 from generator.parts import Parts

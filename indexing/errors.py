@@ -103,12 +103,7 @@ class InvalidRequest(InputError):
 
 
 class WorkersLost(InputError):
-    """A document or a question at which one worker of a cluster after the other has died.
-
-    Attributes:
-        reason: What has happened.
-        remedy: What to do about it.
-    """
+    """A document or a question at which one worker of a cluster after the other has died."""
 
     def __init__(self, what: str, tries: int) -> None:
         self.reason = f"{tries} workers of the cluster have died at it, probably for want of memory"
@@ -170,11 +165,7 @@ class SpeakerNotFound(CorpusError):
 
 
 class ShardLost(CorpusError):
-    """A shard of the corpus does not answer, on any machine that has it.
-
-    Attributes:
-        shard: Its name.
-    """
+    """A shard of the corpus does not answer, on any machine that has it."""
 
     def __init__(self, shard: str, reason: str) -> None:
         super().__init__(
@@ -210,11 +201,7 @@ class Busy(RagAppError):
 
 
 class MissingDependency(RagAppError):
-    """An optional library is missing.
-
-    Attributes:
-        install: The command that installs it.
-    """
+    """An optional library is missing."""
 
     def __init__(self, library: str, purpose: str, install: str) -> None:
         super().__init__(f"{purpose} needs {library}, which is not installed; run: {install}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from pathlib import Path
 
 from indexing.documents import Document, Extract, Occasion, content_digest
@@ -37,10 +36,6 @@ class FileReader:
     def close(self) -> None:
         """End the process; reading another file starts one again."""
         self._process.close()
-
-    def interrupt(self, thread: threading.Thread) -> None:
-        """Break off what is read for another thread, which gets a failure for it."""
-        self._process.interrupt(thread)
 
     def read(
         self,

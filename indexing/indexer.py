@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +19,6 @@ from indexing.encoder.lookahead import DocumentEncoder, Lookahead, take_ahead
 from indexing.errors import WorkersLost
 from indexing.files import FileReader
 from indexing.index_report import IndexReport, Progress, ReportDraft
-from indexing.prefetch import OnCaller, Prefetch, run_here
 from indexing.source_files import FileContent, SourceFile, document_name, read_content
 from indexing.store.collections import DEFAULT
 from indexing.store.file_states import FileState
@@ -76,9 +74,8 @@ class Indexer:
         self._draft.total = sum(file.state.size for file in files)
         changed = self._changed(files)
         self._pending = {file.path for file in changed}
-        with self._contents(changed) as read:
-            contents = self._ahead(read, self._expect_content)
-            deferred = [one.file for one in contents if not self._update(one, final=False)]
+        contents = self._ahead(map(self._read, changed), self._expect_content)
+        deferred = [one.file for one in contents if not self._update(one, final=False)]
         for file in deferred:
             self._update(self._read(file), final=True)
         if among is None:
@@ -150,23 +147,12 @@ class Indexer:
             self._advance(unchanged)
         return changed
 
-    def _contents(
-        self, files: Sequence[SourceFile]
-    ) -> AbstractContextManager[Iterator[FileContent]]:
-        """What each file holds, in order; several are prefetched."""
-        if len(files) < 2:
-            return nullcontext(map(self._read, files))
-        return Prefetch(
-            files, self._read, size=FileContent.characters, interrupt=self.reader.interrupt
-        )
-
-    def _read(self, file: SourceFile, on_caller: OnCaller = run_here) -> FileContent:
+    def _read(self, file: SourceFile) -> FileContent:
         return read_content(
             self.reader,
             file,
             self.store.pictures.readings(),
             report_picture=lambda *which: self._report_picture(file, *which),
-            on_caller=on_caller,
         )
 
     def _update(self, content: FileContent, *, final: bool) -> bool:

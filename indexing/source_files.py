@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from indexing.documents import Document
 from indexing.files import FileReader
-from indexing.prefetch import OnCaller, run_here
+from indexing.loaders.process import PageProgress
 from indexing.store.file_states import FileState
 from indexing.store.pictures import PictureReadings
 from indexing.walk import Failure
@@ -30,15 +29,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """What a file holds.
-
-    Attributes:
-        file: The file.
-        documents: Those that can be indexed.
-        failures: What cannot.
-        unread: What is beside the text.
-        readings: Keys of the pictures that OCR has read for it.
-    """
+    """What a file holds."""
 
     file: SourceFile
     documents: tuple[Document, ...]
@@ -46,35 +37,13 @@ class FileContent:
     unread: tuple[Failure, ...]
     readings: tuple[str, ...]
 
-    def characters(self) -> int:
-        """Of all documents."""
-        return sum(len(one.text) for one in self.documents)
-
-
-@dataclass(frozen=True, slots=True)
-class _CallerReadings:
-    """What OCR has read of pictures, in a store whose connection belongs to another thread."""
-
-    readings: PictureReadings
-    on_caller: OnCaller
-
-    def get(self, key: str, /) -> dict[str, Any] | None:
-        """Of a picture; None where there is none."""
-        reading: dict[str, Any] | None = self.on_caller(lambda: self.readings.get(key))
-        return reading
-
-    def __setitem__(self, key: str, reading: dict[str, Any], /) -> None:
-        """Store it."""
-        self.on_caller(lambda: self.readings.__setitem__(key, reading))
-
 
 def read_content(
     reader: FileReader,
     file: SourceFile,
     readings: PictureReadings,
     *,
-    report_picture: Callable[[int, int], None],
-    on_caller: OnCaller = run_here,
+    report_picture: PageProgress,
 ) -> FileContent:
     """What a file holds now.
 
@@ -83,13 +52,8 @@ def read_content(
         file: The file.
         readings: What OCR has read of pictures before, and where it puts what it reads.
         report_picture: Called with the number of a picture that OCR reads, and how many there are.
-        on_caller: Runs what belongs to the thread that takes the content.
     """
-
-    def report(picture: int, pictures: int) -> None:
-        on_caller(lambda: report_picture(picture, pictures))
-
-    entries = reader.read(file.real, readings=_CallerReadings(readings, on_caller), progress=report)
+    entries = reader.read(file.real, readings=readings, progress=report_picture)
     documents, failures, unread = _partition(entries)
     return FileContent(file, tuple(documents), tuple(failures), tuple(unread), tuple(readings.used))
 

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
         ShortAnswer,
         TextDelta,
     )
-    from generator.overview.overview import Action, Overview, Quote, Topic
-    from generator.overview.speakers import SpeakerShare
+    from generator.overview.overview import Action, Overview, Quote, SpeakerShare, Topic
     from generator.parts import Parts
     from generator.prompt.follow_up import Turn
     from generator.register.entry import Entry, Matter, Register
@@ -139,7 +138,7 @@ _HOMES = {
     "ShortAnswer": "generator.answer",
     "Quote": "generator.overview.overview",
     "Speaker": "rag_app.corpus.contents.speakers",
-    "SpeakerShare": "generator.overview.speakers",
+    "SpeakerShare": "generator.overview.overview",
     "TextDelta": "generator.answer",
     "Topic": "generator.overview.overview",
     "Turn": "generator.prompt.follow_up",

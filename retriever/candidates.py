@@ -25,11 +25,11 @@ from indexing.cached_property import cached_property
 from indexing.index.dense.faiss_index import search_in_one_thread
 from indexing.index.sample import Sample
 from indexing.index.selection import Selection
-from retriever.dense import LARGE_DEPTH
 from retriever.diversity import repetition_penalty
 from retriever.exact_features import ExactFeatures
 from retriever.features import (
     DOCUMENT_FEATURES,
+    LARGE_DEPTH,
     PASSAGE_FEATURES,
     Features,
     SentenceMax,
@@ -49,13 +49,7 @@ FEWEST = 32  # documents among them, however long they are
 
 
 def score_candidates(features: Features, ranking: Ranking, *, least: int) -> Scores:
-    """Scores of at least so many of the best documents, and of their passages; -inf for others.
-
-    Args:
-        features: Of a snapshot whose passages are in a large index.
-        ranking: Which features count.
-        least: Least number of documents.
-    """
+    """Scores of at least so many of the best documents, and of their passages; -inf for others."""
     documents, passages = len(features.starts), len(features.snapshot.owner)
     if features.allowed is not None and not features.allowed.any():
         nothing = np.full(documents, -np.inf, np.float32), np.full(passages, -np.inf, np.float32)

@@ -31,11 +31,6 @@ def passage_mask(
 ) -> Rounds[npt.NDArray[np.bool_] | None]:
     """(passages,) which ones pass; None when all do.
 
-    Args:
-        filter_: By document, path, speaker, date and participants.
-        store: Limited to the collections of the filter.
-        snapshot: Of the whole store.
-
     Raises:
         DocumentNotFound: The filter names a document that is not there.
     """

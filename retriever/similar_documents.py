@@ -19,12 +19,7 @@ FloatArray = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class SimilarDocument:
-    """A document beside another one.
-
-    Attributes:
-        document: Its name.
-        similarity: Cosine of the two documents' vectors, -1 to 1.
-    """
+    """A document beside another one."""
 
     document: DocumentName
     similarity: float

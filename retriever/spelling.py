@@ -36,12 +36,7 @@ _NEAREST = 12  # stems that are looked at
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A word that was read as another.
-
-    Attributes:
-        written: As it stands in the question.
-        read: What it was read as.
-    """
+    """A word that was read as another."""
 
     written: str
     read: str
@@ -74,12 +69,7 @@ class _Candidate:
 
 
 class Spelling:
-    """Corrects questions by the words of documents.
-
-    Args:
-        store: The documents, limited to those that may be read.
-        snapshot: Of the whole store.
-    """
+    """Corrects questions by the words of documents."""
 
     def __init__(self, store: StoreView, snapshot: Snapshot) -> None:
         self._store = store
@@ -90,12 +80,7 @@ class Spelling:
     def corrected(
         self, question: str, *, known: frozenset[str] = frozenset()
     ) -> tuple[str, tuple[Correction, ...]]:
-        """A question with its misspelled words corrected, and what was changed.
-
-        Args:
-            question: As asked.
-            known: Further words, in lower case, that are right.
-        """
+        """A question with its misspelled words corrected, and what was changed."""
         changes: dict[str, str] = {}
         parts = {word.lower() for word in _WORD.findall(question)}
         asked = {code for code, one in LANGUAGES.items() if parts & one.stop_words}
@@ -112,13 +97,7 @@ class Spelling:
     def _meant(
         self, word: str, asked: Collection[str], function_words: Collection[str]
     ) -> str | None:
-        """What a word of a question probably is, if not itself.
-
-        Args:
-            word: The word.
-            asked: Languages that the question may be in.
-            function_words: Languages whose function words it may be.
-        """
+        """What a word of a question probably is, if not itself."""
         if self._is_function_word(word) or self._number_of_passages(word):
             return None
         likely = (one for one in self._candidates(word, function_words) if _begins_alike(word, one))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from indexing.models.cache_dir import cache_dir
+from indexing.models.cached_folder import cache_dir
 
 MADE_ONCE = ("models", "graphs")  # derived from packaged files only
 COMPILED = "compiled"  # code, which is run from a real folder only

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.folders.questions import FolderQuestion
-from generator.answer_mode import AnswerMode
 from generator.draft import Draft
 from generator.evidence import Sentence, Span, evidence_sentences
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.ranking import answer_scores
+from generator.lm.calibration_record import AnswerMode
 from generator.request import AskRequest
 from indexing.documents import Document
 from indexing.filter import OWNER

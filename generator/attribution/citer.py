@@ -104,14 +104,7 @@ class CandidateQuote:
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A quote for a sentence.
-
-    Attributes:
-        quote: The quote.
-        overlap: How much of the sentence it has.
-        question_overlap: How much of the question it has.
-        entails: Whether every rule holds; embeddings aside.
-    """
+    """A quote for a sentence."""
 
     quote: CandidateQuote
     overlap: float
@@ -324,16 +317,7 @@ def attribute(  # noqa: PLR0913 - one keyword option each
     verifier: AnyVerifier | None = None,
     scale: CosineScale = PACKAGED,
 ) -> Citer:
-    """The citations of a finished answer, and what each of its sentences rests on.
-
-    Args:
-        answer: Text without markers.
-        spans: The evidence it was written from.
-        embed: Texts to normalised vectors.
-        question: What is answered.
-        verifier: Finds what is said in other words; None for quotes only.
-        scale: Of the embeddings' cosines.
-    """
+    """The citations of a finished answer, and what each of its sentences rests on."""
     citer = Citer(spans, embed, question=question, verifier=verifier, scale=scale)
     for start, end in sentences(answer, 0, len(answer)):
         if answer[start:end] != NOT_SAID:

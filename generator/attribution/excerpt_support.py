@@ -9,7 +9,7 @@ less than `SHARE` of its words from `SURE` on (fitted: docs/notebook/experiments
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -23,11 +23,55 @@ from generator.attribution.entailment_rules import (
     parse_sentence,
     stems_of_names,
 )
-from generator.attribution.excerpt import LENGTH, Excerpt, excerpts
 from generator.attribution.verifier import AnyVerifier
 from generator.evidence import Sentence
 from indexing.cached_property import cached_property
-from indexing.text.terms import Rarity
+from indexing.text.terms import Rarity, strip_annotations
+
+LENGTH = 600
+"""Most characters of the sentences of an excerpt; a longer sentence stands alone."""
+
+_LONGEST_GAP = 120  # characters between neighbours: a speaker's label, a heading
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Neighbouring sentences of one document, at least one."""
+
+    sentences: tuple[Sentence, ...]
+
+    @property
+    def text(self) -> str:
+        """What they say, each utterance after its speaker's label, without annotations."""
+        return " ".join(filter(None, self._parts()))
+
+    def _parts(self) -> Iterator[str]:
+        utterance: int | None = None
+        for sentence in self.sentences:
+            if sentence.speaker and sentence.utterance != utterance:
+                yield f"{sentence.speaker}:"
+            utterance = sentence.utterance
+            yield " ".join(strip_annotations(sentence.text).split())
+
+
+def excerpts(sentences: Iterable[Sentence], *, length: int = LENGTH) -> list[Excerpt]:
+    """The sentences in excerpts, in reading order."""
+    order = sorted(sentences, key=lambda each: (each.document.id, each.start))
+    groups: list[list[Sentence]] = []
+    for sentence in order:
+        if groups and _belongs(groups[-1], sentence, length):
+            groups[-1].append(sentence)
+        else:
+            groups.append([sentence])
+    return [Excerpt(tuple(group)) for group in groups]
+
+
+def _belongs(group: Sequence[Sentence], sentence: Sentence, length: int) -> bool:
+    """Whether a sentence goes on from a group and has room in it."""
+    near = 0 <= sentence.start - group[-1].end <= _LONGEST_GAP
+    size = sum(each.end - each.start for each in group) + sentence.end - sentence.start
+    return sentence.document.id == group[-1].document.id and near and size <= length
+
 
 MOST = 3
 """Excerpts that the verifier reads for a sentence."""
@@ -46,14 +90,7 @@ _OPPOSED = 0.5  # overlap from which a single sentence may deny what is claimed
 
 @dataclass(frozen=True, slots=True)
 class ParsedExcerpt:
-    """An excerpt, parsed: as a whole, and each of its sentences.
-
-    Attributes:
-        excerpt: The excerpt.
-        whole: What it says.
-        sentences: What each of its sentences says.
-        about: Stems of its document's title.
-    """
+    """An excerpt, parsed: as a whole, and each of its sentences."""
 
     excerpt: Excerpt
     whole: ParsedSentence
@@ -94,13 +131,7 @@ class ExcerptSupport:
         )
 
     def find(self, sentence: str, claim: ParsedSentence, *, question: str = "") -> Citation | None:
-        """The excerpt that supports a sentence, as a citation without a marker; None for none.
-
-        Args:
-            sentence: Of an answer.
-            claim: The same, parsed.
-            question: What is answered; read before a sentence of a few words.
-        """
+        """The excerpt that supports a sentence, as a citation without a marker; None for none."""
         candidates = self.candidates(claim)
         if not candidates:
             return None

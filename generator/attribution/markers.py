@@ -21,10 +21,6 @@ def insert_markers(pieces: Iterable[str], citer: Citer) -> Iterator[str]:
 
     Markers that the model writes itself are left out: they are guesses. An answer that begins to
     repeat itself ends before the repetition.
-
-    Args:
-        pieces: What the model writes, as it comes.
-        citer: Finds and numbers the quotes.
     """
     pending, streamed = "", 0  # text not yet marked; how much of it was given out
     complete: set[str] = set()

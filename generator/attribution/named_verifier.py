@@ -9,8 +9,6 @@ that sentences beside themselves and beside others have the packaged verifier's 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import cached_property
@@ -19,10 +17,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.scales.cosine_scale import Level
+from generator.scales.cosine_scale import Level, measured_levels
 from generator.scales.probe_texts import ANSWERS
 from indexing.errors import UnsupportedModel
-from indexing.models.measured import measured
 from indexing.models.part import SEQUENCES, TOKENS, NamedPart, Part
 
 Probabilities = Callable[[str, Sequence[str]], NDArray[np.float32]]
@@ -59,10 +56,7 @@ class NamedVerifier(NamedPart):
         """
         with self._loading:
             level = self._level
-        logits = _logits(self.raw_probabilities(sentence, excerpts))
-        width = max(level.related - level.unrelated, 1e-3)
-        share = (logits - level.unrelated) / width
-        moved = PACKAGED.unrelated + share * (PACKAGED.related - PACKAGED.unrelated)
+        moved = level.moved(_logits(self.raw_probabilities(sentence, excerpts)), PACKAGED)
         return np.asarray(1 / (1 + np.exp(-np.clip(moved, -30, 30))), np.float32)
 
     def raw_probabilities(self, sentence: str, excerpts: Sequence[str]) -> NDArray[np.float32]:
@@ -114,9 +108,9 @@ def _class(part: Part) -> int:
     )
 
 
-def _logits(probabilities: NDArray[np.float32]) -> NDArray[np.float64]:
+def _logits(probabilities: NDArray[np.float32]) -> NDArray[np.float32]:
     bounded = np.clip(probabilities.astype(np.float64), _LEAST, 1 - _LEAST)
-    return np.asarray(np.log(bounded / (1 - bounded)))
+    return np.asarray(np.log(bounded / (1 - bounded)), np.float32)
 
 
 def measure(probabilities: Probabilities) -> Level:
@@ -135,9 +129,6 @@ def measure(probabilities: Probabilities) -> Level:
 
 def level_of(digest: str, probabilities: Probabilities) -> Level:
     """The level of a verifier, measured once and kept on this machine."""
-    said = hashlib.sha256(json.dumps([digest, ANSWERS]).encode()).hexdigest()[:16]
-
-    def values() -> dict[str, dict[str, float]]:
-        return {"logits": asdict(measure(probabilities))}
-
-    return Level(**measured(f"verifier-{said}", values)["logits"])
+    return measured_levels(
+        "verifier", [digest, ANSWERS], lambda: {"logits": asdict(measure(probabilities))}
+    )["logits"]

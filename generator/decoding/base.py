@@ -29,7 +29,6 @@ class MarginalSettings:
         passages: Most passages that are read.
         temperature: What retrieval scores are divided by before they are shares; fitted on the
             gold turns of QMSum's training questions (`python -m benchmarks prior-temperature`).
-        empty: p(z|x) of the empty document; 0 leaves it out.
         prune: Under RAG-Sequence, a passage with less posterior than this is read no further.
         thorough: RAG-Sequence answers of at most so many tokens are chosen among what each
             passage alone would have answered.
@@ -37,15 +36,14 @@ class MarginalSettings:
 
     passages: int = 6
     temperature: float = 3.0
-    empty: float = 0.0
     prune: float = 1e-4
     thorough: int = 24
 
     def __post_init__(self) -> None:
         if self.passages < 1 or self.temperature <= 0:
             raise InvalidRequest("passages must be at least 1, and temperature more than 0")
-        if not 0 <= self.empty < 1 or not 0 <= self.prune < 1:
-            raise InvalidRequest("empty and prune must be in [0, 1)")
+        if not 0 <= self.prune < 1:
+            raise InvalidRequest("prune must be in [0, 1)")
 
 
 @dataclass(frozen=True, slots=True)

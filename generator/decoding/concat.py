@@ -8,9 +8,11 @@ from generator.answer import CONVERSATION, ContextEntry
 from generator.decoding.base import DecodingLimits, DecodingRun, prompt_room
 from generator.evidence import Evidence, Span
 from generator.lm.language_model import LanguageModel
+from generator.lm.server.openai_server import RemoteModel
 from generator.prompt.builder import Prompt, build_prompt, continue_prompt, quote_history
 from generator.prompt.follow_up import PromptState, Turn
 from generator.prompt.ledger import ledger
+from generator.prompt.pictures import interleave, show_figures
 from generator.request import AskRequest
 
 
@@ -52,11 +54,7 @@ def _prompt(
     question, history = request.instructed, request.history
     room = prompt_room(model, limits)
     if not history:
-        return build_prompt(
-            question, evidence, chat=model.chat, room=room, arrangement=limits.arrangement,
-            documents=limits.documents, refusal=limits.refusal,
-        examples=limits.examples,
-        ), ()  # fmt: skip
+        return _built(model, request, evidence, limits, room), ()
     usual = limits.arrangement == "ends"
     state = model.conversations.get(history) if usual else None
     longest = prompt_room(model, replace(limits, prompt=limits.prompt + limits.history))
@@ -68,8 +66,49 @@ def _prompt(
     turns = [(each.question, each.answer) for each in history]
     earlier, entry = quote_history(turns, count=model.count, room=min(limits.history, room // 3))
     longest = min(longest, room + entry.kept)
+    return _built(model, request, evidence, limits, longest, earlier), (entry,)
+
+
+def _built(  # noqa: PLR0913, PLR0917 - what a prompt is made of
+    model: LanguageModel | RemoteModel,
+    request: AskRequest,
+    evidence: Evidence,
+    limits: DecodingLimits,
+    room: int,
+    earlier: str = "",
+) -> Prompt:
     return build_prompt(
-        question, evidence, chat=model.chat, room=longest, earlier=earlier,
+        request.instructed, evidence, chat=model.chat, room=room, earlier=earlier,
         arrangement=limits.arrangement, documents=limits.documents, refusal=limits.refusal,
         examples=limits.examples,
-    ), (entry,)  # fmt: skip
+    )  # fmt: skip
+
+
+def ask_server(
+    model: RemoteModel, request: AskRequest, evidence: Evidence, limits: DecodingLimits
+) -> DecodingRun:
+    """Show all the evidence in one message, and stream what the server writes.
+
+    Raises:
+        InvalidRequest: The question alone does not fit.
+    """
+    history = request.history
+    turns = [(each.question, each.answer) for each in history]
+    earlier, entry = quote_history(turns, count=model.count, room=limits.history)
+    room = limits.prompt + (0 if limits.documents else entry.kept)
+    prompt = _built(model, request, evidence, limits, room, earlier)
+    picture = limits.picture
+    shown, refused = show_figures(prompt.spans, picture, limits.stop) if picture else ((), ())
+    pieces = model.stream(
+        interleave(prompt.message, [one.picture for one in shown]),
+        turns=[
+            (interleave(text, one.pictures if picture else ()), answer)
+            for one, (text, answer) in zip(limits.examples, prompt.turns, strict=True)
+        ],
+        max_new_tokens=limits.answer,
+        sampling=limits.sampling,
+        stop=limits.stop,
+    )
+    context = ledger(evidence.whole, prompt.spans, model.count)
+    entries = (*context, entry) if history else context
+    return DecodingRun(prompt.spans, entries, pieces, figures=shown, refused=refused)

@@ -28,7 +28,7 @@ from generator.evidence import Evidence, Span
 from generator.lm.caches.prefix_cache import Layers, is_reusable, pad_rows, unpad_rows
 from generator.lm.causal_lm import CausalModel
 from generator.lm.sampling import Sampler
-from generator.ms_poe.position_method import active_settings
+from generator.ms_poe.method import active_settings
 from generator.prompt.builder import SplitPrompt, split_prompt
 from generator.prompt.ledger import ledger
 from generator.request import AskRequest
@@ -70,13 +70,11 @@ def rag_sequence(
 
 
 def log_prior(spans: Sequence[Span | None], settings: MarginalSettings) -> list[float]:
-    """Returns log p(z|x) of each passage from its retrieval score; None is the empty document."""
+    """Returns log p(z|x) of each passage from its retrieval score; None, alone, has all."""
     import torch
 
-    scores = [span.score for span in spans if span is not None]
-    logs = (torch.tensor(scores, dtype=torch.float64) / settings.temperature).log_softmax(dim=0)
-    empty = torch.tensor([settings.empty] * (len(spans) - len(scores)), dtype=torch.float64)
-    prior: list[float] = torch.cat([logs + torch.log1p(-empty.sum()), empty.log()]).tolist()
+    scores = torch.tensor([span.score if span else 0.0 for span in spans], dtype=torch.float64)
+    prior: list[float] = (scores / settings.temperature).log_softmax(dim=0).tolist()
     return prior
 
 
@@ -129,7 +127,7 @@ class _Work:
     def of(
         cls, model: CausalModel, query: str, evidence: Evidence, limits: DecodingLimits, rule: Rule
     ) -> _Work:
-        """The prompts of the passages, and of the empty document where it has a share.
+        """The prompts of the passages.
 
         Raises:
             InvalidRequest: The question alone does not fit.
@@ -137,15 +135,12 @@ class _Work:
         """
         _check(model)
         prompts = list(_fitting(model, query, evidence, limits))
-        if limits.marginal.empty > 0:
-            room = prompt_room(model, limits)
-            prompts.append(split_prompt(query, None, chat=model.chat, room=room))
         prior = log_prior([prompt.span for prompt in prompts], limits.marginal)
         return cls(model, prompts, prior, rule, limits)
 
     @property
     def spans(self) -> list[Span | None]:
-        """The passage of each prompt; None for the empty document."""
+        """The passage of each prompt; None where there is no evidence."""
         return [prompt.span for prompt in self.prompts]
 
     def tokens(self) -> Generator[Step]:

@@ -24,13 +24,7 @@ _GAP = 120  # characters between neighbours: a speaker's label, a blank line
 
 
 def best_stretches(evidence: Evidence, features: SentenceFeatures, *, tokens: int) -> Evidence:
-    """The evidence for a prompt: its best sentences with their neighbours, or its passages.
-
-    Args:
-        evidence: What the retriever found.
-        features: Of its sentences.
-        tokens: Most tokens of the prompt.
-    """
+    """The evidence for a prompt: its best sentences with their neighbours, or its passages."""
     if tokens >= FEW:
         return Evidence(evidence.best(), evidence.whole)
     sentences, scores = features.sentences, sentence_scores(features)

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from generator.evidence import Embed, Sentence, Vectors
+from generator.evidence import Embed, Sentence, Vectors, reading_order
 from generator.extractive.misheard import heard_names
 from generator.reader.reading import Reading
 from generator.scales.cosine_scale import PACKAGED, CosineScale
@@ -137,8 +137,8 @@ class SentenceFeatures:
     def neighbours(self) -> list[tuple[int, int]]:
         """Indexes of neighbours: each sentence, and the next one of its document's evidence."""
         every = self.sentences
-        order = sorted(range(len(every)), key=lambda i: (every[i].document.id, every[i].start))
-        return [(i, j) for i, j in pairwise(order) if every[i].document.id == every[j].document.id]
+        near = pairwise(reading_order(every))
+        return [(i, j) for i, j in near if every[i].document.id == every[j].document.id]
 
 
 def _similarity(

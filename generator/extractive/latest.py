@@ -179,13 +179,7 @@ def _of_matter(features: SentenceFeatures) -> Vectors:
 
 
 def adds_nothing(features: SentenceFeatures, i: int, told: Collection[int]) -> bool:
-    """Whether a statement only repeats values of others of its document.
-
-    Args:
-        features: Of the sentences.
-        i: The statement's index.
-        told: The indexes of statements that are told before it.
-    """
+    """Whether a statement only repeats values of others of its document."""
     slot, sentence = asked_slot(features.question), features.sentences[i]
     others = (features.sentences[j] for j in told)
     before = " ".join(one.read for one in others if one.document.id == sentence.document.id)
@@ -228,13 +222,7 @@ def _day_at(document: Document, start: int, days: Mapping[str, str]) -> str:
 def with_days(
     citations: Sequence[Citation], documents: Iterable[Document], question: str
 ) -> list[Citation]:
-    """Citations with the days of their documents, and which are earlier than the first.
-
-    Args:
-        citations: In their order.
-        documents: At least those that are cited.
-        question: What they answer.
-    """
+    """Citations with the days of their documents, and which are earlier than the first."""
     known = {one.id: one for one in documents}
     days = document_days(known)
     of = [

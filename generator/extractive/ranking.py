@@ -25,7 +25,6 @@ import numpy as np
 
 from generator.evidence import Sentence, Vectors
 from generator.extractive.definitions import defines
-from generator.extractive.enumeration import enumerates
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
 from generator.extractive.latest import Statements, latest_scores, statements
@@ -230,3 +229,28 @@ def _names(question: str, speaker: str, speakers: Iterable[str]) -> bool:
     capitalised = set(re.findall(r"(?<!^)\b[A-Z]\w{2,}", question))
     parts = capitalised & set(speaker.split())
     return any(sum(part in other.split() for other in speakers) == 1 for part in parts)
+
+
+_ASKS_FOR_SEVERAL = re.compile(
+    r"^\W*(?:(?:and|und|from|in|on|with|for) )?(?:which|what) (?:\w+ ){0,2}?"
+    r"(?!(?:is|was|does|has|his|its|this|us|as)\b)\w+s\b(?! (?:is|was|does|has)\b)"
+    r"|\bwho (?:all|goes|go|are|were|came)\b|\bwhat are\b|\bwas sind\b"
+    r"|^\W*welche \w+(?:e|en|er|s)\b"
+    r"|\b(?:which|what|welche) (?:two|three|four|five|six|zwei|drei|vier|fünf|sechs)\b",
+    re.IGNORECASE,
+)
+_ITEM = r"[^,;:|]{2,60}"
+_LISTED = re.compile(
+    rf"(?:{_ITEM}[,;] ){{2,}}|: {_ITEM}, {_ITEM}|, {_ITEM},? (?:and|und) ", re.IGNORECASE
+)
+
+
+def enumerates(features: SentenceFeatures) -> Vectors:
+    """(n,) 1 for a sentence that lists things, where the question asks for several.
+
+    "Which drugs are kept in the cabinet?" is answered by "Methadone, fentanyl, pethidine.", in
+    which neither encoder nor reader sees much.
+    """
+    if not _ASKS_FOR_SEVERAL.search(features.question):
+        return np.zeros(len(features.sentences), np.float32)
+    return np.array([bool(_LISTED.search(one.read)) for one in features.sentences], np.float32)

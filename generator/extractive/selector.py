@@ -32,10 +32,6 @@ def select_quotes(features: SentenceFeatures, *, length: QuoteLength) -> list[Se
     """The quotes that answer the question, the best one first.
 
     Where they are rows of a table, all rows that the question names alike.
-
-    Args:
-        features: Of the evidence sentences.
-        length: Of the answer.
     """
     sentences, ranking = features.sentences, Ranking.of(features)
     alike, told = named_rows(features), ranking.statements

@@ -9,6 +9,7 @@ likelier to stand out.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,6 @@ from generator.evidence import Sentence
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
 from generator.extractive.question.answer_type import is_open
-from generator.extractive.question.answer_unit import is_in_another_unit
 from generator.extractive.ranking import Weights, answer_scores
 from generator.extractive.table_rows import Asked, cell_of, is_said_of
 from generator.reader.reading import Words
@@ -60,12 +60,7 @@ class Candidate:
 
 
 def candidates(features: SentenceFeatures, weights: Weights | None = None) -> list[Candidate]:
-    """The best words of each sentence that was read and has content, best first.
-
-    Args:
-        features: Of the sentences.
-        weights: Of a sentence's features, as in `sentence_scores`.
-    """
+    """The best words of each sentence that was read and has content, best first."""
     if features.reading is None:
         return []
     scores = answer_scores(features, weights)
@@ -134,3 +129,45 @@ def _is_told(features: SentenceFeatures, row: int, start: int, cited: Sequence[C
     document = features.sentences[row].document.id
     rows = sum(one.document == document and is_row(one.quote) for one in cited)
     return rows == 1 and is_said_of(features, row, start)
+
+
+_UNITS: tuple[tuple[str, ...], ...] = (
+    ("milliseconds?", "ms", "Millisekunden?"),
+    ("seconds?", "secs?", "Sekunden?"),
+    ("minutes?", "mins?", "Minuten?"),
+    ("hours?", "hrs?", "Stunden?"),
+    ("days?", "Tagen?", "Tage", "Tag"),
+    ("weeks?", "Wochen?"),
+    ("months?", "Monaten?", "Monate", "Monat"),
+    ("years?", "yrs?", "Jahren?", "Jahre", "Jahr"),
+    ("percent", "per cent", "%", "Prozent"),
+    ("millimet(?:er|re)s?", "mm", "Millimetern?"),
+    ("centimet(?:er|re)s?", "cm", "Zentimetern?"),
+    ("kilomet(?:er|re)s?", "km", "Kilometern?"),
+    ("met(?:er|re)s?", "Metern?"),
+    ("miles?", "Meilen?"),
+    ("grams?", "Gramm"),
+    ("kilograms?", "kilos?", "kg", "Kilogramm"),
+    ("lit(?:er|re)s?", "Litern?"),
+    ("dollars?", "Dollar"),
+    ("euros?", "Euro"),
+    ("pounds?", "Pfund"),
+)
+_UNIT = re.compile("|".join(f"({'|'.join(words)})" for words in _UNITS), re.IGNORECASE)
+_ASKED = re.compile(
+    rf"\b(?:how many|wie ?viele?)\s+(?:\w+\s+)?(?:{_UNIT.pattern})(?!\w)", re.IGNORECASE
+)
+_GIVEN = re.compile(rf"(?<=\d)[\s-]?(?:{_UNIT.pattern})(?!\w)", re.IGNORECASE)
+
+
+def is_in_another_unit(question: str, text: str, start: int, end: int) -> bool:
+    """Whether words are in seconds, for example, where the question asks for hours."""
+    asked = _ASKED.search(question)
+    if asked is None:
+        return False
+    given = [
+        match.lastindex
+        for match in _GIVEN.finditer(text, start, min(len(text), end + 15))
+        if match.start() <= end + 1
+    ]
+    return bool(given) and asked.lastindex not in given

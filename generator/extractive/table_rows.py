@@ -309,10 +309,7 @@ def _cell_stems(row: Sentence, asked: Asked) -> list[frozenset[str]]:
 def _named(cell: frozenset[str], asked: Asked, spread: Mapping[str, int]) -> float:
     """1 where the question has all of a cell, less for a good part that no other row has.
 
-    Args:
-        cell: Its stems.
-        asked: What is asked.
-        spread: In how many rows of the document each stem occurs.
+    `spread` says in how many rows of the document each stem occurs.
     """
     said = cell & asked.stems
     if said == cell:

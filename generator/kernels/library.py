@@ -7,8 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from indexing.kernels import library as kernels
-from indexing.kernels.library import Unavailable, compiled
+from indexing.kernels.library import compiled
 
 SOURCE = Path(__file__).parent / "c" / "step.c"
 
@@ -85,25 +84,6 @@ class Call(Structure):
     )
 
 
-class Rotation(Structure):
-    """As in `c/rotation.h`."""
-
-    _fields_ = (
-        *((name, c_void_p) for name in ("cos", "sin", "index")),
-        *((name, c_int32) for name in ("count", "pairs", "angles_by_row", "index_by_row")),
-    )
-
-
-class States(Structure):
-    """As in `c/rotation.h`."""
-
-    _fields_ = (
-        ("data", c_void_p),
-        *((name, c_int64) for name in ("rows", "tokens")),
-        *((name, c_int32) for name in ("dtype", "num_kv_heads", "heads_per_group", "head_dim")),
-    )
-
-
 @cache
 def library() -> Any:  # noqa: ANN401 - functions code by name
     """The library, compiled now where it is not there yet.
@@ -113,20 +93,4 @@ def library() -> Any:  # noqa: ANN401 - functions code by name
     """
     code = compiled(SOURCE)
     code.step.argtypes = [POINTER(Model), POINTER(Call)]
-    code.rotate_tokens.argtypes = [POINTER(States), POINTER(Rotation), c_int32]
-    code.rotate_tokens.restype = None
-    code.query_key_products.argtypes = [
-        *(c_void_p, c_int32, POINTER(States)),
-        *(POINTER(Rotation), c_void_p, c_int32),
-    ]
-    code.query_key_products.restype = None
     return code
-
-
-@cache
-def shares_thread_pool() -> bool:
-    """Whether the library runs in the OpenMP thread pool of PyTorch."""
-    try:
-        return kernels.shares_thread_pool(library())
-    except Unavailable:
-        return False

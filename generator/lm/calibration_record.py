@@ -1,4 +1,4 @@
-"""The result of a model's calibration: whether Ms-PoE or LPES helps it, and how it answers best.
+"""The result of a model's calibration: whether Ms-PoE helps it, and how it answers best.
 
 A verdict belongs to a model's name and revision. A person's own verdicts lie in the user's data
 folder and come first; that of the packaged model ships with this program.
@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from generator.answer import Mode
-from generator.ms_poe.lpes import LPES
 from generator.ms_poe.method import MsPoE
 from indexing.errors import InvalidRequest
+from indexing.models.files import generator_revision
+from indexing.models.server.server_name import is_remote
 
 SHIPPED = Path(__file__).parent / "calibration_records"
 _FORM = 1
@@ -40,10 +41,10 @@ class CalibrationRecord:
 
     model: str
     revision: str
-    method: MsPoE | LPES | None = None
+    method: MsPoE | None = None
     reason: str = ""
     held_out: dict[str, Any] = field(default_factory=dict)
-    tried: MsPoE | LPES | None = None
+    tried: MsPoE | None = None
     answer: Mode | None = None
     answer_reason: str = ""
     answers: dict[str, Any] = field(default_factory=dict)
@@ -120,10 +121,45 @@ def _mode(value: object) -> Mode | None:
     return "quote" if value == "quote" else "free" if value == "free" else None
 
 
-def _method(values: dict[str, Any] | None) -> MsPoE | LPES | None:
+def _method(values: dict[str, Any] | None) -> MsPoE | None:
     if values is None:
         return None
-    if "scales" in values:
-        return LPES(scales=tuple(map(float, values["scales"])))
     places = tuple(tuple(map(float, row)) for row in values["places"])
     return MsPoE(**{**values, "places": places})
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMode:
+    """How questions are answered, and why.
+
+    Attributes:
+        mode: "quote" for verbatim sentences only, "free" for a generated answer.
+        reason: For a person to read.
+    """
+
+    mode: Mode
+    reason: str
+
+    def __str__(self) -> str:
+        """In one line."""
+        return f"{self.mode} ({self.reason})"
+
+
+def usual(model: str) -> AnswerMode:
+    """What a model is used for: free answers only where they were measured to be faithful.
+
+    Nothing is loaded, and the model's files are looked for only where that may matter.
+
+    Raises:
+        ModelNotFound: It was measured to be faithful, and is not here any more.
+    """
+    measured = [each for each in find_records(model) if each.answer is not None]
+    if not measured:
+        return AnswerMode("quote", "generated answers of this model were never measured")
+    if any(each.answer == "free" for each in measured):
+        revision = "" if is_remote(model) else generator_revision(model)
+        measured = [each for each in measured if each.revision == revision]
+        if not measured:
+            reason = "generated answers were measured of another revision of this model"
+            return AnswerMode("quote", reason)
+    return AnswerMode(measured[0].answer or "quote", f"measured: {measured[0].answer_reason}")

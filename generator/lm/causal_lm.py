@@ -6,15 +6,15 @@ import os
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from generator.lm.caches.prefix_cache import PrefixCache, RowCache
 from generator.lm.decode_step import compiled_steps, forward
 from generator.lm.detokenizer import TextStream
-from generator.lm.language_model import LanguageModel, Writing, room_after
-from generator.lm.model_name import needs_internals
+from generator.lm.language_model import LanguageModel, Writing, needs_internals, room_after
 from generator.lm.sampling import Sampler, Sampling
-from generator.ms_poe.position_method import active_settings
+from generator.ms_poe.method import active_settings
 from generator.prompt.chat_template import Chat
 from generator.prompt.follow_up import ConversationCache
 from indexing.errors import UnsupportedModel
@@ -23,15 +23,17 @@ from indexing.models.files import DEFAULT_GENERATOR, Weights, generator_weights
 from indexing.models.loading import loading
 from indexing.models.runtime import keep_memory
 from indexing.models.server.server_name import is_remote
-from indexing.nn.lora import merge_lora
+from indexing.models.weight_changes import merge_lora
 from indexing.notify import Notify
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import torch
 
     from generator.lm.word_constraint import WordConstraint
+
+ADAPTERS = Path(__file__).with_name("writer.safetensors")
+"""The writer: low-rank adapters with which the packaged model answers from a handful of quotes
+(`training/writer`; docs/notebook/experiments.md has the figures)."""
 
 PREFILL_CHUNK = 256
 """Tokens of a prompt that are read at once; between them an answer can be stopped."""

@@ -106,12 +106,7 @@ def last_only(model: Any) -> dict[str, int]:  # noqa: ANN401
 
 @dataclass(eq=False)
 class DecodeStep:
-    """How a model takes single tokens.
-
-    Attributes:
-        model: A transformers causal language model.
-        folder: Where its files are; None for a model without any.
-    """
+    """How a model takes single tokens."""
 
     model: Any
     folder: Path | None = None

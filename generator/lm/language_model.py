@@ -98,3 +98,11 @@ def room_after(prompt: Sequence[int], model: LanguageModel) -> int:
             f"a prompt of {len(prompt)} tokens does not fit {model.name} ({model.window} tokens)"
         )
     return room
+
+
+def needs_internals(what: str, name: str, instead: str) -> InvalidRequest:
+    """The error for what cannot be done through a server, and what to use in its place."""
+    return InvalidRequest(
+        f"{what} needs the inside of a model, and {name} is behind a server, which gives text "
+        f"only; use {instead}, or a model on this machine"
+    )

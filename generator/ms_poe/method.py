@@ -16,29 +16,79 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from generator.ms_poe.architectures import RotaryLayer, RotaryModel, recognise
 from generator.ms_poe.position_awareness import awareness, last_seen, ranks, ratios
-from generator.ms_poe.position_method import (
-    MARK,
-    AnyModel,
-    CachedPlaces,
-    cached_places,
-    full_positions,
-    inner_model,
-    is_begun,
-    refuse_changed,
-)
-from generator.ms_poe.rotation import Rotation, TokenRotation, query_key_products, rotate_groups_
+from generator.ms_poe.rotation import Rotation
 from generator.ms_poe.selftest import prove
-from indexing.errors import InvalidRequest
+from indexing.errors import InvalidRequest, UnsupportedModel
+from indexing.nn.architecture import FULL
 from indexing.nn.hooks import forward_hook, override_attribute, pre_forward_hook
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+MARK = "_rag_app_ms_poe"
+"""Left on a model while it is changed, and on the caches that were filled then."""
+
+
+def active_settings(model: Any) -> MsPoE | None:  # noqa: ANN401 - any transformers model
+    """The settings that a model is changed by now, or None."""
+    settings: MsPoE | None = getattr(model, MARK, None)
+    return settings
+
+
+@dataclass(eq=False)
+class CachedPlaces:
+    """The settings a cache was filled under, kept on it: copies of the cache have them too.
+
+    Attributes:
+        settings: What it was filled under.
+        places: The places of a conversation's groups, int64 (layers, B, K), by changed layer.
+    """
+
+    settings: MsPoE
+    places: Tensor
+
+
+def cached_places(cache: object) -> CachedPlaces | None:
+    """What a cache that was filled under Ms-PoE holds, or None."""
+    return getattr(cache, MARK, None)
+
+
+def keep_rows(cache: Any, rows: Tensor) -> None:  # noqa: ANN401 - any transformers cache
+    """Drops rows of a cache's batch, and their places with them.
+
+    Args:
+        cache: A transformers cache.
+        rows: Int64, the rows to keep, in order.
+    """
+    cache.batch_select_indices(rows)
+    cached = cached_places(cache)
+    if cached is not None and cached.places.shape[1] > 1:
+        cached.places = cached.places[:, rows]
+
+
+def is_begun(cache: Any, layer: int, settings: MsPoE) -> bool:  # noqa: ANN401
+    """Whether a cache holds tokens already.
+
+    Raises:
+        InvalidRequest: It was filled under others.
+    """
+    if cache is None or not int(cache.get_seq_length(layer)):
+        return False
+    cached = cached_places(cache)
+    if cached is None or cached.settings != settings:
+        raise InvalidRequest(
+            "this cache was filled without rescaled positions, or with other settings of them; "
+            "start with an empty one"
+        )
+    return True
+
+
 Order = Literal["prompt", "calibrated", "uniform"]
+AnyModel = TypeVar("AnyModel")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +133,7 @@ class MsPoE:
             UnsupportedModel: The architecture is not known, or the self-test on it failed.
             InvalidRequest: The settings do not fit the model, or it is changed already.
         """
-        rotary = recognise(inner_model(model, "Ms-PoE"))
+        rotary = recognise(_inner_model(model))
         self.check(rotary)
         prove(rotary, lambda ratio: MsPoE(r_min=ratio, r_max=ratio, first_layer=0).apply(rotary))
         with self.apply(rotary):
@@ -120,7 +170,7 @@ class MsPoE:
         import torch
 
         cached = cached_places(cache)
-        if cached is None or cached.settings != self or cached.places is None:
+        if cached is None or cached.settings != self:
             return None
         count = 1 if self.order == "uniform" else rotary.num_kv_heads
         shares = 1 / torch.tensor(ratios(self.r_min, self.r_max, count), dtype=torch.float32)
@@ -137,7 +187,8 @@ class MsPoE:
     @contextmanager
     def apply(self, rotary: RotaryModel) -> Iterator[None]:
         """Changes the model without proving it first."""
-        refuse_changed(rotary.model)
+        if MARK in rotary.model.__dict__:
+            raise InvalidRequest("Ms-PoE is already applied to this model; leave that first")
         hooks = _Hooks(self, rotary)
         with ExitStack() as stack:
             stack.enter_context(override_attribute(rotary.model, MARK, self))
@@ -157,7 +208,6 @@ class _ForwardPass(threading.local):
     model_rotation: Rotation  # the same, float32 (B or 1, n, 1, d / 2)
     last_cos_sin: tuple[Tensor, Tensor]  # the same at the last token of each row, (B, 1, 1, d)
     ratio_cos_sin: tuple[Tensor, Tensor]  # of the rotation each ratio adds, (B or 1, n, R, d / 2)
-    token: TokenRotation | None = None  # the same for a pass of one token
     places: Tensor  # (layers, B or 1, K)
     deciding: bool = False
     last: tuple[Tensor, Tensor]  # (B,) rows, and the last token of each
@@ -199,9 +249,11 @@ class _Hooks:
         output: tuple[Tensor, Tensor],
     ) -> None:
         """After the model made its cosines and sines: those that the ratios add."""
-        at = full_positions(args, kwargs)
-        if at is None:
+        named = ("x", "position_ids", "layer_type")
+        given = {**dict(zip(named, args, strict=False)), **kwargs}
+        if given.get("layer_type", FULL) != FULL:  # of layers that see only a window
             return
+        at: Tensor = given["position_ids"]
         inv_freq = self.rotary.inv_freq().to(at.device)
         frequencies = self.shifts.to(at.device)[:, None] * inv_freq  # (R, d / 2)
         angles = at[..., None, None].float() * frequencies
@@ -211,13 +263,9 @@ class _Hooks:
     def begin(self, _: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Before the first changed layer: the places of this conversation, if they are known."""
         hidden: Tensor = kwargs["hidden_states"] if "hidden_states" in kwargs else args[0]
-        rows, n = hidden.shape[:2]
-        places = self._places(kwargs.get("past_key_values"), rows, hidden)
-        self.now.places = places
+        self.now.places = self._places(kwargs.get("past_key_values"), len(hidden), hidden)
         if self.now.deciding:
             self._look_at_end(kwargs.get("attention_mask"), hidden)
-        alone = n == 1 and not self.now.deciding
-        self.now.token = self._one_token(places) if alone else None
 
     def _look_at_end(self, mask: Tensor | None, hidden: Tensor) -> None:
         """What all layers need to decide by: the last token of each row, and what it sees."""
@@ -246,23 +294,22 @@ class _Hooks:
 
     def rotate(self, number: int, layer: RotaryLayer, output: Tensor) -> None:
         """After the keys, which come last: rotates queries and keys in place."""
+        from indexing.nn.rope import rotate_
+
         now = self.now
         queries, keys = self.rotary.split_heads(now.queries, output)
         if now.deciding:
             now.places[number] = self._decide(layer, queries, keys)
-        if now.token is not None:
-            now.token.rotate_(number, queries, keys)
-            return
-        rotation = Rotation(*now.ratio_cos_sin, now.places[number])
-        rotate_groups_(queries, rotation)
-        rotate_groups_(keys, rotation)
+        angles = Rotation(*now.ratio_cos_sin, now.places[number]).by_head()
+        rotate_(queries, *angles)
+        rotate_(keys, *angles)
 
     def _places(self, cache: Any, rows: int, hidden: Tensor) -> Tensor:  # noqa: ANN401
         """(layers, B or 1, K), to be filled in this pass where a conversation begins."""
         begun = is_begun(cache, self.layers[0].index, self.settings)
         self.now.deciding = not begun and self.fixed is None
         cached = cached_places(cache) if begun else None
-        if cached is not None and cached.places is not None:
+        if cached is not None:
             if cached.places.shape[1] not in {1, rows}:
                 raise InvalidRequest(
                     f"a cache of {cached.places.shape[1]} rows is used for {rows}; take rows out "
@@ -279,31 +326,18 @@ class _Hooks:
 
     def _decide(self, layer: RotaryLayer, queries: Tensor, keys: Tensor) -> Tensor:
         """The places of a layer's groups by its own attention at the end of the prompt: (B, K)."""
-        from indexing.nn.rope import rotate
+        import torch
+
+        from indexing.nn.rope import rotate, rotate_
 
         rows, n, num_kv_heads, heads_per_group, _ = queries.shape
         last = rotate(queries[self.now.last].float(), *self.now.last_cos_sin)  # (B, K, g, D)
-        logits = query_key_products(last, keys, self.now.model_rotation)
+        rotated = keys.to(torch.float32, copy=True)
+        rotate_(rotated, *self.now.model_rotation.by_head())
+        logits = torch.einsum("bkgd,bnkd->bkgn", last, rotated[:, :, :, 0])
         logits = _scale(logits.reshape(rows, num_kv_heads * heads_per_group, n), layer.attention)
         heads = awareness(logits, self.now.seen).view(rows, num_kv_heads, heads_per_group)
         return ranks(heads.sum(dim=-1))
-
-    def _one_token(self, places: Tensor) -> TokenRotation:
-        """The rotation of every layer at once."""
-        import torch
-
-        each = self.rotary.num_heads // self.rotary.num_kv_heads
-        place = torch.cat((places.repeat_interleave(each, dim=-1), places), dim=-1)  # (L, B, H + K)
-        cos, sin = (each[:, 0] for each in self.now.ratio_cos_sin)  # (B or 1, R, d / 2)
-        if len(self.shifts) == 1:
-            place = place[:1, :1]
-        rows = torch.arange(max(place.shape[1], len(cos)), device=place.device)
-        row = rows[:, None] if len(cos) > 1 else torch.zeros_like(rows)[:, None]
-        cos, sin = cos[row, place], sin[row, place]  # (L, B, H + K, d / 2)
-        return TokenRotation(
-            torch.cat((cos, cos), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
-            torch.cat((-sin, sin), dim=-1).expand(len(self.layers), -1, -1, -1).unbind(0),
-        )
 
 
 def _without_repeat(cos: Tensor, sin: Tensor, num_kv_heads: int) -> Rotation:
@@ -320,6 +354,16 @@ def _scale(logits: Tensor, attention: Any) -> Tensor:  # noqa: ANN401 - any atte
     return logits if cap is None else (logits / cap).tanh() * cap
 
 
+def _inner_model(model: Any) -> Any:  # noqa: ANN401 - any model
+    """The transformers model itself, or the one inside a `CausalModel`."""
+    inner = model if hasattr(model, "get_decoder") else getattr(model, "model", None)
+    if not hasattr(inner, "get_decoder"):
+        raise UnsupportedModel(
+            "Ms-PoE needs the inside of a model: use a folder or a hub name, no server's model"
+        )
+    return inner
+
+
 def measure_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, ...], ...]:  # noqa: ANN401
     """The mean place of each group over prompts in the untouched model, for a static order.
 
@@ -332,7 +376,7 @@ def measure_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, .
     """
     import torch
 
-    inner = inner_model(model, "Ms-PoE")
+    inner = _inner_model(model)
     rotary = recognise(inner)
     watching = MsPoE(r_min=1.0, r_max=1.0, first_layer=0)
     depth = max(layer.index for layer in rotary.layers) + 1
@@ -342,7 +386,7 @@ def measure_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, .
             ids = torch.tensor([prompt], device=inner.device)
             cache = inner.get_decoder()(input_ids=ids, use_cache=True).past_key_values
             cached = cached_places(cache)
-            assert cached is not None and cached.places is not None
+            assert cached is not None
             for layer, places in zip(watching.layers(rotary), cached.places[:, 0], strict=True):
                 total[layer.index] += places.cpu()
     rows: list[list[float]] = (total / len(prompts)).tolist()

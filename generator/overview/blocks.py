@@ -19,13 +19,7 @@ _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence with its words.
-
-    Attributes:
-        sentence: The sentence.
-        words: How many words it has.
-        stems: Of its content words, in order.
-    """
+    """A sentence with its words."""
 
     sentence: Sentence
     words: int

@@ -53,12 +53,7 @@ def _surprise(count: int, expected: float) -> float:
 
 
 def stem_weights(part: Sequence[Block], whole: Counter[str]) -> dict[str, float]:
-    """The stems that a part has more often than the rest, with their log-likelihood ratios.
-
-    Args:
-        part: Its blocks.
-        whole: Stems of the whole document.
-    """
+    """The stems that a part has more often than the rest, with their log-likelihood ratios."""
     own = stem_counts(part)
     size, everything = own.total(), whole.total()
     weights = {
@@ -77,13 +72,7 @@ def stem_counts(blocks: Sequence[Block]) -> Counter[str]:
 
 
 def keywords(part: Sequence[Block], weights: dict[str, float], *, most: int = 4) -> tuple[str, ...]:
-    """Key words of a part, best first, each in its most frequent form.
-
-    Args:
-        part: Its blocks.
-        weights: Of its stems.
-        most: How many.
-    """
+    """Key words of a part, best first, each in its most frequent form."""
     best = sorted(weights, key=lambda each: (-weights[each], each))[:most]
     forms: dict[str, Counter[str]] = {each: Counter() for each in best}
     for block in part:

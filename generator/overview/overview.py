@@ -5,6 +5,7 @@ Every sentence is a quote with its place: `document.text[quote.start:quote.end] 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -15,11 +16,42 @@ from generator.overview.commitments import commitments
 from generator.overview.keywords import keywords, stem_counts, stem_weights
 from generator.overview.people import people_of
 from generator.overview.segmentation import segment
-from generator.overview.speakers import SpeakerShare, speaker_shares
 from generator.overview.telling_sentence import telling_sentence
 from indexing.documents import NO_OCCASION, Document, Occasion, Passage, clock
 from indexing.text.chunking import count_words
 from indexing.text.disfluency import without_noise
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerShare:
+    """A speaker's part in a document.
+
+    Attributes:
+        name: As the file spells it.
+        words: How many words they say.
+        share: Of the words that anyone says, 0 to 1.
+        utterances: How often they speak.
+    """
+
+    name: str
+    words: int
+    share: float
+    utterances: int
+
+
+def speaker_shares(blocks: Sequence[Block]) -> tuple[SpeakerShare, ...]:
+    """Everyone who speaks, most words first; ties in the order in which they first speak."""
+    words: Counter[str] = Counter()
+    utterances: Counter[str] = Counter()
+    for block in blocks:
+        if block.speaker is not None:
+            words[block.speaker] += block.words
+            utterances[block.speaker] += 1
+    total = words.total() or 1
+    return tuple(
+        SpeakerShare(name, count, count / total, utterances[name])
+        for name, count in words.most_common()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +151,7 @@ class Overview:
 
 
 def overview(document: Document, passages: Sequence[Passage], vectors: Vectors) -> Overview:
-    """The overview of a document.
-
-    Args:
-        document: Of any format.
-        passages: Its passages, in order.
-        vectors: (passages, d) of each.
-    """
+    """The overview of a document."""
     every = blocks(document)
     said = commitments(every, people_of(document))
     times = [each.time for each in document.utterances if each.time is not None]

@@ -51,14 +51,7 @@ def segment(
     vectors: Vectors,
     parameters: Segmentation = Segmentation(),
 ) -> list[Sequence[Block]]:
-    """The topics of a document: its blocks in groups, in order.
-
-    Args:
-        blocks: One at least.
-        passages: Of the document, in order.
-        vectors: (passages, d) their vectors.
-        parameters: Of the method.
-    """
+    """The topics of a document: its blocks in groups, in order."""
     step = -(-len(blocks) // MOST_UNITS)
     units = [blocks[at : at + step] for at in range(0, len(blocks), step)]
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -20,10 +20,6 @@ def telling_sentence(part: Sequence[Block], weights: dict[str, float]) -> Statem
 
     Rows of a table say nothing out of it: they come after prose. Headings, of a table too, come
     last, as they only name what follows, with lines that say when a meeting was and who was there.
-
-    Args:
-        part: Its blocks.
-        weights: Of its stems (`keywords.stem_weights`).
     """
     every = [statement for block in part for statement in block.statements]
     prose = [not is_row(each.sentence.text) for each in every]

@@ -73,7 +73,7 @@ class SplitPrompt:
     Attributes:
         prefix: Token ids up to the end of the evidence.
         suffix: Token ids of the question, and up to where the answer begins.
-        span: The evidence; None for the empty document.
+        span: The evidence; None for none.
         stops: Texts that end an answer, for models without a token that does.
     """
 

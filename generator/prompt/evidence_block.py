@@ -24,13 +24,7 @@ def latest_day(spans: Iterable[Span]) -> str:
 
 
 def evidence_block(number: int, span: Span, *, latest: str = "") -> str:
-    """One piece of evidence: what it is, then its lines, each marked as quoted.
-
-    Args:
-        number: By which an answer may cite it.
-        span: The piece.
-        latest: The latest day of all of them, which is pointed out.
-    """
+    """One piece of evidence: what it is, then its lines, each marked as quoted."""
     document = span.document
     utterance = document.utterance_at(span.start)
     title = " ".join(document.title.split())[:_TITLE_LENGTH]

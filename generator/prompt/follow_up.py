@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache
 
 from indexing.text.days.stated_date import MONTH_NUMBERS
+from indexing.text.english import QUESTION_WORDS
 from indexing.text.language import ENGLISH, LANGUAGES, language_of_question
+from indexing.text.sentences import sentences
 from indexing.text.terms import topic_words
 
 if TYPE_CHECKING:
@@ -186,12 +188,7 @@ def _named_before(text: str) -> bool:
 
 
 def standalone_question(question: str, history: Sequence[Turn]) -> str:
-    """The question as it is to be looked up: itself, or completed with what it follows on.
-
-    Args:
-        question: As asked.
-        history: The conversation so far, oldest turn first.
-    """
+    """The question as it is to be looked up: itself, or completed with what it follows on."""
     question = question.strip()
     if not history or not is_follow_up(question):
         return question
@@ -247,3 +244,35 @@ def _spelled(question: str) -> list[str]:
     about = set(topic_words(question, _language(question)))
     spelled = re.findall(r"[^\W_]+(?:['’.-][^\W_]+)*", question)  # noqa: RUF001
     return list(dict.fromkeys(word for word in spelled if word.lower().replace("’", "'") in about))  # noqa: RUF001
+
+
+LONG = 60  # words from which a message is more than a question
+_ADDED = 12  # words of the rest that are added
+_NAME_OR_NUMBER = re.compile(r"(?<=[\w,;] )[A-ZÄÖÜ][\w'-]*[\w]|\b\d[\d.,:]*\d\b|\b\d\b")
+_ASKS = re.compile(rf"\W*(?:{'|'.join(map(re.escape, sorted(QUESTION_WORDS)))})\b", re.IGNORECASE)
+
+
+def question_within(message: str) -> tuple[str, tuple[str, ...]]:
+    """The question that a message asks, and words of the rest; a short one is a question itself."""
+    message = message.strip()
+    if len(message.split()) < LONG:
+        return message, ()
+    parts = [message[start:end].strip() for start, end in sentences(message, 0, len(message))]
+    asked = [at for at, part in enumerate(parts) if part.endswith("?")]
+    asked = asked or [at for at, part in enumerate(parts) if _ASKS.match(part)]
+    if not asked:
+        return message, ()
+    question, rest = parts[asked[-1]], [*parts[: asked[-1]], *parts[asked[-1] + 1 :]]
+    if len(question.split()) >= LONG:
+        return message, ()
+    before = parts[asked[-1] - 1] if asked[-1] else ""
+    names = [] if _is_german(message) else _NAME_OR_NUMBER.findall(" ".join(rest))
+    said = {word.lower() for word in re.findall(r"[\w'-]+", question)}
+    words = [word for word in (*topic_words(before), *names) if word.lower() not in said]
+    return question, tuple({word.lower(): word for word in words}.values())[:_ADDED]
+
+
+def _is_german(text: str) -> bool:
+    """Whether a text has more of German's function words, whose nouns have capitals, too."""
+    found = set(text.lower().split())
+    return len(found & LANGUAGES["de"].stop_words) > len(found & LANGUAGES[ENGLISH].stop_words)

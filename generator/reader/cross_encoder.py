@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from generator.reader.inputs import Inputs, Outputs
+from generator.reader.inputs import READER_WEIGHTS, Inputs, Outputs
 from generator.reader.stretch import Stretch, Tokens
-from generator.reader.weights import READER_WEIGHTS
 from indexing.models.files import encoder_weights
 from indexing.models.graphs.graph_export import Export
 from indexing.models.loading import loading
@@ -125,10 +124,6 @@ class CrossEncoder(nn.Module):
 
 def load_cross_encoder(path: Path = READER_WEIGHTS, *, attention: str = "sdpa") -> CrossEncoder:
     """The packaged encoder with a file's changes and heads, in float32.
-
-    Args:
-        path: The file.
-        attention: By transformers' name of it.
 
     Raises:
         MissingDependency: The packaged encoder is not installed.

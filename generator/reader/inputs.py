@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from generator.reader.stretch import Tokens
+
+READER_WEIGHTS = Path(__file__).with_name("reader.safetensors")
+
 
 FloatArray = NDArray[np.float32]
 

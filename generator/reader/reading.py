@@ -14,16 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.evidence import Sentence, Vectors
-from generator.reader.inputs import Inputs, Outputs
+from generator.reader.inputs import READER_WEIGHTS, Inputs, Outputs
 from generator.reader.stretch import Stretch, stretches
-from generator.reader.weights import READER_WEIGHTS
 from indexing.encoder.cpu_layers import cpu_layers
+from indexing.encoder.tokenizer import load_tokenizer
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import encoder_weights, model_files
 from indexing.models.graphs.cores import spread
 from indexing.models.graphs.graph import Graph, GraphName
 from indexing.models.graphs.graph_cache import load_or_make
-from indexing.models.plain_tokenizer import load_tokenizer
 from indexing.notify import Notify
 from indexing.text.language import ENGLISH
 

@@ -7,19 +7,16 @@ a mean where it is not; both are moved along a line to where the packaged reader
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from generator.evidence import Sentence, Vectors
+from generator.evidence import Sentence
 from generator.reader.reading import Reading
-from generator.scales.cosine_scale import Level
+from generator.scales.cosine_scale import Level, measured_levels
 from generator.scales.probe_texts import ANSWERS
 from indexing.files import document
-from indexing.models.measured import measured
 
 Read = Callable[[str, Sequence[Sentence]], Reading]
 
@@ -28,13 +25,7 @@ _BESIDE = 3  # sentences that answer other questions, beside the one that answer
 
 @dataclass(frozen=True, slots=True)
 class ReadingScale:
-    """Means of what a reader says, where it does not answer and where it does.
-
-    Attributes:
-        relevance: Of sentences.
-        words: Of the best words of sentences.
-        answerable: Of texts.
-    """
+    """Means of what a reader says, where it does not answer and where it does."""
 
     relevance: Level
     words: Level
@@ -42,27 +33,19 @@ class ReadingScale:
 
     def moved(self, reading: Reading) -> Reading:
         """A reading on the packaged reader's scale."""
-        words = tuple(
-            replace(each, score=float(_moved(np.float32(each.score), self.words, PACKAGED.words)))
-            if each
-            else None
-            for each in reading.words
-        )
+        words = self.words.moved(reading.spans, PACKAGED.words)
         return Reading(
-            _moved(reading.relevance, self.relevance, PACKAGED.relevance),
-            words,
-            _moved(reading.answerable, self.answerable, PACKAGED.answerable),
+            self.relevance.moved(reading.relevance, PACKAGED.relevance),
+            tuple(
+                one and replace(one, score=float(score))
+                for one, score in zip(reading.words, words, strict=True)
+            ),
+            self.answerable.moved(reading.answerable, PACKAGED.answerable),
         )
 
 
 PACKAGED = ReadingScale(Level(-1.818, 1.329), Level(-5.217, 0.776), Level(-0.921, 1.015))
 """Of the packaged reader, as `measure` gives it."""
-
-
-def _moved(values: Vectors | np.float32, level: Level, to: Level) -> Vectors:
-    width = max(level.related - level.unrelated, 1e-3)
-    share = (np.asarray(values, np.float32) - level.unrelated) / width
-    return np.asarray(to.unrelated + share * (to.related - to.unrelated), np.float32)
 
 
 def measure(read: Read) -> ReadingScale:
@@ -97,16 +80,7 @@ def _sentences(texts: Sequence[str]) -> list[Sentence]:
 
 
 def scale_of_reader(digest: str, read: Read) -> ReadingScale:
-    """The scale of a reader, measured once and kept on this machine.
-
-    Args:
-        digest: Of its files.
-        read: What it says, as it says it.
-    """
-
-    def values() -> dict[str, dict[str, float]]:
-        return asdict(measure(read))
-
-    said = hashlib.sha256(json.dumps([digest, ANSWERS]).encode()).hexdigest()[:16]
-    found = measured(f"reader-{said}", values)
-    return ReadingScale(**{name: Level(**each) for name, each in found.items()})
+    """The scale of a reader, measured once and kept on this machine."""
+    return ReadingScale(
+        **measured_levels("reader", [digest, ANSWERS], lambda: asdict(measure(read)))
+    )

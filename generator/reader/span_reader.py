@@ -15,14 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.evidence import Sentence
+from generator.evidence import Sentence, reading_order, stand_together
 from generator.reader.reading import UNREAD, Reading, Words
 from generator.reader.reading_scale import ReadingScale, scale_of_reader
 from indexing.errors import UnsupportedModel
 from indexing.models.part import QUESTION_ANSWERING, NamedPart, Part
 
 _STRETCH = 1_100  # characters, about the 200 tokens that the packaged reader reads at once
-_GAP = 120  # characters between neighbours
 _LONGEST_ANSWER = 30  # tokens
 _AT_ONCE = 8  # stretches
 
@@ -148,14 +147,11 @@ def _words(sentence: Sentence, offsets: NDArray[Any], pair: Pair, none: float) -
 
 def _pieces(sentences: Sequence[Sentence]) -> Iterator[Piece]:
     """Neighbours in reading order, as many as have room; a speaker's label before what they say."""
-    order = sorted(
-        range(len(sentences)), key=lambda i: (sentences[i].document.id, sentences[i].start)
-    )
     text, before = "", None
     members: list[tuple[int, int]] = []
-    for i in order:
+    for i in reading_order(sentences):
         one = sentences[i]
-        near = before is not None and _near(before, one)
+        near = before is not None and stand_together(before, one)
         if members and (not near or len(text) + len(one.read) > _STRETCH):
             yield Piece(text, tuple(members))
             text, members, before = "", [], None
@@ -166,8 +162,3 @@ def _pieces(sentences: Sequence[Sentence]) -> Iterator[Piece]:
         text, before = text + one.read, one
     if members:
         yield Piece(text, tuple(members))
-
-
-def _near(before: Sentence, sentence: Sentence) -> bool:
-    same = before.document.id == sentence.document.id
-    return same and sentence.start - before.end <= _GAP

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from generator.evidence import Sentence
+from generator.evidence import Sentence, reading_order, stand_together
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 _LONGEST = 200  # tokens of the sentences and speakers' labels of a stretch
 _LONGEST_QUESTION = 48  # tokens
 _LONGEST_LABEL = 12  # tokens
-_GAP = 120  # characters between neighbours, a speaker's label among them
 
 
 class Tokens(Protocol):
@@ -98,18 +97,15 @@ def _groups(
     sentences: Sequence[Sentence], ids: Sequence[Sequence[int]], labels: dict[str, list[int]]
 ) -> Iterator[list[Member]]:
     """Neighbouring sentences in reading order, as many as have room."""
-    order = sorted(
-        range(len(sentences)), key=lambda i: (sentences[i].document.id, sentences[i].start)
-    )
     group: list[Member] = []
     size = 0
-    for i in order:
+    for i in reading_order(sentences):
         if not ids[i]:
             continue
         label = labels.get(sentences[i].speaker or "", [])
         before = sentences[group[-1][0]] if group else None
         full = size + len(ids[i]) + len(label) > _LONGEST
-        if before is not None and (full or not _near(before, sentences[i])):
+        if before is not None and (full or not stand_together(before, sentences[i])):
             yield group
             group, size, before = [], 0, None
         if before is not None and before.utterance == sentences[i].utterance:
@@ -118,12 +114,6 @@ def _groups(
         size += len(ids[i]) + len(label)
     if group:
         yield group
-
-
-def _near(before: Sentence, sentence: Sentence) -> bool:
-    """Whether two sentences stand beside each other."""
-    same = before.document.id == sentence.document.id
-    return same and sentence.start - before.end <= _GAP
 
 
 def _joined(

@@ -14,11 +14,44 @@ from typing import ClassVar
 import numpy as np
 
 from generator.evidence import Evidence, Span
-from generator.reranking.server import RerankingServer
 from indexing.errors import UnsupportedModel
 from indexing.models.part import SEQUENCES, NamedPart, Part
+from indexing.models.server.json_server import JsonServer
 from indexing.models.server.server_name import is_remote
 from indexing.notify import Notify
+
+_PATH = "/rerank"
+
+
+class RerankingServer:
+    """Scores through a server, as Jina, Cohere, vLLM and llama.cpp have it: `POST BASE_URL/rerank`.
+
+    Arguments and errors as of `JsonServer`.
+    """
+
+    def __init__(self, name: str, *, key: str | None = None) -> None:
+        self._server = JsonServer(name, flag="--reranker", key=key)
+
+    @property
+    def described(self) -> str:
+        """Its name; what is behind it, only the server knows."""
+        return self._server.name
+
+    def scores(self, question: str, passages: Sequence[str]) -> list[float]:
+        """How well each passage answers.
+
+        Raises:
+            ServerFailed: The server cannot be reached, refuses, or answers something else.
+        """
+        said = {"query": question, "documents": list(passages), "top_n": len(passages)}
+        reply = self._server.post(_PATH, said)
+        try:
+            rows = reply["results"] if isinstance(reply, dict) else reply
+            found = {int(row["index"]): float(row["relevance_score"]) for row in rows}
+            return [found[i] for i in range(len(passages))]
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._server.misunderstood(_PATH, "results[index, relevance_score]") from error
+
 
 Score = Callable[[str, Sequence[str]], Sequence[float]]
 """A question and n passages to n scores; higher is better."""
@@ -76,11 +109,6 @@ Reranker = CrossEncoderReranker | RerankingServer
 
 def load_reranker(name: str, *, key: str | None = None, notify: Notify | None = None) -> Reranker:
     """What reranks, by its name; loaded, or asked, at the first question.
-
-    Args:
-        name: A folder, a hub name, or `openai:BASE_URL#MODEL`.
-        key: For a server; None for the environment's.
-        notify: Told about anything that takes long.
 
     Raises:
         InvalidRequest: A server's name is not of that form.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -36,6 +36,11 @@ class Level:
     unrelated: float
     related: float
 
+    def moved(self, values: Vectors, to: Level) -> Vectors:
+        """Values of any shape, along the line that moves both means to where the other has them."""
+        slope = (to.related - to.unrelated) / max(self.related - self.unrelated, 1e-3)
+        return np.asarray(to.unrelated + (values - self.unrelated) * slope, np.float32)
+
     @classmethod
     def of(cls, embed: Embed, pairs: Sequence[tuple[str, str]]) -> Level:
         """Measured on pairs: every first text with its second, and with all others."""
@@ -47,12 +52,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class CosineScale:
-    """What an encoder's cosines are.
-
-    Attributes:
-        sentences: Of questions and sentences.
-        words: Of single words.
-    """
+    """What an encoder's cosines are."""
 
     sentences: Level
     words: Level
@@ -83,9 +83,21 @@ def _moved(cosines: Vectors, level: Level, to: Level) -> Vectors:
     """
     if level == to or level.related <= level.unrelated:
         return cosines
-    slope = (to.related - to.unrelated) / (level.related - level.unrelated)
-    moved = to.unrelated + (cosines - level.unrelated) * slope
-    return np.asarray(np.clip(moved, -1, 1), np.float32)
+    return np.asarray(np.clip(level.moved(cosines, to), -1, 1), np.float32)
+
+
+def measured_levels(
+    kind: str, decided_by: object, measure: Callable[[], dict[str, dict[str, float]]]
+) -> dict[str, Level]:
+    """Levels by name, measured once and kept on this machine.
+
+    Args:
+        kind: What they are of.
+        decided_by: All that decides them, as JSON has it.
+        measure: Makes them.
+    """
+    digest = hashlib.sha256(json.dumps(decided_by).encode()).hexdigest()[:16]
+    return {name: Level(**one) for name, one in measured(f"{kind}-{digest}", measure).items()}
 
 
 def measure(embed: Embed) -> CosineScale:
@@ -105,13 +117,8 @@ def scale_of(
     """
     if fingerprint.model == DEFAULT_ENCODER and fingerprint.extension in WITHIN_MODEL:
         return PACKAGED
-    said = hashlib.sha256(json.dumps([fingerprint.as_dict(), ANSWERS, WORDS]).encode())
-
-    def values() -> dict[str, dict[str, float]]:
-        return asdict(measure(embed))
-
-    found = measured(f"cosines-{said.hexdigest()[:16]}", values)
-    scale = CosineScale(Level(**found["sentences"]), Level(**found["words"]))
+    decided_by = [fingerprint.as_dict(), ANSWERS, WORDS]
+    scale = CosineScale(**measured_levels("cosines", decided_by, lambda: asdict(measure(embed))))
     if notify and not scale.separates:
         notify(
             f"{fingerprint.model}: a question is no closer to its answer than to other texts; "

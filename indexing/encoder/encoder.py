@@ -24,9 +24,8 @@ import numpy.typing as npt
 
 from indexing.documents import Document, Passage
 from indexing.encoder.cpu_layers import cpu_layers
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import WITHIN_MODEL, Fingerprint
-from indexing.encoder.pooling import PassagePooling, token_spans, unit
+from indexing.encoder.pooling import EncodedDocument, PassagePooling, token_spans, unit
 from indexing.encoder.settings import DTYPES, EncoderSettings
 from indexing.encoder.tokenizer import Tokens
 from indexing.errors import InvalidRequest, MissingDependency, ModelError, UnsupportedModel

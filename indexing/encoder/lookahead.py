@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from indexing.documents import Document, Passage
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
+from indexing.encoder.pooling import EncodedDocument
 
 AHEAD = 4  # documents for each worker: one in the works, others done or waiting
 MOST_CHARACTERS = 64_000_000  # of documents that are ahead, whatever their number

@@ -16,6 +16,25 @@ import numpy.typing as npt
 from indexing.documents import Passage
 
 FloatArray = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedDocument:
+    """The vectors of one document.
+
+    Attributes:
+        vector: (d,) float32, unit length.
+        passages: (passages, d) float32; unit rows, or zero rows for passages past a truncation.
+        tokens: Tokens of the whole text.
+        encoded: Tokens that went through the model; less than `tokens` only under "none".
+    """
+
+    vector: FloatArray
+    passages: FloatArray
+    tokens: int
+    encoded: int
+
+
 IntArray = npt.NDArray[np.int64]
 
 
@@ -69,12 +88,7 @@ class PassagePooling:
 
 
 def token_spans(offsets: IntArray, passages: Sequence[Passage]) -> IntArray:
-    """(passages, 2): the tokens of each passage, all that share a character with it.
-
-    Args:
-        offsets: (n, 2) characters of each token, in order.
-        passages: In order.
-    """
+    """(passages, 2): the tokens of each passage, all that share a character with it."""
     starts = np.searchsorted(offsets[:, 1], [p.start for p in passages], side="right")
     ends = np.searchsorted(offsets[:, 0], [p.end for p in passages])
     return np.stack([starts, np.maximum(starts, ends)], axis=1).astype(np.int64)

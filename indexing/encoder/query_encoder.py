@@ -8,6 +8,7 @@ encoder's by rounding alone, which is that of bfloat16 where the encoder compute
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -17,17 +18,61 @@ import numpy as np
 
 from indexing.encoder.fingerprint import WITHIN_MODEL, Fingerprint
 from indexing.encoder.pooling import FloatArray, unit
-from indexing.encoder.token_vectors import TokenVectors
-from indexing.encoder.tokenizer import IntArray, Tokenize, Tokens
+from indexing.encoder.tokenizer import IntArray, Tokenize, Tokens, load_tokenizer
 from indexing.errors import RagAppError
 from indexing.models.files import Weights, encoder_weights, model_files
 from indexing.models.graphs.graph import Graph, GraphName
 from indexing.models.graphs.graph_cache import load_or_make
-from indexing.models.plain_tokenizer import load_tokenizer
 from indexing.notify import Notify
 
 if TYPE_CHECKING:
     from indexing.models.graphs.graph_export import Export
+
+
+_NUMBERS = np.dtype("<f4")
+_TOLERANCE = 1e-3  # of a length
+
+
+@dataclass(frozen=True, slots=True)
+class TokenVectors:
+    """Vectors of texts of one token, cached in a file with a row for each token.
+
+    The words of evidence are embedded one by one, and most of them are one token. A row that is not
+    of length one is not there, so that one that was half written is computed again. Processes may
+    write at once: all write the same.
+
+    Attributes:
+        path: The file; it need not exist, nor need it be possible to write it.
+        dimension: Of a vector.
+    """
+
+    path: Path
+    dimension: int
+
+    def find(self, tokens: Sequence[int]) -> FloatArray:
+        """(n, d) the vectors of tokens; a row of zeros for one that is not there."""
+        vectors = np.zeros((len(tokens), self.dimension), np.float32)
+        try:
+            numbers = np.memmap(self.path, _NUMBERS, "r")
+        except (OSError, ValueError):  # no such file, or an empty one
+            return vectors
+        rows = numbers[: len(numbers) // self.dimension * self.dimension]
+        rows = rows.reshape(-1, self.dimension)
+        there = np.array([token < len(rows) for token in tokens], bool)
+        vectors[there] = rows[np.asarray(tokens, np.int64)[there]]
+        lengths = np.linalg.norm(vectors, axis=1)
+        vectors[~(np.abs(lengths - 1) <= _TOLERANCE)] = 0
+        return vectors
+
+    def keep(self, tokens: Sequence[int], vectors: FloatArray) -> None:
+        """Write the vectors of tokens, (n, d), where that is possible."""
+        with suppress(OSError):
+            self.path.touch(0o600)
+            with self.path.open("r+b") as file:
+                for token, vector in zip(tokens, vectors, strict=True):
+                    file.seek(token * self.dimension * _NUMBERS.itemsize)
+                    file.write(vector.astype(_NUMBERS).tobytes())
+
 
 _TOKENS = 1024  # at once
 _MANY = 100  # texts from which it pays to pack the weights first

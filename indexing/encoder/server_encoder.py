@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from indexing.documents import Document, Passage
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
-from indexing.encoder.pooling import FloatArray, unit
+from indexing.encoder.pooling import EncodedDocument, FloatArray, unit
 from indexing.encoder.settings import EncoderSettings
 from indexing.models.server.json_server import JsonServer
 

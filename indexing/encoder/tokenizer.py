@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from indexing.loaders.charset import printable
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+    from tokenizers import Tokenizer
 
 IntArray = npt.NDArray[np.int64]
 
@@ -148,3 +150,22 @@ def _stretches(text: str) -> Iterator[tuple[int, str]]:
         yield start, text[start:end]
         start = end
     yield start, text[start:]
+
+
+def load_tokenizer(folder: Path, *, special_tokens_in_text: bool = True) -> Tokenizer:
+    """What tokenizes any text whole: nothing is cut, and nothing padded.
+
+    Args:
+        folder: Of a model, with a `tokenizer.json`.
+        special_tokens_in_text: Whether "[SEP]" in a text is that token, not five characters.
+
+    Raises:
+        Exception: There is no such file, or it is damaged; tokenizers has no error of its own.
+    """
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.encode_special_tokens = not special_tokens_in_text
+    return tokenizer

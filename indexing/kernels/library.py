@@ -18,7 +18,7 @@ import tempfile
 from ctypes import c_void_p
 from pathlib import Path
 
-from indexing.models.cache_dir import cache_dir
+from indexing.models.cached_folder import cache_dir
 
 _OPTIONS = ("-O3", "-march=native", "-shared", "-fPIC")
 _TIMEOUT = 60  # seconds

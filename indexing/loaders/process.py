@@ -66,18 +66,11 @@ class LoaderProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0  # the process that started it: a fork of that one needs its own
         self._end: Callable[[], object] = _nothing  # what is running
-        self._reading: threading.Thread | None = None  # for whom it reads a file
 
     def close(self) -> None:
         """End the process; reading another file starts one again."""
         with self._lock:
             self._end()
-
-    def interrupt(self, thread: threading.Thread) -> None:
-        """Break off what is read for another thread; nothing where it waits for its turn."""
-        process = self._process
-        if self._reading is thread and process is not None:
-            process.kill()
 
     def extracts(
         self,
@@ -100,16 +93,12 @@ class LoaderProcess:
         """
         pictures = _Pictures({} if readings is None else readings, progress)
         with self._lock:
-            self._reading = threading.current_thread()
-            try:
-                while True:
-                    extracts = self._exchange(
-                        path, {}, lambda message: self._extract(message, path), pictures
-                    )
-                    if not pictures.give_up_page(extracts[-1:], self.ocr.seconds):
-                        return extracts
-            finally:
-                self._reading = None
+            while True:
+                extracts = self._exchange(
+                    path, {}, lambda message: self._extract(message, path), pictures
+                )
+                if not pictures.give_up_page(extracts[-1:], self.ocr.seconds):
+                    return extracts
 
     def pages(self, path: Path, request: Mapping[str, str | int]) -> dict[str, Any]:
         """What `pdf.pages.answer` has to say to a request about a PDF.

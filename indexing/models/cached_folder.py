@@ -22,6 +22,14 @@ from indexing.notify import Notify
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
+
+def cache_dir() -> Path:
+    """$RAG_APP_CACHE, else the user's cache folder. It need not exist yet."""
+    from platformdirs import user_cache_dir
+
+    return Path(os.environ.get("RAG_APP_CACHE") or user_cache_dir("rag-app"))
+
+
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 log = logging.getLogger(__name__)

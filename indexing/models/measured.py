@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from indexing.models.cache_dir import cache_dir
+from indexing.models.cached_folder import cache_dir
 
 Values = dict[str, dict[str, float]]
 
@@ -15,10 +15,6 @@ def measured(name: str, measure: Callable[[], Values]) -> Values:
     """The values of a name; measured now if they are not there, or cannot be read.
 
     A cache that cannot be written is no reason to fail.
-
-    Args:
-        name: Says all that decides them.
-        measure: Makes them.
     """
     path = cache_dir() / "measured" / f"{name}.json"
     try:

@@ -50,3 +50,14 @@ def changes(tuned: Mapping[str, Tensor], packaged: Mapping[str, Tensor]) -> dict
         else:
             tensors[name] = added.contiguous()
     return tensors
+
+
+def merge_lora(model: nn.Module, adapters: Mapping[str, Tensor]) -> None:
+    """Add low-rank adapters (LoRA: Hu et al. 2021, arXiv 2106.09685) to weights, in place.
+
+    An adapter is two tensors, `NAME.a` (r, in) and `NAME.b` (out, r); its scale is in `a` already.
+    """
+    for name, module in model.named_modules():
+        if f"{name}.a" in adapters:
+            delta = adapters[f"{name}.b"].float() @ adapters[f"{name}.a"].float()
+            module.weight.data += delta.to(module.weight)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from indexing.change_detection import DocumentIdentity
 from indexing.documents import Document, Passage, renamed
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint, check_fingerprint
+from indexing.encoder.pooling import EncodedDocument
 from indexing.errors import CorpusNotFound
 from indexing.store.blobs import Blobs
 from indexing.store.collections import DEFAULT, Membership

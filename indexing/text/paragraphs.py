@@ -24,9 +24,6 @@ def paragraph_starts(rows: Sequence[Row]) -> frozenset[int]:
 
     A line that goes on in lower case after one without a mark at its end is no beginning, whatever
     stands between them: most often a formula.
-
-    Args:
-        rows: In reading order.
     """
     distances = [None, *(_distance(above, below) for above, below in pairwise(rows))]
     return frozenset(

@@ -197,15 +197,7 @@ def wrap_width(text: str) -> int:
 def _goes_on(
     text: str, lines: list[tuple[int, int]], number: int, width: int, least: float
 ) -> bool:
-    """Whether the line `number` continues the sentence of the line before it.
-
-    Args:
-        text: The whole text.
-        lines: Spans of its lines.
-        number: Of the line.
-        width: The widest line of its paragraph.
-        least: What that is at least where lines are wrapped.
-    """
+    """Whether the line `number` continues the sentence of the line before it."""
     (before, stop), (here, last) = lines[number - 1], lines[number]
     ended, bare = text[before:stop].strip(), text[here:last].strip()
     if stop + 1 != here or not ended or not bare:

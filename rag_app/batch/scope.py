@@ -78,7 +78,7 @@ class CurrentDocuments:
 
 def answer_settings(corpus: Corpus, options: BatchOptions) -> Json:
     """All settings that an answer depends on, as plain values."""
-    from generator.answer_mode import usual
+    from generator.lm.calibration_record import usual
     from rag_app import __version__
 
     with corpus.reading() as now:

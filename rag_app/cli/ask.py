@@ -93,7 +93,7 @@ def ask(
 
 def _comes_at_once(mode: Mode | None, settings: GeneratorSettings) -> bool:
     """Whether all of an answer is there before its first line: quotes, no language model."""
-    from generator.answer_mode import usual
+    from generator.lm.calibration_record import usual
 
     if settings.evidence == "documents" and not mode:
         return False

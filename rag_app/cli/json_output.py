@@ -12,10 +12,7 @@ from indexing.text.disfluency import without_noise
 if TYPE_CHECKING:
     from generator.answer import ContextEntry
     from indexing.documents import Document
-    from indexing.index_report import IndexReport
-    from indexing.store.view import DocumentEntry
     from rag_app.cli.settings import Setting
-    from rag_app.corpus.contents.info import CorpusInfo
 
 Json = dict[str, Any]
 
@@ -85,16 +82,6 @@ def shown(passage: PassageHit) -> str:
     return " … ".join(map(without_noise, texts))
 
 
-def report(done: IndexReport) -> Json:
-    """What an index run did."""
-    return asdict(done)
-
-
-def entries(documents: Sequence[DocumentEntry]) -> list[Json]:
-    """A list of documents."""
-    return [asdict(entry) for entry in documents]
-
-
 def document(whole: Document) -> Json:
     """A whole document; its utterances with their time stamps."""
     values = asdict(whole)
@@ -102,11 +89,6 @@ def document(whole: Document) -> Json:
     for each in values["utterances"]:
         each["time"] = clock(each["time"])
     return values
-
-
-def info(about: CorpusInfo) -> Json:
-    """What a corpus holds, and how it was made."""
-    return asdict(about)
 
 
 def settings(all_: Sequence[Setting]) -> list[Json]:

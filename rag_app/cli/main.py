@@ -172,7 +172,6 @@ def index(
     json, jsonl and xml of transcripts; by OCR png, jpg and tif that are named, and those in folders
     where --ocr names an engine.
     """
-    from rag_app.cli import json_output as shapes
     from rag_app.cli import printing
 
     if bool(paths) == reencode:
@@ -190,7 +189,7 @@ def index(
         exists = corpus.exists
         if report.tokens:
             corpus.prepare()
-    print_result(as_json, shapes.report(report), lambda: printing.report(report))
+    print_result(as_json, asdict(report), lambda: printing.report(report))
     if report.failures:
         for failure in report.failures:
             terminal.say(f"rag-app: {terminal.field(str(failure), longest=2000)}", error=True)
@@ -237,13 +236,12 @@ def list_(
     as_json: bool,
 ) -> None:
     """List the documents of a corpus."""
-    from rag_app.cli import json_output as shapes
     from rag_app.cli import printing
 
     where = limits_of(fields)
     with open_corpus(folder) as corpus:
         documents = corpus.documents(where=where)
-    print_result(as_json, shapes.entries(documents), lambda: printing.entries(documents))
+    print_result(as_json, [asdict(one) for one in documents], lambda: printing.entries(documents))
 
 
 @main.command()
@@ -304,8 +302,8 @@ def remove(
 @click.pass_context
 def info(context: click.Context, folder: Path, as_json: bool) -> None:
     """Show what a corpus holds, how it was encoded, and where each setting comes from."""
-    from generator.answer_mode import usual
     from generator.extractive.conformal import NOT_CALIBRATED, PROMISED
+    from generator.lm.calibration_record import usual
     from generator.lm.decode_step import engine_here
     from rag_app.cli import json_output as shapes
     from rag_app.cli import printing
@@ -322,7 +320,7 @@ def info(context: click.Context, folder: Path, as_json: bool) -> None:
     tokens = engine_here()
     known = record.describe(PROMISED) if record else NOT_CALIBRATED
     values = {
-        **shapes.info(about),
+        **asdict(about),
         "answers": answers,
         "single_tokens": tokens,
         "abstention": asdict(record) if record else None,

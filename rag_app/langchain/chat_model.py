@@ -24,7 +24,7 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from pydantic import ConfigDict, Field, PrivateAttr
 
 from generator.lm.causal_lm import CausalModel
-from generator.lm.model_name import needs_internals
+from generator.lm.language_model import needs_internals
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE

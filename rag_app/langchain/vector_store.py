@@ -21,8 +21,8 @@ from langchain_core.vectorstores.utils import maximal_marginal_relevance
 
 from indexing.documents import Document as CorpusDocument
 from indexing.documents import Passage
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import FOREIGN, Fingerprint
+from indexing.encoder.pooling import EncodedDocument
 from indexing.errors import CorpusNotFound, EncoderMismatch, InvalidRequest
 from indexing.loaders.charset import printable
 from indexing.store.store import FILE_NAME, Store

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from generator.answer import AnswerReady, ContextEntry, Event
-from generator.answer_mode import AnswerMode
 from generator.draft import Draft
 from generator.evidence import Sentence, Span, evidence_sentences
 from generator.extractive.selector import build_citation
+from generator.lm.calibration_record import AnswerMode
 from generator.prompt.ledger import count_words
 from generator.request import AskRequest
 from indexing.documents import Document

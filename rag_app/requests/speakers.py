@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from generator.evidence import Span, evidence_sentences
 from generator.overview.blocks import blocks
-from generator.overview.speakers import SpeakerShare, speaker_shares
+from generator.overview.overview import SpeakerShare, speaker_shares
 from indexing.documents import Document
 from indexing.store.view import StoreView
 from rag_app.requests.listing import MOST_LINES, Line, more

@@ -29,13 +29,7 @@ _BLOCK = 1 << 13  # scores at a time: so every sum stays below 2**53, where floa
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """The number of some scores, their sum and the sum of their squares, in steps.
-
-    Attributes:
-        count: How many are finite.
-        total: Their sum.
-        squares: The sum of their squares.
-    """
+    """The number of some scores, their sum and the sum of their squares, in steps."""
 
     count: int = 0
     total: int = 0
@@ -72,11 +66,7 @@ class Moments:
 
 @dataclass(frozen=True, slots=True)
 class Spreads(Share[Mapping[Name, Spread]], Generic[Name]):
-    """How much each of several features varies within one part of a corpus.
-
-    Attributes:
-        moments: By name.
-    """
+    """How much each of several features varies within one part of a corpus."""
 
     moments: Mapping[Name, Moments] = field(default_factory=dict)
 

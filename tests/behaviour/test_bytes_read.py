@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from indexing.documents import Figure
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.encoder import Encoder
+from indexing.encoder.pooling import EncodedDocument
 from indexing.files import document
 from indexing.filter import Scope
 from indexing.store.store import Store

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from indexing.documents import Hit
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
+from indexing.encoder.pooling import EncodedDocument
 from indexing.files import document
 from indexing.filter import Filter
 from indexing.index import merging

@@ -10,14 +10,20 @@ import pytest
 import torch
 import transformers
 
+from generator import evidence_budget as cache_size
 from generator.evidence import Embed
-from generator.evidence_budget import CPU_TOKENS, LONG_WINDOW, PASSAGE_TOKENS, choose_budget
+from generator.evidence_budget import (
+    CPU_TOKENS,
+    LONG_WINDOW,
+    PASSAGE_TOKENS,
+    bytes_per_token,
+    choose_budget,
+    free_memory,
+)
 from generator.generator import Generator
-from generator.lm.caches import cache_size
-from generator.lm.caches.cache_size import bytes_per_token, free_memory
 from generator.lm.causal_lm import CausalModel
 from generator.lm.server.openai_server import RemoteModel
-from generator.ms_poe.position_method import active_settings
+from generator.ms_poe.method import active_settings
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest

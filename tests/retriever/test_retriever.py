@@ -18,9 +18,14 @@ from indexing.errors import CollectionNotFound, DocumentNotFound, InvalidRequest
 from indexing.filter import Filter
 from indexing.store.store import Store
 from rag_app.corpus.corpus import Corpus
-from retriever.dense import similarities
 from retriever.diversity import repetition_penalty
-from retriever.features import DOCUMENT_FEATURES, PASSAGE_FEATURES, Features, SentenceMax
+from retriever.features import (
+    DOCUMENT_FEATURES,
+    PASSAGE_FEATURES,
+    Features,
+    SentenceMax,
+    similarities,
+)
 from retriever.fusion import RANKINGS, fuse, standardise
 from retriever.late_interaction import moving_average, sum_of_best
 from retriever.query import Query

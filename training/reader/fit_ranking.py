@@ -34,8 +34,8 @@ from generator.extractive import abstention, ranking, selector, short_answer
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED_FILE
 from generator.extractive.ranking import Weights
+from generator.reader.inputs import READER_WEIGHTS
 from generator.reader.reading import Reader, Reading, Words
-from generator.reader.weights import READER_WEIGHTS
 from rag_app.laboratory.evaluation.short_answers import word_f1
 from rag_app.progress import track
 

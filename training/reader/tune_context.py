@@ -28,9 +28,9 @@ from torch.nn.functional import binary_cross_entropy_with_logits, normalize
 
 from generator.evidence import Sentence, Span, evidence_sentences, gather_evidence
 from generator.extractive.context.late_chunking import LORA_LAYERS, Window, question_ids, windows
+from indexing.encoder.tokenizer import load_tokenizer
 from indexing.filter import Filter
 from indexing.models.files import encoder_weights
-from indexing.models.plain_tokenizer import load_tokenizer
 from rag_app.corpus.corpus import Corpus
 from rag_app.progress import track
 

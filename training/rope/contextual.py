@@ -20,7 +20,7 @@ import torch
 from texts import Texts
 from torch import Tensor
 
-from indexing.models.minilm.contextual_minilm import CONFIGURATION, renamed
+from indexing.models.minilm.contextual_minilm import CONFIGURATION, CONTEXTUAL
 from indexing.models.minilm.rotary_minilm import LAYERS
 from indexing.models.minilm.variant import WINDOW
 from indexing.nn.contextual_bert import ContextualBert, ContextualBertConfig
@@ -48,7 +48,7 @@ def student(weights: Mapping[str, Tensor]) -> Any:  # noqa: ANN401
 def begun(original: Any) -> Any:  # noqa: ANN401
     """A student with the teacher's weights and no positions."""
     model = ContextualBert(ContextualBertConfig(**CONFIGURATION))
-    return student(dict(model.state_dict()) | renamed(original.state_dict()))
+    return student(dict(model.state_dict()) | CONTEXTUAL.renamed(original.state_dict()))
 
 
 def started(original: Any, texts: Texts, seed: int, *, quick: bool = False) -> Any:  # noqa: ANN401

@@ -45,9 +45,9 @@ from texts import Texts, read_texts
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity, kl_div, log_softmax, normalize
 
-from indexing.encoder.packed import packed
+from indexing.encoder.cpu_layers import packed
 from indexing.models.files import encoder_weights
-from indexing.models.minilm.rotary_minilm import renamed
+from indexing.models.minilm.rotary_minilm import ROTARY
 from indexing.models.minilm.variant import WINDOW
 
 _MEASURED = 8  # batches from which mean states and balanced coordinates come
@@ -265,7 +265,7 @@ def prepared(texts: Texts, settings: Settings, path: Path) -> Run:
             original, texts, settings.seed, quick=settings.quick
         )
     else:
-        weights = renamed(original.state_dict())
+        weights = ROTARY.renamed(original.state_dict())
         student = rotary.student(weights) if path.exists() else None
         student = student or started(weights, original, texts, settings.seed, quick=settings.quick)
     student.train()

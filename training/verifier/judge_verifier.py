@@ -30,8 +30,7 @@ from verifier_data import (
 
 from generator.attribution.citer import Citer
 from generator.attribution.entailment_rules import parse_sentence
-from generator.attribution.excerpt import Excerpt
-from generator.attribution.excerpt_support import MOST, ExcerptSupport
+from generator.attribution.excerpt_support import MOST, Excerpt, ExcerptSupport
 from generator.attribution.verifier import Verifier
 from generator.evidence import Sentence, Span, Vectors
 from indexing.text.terms import Rarity, content_stems

@@ -33,7 +33,7 @@ from verifier_data import (
 )
 from verifier_model import Batch, VerifierModel, export, loss, start_from
 
-from generator.reader.weights import READER_WEIGHTS
+from generator.reader.inputs import READER_WEIGHTS
 from indexing.models.files import encoder_weights
 
 RATE, HEADS = 1e-4, 3e-4  # learning rates of the layers and of the heads

@@ -20,7 +20,7 @@ from typing import Any
 from changes import changes, names_in
 from claims import paraphrase, report, statement
 
-from generator.attribution.excerpt import LENGTH, Excerpt, excerpts
+from generator.attribution.excerpt_support import LENGTH, Excerpt, excerpts
 from generator.evidence import Span, evidence_sentences
 from indexing.text.sentences import sentences
 from indexing.text.terms import Rarity, content_stems

@@ -1,6 +1,6 @@
 """Low-rank adapters while they are trained (LoRA: Hu et al. 2021, arXiv 2106.09685): W + B A.
 
-`indexing/nn/lora.py` merges them into a model.
+`indexing/models/weight_changes.py` merges them into a model.
 """
 
 from __future__ import annotations

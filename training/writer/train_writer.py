@@ -3,7 +3,7 @@
     python training/writer/train_writer.py DATA --folder build/writer --out writer.safetensors
 
 DATA holds `qmsum/train.jsonl` and `reading/train.jsonl.gz`. The model reads a question with a
-handful of quotes (`generator.prompt.quotes`) and learns to write the answer; the loss is that of
+handful of quotes (`generator.decoding.quotes`) and learns to write the answer; the loss is that of
 the answer's tokens only. Every fifth meeting is left out. A checkpoint is written every few
 minutes; the same command resumes from it.
 """
@@ -28,8 +28,8 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from writer_examples import Example, meeting_examples, passage_examples, split_meetings
 
+from generator.decoding.quotes import quote_prompt
 from generator.lm.causal_lm import CausalModel
-from generator.prompt.quotes import quote_prompt
 
 RANK, SCALE, SEED = 16, 2.0, 0
 RATE = 6e-4

@@ -17,7 +17,7 @@ from indexing.models.files import encoder_weights
 from indexing.models.graphs.cores import spread
 from indexing.models.graphs.graph_export import Export
 from indexing.models.loading import loading
-from indexing.nn.lora import merge_lora
+from indexing.models.weight_changes import merge_lora
 
 _TOKENS = 2_048  # of a batch, padding included; more no longer fit into the caches of a core
 

@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.evidence import Sentence, Vectors
+from generator.evidence import Sentence, Vectors, reading_order, stand_together
 from generator.extractive.fitted import LORA_WEIGHTS
 from indexing.encoder.cpu_layers import cpu_layers
 from indexing.encoder.pooling import unit
+from indexing.encoder.tokenizer import load_tokenizer
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import encoder_weights, model_files
 from indexing.models.graphs.graph import Graph, GraphName
 from indexing.models.graphs.graph_cache import load_or_make
-from indexing.models.plain_tokenizer import load_tokenizer
 from indexing.notify import Notify
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ LORA_LAYERS = ("query", "key", "value", "dense")
 
 _LONGEST_WINDOW = 510  # tokens, without the special ones
 _SHORTEST_WINDOW = 254  # tokens; a shorter one is filled up with what stands around it
-_GROUP_GAP = 120  # characters between sentences of one window, the speaker's label among them
 _GROUP_LENGTH = 900  # characters of the sentences of a window, about
 _CONTEXT = 1_500  # characters tokenized on either side of them
 _LONGEST_QUESTION = 250  # tokens
@@ -189,13 +188,7 @@ def windows(tokenizer: Tokenizer, sentences: Sequence[Sentence]) -> Iterator[Win
 
 
 def _bounds(starts: NDArray[np.int64], first: int, last: int) -> tuple[int, int]:
-    """First and last + 1 token of the window around some characters.
-
-    Args:
-        starts: (tokens,) where each token starts.
-        first: The first character.
-        last: One past the last.
-    """
+    """First and last + 1 token of the window around some characters."""
     a, b = (int(each) for each in np.searchsorted(starts, [first, last]))
     b = min(b, a + _LONGEST_WINDOW)
     room = max(_SHORTEST_WINDOW, b - a)
@@ -205,12 +198,9 @@ def _bounds(starts: NDArray[np.int64], first: int, last: int) -> tuple[int, int]
 
 def _groups(sentences: Sequence[Sentence]) -> Iterator[list[int]]:
     """Indexes of neighbouring sentences, in reading order."""
-    order = sorted(
-        range(len(sentences)), key=lambda i: (sentences[i].document.id, sentences[i].start)
-    )
     group: list[int] = []
-    for i in order:
-        if group and not _near(sentences[group[0]], sentences[group[-1]], sentences[i]):
+    for i in reading_order(sentences):
+        if group and not _goes_on(sentences[group[0]], sentences[group[-1]], sentences[i]):
             yield group
             group = []
         group.append(i)
@@ -218,7 +208,6 @@ def _groups(sentences: Sequence[Sentence]) -> Iterator[list[int]]:
         yield group
 
 
-def _near(first: Sentence, last: Sentence, sentence: Sentence) -> bool:
+def _goes_on(first: Sentence, last: Sentence, sentence: Sentence) -> bool:
     """Whether a sentence goes into the window of a group, of which these are first and last."""
-    near = sentence.start - last.end <= _GROUP_GAP and sentence.end - first.start <= _GROUP_LENGTH
-    return sentence.document.id == first.document.id and near
+    return stand_together(last, sentence) and sentence.end - first.start <= _GROUP_LENGTH

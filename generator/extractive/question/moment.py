@@ -56,10 +56,6 @@ def asked_moment(question: str, days: Collection[str]) -> Moment:
 
     A month is that of the documents where these are of it or of later ones: what was so in it, as
     far as was known ("What was the budget in October?"), not what happened in it.
-
-    Args:
-        question: As asked.
-        days: Of the documents.
     """
     if _COURSE.search(question):
         return Moment("course")

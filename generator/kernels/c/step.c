@@ -9,7 +9,6 @@
 #endif
 
 #include "attention.h"
-#include "rotation.h"
 
 static void gated(const Layer *layer, int rows, float *gates, const float *up, int thread, int threads) {
     int64_t first, end;

@@ -26,8 +26,8 @@ from urllib.request import getproxies, proxy_bypass
 from generator.lm.interruption import Connections, interruptible
 from generator.lm.sampling import Sampling
 from generator.prompt.builder import SYSTEM
+from generator.prompt.chat_template import ServerChat, break_control_tokens
 from generator.prompt.pictures import Content
-from generator.prompt.server_chat import ServerChat, break_control_tokens
 from indexing.errors import InvalidRequest, MissingDependency, RagAppError, ServerFailed
 from indexing.models.server.server_name import parse_server_name
 

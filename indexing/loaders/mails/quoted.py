@@ -46,13 +46,7 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The head of a quoted mail.
-
-    Attributes:
-        start: Its first line.
-        end: One past its last line.
-        mail: What it says, without words.
-    """
+    """The head of a quoted mail."""
 
     start: int
     end: int
@@ -64,9 +58,6 @@ def with_quoted(mail: Mail) -> Iterator[Mail]:
 
     A mail with answers between the quoted lines stays as it is, and so does one that does not say
     whom it quotes and of which day. No word is left out but those of the quoted heads.
-
-    Args:
-        mail: As it was read.
     """
     lines = [_line(each) for each in mail.body.split("\n")]
     heads = list(_heads(lines))

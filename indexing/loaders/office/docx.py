@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from indexing.documents import Extract, Figure
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.charset import clean
+from indexing.loaders.draft import Draft
 from indexing.loaders.figures import Gallery, is_caption
 from indexing.loaders.office.container import KINDS, check
 from indexing.loaders.xml_file import Element
@@ -222,21 +223,13 @@ def _pictures(body: Element) -> list[int]:
 
 
 def _extract(blocks: list[_Block], title: str) -> Extract:
-    pieces: list[str] = []
-    breaks: list[int] = []
-    at = 0
-    for number, block in enumerate(blocks):
-        if number:
-            gap = "\n" if block.tight and blocks[number - 1].tight else "\n\n"
-            pieces.append(gap)
-            at += len(gap)
-        if block.heading:
-            breaks.append(at)
-        words = clean(block.words)
-        pieces.append(words)
-        at += len(words)
-    text = "".join(pieces)
-    return Extract(text, title, utterances=find_utterances(text), breaks=tuple(breaks))
+    draft, tight = Draft(), False
+    for block in blocks:
+        draft.separate("\n" if block.tight and tight else "\n\n")
+        draft.write(block.words, heading=block.heading)
+        tight = block.tight
+    extract = draft.extract(title)
+    return replace(extract, utterances=find_utterances(extract.text))
 
 
 def _title(document: WordDocument, blocks: list[_Block]) -> str:

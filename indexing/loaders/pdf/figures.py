@@ -18,14 +18,7 @@ CAPTION_LINES = 3
 
 
 def add_figures(page: PdfPage, rows: Sequence[Row], number: int, gallery: Gallery) -> None:
-    """Add the pictures of a page to a gallery; one that pdfium cannot decode is left out.
-
-    Args:
-        page: The page.
-        rows: Its rows in reading order.
-        number: Its number.
-        gallery: Takes them, with the index of the row beside which each stands.
-    """
+    """Add the pictures of a page to a gallery; one that pdfium cannot decode is left out."""
     import pypdfium2
     import pypdfium2.raw as pdfium
 

@@ -66,14 +66,7 @@ def jpeg(page: PdfPage, width: int) -> bytes:
 
 
 def boxes(page: PdfPage, text: str, start: int, end: int) -> list[Box]:
-    """Where a span of a page's text stands on it, a box a line; none unless it is certain.
-
-    Args:
-        page: The page.
-        text: Its text, as the loader has it.
-        start: First character of the span.
-        end: One past the last.
-    """
+    """Where a span of a page's text stands on it, a box a line; none unless it is certain."""
     letters = page.get_textpage()
     try:
         drawn = _characters(letters)

@@ -10,8 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from indexing.errors import MissingDependency, UnsupportedModel
-from indexing.models.cache_dir import cache_dir
-from indexing.models.cached_folder import cached_folder
+from indexing.models.cached_folder import cache_dir, cached_folder
 from indexing.models.formats import quantization
 from indexing.models.loading import loading
 from indexing.notify import Notify

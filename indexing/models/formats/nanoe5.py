@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indexing.errors import UnsupportedModel
-from indexing.models.cache_dir import cache_dir
-from indexing.models.cached_folder import cached_folder
+from indexing.models.cached_folder import cache_dir, cached_folder
 from indexing.notify import Notify
 
 if TYPE_CHECKING:
@@ -79,11 +78,6 @@ class Packed:
 
 def converted(source: Path, *, revision: str, notify: Notify | None = None) -> Path:
     """The folder of safetensors made from a file; made now if it is not there.
-
-    Args:
-        source: The file, `e5-small-q4.bin`.
-        revision: What pins its content; part of the folder's name.
-        notify: Told before a conversion starts.
 
     Raises:
         UnsupportedModel: The file is damaged, or of another layout.

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexing.models.cache_dir import cache_dir
+from indexing.models.cached_folder import cache_dir
 from indexing.models.files import content_hash
 from indexing.models.graphs.cores import available_cores
 
@@ -39,7 +39,6 @@ _LAYOUT = "1"
 """Part of every key: a change in what is written asks for a new export."""
 
 _TOLERANCE = 1e-3  # of an output's largest value: rounding, over all layers, is a hundredth of it
-
 
 _TURN = threading.BoundedSemaphore(available_cores())  # of all graphs: a core computes one pass
 

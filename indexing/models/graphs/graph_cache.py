@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 def load_or_make(
     name: GraphName, build: Callable[[], Export], *, notify: Notify | None = None
 ) -> Graph | None:
-    """A graph from the cache, or exported into it now; None where that cannot be.
-
-    Args:
-        name: Which.
-        build: Loads the model.
-        notify: Told before an export, which takes some seconds.
-    """
+    """A graph from the cache, or exported into it now; None where that cannot be."""
     graph = load_graph(name)
     if graph is not None or not all(map(find_spec, ("onnx", "onnxruntime", "torch"))):
         return graph

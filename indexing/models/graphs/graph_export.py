@@ -75,13 +75,7 @@ class Export:
 def make_graph(
     name: GraphName, build: Callable[[], Export], *, notify: Notify | None = None
 ) -> Graph | None:
-    """Export a graph into the cache, and load it; None where that is not possible now.
-
-    Args:
-        name: Which.
-        build: Loads the model.
-        notify: Told before the work begins.
-    """
+    """Export a graph into the cache, and load it; None where that is not possible now."""
     from filelock import FileLock, Timeout
 
     try:

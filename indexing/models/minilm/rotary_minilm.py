@@ -11,7 +11,6 @@ kept whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +18,10 @@ from indexing.models.loading import loading
 from indexing.models.minilm.variant import WINDOW, Variant
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    pass
 
 LAYERS, HEADS, BASE = 6, 12, 10_000.0
 
-_TABLE = "embeddings.position_embeddings.weight"
-_TYPES = "embeddings.token_type_embeddings.weight"
 _NAMES = {
     "attention.self.query": "self_attn.q_proj",
     "attention.self.key": "self_attn.k_proj",
@@ -34,6 +31,7 @@ _NAMES = {
     "intermediate.dense": "mlp.fc1",
     "output.dense": "mlp.fc2",
     "output.LayerNorm": "post_mlp_layernorm",
+    **{name: name for name in ("pooler.dense.weight", "pooler.dense.bias")},
 }
 
 
@@ -62,29 +60,10 @@ def configuration() -> Any:  # noqa: ANN401
     )
 
 
-def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """BERT's weights, float32, under the rotary architecture's names.
-
-    The mean of the first 256 rows of the table of positions is added to the token types, which are
-    added to every token: so embeddings keep the mean that the layers are used to.
-    """
-    tensors = {}
-    for name, tensor in weights.items():
-        new = name
-        if name.startswith("encoder.layer."):
-            _, _, number, rest = name.split(".", 3)
-            module, _, kind = rest.rpartition(".")
-            new = f"layers.{number}.{_NAMES[module]}.{kind}"
-        if new not in {_TABLE, "embeddings.position_ids"}:
-            tensors[new] = tensor.detach().float().clone()
-    tensors[_TYPES] += weights[_TABLE][:WINDOW].float().mean(dim=0)
-    return tensors
-
-
 def _configure(into: Path) -> None:
     configuration().save_pretrained(into)
 
 
 ROTARY = Variant(
-    "minilm-rope", Path(__file__).with_name("rotary_minilm.safetensors"), renamed, _configure
+    "minilm-rope", Path(__file__).with_name("rotary_minilm.safetensors"), _NAMES, _configure
 )

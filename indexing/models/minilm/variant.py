@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.errors import MissingDependency
-from indexing.models.cache_dir import cache_dir
-from indexing.models.cached_folder import cached_folder
+from indexing.models.cached_folder import cache_dir, cached_folder
 from indexing.notify import Notify
 
 if TYPE_CHECKING:
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
 WINDOW = 256
 """Most tokens of the texts that variants were trained on."""
 
+_TABLE = "embeddings.position_embeddings.weight"
+_TYPES = "embeddings.token_type_embeddings.weight"
+_UNUSED = {_TABLE, "embeddings.position_ids"}
 _COPIES = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -44,22 +46,18 @@ class Variant:
     Attributes:
         name: What the encoder is asked for by.
         changes: The file of changes.
-        renamed: The packaged weights, float32, under the names of the variant's architecture.
+        names: What the modules of a layer are called in the variant's architecture, and what else
+            it has but embeddings.
         configure: Writes the model's configuration into a folder.
     """
 
     name: str
     changes: Path
-    renamed: Callable[[Mapping[str, Tensor]], dict[str, Tensor]]
+    names: Mapping[str, str]
     configure: Callable[[Path], None]
 
     def folder(self, packaged: Path, *, revision: str, notify: Notify | None = None) -> Path:
         """A folder that `from_pretrained` reads; made now if it is not there.
-
-        Args:
-            packaged: The packaged encoder's folder.
-            revision: What pins both it and `changes`; part of the folder's name.
-            notify: Told before it is made.
 
         Raises:
             MissingDependency: transformers is too old for the architecture.
@@ -71,6 +69,26 @@ class Variant:
         target = cache_dir() / "models" / f"{self.name}-{revision}"
         write = partial(self._write, packaged)
         return cached_folder(target, write, doing=f"writing {self.name}", notify=notify)
+
+    def renamed(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """BERT's weights, float32, under the names of the variant's architecture.
+
+        The mean of the first 256 rows of the table of positions is added to the token types, which
+        are added to every token: so embeddings keep the mean that the layers are used to.
+        """
+        tensors = {}
+        for name, tensor in weights.items():
+            new = name
+            if name.startswith("encoder.layer."):
+                _, _, number, rest = name.split(".", 3)
+                module, _, kind = rest.rpartition(".")
+                new = f"layers.{number}.{self.names[module]}.{kind}"
+            elif not name.startswith("embeddings.") and name not in self.names:
+                continue
+            if new not in _UNUSED:
+                tensors[new] = tensor.detach().float().clone()
+        tensors[_TYPES] += weights[_TABLE][:WINDOW].float().mean(dim=0)
+        return tensors
 
     def _write(self, packaged: Path, into: Path) -> None:
         from safetensors.torch import load_file

@@ -33,11 +33,7 @@ def day_in_words(value: str, language: str) -> str:
 
 
 def day_pattern(day: str) -> re.Pattern[str]:
-    """How texts say a day, or a month, whatever the year.
-
-    Args:
-        day: "2026-03-14" or "2026-03".
-    """
+    """How texts say a day, or a month, whatever the year."""
     number, *days = (int(each) for each in day.split("-")[1:])
     names = (name for name, each in MONTH_NUMBERS.items() if each == number)
     month = "|".join(f"{name}|{name[:3]}" for name in names)

@@ -68,7 +68,7 @@ class QuestionQueue:
 
     def _queue(self, request: AskRequest) -> FairQueue:
         """The one in which a request waits."""
-        from generator.answer_mode import usual
+        from generator.lm.calibration_record import usual
 
         settings = self.corpus.generator_settings
         mode = request.mode or settings.answer or usual(settings.model).mode

@@ -19,8 +19,8 @@ import numpy as np
 
 from indexing.change_detection import DocumentIdentity, KnownDocuments, identify
 from indexing.documents import Document, Passage, content_digest
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.lookahead import DocumentEncoder
+from indexing.encoder.pooling import EncodedDocument
 from indexing.store.collections import DEFAULT, MAX_NAME, Collection, Membership
 from indexing.store.store import Store
 from indexing.text.chunking import split

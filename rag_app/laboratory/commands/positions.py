@@ -27,7 +27,7 @@ LENGTHS = (500, 1000, 2000)
 @click.option("--questions", type=click.IntRange(min=1, max=144), default=20, show_default=True)
 @click.option("--generator", help="Language model: packaged, folder or hub name.")
 @click.option(
-    "--method", "methods", multiple=True, metavar="off|calibrated|tried|ms-poe[:R[-R]]|lpes:R-R...",
+    "--method", "methods", multiple=True, metavar="off|calibrated|tried|ms-poe[:R[-R]]",
     help="May be given more than once.  [default: off and calibrated]",
 )  # fmt: skip
 @click.option("--written", is_flag=True, help="Generate, instead of scoring the answer.")
@@ -72,8 +72,7 @@ def lost_in_the_middle(
         from rag_app.laboratory.evaluation.pictures.heatmap import require_matplotlib
 
         require_matplotlib()
-    from generator.lm.causal_lm import CausalModel
-    from generator.lm.writer import ADAPTERS
+    from generator.lm.causal_lm import ADAPTERS, CausalModel
     from indexing.models.files import DEFAULT_GENERATOR
     from rag_app.laboratory.evaluation import positions as measuring
 

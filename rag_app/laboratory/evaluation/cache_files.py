@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from indexing.models.cache_dir import cache_dir
+from indexing.models.cached_folder import cache_dir
 
 QUERY_FILES = 16  # of vectors of queries beside a corpus; older ones are dropped
 

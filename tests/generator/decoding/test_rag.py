@@ -108,23 +108,10 @@ def test_passages_read_before_are_not_read_again(model: CausalModel, decoding: s
 
 
 def test_priors_are_scores_over_temperature() -> None:
-    spans = [*evidence(FERRY, CAKE).passages, None]
-    how = MarginalSettings(temperature=0.5, empty=0.1)
-    logs = torch.tensor(log_prior(spans, how)).exp()
-    two = torch.tensor([2.0, 1.0]).div(0.5).softmax(0) * 0.9
-    assert logs.tolist() == pytest.approx([*two.tolist(), 0.1], abs=1e-6)
-
-
-def test_the_empty_document_takes_part(model: CausalModel, decoding: str) -> None:
-    limits = replace(LIMITS, marginal=MarginalSettings(empty=0.2, thorough=0))
-    reading = DECODINGS[decoding](model, AskRequest(QUESTION), evidence(FERRY), limits)
-    "".join(reading.pieces)
-    found = reading.responsibility()
-    assert found is not None
-    assert [each.document for each in found.passages] == ["ferry", ""]
-    assert found.passages[1].prior == pytest.approx(0.2)
-    assert [span.document.id for span in reading.spans] == ["ferry"]
-    assert found.passages[1].share < 0.5
+    logs = log_prior(evidence(FERRY, CAKE).passages, MarginalSettings(temperature=0.5))
+    two = torch.tensor([2.0, 1.0]).div(0.5).softmax(0)
+    assert torch.tensor(logs).exp().tolist() == pytest.approx(two.tolist(), abs=1e-6)
+    assert log_prior([None], MarginalSettings()) == [0.0]
 
 
 def test_short_answers_are_the_likeliest_of_all_candidates(model: CausalModel) -> None:

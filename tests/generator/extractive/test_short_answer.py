@@ -14,7 +14,7 @@ from generator.evidence import Embed, Sentence, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import build_citation, format_quote, select_quotes
-from generator.extractive.short_answer import candidates, short_answer
+from generator.extractive.short_answer import candidates, is_in_another_unit, short_answer
 from generator.reader.reading import Reader, Reading, Words
 from tests.generator.conftest import span, transcript
 
@@ -111,3 +111,23 @@ def test_an_annotation_is_no_part_of_what_stands_out(
     read = replace(features, reading=Reading(one, (words,), one))
     best = [document.text[each.start : each.end] for each in candidates(read)]
     assert best == ([answer] if answer else [])
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "text", "expected"),
+    [
+        ("How many hours of audio was it?", "30", "on 30-second chunks", True),
+        ("How many hours of audio was it?", "30-second", "on 30-second chunks", True),
+        ("How many hours of audio was it?", "680,000", "on 680,000 hours of audio", False),
+        ("How many working hours was it?", "3", "it took 3 days", True),
+        ("How many hours was it?", "3", "it took 3, in 5 minutes each", False),
+        ("How many people came?", "3", "for 3 days", False),
+        ("How long did it take?", "3", "for 3 days", False),
+        ("Wie viele Stunden dauerte es?", "30", "nur 30 Minuten lang", True),
+        ("Wie viel Prozent waren es?", "30 %", "es waren 30 % davon", False),
+        ("How many meters is it?", "5 km", "5 km away", True),
+    ],
+)
+def test_units(question: str, words: str, text: str, expected: bool) -> None:
+    at = text.index(words)
+    assert is_in_another_unit(question, text, at, at + len(words)) == expected

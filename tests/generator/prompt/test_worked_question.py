@@ -10,7 +10,7 @@ import pytest
 from generator.evidence import Evidence
 from generator.lm.causal_lm import CausalModel
 from generator.prompt.builder import build_prompt
-from generator.prompt.server_chat import ServerChat
+from generator.prompt.chat_template import ServerChat
 from generator.prompt.worked_question import MOST, WorkedQuestion, read_worked_questions
 from indexing.errors import UnreadableFile
 from tests.generator.conftest import prose, span

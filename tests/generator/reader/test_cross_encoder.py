@@ -17,7 +17,7 @@ from generator.reader.cross_encoder import (
     CrossEncoder,
     load_cross_encoder,
 )
-from generator.reader.weights import READER_WEIGHTS
+from generator.reader.inputs import READER_WEIGHTS
 from indexing.models.files import encoder_weights
 from indexing.models.weight_changes import changes
 

@@ -10,8 +10,8 @@ from transformers import AutoTokenizer
 
 from generator.evidence import evidence_sentences
 from generator.reader.stretch import Stretch, stretches
+from indexing.encoder.tokenizer import load_tokenizer
 from indexing.models.files import encoder_weights
-from indexing.models.plain_tokenizer import load_tokenizer
 from tests.generator.conftest import prose, span, transcript
 
 MEETING = transcript(

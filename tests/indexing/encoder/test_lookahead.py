@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from indexing.documents import Document, Passage
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.encoder.lookahead import AHEAD, Encoding, Lookahead, take_ahead
+from indexing.encoder.pooling import EncodedDocument
 from indexing.files import document
 
 FINGERPRINT = Fingerprint("counted", "1", "none", 0, "mean", "float32", 1)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import torch
+from torch import nn
 
-from indexing.models.weight_changes import add_changes, changes
+from indexing.models.weight_changes import add_changes, changes, merge_lora
 
 
 def test_changes_are_added_by_row() -> None:
@@ -32,3 +33,16 @@ def test_what_is_written_gives_the_tuned_weights_again() -> None:
     add_changes(packaged, tensors)
     assert ((packaged.weight - tuned.weight).abs() <= largest / 253).all()
     assert torch.allclose(packaged.bias, tuned.bias, atol=1e-6)
+
+
+def test_a_merged_layer_computes_with_the_sum_of_its_weight_and_its_adapter() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 3))
+    first, last = model[0], model[2]
+    assert isinstance(first, nn.Linear) and isinstance(last, nn.Linear)
+    a, b = torch.randn(2, 6), torch.randn(5, 2)
+    states = torch.randn(2, 4, 6)
+    inner = states @ first.weight.T + (states @ a.T) @ b.T + first.bias
+    wanted = torch.tanh(inner) @ last.weight.T + last.bias
+    merge_lora(model, {"0.a": a, "0.b": b})
+    assert torch.allclose(model(states), wanted, atol=1e-5)

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from transformers import AutoModel, BertConfig, BertModel
 
-from indexing.models.minilm.contextual_minilm import renamed
+from indexing.models.minilm.contextual_minilm import CONTEXTUAL
 from indexing.nn.contextual_bert import ContextualBert, ContextualBertConfig, register
 
 SIZES = {
@@ -29,7 +29,7 @@ def test_without_positions_it_is_bert() -> None:
     bert = BertModel(BertConfig(**SIZES, max_position_embeddings=300)).eval()
     bert.embeddings.position_embeddings.weight.data[:] = torch.randn(24)  # the same everywhere
     model = ContextualBert(ContextualBertConfig(**SIZES)).eval()
-    found = model.load_state_dict(renamed(bert.state_dict()), strict=False)
+    found = model.load_state_dict(CONTEXTUAL.renamed(bert.state_dict()), strict=False)
     assert {name.split(".", 3)[-1].split(".")[0] for name in found.missing_keys} == {
         "contextual",
         "gate_key",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from indexing.documents import Document, Occasion, Page, Passage, Utterance
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
+from indexing.encoder.pooling import EncodedDocument
 from indexing.store.store import Store
 
 FP = Fingerprint("model", "r1", "pcw", 64, "mean", "float32", 4)

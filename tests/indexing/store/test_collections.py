@@ -12,8 +12,8 @@ import pytest
 
 from indexing.change_detection import DocumentIdentity
 from indexing.documents import Document, Passage, content_digest
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
+from indexing.encoder.pooling import EncodedDocument
 from indexing.errors import CollectionNotFound, InvalidRequest
 from indexing.filter import OWNER, Filter, Scope
 from indexing.store.collections import DEFAULT, NOBODY, RECOVERED, Collection, collection_name

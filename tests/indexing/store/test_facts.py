@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from indexing.documents import Document, Occasion, Passage, Utterance, content_digest
-from indexing.encoder.encoded_document import EncodedDocument
+from indexing.encoder.pooling import EncodedDocument
 from indexing.store.repair.salvage import salvage
 from indexing.store.repair.verification import verify
 from indexing.store.store import FILE_NAME, Store

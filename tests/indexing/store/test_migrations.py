@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from indexing.documents import NO_OCCASION
-from indexing.encoder.encoded_document import EncodedDocument
+from indexing.encoder.pooling import EncodedDocument
 from indexing.errors import CorpusTooNew
 from indexing.store.checksums import register
 from indexing.store.migrations import MIGRATIONS

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexing.documents import Document, Figure, Passage, content_digest
-from indexing.encoder.encoded_document import EncodedDocument
+from indexing.encoder.pooling import EncodedDocument
 from indexing.errors import DocumentNotFound
 from indexing.ocr.reading import Line, PictureReading
 from indexing.store.repair.salvage import salvage

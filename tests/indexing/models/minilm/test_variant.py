@@ -22,12 +22,18 @@ def test_a_folder_is_made_once_of_the_packaged_files_and_the_changes(
     (packaged / "1_Pooling").mkdir(parents=True)
     (packaged / "1_Pooling" / "config.json").write_text("{}")
     (packaged / "vocab.txt").write_text("[UNK]\n")
-    save_file({"old": torch.ones(2)}, packaged / "model.safetensors")
+    old = {
+        "embeddings.token_type_embeddings.weight": torch.ones(1, 2),
+        "embeddings.position_embeddings.weight": torch.full((4, 2), 2.0),
+        "encoder.layer.0.attention.self.query.bias": torch.ones(2),
+        "pooler.dense.bias": torch.ones(2),
+    }
+    save_file(old, packaged / "model.safetensors")
     save_file({"bias": torch.zeros(2, dtype=torch.float16)}, changes)
     few = Variant(
         "minilm-few",
         changes,
-        renamed=lambda weights: {"new": weights["old"]},
+        names={"attention.self.query": "query"},
         configure=lambda into: (into / "config.json").touch(),
     )
     told: list[str] = []
@@ -39,7 +45,8 @@ def test_a_folder_is_made_once_of_the_packaged_files_and_the_changes(
     assert files == {"1_Pooling/config.json", "vocab.txt", "config.json", "model.safetensors"}
     weights = load_file(first / "model.safetensors")
     assert {name: each.tolist() for name, each in weights.items()} == {
-        "new": [1.0, 1.0],
+        "embeddings.token_type_embeddings.weight": [[3.0, 3.0]],
+        "layers.0.query.bias": [1.0, 1.0],
         "bias": [0.0, 0.0],
     }
     assert not list(tmp_path.rglob("*.part"))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from indexing.documents import NO_OCCASION, Document, Occasion, Passage, Utterance, content_digest
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
+from indexing.encoder.pooling import EncodedDocument
 from indexing.errors import CorpusDamaged
 from indexing.store.repair.verification import verify
 from indexing.store.store import Store

@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from generator import answer_mode
 from generator.answer import Answer
-from generator.answer_mode import usual
 from generator.generator import Generator
 from generator.lm import calibration_record
-from generator.lm.calibration_record import CalibrationRecord, find_record, save_record
+from generator.lm import calibration_record as answer_mode
+from generator.lm.calibration_record import CalibrationRecord, find_record, save_record, usual
 from generator.lm.ms_poe_policy import choose_policy
 from generator.request import AskRequest
 from generator.settings import GeneratorSettings
