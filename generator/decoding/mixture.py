@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from generator.lm.decode_step import forward
-from generator.ms_poe.method import keep_rows
+from generator.ms_poe.position_method import keep_rows
 
 if TYPE_CHECKING:
     import torch

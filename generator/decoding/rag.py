@@ -28,7 +28,7 @@ from generator.evidence import Evidence, Span
 from generator.lm.caches.prefix_cache import Layers, is_reusable, pad_rows, unpad_rows
 from generator.lm.causal_lm import CausalModel
 from generator.lm.sampling import Sampler
-from generator.ms_poe.method import active_settings
+from generator.ms_poe.position_method import active_settings
 from generator.prompt.builder import SplitPrompt, split_prompt
 from generator.prompt.ledger import ledger
 from generator.request import AskRequest

@@ -1,4 +1,4 @@
-"""The result of a model's calibration: whether Ms-PoE helps it, and how it answers best.
+"""The result of a model's calibration: whether Ms-PoE or LPES helps it, and how it answers best.
 
 A verdict belongs to a model's name and revision. A person's own verdicts lie in the user's data
 folder and come first; that of the packaged model ships with this program.
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from generator.answer import Mode
+from generator.ms_poe.lpes import LPES
 from generator.ms_poe.method import MsPoE
 from indexing.errors import InvalidRequest
 from indexing.models.files import generator_revision
@@ -41,10 +42,10 @@ class CalibrationRecord:
 
     model: str
     revision: str
-    method: MsPoE | None = None
+    method: MsPoE | LPES | None = None
     reason: str = ""
     held_out: dict[str, Any] = field(default_factory=dict)
-    tried: MsPoE | None = None
+    tried: MsPoE | LPES | None = None
     answer: Mode | None = None
     answer_reason: str = ""
     answers: dict[str, Any] = field(default_factory=dict)
@@ -121,9 +122,11 @@ def _mode(value: object) -> Mode | None:
     return "quote" if value == "quote" else "free" if value == "free" else None
 
 
-def _method(values: dict[str, Any] | None) -> MsPoE | None:
+def _method(values: dict[str, Any] | None) -> MsPoE | LPES | None:
     if values is None:
         return None
+    if "scales" in values:
+        return LPES(scales=tuple(map(float, values["scales"])))
     places = tuple(tuple(map(float, row)) for row in values["places"])
     return MsPoE(**{**values, "places": places})
 

@@ -14,7 +14,7 @@ from generator.lm.decode_step import compiled_steps, forward
 from generator.lm.detokenizer import TextStream
 from generator.lm.language_model import LanguageModel, Writing, needs_internals, room_after
 from generator.lm.sampling import Sampler, Sampling
-from generator.ms_poe.method import active_settings
+from generator.ms_poe.position_method import active_settings
 from generator.prompt.chat_template import Chat
 from generator.prompt.follow_up import ConversationCache
 from indexing.errors import UnsupportedModel

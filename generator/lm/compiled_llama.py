@@ -27,7 +27,7 @@ from generator.kernels.library import (
 )
 from generator.lm.caches.growing_cache import growing_layers
 from generator.ms_poe.architectures import RotaryModel, recognise
-from generator.ms_poe.method import active_settings
+from generator.ms_poe.position_method import active_settings
 from indexing.errors import UnsupportedModel
 from indexing.kernels.library import Unavailable
 from indexing.models.formats import quantization
@@ -74,7 +74,7 @@ class CompiledLlama:
         return compiled
 
     def is_unmodified(self) -> bool:
-        """Whether nothing but Ms-PoE has changed the model."""
+        """Whether nothing but Ms-PoE or LPES has changed the model."""
         settings = active_settings(self.rotary.model)
         expected = 0 if settings is None else settings.hook_count(self.rotary)
         hooks = sum(

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from generator.lm.calibration_record import find_record
-from generator.ms_poe.method import MsPoE, active_settings
+from generator.ms_poe.lpes import LPES
+from generator.ms_poe.method import MsPoE
+from generator.ms_poe.position_method import active_settings
 from indexing.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 
 MS_POE = ("calibrated", "on", "off")
 """By the name a person types: on if calibration found that it helps; on in any case, with the
-settings that calibration found best (the paper's where there was none); the untouched model."""
+settings that calibration found best (the paper's where there was none); the untouched model. Where
+LPES was found to be better, it takes the place of Ms-PoE."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class MsPoEPolicy:
         reason: For a person to read.
     """
 
-    method: MsPoE | None
+    method: MsPoE | LPES | None
     reason: str
 
     def __str__(self) -> str:
@@ -73,8 +76,11 @@ def apply_policy(policy: MsPoEPolicy, model: CausalModel) -> Iterator[None]:
             yield
 
 
-def describe(method: MsPoE) -> str:
+def describe(method: MsPoE | LPES) -> str:
     """Settings in a few words."""
+    if isinstance(method, LPES):
+        fifths = [method.scales[round(n / 4 * (len(method.scales) - 1))] for n in range(5)]
+        return f"lpes {', '.join(f'{scale:.3g}' for scale in fifths)}, first to last layer"
     one = method.r_min == method.r_max
     ratios = f"{method.r_min:g}" if one else f"{method.r_min:g}-{method.r_max:g}"
     last = "" if method.last_layer is None else str(method.last_layer)

@@ -16,79 +16,29 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from generator.ms_poe.architectures import RotaryLayer, RotaryModel, recognise
 from generator.ms_poe.position_awareness import awareness, last_seen, ranks, ratios
+from generator.ms_poe.position_method import (
+    MARK,
+    AnyModel,
+    CachedPlaces,
+    cached_places,
+    full_positions,
+    inner_model,
+    is_begun,
+    refuse_changed,
+)
 from generator.ms_poe.rotation import Rotation
 from generator.ms_poe.selftest import prove
-from indexing.errors import InvalidRequest, UnsupportedModel
-from indexing.nn.architecture import FULL
+from indexing.errors import InvalidRequest
 from indexing.nn.hooks import forward_hook, override_attribute, pre_forward_hook
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-MARK = "_rag_app_ms_poe"
-"""Left on a model while it is changed, and on the caches that were filled then."""
-
-
-def active_settings(model: Any) -> MsPoE | None:  # noqa: ANN401 - any transformers model
-    """The settings that a model is changed by now, or None."""
-    settings: MsPoE | None = getattr(model, MARK, None)
-    return settings
-
-
-@dataclass(eq=False)
-class CachedPlaces:
-    """The settings a cache was filled under, kept on it: copies of the cache have them too.
-
-    Attributes:
-        settings: What it was filled under.
-        places: The places of a conversation's groups, int64 (layers, B, K), by changed layer.
-    """
-
-    settings: MsPoE
-    places: Tensor
-
-
-def cached_places(cache: object) -> CachedPlaces | None:
-    """What a cache that was filled under Ms-PoE holds, or None."""
-    return getattr(cache, MARK, None)
-
-
-def keep_rows(cache: Any, rows: Tensor) -> None:  # noqa: ANN401 - any transformers cache
-    """Drops rows of a cache's batch, and their places with them.
-
-    Args:
-        cache: A transformers cache.
-        rows: Int64, the rows to keep, in order.
-    """
-    cache.batch_select_indices(rows)
-    cached = cached_places(cache)
-    if cached is not None and cached.places.shape[1] > 1:
-        cached.places = cached.places[:, rows]
-
-
-def is_begun(cache: Any, layer: int, settings: MsPoE) -> bool:  # noqa: ANN401
-    """Whether a cache holds tokens already.
-
-    Raises:
-        InvalidRequest: It was filled under others.
-    """
-    if cache is None or not int(cache.get_seq_length(layer)):
-        return False
-    cached = cached_places(cache)
-    if cached is None or cached.settings != settings:
-        raise InvalidRequest(
-            "this cache was filled without rescaled positions, or with other settings of them; "
-            "start with an empty one"
-        )
-    return True
-
-
 Order = Literal["prompt", "calibrated", "uniform"]
-AnyModel = TypeVar("AnyModel")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +83,7 @@ class MsPoE:
             UnsupportedModel: The architecture is not known, or the self-test on it failed.
             InvalidRequest: The settings do not fit the model, or it is changed already.
         """
-        rotary = recognise(_inner_model(model))
+        rotary = recognise(inner_model(model, "Ms-PoE"))
         self.check(rotary)
         prove(rotary, lambda ratio: MsPoE(r_min=ratio, r_max=ratio, first_layer=0).apply(rotary))
         with self.apply(rotary):
@@ -170,7 +120,7 @@ class MsPoE:
         import torch
 
         cached = cached_places(cache)
-        if cached is None or cached.settings != self:
+        if cached is None or cached.settings != self or cached.places is None:
             return None
         count = 1 if self.order == "uniform" else rotary.num_kv_heads
         shares = 1 / torch.tensor(ratios(self.r_min, self.r_max, count), dtype=torch.float32)
@@ -187,8 +137,7 @@ class MsPoE:
     @contextmanager
     def apply(self, rotary: RotaryModel) -> Iterator[None]:
         """Changes the model without proving it first."""
-        if MARK in rotary.model.__dict__:
-            raise InvalidRequest("Ms-PoE is already applied to this model; leave that first")
+        refuse_changed(rotary.model)
         hooks = _Hooks(self, rotary)
         with ExitStack() as stack:
             stack.enter_context(override_attribute(rotary.model, MARK, self))
@@ -249,11 +198,9 @@ class _Hooks:
         output: tuple[Tensor, Tensor],
     ) -> None:
         """After the model made its cosines and sines: those that the ratios add."""
-        named = ("x", "position_ids", "layer_type")
-        given = {**dict(zip(named, args, strict=False)), **kwargs}
-        if given.get("layer_type", FULL) != FULL:  # of layers that see only a window
+        at = full_positions(args, kwargs)
+        if at is None:
             return
-        at: Tensor = given["position_ids"]
         inv_freq = self.rotary.inv_freq().to(at.device)
         frequencies = self.shifts.to(at.device)[:, None] * inv_freq  # (R, d / 2)
         angles = at[..., None, None].float() * frequencies
@@ -309,7 +256,7 @@ class _Hooks:
         begun = is_begun(cache, self.layers[0].index, self.settings)
         self.now.deciding = not begun and self.fixed is None
         cached = cached_places(cache) if begun else None
-        if cached is not None:
+        if cached is not None and cached.places is not None:
             if cached.places.shape[1] not in {1, rows}:
                 raise InvalidRequest(
                     f"a cache of {cached.places.shape[1]} rows is used for {rows}; take rows out "
@@ -354,16 +301,6 @@ def _scale(logits: Tensor, attention: Any) -> Tensor:  # noqa: ANN401 - any atte
     return logits if cap is None else (logits / cap).tanh() * cap
 
 
-def _inner_model(model: Any) -> Any:  # noqa: ANN401 - any model
-    """The transformers model itself, or the one inside a `CausalModel`."""
-    inner = model if hasattr(model, "get_decoder") else getattr(model, "model", None)
-    if not hasattr(inner, "get_decoder"):
-        raise UnsupportedModel(
-            "Ms-PoE needs the inside of a model: use a folder or a hub name, no server's model"
-        )
-    return inner
-
-
 def measure_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, ...], ...]:  # noqa: ANN401
     """The mean place of each group over prompts in the untouched model, for a static order.
 
@@ -376,7 +313,7 @@ def measure_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, .
     """
     import torch
 
-    inner = _inner_model(model)
+    inner = inner_model(model, "Ms-PoE")
     rotary = recognise(inner)
     watching = MsPoE(r_min=1.0, r_max=1.0, first_layer=0)
     depth = max(layer.index for layer in rotary.layers) + 1
@@ -386,7 +323,7 @@ def measure_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, .
             ids = torch.tensor([prompt], device=inner.device)
             cache = inner.get_decoder()(input_ids=ids, use_cache=True).past_key_values
             cached = cached_places(cache)
-            assert cached is not None
+            assert cached is not None and cached.places is not None
             for layer, places in zip(watching.layers(rotary), cached.places[:, 0], strict=True):
                 total[layer.index] += places.cpu()
     rows: list[list[float]] = (total / len(prompts)).tolist()

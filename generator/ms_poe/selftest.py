@@ -1,4 +1,4 @@
-"""Tests Ms-PoE on an architecture before it is used there for the first time."""
+"""Tests a method on an architecture before it is used there for the first time."""
 
 from __future__ import annotations
 
@@ -15,10 +15,15 @@ if TYPE_CHECKING:
 
 _TOKENS = 12
 _RATIO = 1.5
-_proven: set[tuple[type, str]] = set()
+_proven: set[tuple[str, type, str]] = set()
 
 
-def prove(rotary: RotaryModel, rescale: Callable[[float], AbstractContextManager[None]]) -> None:
+def prove(
+    rotary: RotaryModel,
+    rescale: Callable[[float], AbstractContextManager[None]],
+    *,
+    method: str = "Ms-PoE",
+) -> None:
     """Two short passes beside two of the plain model.
 
     A ratio of 1 must give identical scores, and one ratio for all heads must give what the
@@ -27,11 +32,12 @@ def prove(rotary: RotaryModel, rescale: Callable[[float], AbstractContextManager
     Args:
         rotary: The model, untouched.
         rescale: Divides the positions of all its rotary layers by one ratio, inside a `with`.
+        method: Its name.
 
     Raises:
         UnsupportedModel: One of the two does not hold.
     """
-    key = (type(rotary.model), rotary.model.config._attn_implementation)
+    key = (method, type(rotary.model), rotary.model.config._attn_implementation)
     if key in _proven:
         return
     plain, divided = _scores(rotary), _divided(rotary)
@@ -40,10 +46,12 @@ def prove(rotary: RotaryModel, rescale: Callable[[float], AbstractContextManager
     with rescale(_RATIO):
         turned = _scores(rotary)
     if not same.equal(plain):
-        raise _failed(rotary, "a ratio of 1 changed its scores")
+        raise _failed(rotary, method, "a ratio of 1 changed its scores")
     gap, effect = _distance(turned, divided), _distance(plain, divided)
     if not gap <= max(_limit(rotary) * effect, 1e-5):
-        raise _failed(rotary, f"a ratio is not a division of positions ({gap:.2g} of {effect:.2g})")
+        raise _failed(
+            rotary, method, f"a ratio is not a division of positions ({gap:.2g} of {effect:.2g})"
+        )
     _proven.add(key)
 
 
@@ -96,7 +104,7 @@ def _distance(one: Tensor, other: Tensor) -> float:
     return float((one - other).abs().mean())
 
 
-def _failed(rotary: RotaryModel, reason: str) -> UnsupportedModel:
+def _failed(rotary: RotaryModel, method: str, reason: str) -> UnsupportedModel:
     return UnsupportedModel(
-        f"Ms-PoE does not work on {rotary.architecture}: {reason}; switch the method off"
+        f"{method} does not work on {rotary.architecture}: {reason}; switch the method off"
     )

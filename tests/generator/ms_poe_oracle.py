@@ -1,4 +1,4 @@
-"""Ms-PoE as the paper writes it: one head at a time, full scores, positions divided.
+"""Ms-PoE and LPES as the papers write them: one head at a time, full scores, positions divided.
 
 Shares nothing with the code under test. It takes the place of the attention layers' forward.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
@@ -37,6 +37,36 @@ def naive(model: Any, settings: MsPoE | None, *, prompt: int) -> Iterator[dict[i
     finally:
         for layer in decoder.layers:
             del layer.self_attn.forward
+
+
+@contextmanager
+def naive_layers(model: Any, scales: tuple[float, ...]) -> Iterator[None]:
+    """Naive attention everywhere, the positions of each layer divided by its scale.
+
+    Layers that see only a window, where the model has others too, keep theirs.
+    """
+    decoder = model.get_decoder()
+    with ExitStack() as stack:
+        for index, scale in enumerate(scales):
+            one = MsPoE(
+                r_min=scale, r_max=scale, first_layer=index, last_layer=index, order="uniform"
+            )
+            stack.enter_context(_one_layer(decoder, index, one))
+        yield
+
+
+@contextmanager
+def _one_layer(decoder: Any, index: int, settings: MsPoE) -> Iterator[None]:
+    kinds = getattr(decoder.config, "layer_types", None) or ["full_attention"] * len(decoder.layers)
+    kept = len(set(kinds)) > 1 and kinds[index] == "sliding_attention"
+    attention = decoder.layers[index].self_attn
+    attention.forward = partial(
+        _forward, decoder, attention, index, None if kept else settings, 0, {}
+    )
+    try:
+        yield
+    finally:
+        del attention.forward
 
 
 def _forward(

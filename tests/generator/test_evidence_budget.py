@@ -23,7 +23,7 @@ from generator.evidence_budget import (
 from generator.generator import Generator
 from generator.lm.causal_lm import CausalModel
 from generator.lm.server.openai_server import RemoteModel
-from generator.ms_poe.method import active_settings
+from generator.ms_poe.position_method import active_settings
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest

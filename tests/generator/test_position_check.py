@@ -12,7 +12,8 @@ from generator.generator import Generator
 from generator.lm.calibration_record import CalibrationRecord, save_record
 from generator.lm.causal_lm import CausalModel
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy, describe
-from generator.ms_poe.method import MsPoE, active_settings
+from generator.ms_poe.method import MsPoE
+from generator.ms_poe.position_method import active_settings
 from generator.position_check import AGREE, agreement, check, compare, is_changed
 from generator.prompt.arrangement import ARRANGEMENTS
 from generator.request import AskRequest, Retrieval

@@ -1,15 +1,16 @@
-"""Calibration of Ms-PoE: settings are selected on one set of probes, tested on another.
+"""Calibration of Ms-PoE and LPES: settings are selected on one set of probes, tested on another.
 
 Published gains do not carry over from model to model (and neither does the harm), so each model is
-measured by itself: ranges of ratios, layers and orders compete on probes of three kinds, and the
-best is compared with the untouched model on held-out probes. The result may be "off".
+measured by itself: ranges of ratios, layers and orders (Ms-PoE), and curves of scales by layer that
+a genetic search finds (LPES), compete on probes of three kinds, and the best is compared with the
+untouched model on held-out probes. The result may be "off".
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,11 @@ from generator.lm.calibration_record import CalibrationRecord, find_record
 from generator.lm.causal_lm import CausalModel
 from generator.lm.ms_poe_policy import describe
 from generator.ms_poe.architectures import recognise
+from generator.ms_poe.lpes import LPES
 from generator.ms_poe.method import MsPoE, measure_places
 from indexing.errors import InvalidRequest
+from rag_app.laboratory.calibration.genetic_search import Curve as ControlPoints
+from rag_app.laboratory.calibration.genetic_search import GeneticSettings, search
 from rag_app.laboratory.calibration.score_file import ScoreFile, key, score_file
 from rag_app.laboratory.datasets.haystack import Haystack
 from rag_app.laboratory.datasets.probes import KINDS, Material, Probe, make_probes, places
@@ -30,6 +34,7 @@ from rag_app.laboratory.evaluation.answer_likelihood import score_answer
 from rag_app.laboratory.evaluation.positions import Curve, curve
 from rag_app.progress import track
 
+METHODS = ("ms-poe", "lpes")
 ORDER_PROMPTS = 12
 FINALISTS = 3
 
@@ -46,7 +51,9 @@ class CalibrationSettings:
         tuning_probes: Probes of each kind and length on which settings are selected.
         test_probes: Held-out probes of each kind and length on which the selection is tested.
         positions: Number of positions of the evidence.
-        seed: Seed of the generated probes.
+        seed: Seed of the generated probes, and of the genetic search.
+        methods: What competes, of `METHODS`.
+        genetic: How scales for LPES are searched for.
     """
 
     lengths: tuple[int, ...] = (800,)
@@ -54,8 +61,12 @@ class CalibrationSettings:
     test_probes: int = 12
     positions: int = 5
     seed: int = 0
+    methods: tuple[str, ...] = METHODS
+    genetic: GeneticSettings = field(default_factory=GeneticSettings)
 
     def __post_init__(self) -> None:
+        if not self.methods or not set(self.methods) <= set(METHODS):
+            raise InvalidRequest(f"no method {self.methods}; use {', '.join(METHODS)}")
         if min(self.tuning_probes, self.test_probes, *self.lengths) < 1 or self.positions < 2:
             raise InvalidRequest("calibration needs probes, lengths, and at least two positions")
 
@@ -72,7 +83,7 @@ class Trial:
         least: The smallest gain of any position.
     """
 
-    method: MsPoE
+    method: MsPoE | LPES
     probes: int
     gain: float
     worst: float
@@ -117,7 +128,7 @@ def calibrate(
         cache: File of all scores, from which a stopped run resumes.
 
     Raises:
-        UnsupportedModel: Ms-PoE is not defined for the model.
+        UnsupportedModel: The methods are not defined for the model.
     """
     recognise(model.model)
     at = places(settings.positions)
@@ -125,7 +136,7 @@ def calibrate(
     held_out = _probes(model, hay, settings, settings.test_probes, seed=2 * settings.seed + 1)
     with score_file(cache) as file:
         scorer = _Scorer(model, at, file)
-        trials = _search(scorer, tuning)
+        trials = _search(scorer, tuning, settings)
         best = trials[0]
         off = scorer.scores(None, held_out, "Testing the untouched model")
         on = scorer.scores(best.method, held_out, "Testing the best settings")
@@ -138,7 +149,7 @@ def calibrate(
 
 
 def candidates(model: CausalModel, head_places: tuple[tuple[float, ...], ...]) -> list[MsPoE]:
-    """The candidates; all order heads statically, as prefix caches need it."""
+    """The candidates of Ms-PoE; all order heads statically, as prefix caches need it."""
     depth = len(recognise(model.model).layers)
     half = depth // 2
     flat = [MsPoE(r_min=r, r_max=r, order="uniform") for r in (0.92, 1.06, 1.12, 1.25)]
@@ -157,7 +168,7 @@ class _Scorer:
     def __init__(self, model: CausalModel, at: Sequence[float], cache: ScoreFile) -> None:
         self.model, self.at, self.cache = model, at, cache
 
-    def scores(self, method: MsPoE | None, probes: Sequence[Probe], doing: str) -> Scores:
+    def scores(self, method: MsPoE | LPES | None, probes: Sequence[Probe], doing: str) -> Scores:
         """Scores (probes, places, 2) of the model with a method."""
         change: Any = nullcontext() if method is None else method(self.model)
         pairs = [(probe, place) for probe in probes for place in self.at]
@@ -172,15 +183,22 @@ class _Scorer:
         return np.array(values, dtype=np.float64).reshape(len(probes), len(self.at), 2)
 
 
-def _search(scorer: _Scorer, probes: Sequence[Probe]) -> list[Trial]:
+def _search(scorer: _Scorer, probes: Sequence[Probe], settings: CalibrationSettings) -> list[Trial]:
     """Every candidate on half of the probes, the best few on all; best first."""
     off = scorer.scores(None, probes, "The untouched model")
     half = probes[::2]
-    methods = candidates(scorer.model, _head_places(scorer.model, probes))
-    trials = [
-        _trial(method, scorer.scores(method, half, f"Candidate {n} of {len(methods)}"), off[::2])
-        for n, method in enumerate(methods, start=1)
-    ]
+    trials: list[Trial] = []
+
+    def measure(method: MsPoE | LPES, doing: str) -> Trial:
+        trials.append(_trial(method, scorer.scores(method, half, doing), off[::2]))
+        return trials[-1]
+
+    if "ms-poe" in settings.methods:
+        methods = candidates(scorer.model, _head_places(scorer.model, probes))
+        for n, method in enumerate(methods, start=1):
+            measure(method, f"Candidate {n} of {len(methods)}")
+    if "lpes" in settings.methods:
+        _search_scales(scorer.model, measure, replace(settings.genetic, seed=settings.seed))
     trials.sort(key=lambda trial: -trial.merit)
     final = [
         _trial(trial.method, scorer.scores(trial.method, probes, f"Final {n} of {FINALISTS}"), off)
@@ -197,14 +215,32 @@ def _head_places(model: CausalModel, probes: Sequence[Probe]) -> tuple[tuple[flo
     return tuple(tuple(round(place, 2) for place in row) for row in measure_places(model, prompts))
 
 
-def _trial(method: MsPoE, on: Scores, off: Scores) -> Trial:
+def _search_scales(
+    model: CausalModel, measure: Callable[[LPES, str], Trial], settings: GeneticSettings
+) -> None:
+    """Measure the curves of LPES that a genetic search tries; the untouched model is worth 0."""
+    layers = len(model.model.get_decoder().layers)
+    most = settings.population + (settings.generations - 1) * (settings.population - settings.elite)
+    done: list[ControlPoints] = []
+
+    def merit(points: ControlPoints) -> float:
+        method = LPES.on_curve(points, layers)
+        if set(method.scales) == {1.0}:
+            return 0.0
+        done.append(points)
+        return measure(method, f"Scales {len(done)} of about {most - 1}").merit
+
+    search(merit, settings)
+
+
+def _trial(method: MsPoE | LPES, on: Scores, off: Scores) -> Trial:
     gains = (on - off)[..., 1].mean(axis=0)
     worst = int(off[..., 1].mean(axis=0).argmin())
     return Trial(method, len(on), float(gains.mean()), float(gains[worst]), float(gains.min()))
 
 
 def _verdict(
-    model: CausalModel, method: MsPoE, off: Scores, on: Scores, at: Sequence[float]
+    model: CausalModel, method: MsPoE | LPES, off: Scores, on: Scores, at: Sequence[float]
 ) -> CalibrationRecord:
     """On if no position loses and the worst gains significantly (bootstrap); else off."""
     both = np.stack((off[..., 0], on[..., 0]), axis=1)  # (probes, 2, places)
@@ -259,5 +295,5 @@ def _probes(
     return [probe for group in zip(*each, strict=True) for probe in group]
 
 
-def _key(method: MsPoE | None, probe: Probe, place: float) -> str:
+def _key(method: MsPoE | LPES | None, probe: Probe, place: float) -> str:
     return key(None if method is None else asdict(method), asdict(probe), place)

@@ -33,8 +33,12 @@ _SHARES = (0.02, 0.05, 0.1)
 @click.option(
     "--part", type=click.Choice(["positions", "answers", "both", "abstention"]), default="both",
     show_default=True,
-    help="What to calibrate: Ms-PoE (positions), generated answers, or both; or when a "
+    help="What to calibrate: Ms-PoE and LPES (positions), generated answers, or both; or when a "
     "corpus does not answer (abstention), for --withhold.",
+)  # fmt: skip
+@click.option(
+    "--method", "methods", type=click.Choice(["ms-poe", "lpes"]), multiple=True,
+    help="How positions may be rescaled: by head or by layer; may be repeated.  [default: both]",
 )  # fmt: skip
 @click.option(
     "--corpus", "folder", type=CorpusPlace(),
@@ -71,6 +75,7 @@ _SHARES = (0.02, 0.05, 0.1)
 def calibrate(
     name: str | None,
     part: str,
+    methods: tuple[str, ...],
     folder: Path | None,
     lengths: tuple[int, ...] | None,
     tuning_probes: int,
@@ -85,9 +90,9 @@ def calibrate(
 ) -> None:
     """Measure which settings suit a language model; `ask` uses them from then on.
 
-    Two parts: does it help to rescale positions (Ms-PoE) to find evidence in the middle of a
-    prompt, and are its generated answers faithful enough to be the default? When stopped, the same
-    command resumes.
+    Two parts: does it help to rescale positions, by head (Ms-PoE) or by layer (LPES), to find
+    evidence in the middle of a prompt, and are its generated answers faithful enough to be the
+    default? When stopped, the same command resumes.
 
     A third part is of a corpus: below which probability its questions are withheld (abstention), so
     that `--withhold 0.05` withholds at most one answerable question in twenty of the kind that
@@ -109,8 +114,9 @@ def calibrate(
     if part != "answers":
         default = CalibrationSettings()
         settings = CalibrationSettings(
-            lengths or default.lengths, tuning_probes, test_probes, positions, seed
-        )
+            lengths or default.lengths, tuning_probes, test_probes, positions, seed,
+            methods or default.methods,
+        )  # fmt: skip
         calibration, path = _positions(model, settings, folder, plot)
         values = {**calibration.as_dict(), "kept": str(path)}
         reports.append(lambda: _print_positions(calibration, path))

@@ -27,7 +27,7 @@ LENGTHS = (500, 1000, 2000)
 @click.option("--questions", type=click.IntRange(min=1, max=144), default=20, show_default=True)
 @click.option("--generator", help="Language model: packaged, folder or hub name.")
 @click.option(
-    "--method", "methods", multiple=True, metavar="off|calibrated|tried|ms-poe[:R[-R]]",
+    "--method", "methods", multiple=True, metavar="off|calibrated|tried|ms-poe[:R[-R]]|lpes:R-R...",
     help="May be given more than once.  [default: off and calibrated]",
 )  # fmt: skip
 @click.option("--written", is_flag=True, help="Generate, instead of scoring the answer.")

@@ -18,6 +18,7 @@ import numpy as np
 from generator.evidence import Span
 from generator.lm.caches.prefix_cache import crop, is_reusable
 from generator.lm.causal_lm import CausalModel
+from generator.ms_poe.lpes import LPES
 from generator.ms_poe.method import MsPoE
 from generator.prompt.builder import split_prompt
 from indexing.errors import InvalidRequest
@@ -32,7 +33,7 @@ PAIRS = 3
 
 
 def score_lists(
-    model: CausalModel, probes: Sequence[Probe], at: Sequence[float], method: MsPoE | None
+    model: CausalModel, probes: Sequence[Probe], at: Sequence[float], method: MsPoE | LPES | None
 ) -> Outcomes:
     """The share of the pairs at each place whose value the model knows, (probes, places).
 

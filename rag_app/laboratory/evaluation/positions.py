@@ -14,6 +14,7 @@ from generator.decoding import DECODINGS
 from generator.decoding.base import DecodingLimits, MarginalSettings
 from generator.lm.causal_lm import CausalModel
 from generator.lm.sampling import Sampling
+from generator.ms_poe.lpes import LPES
 from generator.ms_poe.method import MsPoE
 from generator.request import AskRequest
 from indexing.errors import InvalidRequest
@@ -24,7 +25,7 @@ from rag_app.laboratory.evaluation.bootstrap import Outcomes
 from rag_app.laboratory.evaluation.key_values import score_lists
 from rag_app.progress import track
 
-METHODS = ("off", "calibrated", "tried", "ms-poe")
+METHODS = ("off", "calibrated", "tried", "ms-poe", "lpes")
 _MAX_NEW_TOKENS = 40
 _NO_LIMIT = 1 << 20  # tokens of all passages together
 
@@ -93,7 +94,7 @@ def evaluate(  # noqa: PLR0913 - how to ask, and how to score
     model: CausalModel,
     probes: dict[int, list[Probe]],
     *,
-    methods: dict[str, MsPoE | None],
+    methods: dict[str, MsPoE | LPES | None],
     positions: int,
     written: bool = False,
     decoding: str = "concat",
@@ -142,7 +143,7 @@ def score_probes(
     model: CausalModel,
     probes: Sequence[Probe],
     at: Sequence[float],
-    method: MsPoE | None,
+    method: MsPoE | LPES | None,
     *,
     score: Score,
 ) -> Outcomes:
@@ -171,17 +172,17 @@ def curve(method: str, length: int, outcomes: Outcomes) -> Curve:
     )
 
 
-def parse_method(name: str, model: CausalModel) -> MsPoE | None:
+def parse_method(name: str, model: CausalModel) -> MsPoE | LPES | None:
     """A method by its name.
 
     off, calibrated (what a calibration turned on), tried (the best that it tried), ms-poe,
-    ms-poe:R or ms-poe:R_MIN-R_MAX.
+    ms-poe:R or ms-poe:R_MIN-R_MAX, or lpes:R-R-..., the control points of its curve.
 
     Raises:
         InvalidRequest: It is none of these.
     """
     kind, _, numbers = name.partition(":")
-    if kind not in METHODS or (numbers and kind != "ms-poe"):
+    if kind not in METHODS or (numbers and kind not in {"ms-poe", "lpes"}):
         raise InvalidRequest(f"no method {name!r}; use {', '.join(METHODS)}, or ms-poe:1.0-1.2")
     if kind in {"off", "calibrated", "tried"}:
         return None if kind == "off" else _recorded(model, tried=kind == "tried")
@@ -189,6 +190,8 @@ def parse_method(name: str, model: CausalModel) -> MsPoE | None:
         ratios = [float(number) for number in numbers.split("-")] if numbers else []
     except ValueError:
         raise InvalidRequest(f"{name!r}: ratios are numbers, as in ms-poe:1.0-1.2") from None
+    if kind == "lpes":
+        return _on_curve(ratios, model)
     if not ratios:
         return MsPoE()
     if len(ratios) == 1:
@@ -196,7 +199,7 @@ def parse_method(name: str, model: CausalModel) -> MsPoE | None:
     return MsPoE(r_min=ratios[0], r_max=ratios[-1])
 
 
-def _recorded(model: CausalModel, *, tried: bool) -> MsPoE | None:
+def _recorded(model: CausalModel, *, tried: bool) -> MsPoE | LPES | None:
     """What a calibration turned on, or the best that it tried."""
     from generator.lm.calibration_record import find_record
 
@@ -204,6 +207,15 @@ def _recorded(model: CausalModel, *, tried: bool) -> MsPoE | None:
     if record is None:
         return None
     return record.tried if tried else record.method
+
+
+def _on_curve(points: Sequence[float], model: CausalModel) -> LPES:
+    if not points:
+        raise InvalidRequest(
+            "no scales were published for LPES; give control points, as in lpes:1-1.3-1, or let "
+            "rag-app calibrate find them"
+        )
+    return LPES.on_curve(points, len(model.model.get_decoder().layers))
 
 
 def _score_forced(model: CausalModel, probe: Probe, place: float) -> float:

@@ -150,10 +150,11 @@ def _reports(
     model: CausalModel, probes: dict[int, list[Probe]], notify: Notify
 ) -> Iterator[PositionReport]:
     """A report without Ms-PoE, and one with it where the model supports it."""
+    from generator.ms_poe.lpes import LPES
     from generator.ms_poe.method import MsPoE
     from rag_app.laboratory.evaluation.positions import evaluate
 
-    methods: dict[str, MsPoE | None] = {"off": None, "on, as published": MsPoE()}
+    methods: dict[str, MsPoE | LPES | None] = {"off": None, "on, as published": MsPoE()}
     for name, method in methods.items():
         notify(f"measuring with about {next(iter(probes)):,} tokens of evidence, Ms-PoE {name}")
         with suppress(UnsupportedModel):

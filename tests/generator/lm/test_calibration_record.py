@@ -9,6 +9,7 @@ import pytest
 
 from generator.lm import calibration_record
 from generator.lm.calibration_record import CalibrationRecord, find_record, save_record
+from generator.ms_poe.lpes import LPES
 from generator.ms_poe.method import MsPoE
 from indexing.errors import InvalidRequest
 
@@ -22,8 +23,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("method", [METHOD, MsPoE(last_layer=4), None])
-def test_a_verdict_is_found_again(method: MsPoE | None) -> None:
+@pytest.mark.parametrize("method", [METHOD, MsPoE(last_layer=4), LPES(scales=(1, 1.2)), None])
+def test_a_verdict_is_found_again(method: MsPoE | LPES | None) -> None:
     kept = CalibrationRecord("org/model", "abc", method, "because", {"off": [0.5]})
     save_record(kept)
     assert find_record("org/model", "abc") == kept

@@ -21,7 +21,8 @@ from generator.lm.causal_lm import CausalModel
 from generator.lm.compiled_llama import CompiledLlama, interleave
 from generator.lm.decode_step import DecodeStep, compiled_steps
 from generator.lm.sampling import Sampling
-from generator.ms_poe.method import MsPoE, keep_rows
+from generator.ms_poe.method import MsPoE
+from generator.ms_poe.position_method import keep_rows
 from indexing.models.formats.quantization import Quantized, save
 from tests.compilers import with_compiler
 from tests.generator.ms_poe_models import build, tokens

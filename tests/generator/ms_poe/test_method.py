@@ -11,8 +11,9 @@ import torch
 import transformers
 
 from generator.ms_poe.architectures import LAYOUTS, REFUSED
-from generator.ms_poe.method import MsPoE, cached_places, keep_rows, measure_places
+from generator.ms_poe.method import MsPoE, measure_places
 from generator.ms_poe.position_awareness import awareness, last_seen, ranks, ratios
+from generator.ms_poe.position_method import cached_places, keep_rows
 from indexing.errors import InvalidRequest, UnsupportedModel
 from tests.generator.ms_poe_models import FAMILIES, build, tokens
 from tests.generator.ms_poe_oracle import naive

@@ -13,7 +13,8 @@ from langchain_tests.integration_tests import ChatModelIntegrationTests
 from langchain_tests.unit_tests import ChatModelUnitTests
 
 from generator.lm.causal_lm import CausalModel
-from generator.ms_poe.method import MsPoE, active_settings
+from generator.ms_poe.method import MsPoE
+from generator.ms_poe.position_method import active_settings
 from generator.prompt.chat_template import Message
 from indexing.errors import InvalidRequest, ModelNotFound
 from indexing.models.files import DEFAULT_GENERATOR, generator_weights

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from click.testing import CliRunner
 from generator.lm.calibration_record import find_record
 from generator.lm.causal_lm import CausalModel
 from generator.lm.ms_poe_policy import describe
+from generator.ms_poe.lpes import LPES
 from generator.ms_poe.method import MsPoE
 from indexing.errors import InvalidRequest, UnsupportedModel
 from indexing.models.files import Weights
 from rag_app.cli.main import main
 from rag_app.laboratory.calibration import ms_poe as calibration
+from rag_app.laboratory.calibration.genetic_search import GeneticSettings
 from rag_app.laboratory.calibration.ms_poe import (
     CalibrationSettings,
     Trial,
@@ -30,7 +33,11 @@ from rag_app.laboratory.datasets.haystack import haystack
 from rag_app.laboratory.evaluation.answer_likelihood import score_answer
 from tests.own_cache import use_own_cache
 
-SETTINGS = CalibrationSettings(lengths=(40,), tuning_probes=2, test_probes=2, positions=2)
+SETTINGS = CalibrationSettings(
+    lengths=(40,), tuning_probes=2, test_probes=2, positions=2,
+    genetic=GeneticSettings(population=4, generations=2),
+)  # fmt: skip
+SCALES_TRIED = 5  # three beside the untouched model, then two children
 
 
 def scores(*by_place: float, probes: int = 40) -> Any:
@@ -50,7 +57,7 @@ def scores(*by_place: float, probes: int = 40) -> Any:
     ],
 )
 def test_when_it_is_on(tiny_model: CausalModel, off: Any, on: Any, helps: bool) -> None:
-    method = MsPoE(r_min=1.1, r_max=1.1, order="uniform")
+    method = LPES(scales=(1.1,) * 4)
     record = _verdict(tiny_model, method, scores(*off), scores(*on), (0.0, 0.5, 1.0))
     assert (record.method == method) is helps
     assert record.held_out["off"] == list(off)
@@ -94,7 +101,8 @@ def test_a_run_that_is_stopped_goes_on(
     calibrate(tiny_model, haystack(None), SETTINGS, cache=cache)
     assert calls[0] == count - count // 2 + 2
     methods = [trial.method for trial in whole.trials]
-    assert len(methods) == len(candidates(tiny_model, ((0.0, 1.0),) * 4))
+    assert sum(isinstance(each, LPES) for each in methods) == SCALES_TRIED
+    assert len(methods) == SCALES_TRIED + len(candidates(tiny_model, ((0.0, 1.0),) * 4))
     assert len({describe(method) for method in methods}) == len(methods)
     assert not any(module._forward_hooks for module in tiny_model.model.modules())
 
@@ -107,6 +115,18 @@ def test_candidates_keep_caches_of_shared_beginnings_usable(tiny_model: CausalMo
     for method in methods:
         with method(tiny_model):
             pass
+
+
+def test_one_method_alone(tiny_model: CausalModel, tmp_path: Path) -> None:
+    settings = replace(SETTINGS, methods=("lpes",))
+    alone = calibrate(tiny_model, haystack(None), settings, cache=tmp_path / "scores.jsonl")
+    assert len(alone.trials) == SCALES_TRIED
+    assert all(isinstance(trial.method, LPES) for trial in alone.trials)
+    assert isinstance(alone.verdict.tried, LPES)
+    assert len(alone.verdict.tried.scales) == 4
+    assert alone.curves[1].method.startswith("lpes ")
+    with pytest.raises(InvalidRequest, match="no method"):
+        CalibrationSettings(methods=("rope",))
 
 
 def test_what_cannot_be_calibrated(tiny_model: CausalModel, tmp_path: Path) -> None:
@@ -142,7 +162,7 @@ def test_the_command_keeps_its_verdict(
         "--positions",
         "2",
     ]
-    arguments += ["--questions", "1"]
+    arguments += ["--questions", "1", "--method", "ms-poe"]
     picture = ["--plot", str(tmp_path / "x.png")]
     result = CliRunner().invoke(main, ["calibrate", *arguments, *picture])
     assert result.exit_code == 0, result.output

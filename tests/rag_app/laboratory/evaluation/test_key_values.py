@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from generator.evidence import Span
 from generator.lm.causal_lm import CausalModel
+from generator.ms_poe.lpes import LPES
 from generator.ms_poe.method import MsPoE
 from generator.prompt.builder import split_prompt
 from indexing.errors import InvalidRequest
@@ -42,10 +43,10 @@ def naive(model: CausalModel, probe: Probe) -> list[float]:
 
 @pytest.mark.parametrize(
     "method",
-    [None, MsPoE(r_min=1.1, r_max=1.1, order="uniform")],
-    ids=["off", "Ms-PoE"],
+    [None, MsPoE(r_min=1.1, r_max=1.1, order="uniform"), LPES.on_curve((1.0, 1.15, 0.95), 30)],
+    ids=["off", "Ms-PoE", "LPES"],
 )
-def test_one_reading_serves_all_positions(model: CausalModel, method: MsPoE | None) -> None:
+def test_one_reading_serves_all_positions(model: CausalModel, method: MsPoE | LPES | None) -> None:
     probes = make_probes("kv", 1, Material(haystack(None), model.count, 90))
     got = score_lists(model, probes, AT, method)
     if method is None:

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from generator.lm.calibration_record import CalibrationRecord, save_record
 from generator.lm.causal_lm import CausalModel
+from generator.ms_poe.lpes import LPES
 from generator.ms_poe.method import MsPoE
 from indexing.errors import InvalidRequest
 from rag_app.cli.main import main
@@ -87,12 +88,13 @@ def test_methods_by_name(
     assert parse_method("ms-poe", model) == MsPoE()
     assert parse_method("ms-poe:1.1", model) == MsPoE(r_min=1.1, r_max=1.1, order="uniform")
     assert parse_method("ms-poe:1-1.2", model) == MsPoE(r_min=1, r_max=1.2)
-    helpful, tried = MsPoE(r_max=1.3), MsPoE(r_max=1.4)
+    assert parse_method("lpes:1-1.2-0.9", model) == LPES.on_curve((1, 1.2, 0.9), 30)
+    helpful, tried = MsPoE(r_max=1.3), LPES(scales=(1.1,) * 30)
     record = CalibrationRecord(model.name, model.revision, helpful, "it helps", tried=tried)
     save_record(record)
     assert parse_method("calibrated", model) == helpful
     assert parse_method("tried", model) == tried
-    for wrong in ("on", "off:1", "tried:1", "ms-poe:x", "ms-poe:-1", "lpes", ""):
+    for wrong in ("on", "off:1", "tried:1", "ms-poe:x", "ms-poe:-1", "lpes", "lpes:0-1", ""):
         with pytest.raises(InvalidRequest):
             parse_method(wrong, model)
 
