@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.models.graphs.cores import Cores
+from rag_app.chat.alias_list import AliasList
 from rag_app.chat.changes import Changes
 from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.conversation_store import ConversationStore
@@ -45,6 +46,7 @@ class Application:
         ingest_queue: Uploaded files on their way into the corpus.
         document_list: The documents that the page lists.
         collection_list: The collections that the page lists.
+        aliases: Other spellings of names, for whoever keeps them.
         removal_notices: Whom it concerns that a document is removed.
         changes: Whether anything of what a page shows has changed.
         viewer: Opens documents.
@@ -63,6 +65,7 @@ class Application:
     ingest_queue: IngestQueue
     document_list: DocumentList
     collection_list: CollectionList
+    aliases: AliasList
     removal_notices: RemovalNotices
     changes: Changes
     viewer: Viewer
@@ -117,6 +120,7 @@ class Application:
             ingest_queue=ingest_queue,
             document_list=DocumentList(corpus, uploads),
             collection_list=CollectionList(corpus),
+            aliases=AliasList(corpus, people),
             removal_notices=RemovalNotices(corpus, conversations, people),
             changes=Changes(corpus, ingest_queue, conversations, suggestions, readiness),
             viewer=Viewer(corpus),
