@@ -90,7 +90,9 @@ def test_files_have_what_is_shown(visit: Visit, whole: Register) -> None:
             page.get_by_role("button", name=f"Save as {name}").locator("visible=true").click()
         texts[name] = Path(download.value.path()).read_text(encoding="utf-8")
         assert download.value.suggested_filename.startswith("register.")
-    assert list(csv.reader(io.StringIO(texts["CSV"]))) == list(csv.reader(io.StringIO(as_csv(whole))))
+    assert list(csv.reader(io.StringIO(texts["CSV"]))) == list(
+        csv.reader(io.StringIO(as_csv(whole)))
+    )
     tasks = Calendar.from_ical(texts["iCalendar"]).walk("VTODO")
     assert {str(one["uid"]) for one in tasks} == {
         f"{one.id}@rag-app" for one in whole if one.kind == "action"
@@ -98,9 +100,7 @@ def test_files_have_what_is_shown(visit: Visit, whole: Register) -> None:
     assert texts["Markdown"].startswith("# Register")
 
 
-def test_it_follows_what_is_ticked_and_added(
-    visit: Visit, whole: Register, tmp_path: Path
-) -> None:
+def test_it_follows_what_is_ticked_and_added(visit: Visit, whole: Register, tmp_path: Path) -> None:
     page = visit()
     matters = opened(page)
     row = page.locator("#documents li", has_text="heron-6")
