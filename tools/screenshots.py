@@ -130,7 +130,8 @@ def registered(page: Page) -> None:
     page.locator("#register .matters").first.wait_for()
 
 
-TALK = """Maren Osei: I had Innes Duarte on the phone about the budget of Heron. Innes says that the Finch warranty reserve stays.
+TALK = """Maren Osei: I had Innes Duarte on the phone about the budget of Heron.
+Innes says that the Finch warranty reserve stays as it is.
 Yusuf Hale: So the money for the field trial is what Innes Duarte told us in October?
 Maren Osei: Yes, and Innes wants the figures of the probes by Friday.
 """

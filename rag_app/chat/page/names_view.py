@@ -63,10 +63,10 @@ def names(app: Application, tab: gr.Tab) -> None:
         try:
             app.aliases.change(person, act)
         except RagAppError as error:
-            return shown(person, translated(str(error))), gr.skip(), gr.skip()
+            return shown(person, translated(str(error))), gr.skip(), gr.skip(), gr.skip()
         taken = app.aliases.seen_by(person).all().names
         left = tuple(one for one in before or () if one.spelling not in taken)
-        return shown(person), left, _proposed(left) if left else ""
+        return shown(person), left, _proposed(left) if left else "", ""
 
     def add_typed(name: str, spelling: str, before: Proposals, request: gr.Request) -> Updates:
         return change(request, lambda aliases: aliases.add(name, spelling), before)
@@ -88,7 +88,7 @@ def names(app: Application, tab: gr.Tab) -> None:
         except RagAppError as error:
             yield (), view.failure(error)
 
-    lists = [known, found, proposals]
+    lists = [known, found, proposals, spelling]
     tab.select(opened, None, [known, changes], **PRIVATE)
     for act in (add.click, name.submit, spelling.submit):
         act(add_typed, [name, spelling, found], lists, **PRIVATE)
