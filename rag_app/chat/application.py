@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.models.graphs.cores import Cores
-from rag_app.chat.alias_list import AliasList
 from rag_app.chat.changes import Changes
 from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.conversation_store import ConversationStore
@@ -46,7 +45,7 @@ class Application:
         ingest_queue: Uploaded files on their way into the corpus.
         document_list: The documents that the page lists.
         collection_list: The collections that the page lists.
-        aliases: Other spellings of names, for whoever keeps them.
+        people: Everybody who may log in; nobody where that is not needed.
         removal_notices: Whom it concerns that a document is removed.
         changes: Whether anything of what a page shows has changed.
         viewer: Opens documents.
@@ -65,7 +64,7 @@ class Application:
     ingest_queue: IngestQueue
     document_list: DocumentList
     collection_list: CollectionList
-    aliases: AliasList
+    people: Sequence[str]
     removal_notices: RemovalNotices
     changes: Changes
     viewer: Viewer
@@ -120,7 +119,7 @@ class Application:
             ingest_queue=ingest_queue,
             document_list=DocumentList(corpus, uploads),
             collection_list=CollectionList(corpus),
-            aliases=AliasList(corpus, people),
+            people=tuple(people),
             removal_notices=RemovalNotices(corpus, conversations, people),
             changes=Changes(corpus, ingest_queue, conversations, suggestions, readiness),
             viewer=Viewer(corpus),

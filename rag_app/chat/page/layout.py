@@ -10,9 +10,9 @@ import gradio as gr
 from rag_app.chat.language.later import N_
 from rag_app.chat.page import html as view
 from rag_app.chat.page.components import html, in_each_language, label
-from rag_app.chat.page.names_view import names
-from rag_app.chat.page.register_view import register
-from rag_app.chat.page.search_view import search
+from rag_app.chat.page.views.names import names
+from rag_app.chat.page.views.register import register
+from rag_app.chat.page.views.search import search
 from rag_app.chat.request_limits import MAX_QUESTION
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page import html as view
 from rag_app.chat.page.browser_state import Update, Updates, value_of
 from rag_app.chat.page.components import PRIVATE, html, in_each_language, label
+from rag_app.chat.page.views.alias_list import AliasList
 from rag_app.corpus.contents.alias_proposals import Proposal
 from rag_app.corpus.contents.aliases import LONGEST, CorpusAliases
 
@@ -26,6 +27,7 @@ Proposals = Sequence[Proposal] | None  # as a session keeps them
 
 def names(app: Application, tab: gr.Tab) -> None:
     """Build the view in its tab."""
+    aliases = AliasList(app.corpus, app.people)
     with gr.Column(elem_classes="sheet"):
         html(in_each_language(lambda: view.render("names_intro.html")))
         known = html(acts=True, elem_id="names")
@@ -44,7 +46,7 @@ def names(app: Application, tab: gr.Tab) -> None:
     def shown(person: str | None, notice: str = "") -> str:
         """The names, for whoever keeps them."""
         try:
-            entries = app.aliases.seen_by(person).all().entries
+            entries = aliases.seen_by(person).all().entries
         except RagAppError as error:
             return view.notice(translated(str(error)))
         return view.render("names.html", entries=entries, notice=notice)
@@ -52,7 +54,7 @@ def names(app: Application, tab: gr.Tab) -> None:
     def opened(request: gr.Request) -> Updates:
         speak_to(request.headers)
         person = request.username
-        return shown(person), gr.Column(visible=not app.aliases.refusal(person))
+        return shown(person), gr.Column(visible=not aliases.refusal(person))
 
     def change(
         request: gr.Request, act: Callable[[CorpusAliases], object], before: Proposals = None
@@ -61,29 +63,28 @@ def names(app: Application, tab: gr.Tab) -> None:
         speak_to(request.headers)
         person = request.username
         try:
-            app.aliases.change(person, act)
+            aliases.change(person, act)
         except RagAppError as error:
             return shown(person, translated(str(error))), gr.skip(), gr.skip(), gr.skip()
-        taken = app.aliases.seen_by(person).all().names
+        taken = aliases.seen_by(person).all().names
         left = tuple(one for one in before or () if one.spelling not in taken)
         return shown(person), left, _proposed(left) if left else "", ""
 
     def add_typed(name: str, spelling: str, before: Proposals, request: gr.Request) -> Updates:
-        return change(request, lambda aliases: aliases.add(name, spelling), before)
+        return change(request, lambda known: known.add(name, spelling), before)
 
     def add_proposed(before: Proposals, event: gr.EventData, request: gr.Request) -> Updates:
         name, _, spelling = str(value_of(event)).partition(ANY)
-        return change(request, lambda aliases: aliases.add(name, spelling), before)
+        return change(request, lambda known: known.add(name, spelling), before)
 
     def remove(event: gr.EventData, request: gr.Request) -> Update:
-        return change(request, lambda aliases: aliases.remove(str(value_of(event))))[0]
+        return change(request, lambda known: known.remove(str(value_of(event))))[0]
 
     async def look(request: gr.Request) -> AsyncIterator[Updates]:
         speak_to(request.headers)
         yield gr.skip(), view.notice(gettext("Reading documents …"))
         try:
-            aliases = app.aliases.seen_by(request.username)
-            likely = tuple(await asyncio.to_thread(aliases.propose))
+            likely = tuple(await asyncio.to_thread(aliases.seen_by(request.username).propose))
             yield likely, _proposed(likely)
         except RagAppError as error:
             yield (), view.failure(error)

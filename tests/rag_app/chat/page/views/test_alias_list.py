@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from indexing.errors import InvalidRequest
-from rag_app.chat.alias_list import AliasList
 from rag_app.chat.language.current import speaking, usual
 from rag_app.chat.language.elsewhere import translated
+from rag_app.chat.page.views.alias_list import AliasList
 from rag_app.corpus.corpus import Corpus
 
 
