@@ -209,6 +209,7 @@ def _shares(corpus: Corpus, asked: list[Json], by_file: dict[str, Any], doing: s
                 total += 1
                 cited += _touched(gold["path"], text, quoted)
                 found += _touched(gold["path"], text, passages)
+    click.echo(f"{doing}: cited {cited}, found {found} of {total}", err=True)  # long before the end
     return Shares(round(cited / total, 4), round(found / total, 4))
 
 

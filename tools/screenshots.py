@@ -124,6 +124,33 @@ def searched(page: Page) -> None:
     page.locator("#results .hits").wait_for()
 
 
+def registered(page: Page) -> None:
+    """What was decided, is to be done and is open in all meetings."""
+    page.get_by_role("tab", name="Register").click()
+    page.locator("#register .matters").first.wait_for()
+
+
+TALK = """Maren Osei: I had Innes Duarte on the phone about the budget of Heron.
+Innes says that the Finch warranty reserve stays as it is.
+Yusuf Hale: So the money for the field trial is what Innes Duarte told us in October?
+Maren Osei: Yes, and Innes wants the figures of the probes by Friday.
+"""
+
+
+def respelled(page: Page) -> None:
+    """Names as transcripts spell them, one of which stays in the corpus."""
+    file = FilePayload(name="heron-7-telephone.txt", mimeType="text/plain", buffer=TALK.encode())
+    page.locator("input[data-picked=files]").set_input_files(file)
+    page.locator("#documents li", has_text="heron-7").wait_for(timeout=LONG)
+    page.get_by_role("tab", name="Names").click()
+    page.get_by_label("Name", exact=True).fill("Aoife")
+    page.get_by_label("Other spelling").fill("Eefa")
+    page.keyboard.press("Enter")
+    page.locator("#names li").wait_for()
+    page.get_by_role("button", name="Look for candidates").click()
+    page.locator("#proposals li").first.wait_for(timeout=LONG)
+
+
 def measured(page: Page) -> None:
     """Needles in the documents."""
     page.get_by_role("tab", name="Evaluate").click()
@@ -154,7 +181,9 @@ VIEWS = (
     View("search", searched),
     View("needles", measured, TALL),
     View("places", placed, TALL, dark=True),
-    View("german", in_german, locale="de-DE"),  # the last, as it adds a document
+    View("register", registered, TALL),
+    View("german", in_german, locale="de-DE"),  # the last two add a document
+    View("names", respelled, TALL),
 )
 
 

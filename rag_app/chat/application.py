@@ -45,6 +45,7 @@ class Application:
         ingest_queue: Uploaded files on their way into the corpus.
         document_list: The documents that the page lists.
         collection_list: The collections that the page lists.
+        people: Everybody who may log in; nobody where that is not needed.
         removal_notices: Whom it concerns that a document is removed.
         changes: Whether anything of what a page shows has changed.
         viewer: Opens documents.
@@ -63,6 +64,7 @@ class Application:
     ingest_queue: IngestQueue
     document_list: DocumentList
     collection_list: CollectionList
+    people: Sequence[str]
     removal_notices: RemovalNotices
     changes: Changes
     viewer: Viewer
@@ -117,6 +119,7 @@ class Application:
             ingest_queue=ingest_queue,
             document_list=DocumentList(corpus, uploads),
             collection_list=CollectionList(corpus),
+            people=tuple(people),
             removal_notices=RemovalNotices(corpus, conversations, people),
             changes=Changes(corpus, ingest_queue, conversations, suggestions, readiness),
             viewer=Viewer(corpus),

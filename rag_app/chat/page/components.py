@@ -47,6 +47,9 @@ ACTS = (
     "open_answering",
     "set_length",
     "set_form",
+    "show_register",
+    "add_alias",
+    "remove_alias",
 )
 ON_LOAD = f"ragApp.acts(element, trigger, {json.dumps(ACTS)})"
 
@@ -124,3 +127,8 @@ def html(value: str | I18nData = "", *, elem_id: str | None = None, acts: bool =
     """A component for rendered HTML; `acts` if its elements trigger events."""
     on_load = ON_LOAD if acts else None
     return gr.HTML(value, elem_id=elem_id, js_on_load=on_load, apply_default_css=False)
+
+
+def saved(event: Any, download: gr.Textbox) -> None:  # noqa: ANN401 - of Gradio
+    """Let the browser save what an event writes into `download`: a file as JSON with its name."""
+    event.then(None, [download], None, js="(file) => ragApp.save(file)", **PRIVATE)

@@ -10,7 +10,9 @@ import gradio as gr
 from rag_app.chat.language.later import N_
 from rag_app.chat.page import html as view
 from rag_app.chat.page.components import html, in_each_language, label
-from rag_app.chat.page.search_view import search
+from rag_app.chat.page.views.names import names
+from rag_app.chat.page.views.register import register
+from rag_app.chat.page.views.search import search
 from rag_app.chat.request_limits import MAX_QUESTION
 
 if TYPE_CHECKING:
@@ -73,6 +75,10 @@ def build(app: Application, blocks: gr.Blocks) -> Layout:
             sources = html(elem_id="panel", acts=True)
         with gr.Tab(label("Search"), id="search"):
             search(app, browser)
+        with gr.Tab(label("Register"), id="register") as tab:
+            register(app, tab, browser, talk.download)
+        with gr.Tab(label("Names"), id="names") as tab:
+            names(app, tab)
         if app.measurements:
             with gr.Tab(label("Evaluate"), id="evaluate"):
                 app.measurements(app, blocks)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import gradio as gr
 
 from rag_app.chat.page import layout
-from rag_app.chat.page.components import PRIVATE
+from rag_app.chat.page.components import PRIVATE, saved
 from rag_app.chat.page.talk_handlers import TalkHandlers
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rag_app.chat.page.layout import Layout
 
 SCRIPTS = (
-    "language", "events", "uploads", "page", "writer", "questions", "document_view", "welcome",
+    "language", "events", "uploads", "lists", "page", "writer", "questions", "document_view",
+    "welcome",
 )  # fmt: skip
 SHEETS = ("style", "narrow", "document_view", "welcome")
 STYLE = "".join(f'<link rel="stylesheet" href="static/{name}.css">' for name in SHEETS)
@@ -90,7 +91,7 @@ def _connect(
     _on(side.conversations.rename_chat, chats.rename, [browser], [side.conversations, side.notice])
     _on(side.conversations.pin_chat, chats.pin, [browser], [side.conversations, side.notice])
     exported = _on(side.conversations.export_ratings, chats.ratings, [browser], talk.download)
-    exported.then(None, [talk.download], None, js="(file) => ragApp.save(file)", **PRIVATE)
+    saved(exported, talk.download)
     rated = [talk.history, side.conversations, talk.hint]
     _on(talk.history.rate_up, chats.rate("up"), [browser], rated)
     _on(talk.history.rate_down, chats.rate("down"), [browser], rated)
@@ -106,8 +107,7 @@ def _connect(
     for act, name in ((talk.answering.set_length, "length"), (talk.answering.set_form, "form")):
         _on(act, answering.keep(name), [browser], [browser], cancels=[refreshed], **EACH)
     for suffix, button in talk.save.items():
-        saved = _on(button.click, handlers.save(suffix), [browser], talk.download)
-        saved.then(None, [talk.download], None, js="(file) => ragApp.save(file)", **PRIVATE)
+        saved(_on(button.click, handlers.save(suffix), [browser], talk.download), talk.download)
     _connect_documents(page, handlers, loaded=loaded, refreshed=refreshed)
     order = {"turns": turns, "shows": shows}
     return {name: [event["id"] for event in events] for name, events in order.items()}

@@ -135,8 +135,9 @@ def _checked(known: dict[str, list[str]]) -> Aliases:
     for name, spellings in known.items():
         for each in spellings:
             other = owners.setdefault(_plain(each), name)
-            if other != name or each in known:
-                whose = f"of {other}" if other != name else "a name itself"
-                raise InvalidRequest(f"{each}: is {whose} already; remove that first")
+            if other != name:
+                raise InvalidRequest(f"{each}: is of {other} already; remove that first")
+            if each in known:
+                raise InvalidRequest(f"{each}: is a name itself; remove that first")
     entries = (Alias(_plain(name), tuple(dict.fromkeys(of))) for name, of in known.items() if of)
     return Aliases(tuple(sorted(entries, key=lambda one: one.name.casefold())))

@@ -39,6 +39,8 @@ const ragApp = (() => {
     inPlace(element, () => {
       if (element.closest("#drop")) ragAppUploads.connect(element, trigger);
       if (element.closest("#changes")) watch(element, trigger);
+      if (element.closest("#register")) ragAppLists.keepUp(element, trigger);
+      if (element.closest("#names, #proposals")) ragAppLists.keepFocus(element);
     });
     let failures = 0;
     new MutationObserver(() => { // a new reason for a failure comes into view; a list that was rendered again is as before
@@ -380,6 +382,7 @@ const ragApp = (() => {
   // ---- saving ----
 
   function save(text) {
+    if (!text) return; // it failed, which is said elsewhere
     const file = JSON.parse(text);
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([file.text], { type: "text/plain" }));

@@ -71,7 +71,7 @@ def test_nothing_is_covered_or_inaccessible_at_any_width(visit: Visit) -> None:
             continue
         for dark in (False, True):
             dress(page, dark=dark)
-            for view in ("Search", "Evaluate", "Ask"):
+            for view in ("Search", "Register", "Names", "Evaluate", "Ask"):
                 page.get_by_role("tab", name=view).click()
                 assert violations(page) == [], (width, dark, view)
         if width == 390:

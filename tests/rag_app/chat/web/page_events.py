@@ -25,12 +25,14 @@ class PageEvents:
         self._client = client
         config = client.get("/config").json()
         self._kinds = {each["id"]: each["type"] for each in config["components"]}
-        names = {each["id"]: each["props"].get("elem_id") for each in config["components"]}
+        self._ids = {each["id"]: each["props"].get("elem_id") for each in config["components"]}
         self._events = {
             event["id"]: event
             for event in config["dependencies"]
             if event["backend_fn"]
-            and not (event["inputs"] and {names[out] for out in event["outputs"]} & MEASUREMENTS)
+            and not (
+                event["inputs"] and {self._ids[out] for out in event["outputs"]} & MEASUREMENTS
+            )
             and not {name for _, name in event["targets"]} & LONG
         }
 
@@ -41,6 +43,16 @@ class PageEvents:
             number: next((name for _, name in event["targets"] if name), "then")
             for number, event in self._events.items()
         }
+
+    @property
+    def views(self) -> list[int]:
+        """The numbers of events that show or change a register or names."""
+        shows = {"register", "names", "proposals"}
+        return [
+            number
+            for number, event in self._events.items()
+            if shows & {self._ids[out] for out in event["outputs"]}
+        ]
 
     def send(self, number: int, browser: Json, value: object, question: str) -> str:
         """All that comes back to an event, sent with what a browser stores and what was clicked."""

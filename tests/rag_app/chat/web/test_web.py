@@ -166,6 +166,8 @@ def values_for(name: str, anns: Theirs) -> object:
         return "ann"
     if name.endswith("_chat"):
         return anns.conversation
+    if name.endswith("_alias"):
+        return "zeppelin|Eefa" if name == "add_alias" else "Eefa"
     known: dict[str, object] = {"choose": [anns.document], "choose_collections": ["ann"]}
     return known.get(name, "0" if name in {"again", "check", "revise"} else anns.document)
 
@@ -199,6 +201,32 @@ def test_no_event_of_the_page_shows_or_changes_what_is_somebody_elses(
     loads = [number for number, name in seen.names.items() if name == "load"]
     replies = [seen.send(number, forged, None, QUESTION) for number in loads]
     assert any(SECRET in reply and "zeppelin" in reply for reply in replies)
+
+
+def test_registers_and_names_are_of_what_somebody_may_read(
+    team_server: Served, people: tuple[httpx.Client, httpx.Client], anns: Theirs
+) -> None:
+    """The same as above without limits, and with a name that ann keeps."""
+    with Corpus(team_server.folder) as corpus:
+        corpus.aliases.add("zeppelin", "Eefa")
+    forged = {"key": login_key("ann"), "person": "ann", "collections": ["ann"]}
+    ann, bob = map(PageEvents, people)
+    assert {"show_register", "select", "add_alias", "remove_alias", "click"} <= {
+        bob.names[number] for number in bob.views
+    }
+    for number in bob.views:
+        reply = bob.send(number, forged, values_for(bob.names[number], anns), "")
+        assert SECRET not in reply and "zeppelin" not in reply, bob.names[number]
+    with Corpus(team_server.folder) as corpus:
+        assert corpus.aliases.all().names == {"Eefa": "zeppelin"}
+    shown = [number for number in ann.views if ann.names[number] == "select"]
+    replies = [ann.send(number, forged, None, "") for number in shown]
+    assert any(SECRET in reply for reply in replies)
+    assert any("Eefa" in reply for reply in replies)
+    removes = [number for number in ann.views if ann.names[number] == "remove_alias"]
+    assert "Eefa" not in ann.send(removes[0], forged, "Eefa", "")
+    with Corpus(team_server.folder) as corpus:
+        assert not corpus.aliases.all()
 
 
 def test_no_file_is_served_and_no_folder_watched(
