@@ -14,6 +14,7 @@ from indexing.documents import Document
 from indexing.errors import InvalidRequest
 from indexing.filter import Scope
 from rag_app.corpus.contents.aliases import in_any_spelling
+from rag_app.corpus.every import EveryRequest
 from rag_app.corpus.models import Models
 from rag_app.corpus.search import Moment, Search
 from rag_app.corpus.stores import Stores
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from generator.answer import Answer, ContextEntry, Event
     from generator.evidence import Sentence
     from generator.generator import Generator as AnswerGenerator
+    from generator.instances.instances import Instances
     from generator.position_check import PositionCheck
     from rag_app.corpus.cluster.answers import Generate
     from rag_app.corpus.cluster.workers import RayWorkers, WorkerPool
@@ -87,6 +89,39 @@ class QuestionAnswering:
         """The probability that the documents answer a request, made here."""
         found = self._find(request, scope, to_quote=True)[0]
         return self._generator.probability(found.route.request, found.retrieval, without=without)
+
+    def every(
+        self,
+        request: EveryRequest,
+        scope: Scope,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Instances:
+        """Every place where documents say what is asked for, read here, all of one moment."""
+        where = in_any_spelling(request.where, self.search.aliases)
+        request = replace(request, where=where)
+
+        def read(moment: Moment) -> Instances:
+            return self._every(request, moment, progress)
+
+        return self.search.at_one_moment(where, scope, read)
+
+    def _every(
+        self,
+        request: EveryRequest,
+        moment: Moment,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Instances:
+        from rag_app.corpus.every import every
+
+        catches = self.search.catches(request, moment)
+        return every(
+            request,
+            catches,
+            moment.parts.document,
+            self._generator.read,
+            aliases=self.search.aliases,
+            progress=progress,
+        )
 
     def check_position(
         self,
@@ -179,6 +214,10 @@ class QuestionAnswering:
 
         def find(route: Route, moment: Moment) -> _Found:
             evidence = Retrieval((), dict[str, Document]().__getitem__)
+            if route.target.kind == "instances":
+                route = route.with_every(
+                    lambda question, where: self._every(EveryRequest(question, where=where), moment)
+                )
             lost: tuple[ContextEntry, ...] = ()
             if route.lines is None or to_quote:
                 evidence, lost = self.search.evidence(route.request, scope, moment)

@@ -24,8 +24,10 @@ from rag_app.corpus.search import Search
 from rag_app.corpus.shards.parts import CorpusView
 from rag_app.request_fields import (
     AskOptions,
+    EveryOptions,
     SearchOptions,
     ask_request,
+    every_request,
     search_request,
     spelled_out,
 )
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from generator.answer import Answer, Event
     from generator.evidence import Sentence
     from generator.extractive.conformal import AbstentionRecord
+    from generator.instances.instances import Instances
     from generator.overview.commitments import CommitmentKind
     from generator.overview.overview import Overview
     from generator.position_check import PositionCheck
@@ -316,6 +319,30 @@ class CorpusReader:
         with self._stores.reading() as store:
             seen = store.limited(limits.where, self._scope)
             return register_of(seen, limits, progress=progress)
+
+    @spelled_out(EveryOptions)
+    def every(
+        self,
+        question: str,
+        progress: Callable[[int, int], None] | None = None,
+        **options: Unpack[EveryOptions],
+    ) -> Instances:
+        """Every place where documents say what is asked for, a page at once.
+
+        With an estimate of how many there are, those that were missed included.
+
+        Args:
+            question: A question, or such as "every time the budget was discussed".
+            progress: Called with passages read, and how many there are.
+            options: The fields of such a request (`rag_app.request_fields`): `start` and `page`,
+                and limits such as `speaker`, or a `Filter` as `where`.
+
+        Raises:
+            InvalidRequest: The question is empty, or a number is out of range.
+            CorpusNotFound: There is no corpus in the folder.
+            MissingDependency: The packaged encoder, which the reader is made of, is not installed.
+        """
+        return self._answering.every(every_request(question, options), self._scope, progress)
 
     def similar(
         self, name: str, *, k: int = 5, where: Filter | None = None

@@ -17,11 +17,14 @@ from indexing.store.view import StoreView
 from indexing.text.aliases import Aliases
 from rag_app.corpus.contents.aliases import in_any_spelling, read_aliases
 from rag_app.corpus.contents.document_names import document_named
+from rag_app.corpus.every import DEEPEST, DOCUMENTS, EveryRequest
 from rag_app.corpus.indexes import Indexes
 from rag_app.corpus.models import Models
 from rag_app.corpus.shards.manifest import MissingShards
 from rag_app.corpus.shards.parts import CorpusParts, SearchRequest, ranking_named
 from rag_app.corpus.stores import Stores
+from rag_app.requests.instances import asked_in
+from retriever.fusion import CATCHES
 
 if TYPE_CHECKING:
     from generator.answer import ContextEntry
@@ -125,6 +128,17 @@ class Search:
 
         retrieval = Retrieval(hits, documents.__getitem__, picture=picture)
         return retrieval, _ledger_of_lost(moment, where, scope)
+
+    def catches(self, request: EveryRequest, moment: Moment) -> dict[str, list[Hit]]:
+        """The passages that words find, and those that vectors find, by the names of `CATCHES`."""
+        aliases = self.aliases
+        query = aliases.expanded(aliases.named(asked_in(request.question)))
+        return {
+            name: self._hits(
+                moment.parts, SearchRequest(query, DOCUMENTS, DEEPEST, request.where, name)
+            )
+            for name in CATCHES
+        }
 
     @contextmanager
     def retriever(self, ranking: str, scope: Scope) -> Iterator[Retriever]:

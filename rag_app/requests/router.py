@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from generator.answer import AnswerReady, Event
+from generator.instances.instances import Instances
 from generator.prompt.follow_up import Turn
 from generator.request import AskRequest
+from indexing.filter import Filter
 from indexing.store.view import StoreView
 from indexing.text.days.in_words import day_pattern
 from indexing.text.language import ENGLISH
@@ -17,6 +19,7 @@ from indexing.text.vocabulary import words
 from rag_app.requests import (
     decisions,
     documents,
+    instances,
     introduction,
     mentions,
     section,
@@ -44,11 +47,11 @@ class RequestKind:
 
     Attributes:
         match: What a question of this kind asks for; None of any other.
-        lines: The lines of the answer.
+        lines: The lines of the answer; None where they are of all that a search finds.
     """
 
     match: Callable[[Words], Target | None]
-    lines: Callable[[Target, StoreView], Iterator[Line]]
+    lines: Callable[[Target, StoreView], Iterator[Line]] | None = None
 
 
 KINDS: dict[str, RequestKind] = {
@@ -59,6 +62,7 @@ KINDS: dict[str, RequestKind] = {
     "decisions": RequestKind(decisions.match, decisions.lines),
     "summary": RequestKind(summary.match, summary.lines),
     "introduction": RequestKind(introduction.match, introduction.lines),
+    "instances": RequestKind(instances.match),
 }
 """By `Answer.kind`, in the order in which they are tried."""
 
@@ -137,6 +141,15 @@ class Route:
             kind = "; ".join([kind or "a question", *map(str, self.corrections)])
         return kind
 
+    def with_every(self, every: Callable[[str, Filter], Instances]) -> Route:
+        """The same, with the lines of every place that is found; a plain question where none is."""
+        question = self.request.subject or self.request.question
+        where = replace(self.request.where, documents=self.target.documents or self.request.where.documents)
+        lines = tuple(instances.lines(every(question, where), self.target.wording))
+        if lines:
+            return replace(self, lines=lines)
+        return replace(self, target=Target("question", ""))
+
     def corrected(self, corrections: tuple[Correction, ...]) -> Route:
         """The same of a question with misspelled words."""
         everywhere = self.everywhere and replace(self.everywhere, corrections=corrections)
@@ -192,7 +205,7 @@ class Router:
         request = replace(request, subject=text) if corrections else request
         base = route(request, catalogue).corrected(corrections)
         kind = KINDS.get(base.target.kind)
-        if kind is None:
+        if kind is None or kind.lines is None:
             return base
         target = replace(base.target, phrases=aliases.variants(base.target.phrase))
         lines = tuple(kind.lines(target, store))

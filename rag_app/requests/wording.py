@@ -87,6 +87,13 @@ _GERMAN = Wording(
         "{name}, in {documents}": "{name}, in {documents}",
         "{title}, in sentences that say so in so many words:": "{title}, in Sätzen, die es "
         "ausdrücklich sagen:",
+        "The number, as it is said:": "Die Zahl, wie sie gesagt wird:",
+        "About {number} places ({low} to {high}), {found} found:": "Etwa {number} Stellen ({low} "
+        "bis {high}), {found} gefunden:",
+        "Counted, as no document says the number: about {number} ({low} to {high}), {found} "
+        "found:": "Gezählt, da kein Dokument die Zahl sagt: etwa {number} ({low} bis {high}), "
+        "{found} gefunden:",
+        "rag-app every shows all": "alle zeigt rag-app every",
         "Hello.": "Guten Tag.",
         "You are welcome.": "Gern geschehen.",
         "This is rag-app, a program that answers questions about documents.": "Dies ist rag-app, "
