@@ -1,4 +1,4 @@
-"""Every field of a question, of a search and of a list of every place, once: its name, kind, bounds, default and help.
+"""Every field of a question, a search and a list of every place, once: name, kind, bounds, help.
 
 The options of commands, the parameters of the MCP tools, the fields of the API, of a file of
 questions and of LangChain's retriever are made of this table; the keyword arguments of

@@ -1,1 +1,1 @@
-"""A question and passages of two searches -> every passage that answers, and how many are missed."""
+"""A question and the passages of two searches -> every place that answers, and how many more."""

@@ -32,6 +32,7 @@ class Instances:
         counts: Whether a number was asked for.
         stated: The best place that says one; None where none does, so that `found` is a count that
             no document has.
+        read: All that was read, shown or not.
         days: The day or month of each document, by id; "" for one without a date.
     """
 
@@ -42,6 +43,7 @@ class Instances:
     estimate: Estimate
     counts: bool = False
     stated: Place | None = None
+    read: tuple[Place, ...] = ()
     days: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -52,10 +54,14 @@ class Instances:
     @property
     def in_words(self) -> str:
         """Such as "about 13 places (9 to 20), 11 found, 1 to 10 shown"."""
-        number, low, high = map(round, (self.estimate.number, self.estimate.low, self.estimate.high))
+        number, low, high = map(
+            round, (self.estimate.number, self.estimate.low, self.estimate.high)
+        )
         shown, first = len(self.places), self.start + 1
         text = f"about {number:,} places ({low:,} to {high:,}), {self.found:,} found"
-        return text + (f", {first:,} to {self.start + shown:,} shown" if 0 < shown < self.found else "")
+        return text + (
+            f", {first:,} to {self.start + shown:,} shown" if 0 < shown < self.found else ""
+        )
 
     @property
     def hits(self) -> list[Hit]:
@@ -102,7 +108,7 @@ def instances(question: str, every: Sequence[Place], *, start: int, page: int) -
     numbers = [one for one in found if counts and _has_number(question, one)]
     stated = max(numbers, key=lambda one: one.probability, default=None)
     shown = tuple(found[start : start + page])
-    return Instances(question, shown, start, len(found), about, counts, stated, days)
+    return Instances(question, shown, start, len(found), about, counts, stated, tuple(every), days)
 
 
 def _has_number(question: str, place: Place) -> bool:

@@ -12,18 +12,19 @@ from itertools import groupby
 
 from generator.evidence import Lookup, Span
 from generator.instances.instances import Instances, instances
-from generator.instances.places import Place, Read, places
+from generator.instances.places import Passage, Place
 from indexing.documents import Document, Hit
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
-from indexing.text.aliases import NO_ALIASES, Aliases
 from rag_app.requests.instances import asked_in
 
 DEPTH, DEEPEST = 40, 320
 """Passages that each search catches, at first and at most."""
 DOCUMENTS = 100
 """Documents that each search looks in."""
-_GOES_ON = 0.1  # mean probability of the passages caught last, from which it goes on
+_GOES_ON = 0.25  # mean probability of the passages read last, from which it goes on
+
+Judge = Callable[[str, Sequence[Passage]], list[Place | None]]
 
 PAGE = 20
 """Places of a page, unless a request says otherwise."""
@@ -59,9 +60,8 @@ def every(
     request: EveryRequest,
     catches: Mapping[str, Sequence[Hit]],
     lookup: Lookup,
-    read: Read,
+    judge: Judge,
     *,
-    aliases: Aliases = NO_ALIASES,
     progress: Callable[[int, int], None] | None = None,
 ) -> Instances:
     """The places of a page, from the passages of two searches.
@@ -70,8 +70,7 @@ def every(
         request: What is asked for.
         catches: What each of `CATCHES` found, `DEEPEST` passages of a document at most.
         lookup: Gives a document by its id.
-        read: Reads sentences for a question.
-        aliases: Spellings that are read as names.
+        judge: Reads passages of a document for a question, as `places` does.
         progress: Called with passages read, and how many there are to read so far.
     """
     asked = asked_in(request.question)
@@ -84,7 +83,7 @@ def every(
         for id_, group in groupby(new, key=lambda at: at[0]):
             document, of_document = lookup(id_), list(group)
             passages = [(*_spans(document, at, request.where.speaker),) for at in of_document]
-            found = places(asked, passages, read, aliases=aliases)
+            found = judge(asked, passages)
             read_so_far |= zip(of_document, found, strict=True)
             if progress:
                 progress(len(read_so_far), max(len(read_so_far), len(new)))

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from generator.request import AskRequest, Retrieval
@@ -97,8 +97,9 @@ class QuestionAnswering:
         progress: Callable[[int, int], None] | None = None,
     ) -> Instances:
         """Every place where documents say what is asked for, read here, all of one moment."""
-        where = in_any_spelling(request.where, self.search.aliases)
-        request = replace(request, where=where)
+        aliases = self.search.aliases
+        where = in_any_spelling(request.where, aliases)
+        request = replace(request, question=aliases.named(request.question), where=where)
 
         def read(moment: Moment) -> Instances:
             return self._every(request, moment, progress)
@@ -111,17 +112,12 @@ class QuestionAnswering:
         moment: Moment,
         progress: Callable[[int, int], None] | None = None,
     ) -> Instances:
+        from generator.instances.places import places
         from rag_app.corpus.every import every
 
+        judge = partial(places, read=self._generator.read, aliases=self.search.aliases)
         catches = self.search.catches(request, moment)
-        return every(
-            request,
-            catches,
-            moment.parts.document,
-            self._generator.read,
-            aliases=self.search.aliases,
-            progress=progress,
-        )
+        return every(request, catches, moment.parts.document, judge, progress=progress)
 
     def check_position(
         self,
@@ -215,9 +211,8 @@ class QuestionAnswering:
         def find(route: Route, moment: Moment) -> _Found:
             evidence = Retrieval((), dict[str, Document]().__getitem__)
             if route.target.kind == "instances":
-                route = route.with_every(
-                    lambda question, where: self._every(EveryRequest(question, where=where), moment)
-                )
+                asked = EveryRequest(route.request.asked, where=route.request.where)
+                route = route.with_every(self._every(asked, moment))
             lost: tuple[ContextEntry, ...] = ()
             if route.lines is None or to_quote:
                 evidence, lost = self.search.evidence(route.request, scope, moment)

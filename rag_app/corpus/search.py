@@ -131,8 +131,7 @@ class Search:
 
     def catches(self, request: EveryRequest, moment: Moment) -> dict[str, list[Hit]]:
         """The passages that words find, and those that vectors find, by the names of `CATCHES`."""
-        aliases = self.aliases
-        query = aliases.expanded(aliases.named(asked_in(request.question)))
+        query = self.aliases.expanded(asked_in(request.question))
         return {
             name: self._hits(
                 moment.parts, SearchRequest(query, DOCUMENTS, DEEPEST, request.where, name)

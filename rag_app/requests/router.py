@@ -11,7 +11,6 @@ from generator.answer import AnswerReady, Event
 from generator.instances.instances import Instances
 from generator.prompt.follow_up import Turn
 from generator.request import AskRequest
-from indexing.filter import Filter
 from indexing.store.view import StoreView
 from indexing.text.days.in_words import day_pattern
 from indexing.text.language import ENGLISH
@@ -141,12 +140,9 @@ class Route:
             kind = "; ".join([kind or "a question", *map(str, self.corrections)])
         return kind
 
-    def with_every(self, every: Callable[[str, Filter], Instances]) -> Route:
-        """The same, with the lines of every place that is found; a plain question where none is."""
-        question = self.request.subject or self.request.question
-        where = replace(self.request.where, documents=self.target.documents or self.request.where.documents)
-        lines = tuple(instances.lines(every(question, where), self.target.wording))
-        if lines:
+    def with_every(self, found: Instances) -> Route:
+        """The same, with the lines of every place that was found; a question where none was."""
+        if lines := tuple(instances.lines(found, self.target.wording)):
             return replace(self, lines=lines)
         return replace(self, target=Target("question", ""))
 
@@ -257,6 +253,13 @@ def _routed(request: AskRequest, text: str, named: str, catalogue: Catalogue) ->
         catalogue: The documents by name.
     """
     target = _target(named, request, catalogue)
+    if target is not None and target.kind == "instances":
+        within = _as_question(request, text, catalogue)
+        return replace(
+            within,
+            request=replace(within.request, subject=within.request.subject or text),
+            target=target,
+        )
     if target is not None:
         return Route(replace(request, subject=text), target)
     return _as_question(request, text, catalogue)

@@ -68,6 +68,7 @@ MESSAGES = (
     N_("%(number)s documents %(limits)s"),
     N_("%(kind)s; no document %(limits)s answers it, so all were searched"),
     N_("a request for the list of %(kind)s"),
+    N_("a request for every place that says so"),
     N_("documents"),
     N_("transcripts"),
     N_("a request for an overview of %(titles)s"),
