@@ -13,7 +13,7 @@ from generator.instances.estimate import Estimate, estimate
 from generator.instances.places import Place
 from indexing.documents import Hit, PassageHit
 
-LEAST = 0.5
+LEAST = 0.3
 """The probability from which a place is shown."""
 _HOW_OFTEN = re.compile(r"\bhow (?:often|many times)\b|\bwie (?:oft|häufig)\b", re.IGNORECASE)
 _TIMES = re.compile(r"\b(?:once|twice|times|(?:ein|zwei|drei|vier)?mal)\b", re.IGNORECASE)
