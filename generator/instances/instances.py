@@ -8,14 +8,18 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from generator.extractive.latest import document_days
+from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.question.answer_type import classify_question, has_answer_type
 from generator.instances.estimate import Estimate, estimate
 from generator.instances.places import Place
 from indexing.documents import Hit, PassageHit
+from indexing.text.language import language_of
+from indexing.text.terms import content_stems, stem
 
 LEAST = 0.3
 """The probability from which a place is shown."""
 _HOW_OFTEN = re.compile(r"\bhow (?:often|many times)\b|\bwie (?:oft|häufig)\b", re.IGNORECASE)
+_HOW_MANY = re.compile(r"\b(?:how many|wie ?viele) (\w+)", re.IGNORECASE)
 _TIMES = re.compile(r"\b(?:once|twice|times|(?:ein|zwei|drei|vier)?mal)\b", re.IGNORECASE)
 
 
@@ -30,8 +34,8 @@ class Instances:
         found: How many there are on all pages.
         estimate: How many there probably are, those that were missed included.
         counts: Whether a number was asked for.
-        stated: The best place that says one; None where none does, so that `found` is a count that
-            no document has.
+        stated: The best place that says one; None where none was found, so that `found` is a count
+            that perhaps no document says.
         read: All that was read, shown or not.
         days: The day or month of each document, by id; "" for one without a date.
     """
@@ -48,7 +52,7 @@ class Instances:
 
     @property
     def counted(self) -> bool:
-        """Whether a number was asked for that no document says, so that `found` is all there is."""
+        """Whether a number was asked for, and no place that says it was found."""
         return self.counts and self.stated is None
 
     @property
@@ -112,10 +116,17 @@ def instances(question: str, every: Sequence[Place], *, start: int, page: int) -
 
 
 def _has_number(question: str, place: Place) -> bool:
-    """Whether the words that answer are a number; of times, where it was asked how often."""
+    """Whether the words that answer are the number: of times, of what is counted, or a value."""
     if _HOW_OFTEN.search(question):
         return _TIMES.search(place.words) is not None
-    return has_answer_type("quantity", place.words)
+    slot = asked_slot(question)
+    if not (
+        fills(slot, question, place.words) if slot else has_answer_type("quantity", place.words)
+    ):
+        return False
+    counted, language = _HOW_MANY.search(question), language_of(place.document.text)
+    stems = content_stems(place.statement.text, language)
+    return counted is None or stem(counted[1].lower(), language) in stems
 
 
 def _id(place: Place) -> str:

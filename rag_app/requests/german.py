@@ -175,7 +175,7 @@ _FORMS: dict[str, tuple[str, ...]] = {
         rf"(?: (?:als|wo|da|an (?:denen|der)|in (?:denen|der)|zu[mr]?|über))? {_PHRASE}",
     ),
     "how often did we {phrase}": (
-        rf"wie (?:oft|häufig) (?:haben|hat|sind|ist) (?:wir|sie|man|jemand|das team|der vorstand)"
+        rf"wie (?:oft|häufig) (?:haben wir|hat (?:das team|der vorstand))"
         rf" {_PHRASE}",
     ),
     "which {noun} mention {phrase}": (

@@ -21,8 +21,8 @@ _PATTERN = pattern(
     rf" (?:(?:was|were|is|are|has been|have been) {_SPOKEN}|(?:came|comes|come) up)",
     rf"{_SHOW}?{_EVERY} {_PLACES}{_WHERE} (?P<phrase{{}}>.+)",
     rf"{_SHOW}?everything (?:that )?(?:(?:was|is|has been) )?said (?:about|on) (?P<about{{}}>.+)",
-    r"how (?:often|many times) (?P<happened{}>(?:did|have|has|do) (?:we|they|the (?:team|group"
-    r"|board|committee|council)|any(?:one|body)|some(?:one|body)|people) .+)",
+    r"how (?:often|many times) (?P<happened{}>(?:did|have|has) (?:we|the (?:team|group|board"
+    r"|committee|council)) .+)",
 )
 
 
@@ -50,7 +50,8 @@ def lines(found: Instances, wording: Wording) -> Iterator[Line]:
         yield Line(wording.say("The number, as it is said:"), found.stated.statement)
     about = found.estimate
     counted = (
-        "Counted, as no document says the number: about {number} ({low} to {high}), {found} found:"
+        "Counted, as no place was found that says it: about {number} ({low} to {high}), {found} "
+        "found:"
     )
     usual = "About {number} places ({low} to {high}), {found} found:"
     yield Line(

@@ -90,9 +90,9 @@ _GERMAN = Wording(
         "The number, as it is said:": "Die Zahl, wie sie gesagt wird:",
         "About {number} places ({low} to {high}), {found} found:": "Etwa {number} Stellen ({low} "
         "bis {high}), {found} gefunden:",
-        "Counted, as no document says the number: about {number} ({low} to {high}), {found} "
-        "found:": "Gezählt, da kein Dokument die Zahl sagt: etwa {number} ({low} bis {high}), "
-        "{found} gefunden:",
+        "Counted, as no place was found that says it: about {number} ({low} to {high}), {found} "
+        "found:": "Gezählt, da keine Stelle gefunden wurde, die es sagt: etwa {number} ({low} bis "
+        "{high}), {found} gefunden:",
         "rag-app every shows all": "alle zeigt rag-app every",
         "Hello.": "Guten Tag.",
         "You are welcome.": "Gern geschehen.",

@@ -102,7 +102,7 @@ def _instances(corpus: CorpusReader, found: Instances, where: Filter) -> str:
         first=found.start + bool(found.places),
         last=found.start + len(found.places),
     )
-    said = gettext("Counted, as no document says the number.") if found.counted else ""
+    said = gettext("Counted, as no place was found that says it.") if found.counted else ""
     said = view.notice(said) if said else ""
     if found.stated is not None:
         said = view.notice(gettext("The number, as it is said:"))

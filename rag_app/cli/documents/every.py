@@ -48,7 +48,7 @@ def _show(found: Instances) -> None:
         printing.hits(found.as_hits([found.stated]), explain=False)
         say("")
     elif found.counted and found.found:
-        say("Counted, as no document says the number:")
+        say("Counted, as no place was found that says it:")
     say(found.in_words)
     if found.places:
         printing.hits(found.hits, explain=False)

@@ -38,6 +38,7 @@ def test_of_a_document_that_is_named() -> None:
         "Which suppliers were named?",
         "How many units failed?",
         "How often does the committee meet?",
+        "How often do they vacuum?",
         "How many times was the machine restarted?",
         "What happens every time the alarm rings?",
         "At all times, who has the key?",

@@ -68,7 +68,7 @@ class EveryResult(BaseModel):
     found: int = Field(description="How many were found, on all pages.")
     start: int
     counted: bool = Field(
-        description="Whether a number was asked for that no document says; `found` is a count."
+        description="Whether `found` is a count, as no place was found that says the number."
     )
     stated: DocumentHit | None = Field(None, description="The statement of the number.")
     documents: list[DocumentHit] = Field(

@@ -35,4 +35,4 @@ def test_a_page_of_places_as_json_and_for_people(samples_corpus: Corpus) -> None
 
 def test_a_number_that_no_document_says_is_called_counted(samples_corpus: Corpus) -> None:
     shown = run(samples_corpus, "How often did we mention rain?", "--path", "*heron-5*")
-    assert "Counted, as no document says the number:" in shown or "as it is said" in shown
+    assert "Counted, as no place was found that says it:" in shown or "as it is said" in shown
