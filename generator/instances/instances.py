@@ -56,18 +56,6 @@ class Instances:
         return self.counts and self.stated is None
 
     @property
-    def in_words(self) -> str:
-        """Such as "about 13 places (9 to 20), 11 found, 1 to 10 shown"."""
-        number, low, high = map(
-            round, (self.estimate.number, self.estimate.low, self.estimate.high)
-        )
-        shown, first = len(self.places), self.start + 1
-        text = f"about {number:,} places ({low:,} to {high:,}), {self.found:,} found"
-        return text + (
-            f", {first:,} to {self.start + shown:,} shown" if 0 < shown < self.found else ""
-        )
-
-    @property
     def hits(self) -> list[Hit]:
         """The places of the page as a search gives them: statements for passages."""
         return self.as_hits(self.places)

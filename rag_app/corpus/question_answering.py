@@ -101,10 +101,10 @@ class QuestionAnswering:
         where = in_any_spelling(request.where, aliases)
         request = replace(request, question=aliases.named(request.question), where=where)
 
-        def read(moment: Moment) -> Instances:
+        def listed(moment: Moment) -> Instances:
             return self._every(request, moment, progress)
 
-        return self.search.at_one_moment(where, scope, read)
+        return self.search.at_one_moment(where, scope, listed)
 
     def _every(
         self,

@@ -42,33 +42,36 @@ def asked_in(question: str) -> str:
     return f"{groups.get('phrase') or groups.get('happened') or bare}?"
 
 
+STATED = "The number, as it is said"
+ABOUT = "About {number} places ({low} to {high}), {found} found, {first} to {last} shown"
+COUNTED = (
+    "Counted, as no place was found that says it: about {number} places ({low} to {high}), {found} "
+    "found, {first} to {last} shown"
+)
+
+
+def told(found: Instances) -> tuple[str, dict[str, int]]:
+    """How many there are, `ABOUT` or `COUNTED`, and what stands in its braces."""
+    about = found.estimate
+    numbers = (*map(round, (about.number, about.low, about.high)), found.found)
+    shown = found.start + bool(found.places), found.start + len(found.places)
+    names = ("number", "low", "high", "found", "first", "last")
+    values = dict(zip(names, (*numbers, *shown), strict=True))
+    return (COUNTED if found.counted else ABOUT), values
+
+
 def lines(found: Instances, wording: Wording) -> Iterator[Line]:
     """How many there are, then each of a page; none where none was found."""
     if not found.found:
         return
     if found.stated is not None:
-        yield Line(wording.say("The number, as it is said:"), found.stated.statement)
-    about = found.estimate
-    counted = (
-        "Counted, as no place was found that says it: about {number} ({low} to {high}), {found} "
-        "found:"
-    )
-    usual = "About {number} places ({low} to {high}), {found} found:"
-    yield Line(
-        wording.say(
-            counted if found.counted else usual,
-            number=wording.number(round(about.number)),
-            low=wording.number(round(about.low)),
-            high=wording.number(round(about.high)),
-            found=wording.number(found.found),
-        )
-    )
+        yield Line(f"{wording.say(STATED)}:", found.stated.statement)
+    message, values = told(found)
+    yield Line(f"{wording.say(message, **values)}:")
     for one in found.places:
         yield Line(_heading(one, found, wording), one.statement)
-    beyond = found.found - len(found.places)
-    if beyond:
-        remedy = wording.say("rag-app every shows all")
-        yield Line(wording.say("and {number} more ({remedy})", number=beyond, remedy=remedy))
+    if values["last"] < found.found:
+        yield Line(wording.say("rag-app every shows all"))
 
 
 def _heading(place: Place, found: Instances, wording: Wording) -> str:

@@ -8,12 +8,13 @@ import gradio as gr
 
 from indexing.errors import RagAppError
 from indexing.filter import Filter, Scope
-from rag_app.chat.language.current import gettext, speak_to
+from rag_app.chat.language.current import speak_to
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.language.later import N_
 from rag_app.chat.page import html as view
 from rag_app.chat.page.components import PRIVATE, Whole, html, label, number, whole_number
 from rag_app.chat.request_limits import MAX_QUESTION
+from rag_app.requests.instances import STATED, told
 
 if TYPE_CHECKING:
     from generator.instances.instances import Instances
@@ -91,20 +92,9 @@ def search(app: Application, browser: gr.BrowserState) -> None:
 
 def _instances(corpus: CorpusReader, found: Instances, where: Filter) -> str:
     """How many places there probably are, then those of a page."""
-    about = found.estimate
-    text = gettext(
-        "About %(number)s places (%(low)s to %(high)s), %(found)s found, %(first)s to %(last)s "
-        "shown.",
-        number=round(about.number),
-        low=round(about.low),
-        high=round(about.high),
-        found=found.found,
-        first=found.start + bool(found.places),
-        last=found.start + len(found.places),
-    )
-    said = gettext("Counted, as no place was found that says it.") if found.counted else ""
-    said = view.notice(said) if said else ""
+    message, values = told(found)
+    text = view.notice(translated(message.format(**values)))
     if found.stated is not None:
-        said = view.notice(gettext("The number, as it is said:"))
-        said += view.hits(corpus, found.as_hits([found.stated]), where)
-    return said + view.notice(text) + view.hits(corpus, found.hits, where)
+        stated = view.hits(corpus, found.as_hits([found.stated]), where)
+        text = view.notice(translated(STATED)) + stated + text
+    return text + view.hits(corpus, found.hits, where)

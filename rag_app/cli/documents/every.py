@@ -42,13 +42,13 @@ def every(
 
 def _show(found: Instances) -> None:
     from rag_app.cli import printing
+    from rag_app.requests.instances import STATED, told
 
     if found.stated is not None:
-        say("The number, as it is said:")
+        say(f"{STATED}:")
         printing.hits(found.as_hits([found.stated]), explain=False)
         say("")
-    elif found.counted and found.found:
-        say("Counted, as no place was found that says it:")
-    say(found.in_words)
+    message, values = told(found)
+    say(message.format(**values))
     if found.places:
         printing.hits(found.hits, explain=False)

@@ -29,7 +29,7 @@ def test_a_page_of_places_as_json_and_for_people(samples_corpus: Corpus) -> None
         text = samples_corpus.document(hit["document"]).text
         assert all(text[one["start"] : one["end"]] == one["text"] for one in hit["passages"])
     shown = run(samples_corpus, *words)
-    assert shown.startswith(f"about {round(values['about'])} places (")
+    assert shown.startswith(f"About {round(values['about'])} places (")
     assert "1 to 3 shown" in shown.splitlines()[0]
 
 
