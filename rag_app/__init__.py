@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ShortAnswer,
         TextDelta,
     )
+    from generator.instances.instances import Instances
     from generator.overview.overview import Action, Overview, Quote, Topic
     from generator.overview.speakers import SpeakerShare
     from generator.parts import Parts
@@ -78,6 +79,7 @@ __all__ = [
     "Hit",
     "ImportReport",
     "IndexReport",
+    "Instances",
     "Matter",
     "Occasion",
     "OcrSettings",
@@ -126,6 +128,7 @@ _HOMES = {
     "GeneratorSettings": "generator.settings",
     "Hit": "indexing.documents",
     "IndexReport": "indexing.index_report",
+    "Instances": "generator.instances.instances",
     "Matter": "generator.register.entry",
     "Occasion": "indexing.documents",
     "OcrSettings": "indexing.ocr.reading",
