@@ -246,6 +246,7 @@ def fitted(cases: Sequence[Case]) -> tuple[dict[str, float], float]:
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True))
 @click.option("--meetings", "count", type=click.IntRange(1), default=12, show_default=True)
+@click.option("--skip", type=click.IntRange(0), default=0, help="Meetings left out before them.")
 @click.option("--questions", type=click.IntRange(1), default=3, help="Of each.", show_default=True)
 @click.option("--matters", type=click.IntRange(1, 24), default=24, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
@@ -254,12 +255,19 @@ def fitted(cases: Sequence[Case]) -> tuple[dict[str, float], float]:
 )
 @with_json
 def command(
-    file: Path, count: int, questions: int, matters: int, seed: int, fit: bool, as_json: bool
+    file: Path,
+    count: int,
+    skip: int,
+    questions: int,
+    matters: int,
+    seed: int,
+    fit: bool,
+    as_json: bool,
 ) -> None:
     """The estimate's interval against QMSum's marked utterances (FILE) and needles."""
     every = meetings(file)
     random.Random(0).shuffle(every)
-    own = (every[:FITTED_ON] if fit else every[FITTED_ON:])[:count]
+    own = (every[:FITTED_ON] if fit else every[FITTED_ON:])[skip : skip + count]
     draw = random.Random(seed)
     with track([*range(count * questions + matters)], doing="Asking") as bar:
         counted = (

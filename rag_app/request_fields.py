@@ -16,10 +16,10 @@ from generator.answer import EvidenceUnit, Mode, ReadAs
 from generator.answer_form import Form, Length
 
 if TYPE_CHECKING:
+    from generator.instances.every import EveryRequest
     from generator.prompt.follow_up import Turn
     from generator.request import AskRequest
     from indexing.filter import Filter
-    from rag_app.corpus.every import EveryRequest
     from rag_app.corpus.shards.parts import SearchRequest
 
 Act = Literal["ask", "search", "every"]
@@ -284,7 +284,7 @@ def every_request(question: str, fields: Mapping[str, Any]) -> EveryRequest:
     Raises:
         InvalidRequest: A value is out of bounds, or the question is empty.
     """
-    from rag_app.corpus.every import EveryRequest
+    from generator.instances.every import EveryRequest
 
     values, where = _without_limits(fields)
     return EveryRequest(question, where=where, **values)

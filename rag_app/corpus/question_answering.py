@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from generator.instances.every import EveryRequest
 from generator.request import AskRequest, Retrieval
 from indexing.documents import Document
 from indexing.errors import InvalidRequest
 from indexing.filter import Scope
 from rag_app.corpus.contents.aliases import in_any_spelling
-from rag_app.corpus.every import EveryRequest
 from rag_app.corpus.models import Models
 from rag_app.corpus.search import Moment, Search
 from rag_app.corpus.stores import Stores
+from rag_app.requests.mentions import asked_in
 
 if TYPE_CHECKING:
     from generator.answer import Answer, ContextEntry, Event
@@ -112,10 +113,11 @@ class QuestionAnswering:
         moment: Moment,
         progress: Callable[[int, int], None] | None = None,
     ) -> Instances:
+        from generator.instances.every import every
         from generator.instances.places import places
-        from rag_app.corpus.every import every
 
-        judge = partial(places, read=self._generator.read, aliases=self.search.aliases)
+        asked, aliases = asked_in(request.question), self.search.aliases
+        judge = partial(places, asked, read=self._generator.read, aliases=aliases)
         catches = self.search.catches(request, moment)
         return every(request, catches, moment.parts.document, judge, progress=progress)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from generator.instances.every import DEEPEST, DOCUMENTS, EveryRequest
 from generator.request import AskRequest, Retrieval
 from indexing.documents import Hit
 from indexing.errors import ShardLost
@@ -17,13 +18,12 @@ from indexing.store.view import StoreView
 from indexing.text.aliases import Aliases
 from rag_app.corpus.contents.aliases import in_any_spelling, read_aliases
 from rag_app.corpus.contents.document_names import document_named
-from rag_app.corpus.every import DEEPEST, DOCUMENTS, EveryRequest
 from rag_app.corpus.indexes import Indexes
 from rag_app.corpus.models import Models
 from rag_app.corpus.shards.manifest import MissingShards
 from rag_app.corpus.shards.parts import CorpusParts, SearchRequest, ranking_named
 from rag_app.corpus.stores import Stores
-from rag_app.requests.instances import asked_in
+from rag_app.requests.mentions import asked_in
 from retriever.fusion import CATCHES
 
 if TYPE_CHECKING:

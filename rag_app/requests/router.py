@@ -18,7 +18,6 @@ from indexing.text.vocabulary import words
 from rag_app.requests import (
     decisions,
     documents,
-    instances,
     introduction,
     mentions,
     section,
@@ -61,7 +60,7 @@ KINDS: dict[str, RequestKind] = {
     "decisions": RequestKind(decisions.match, decisions.lines),
     "summary": RequestKind(summary.match, summary.lines),
     "introduction": RequestKind(introduction.match, introduction.lines),
-    "instances": RequestKind(instances.match),
+    "instances": RequestKind(mentions.match_every),
 }
 """By `Answer.kind`, in the order in which they are tried."""
 
@@ -142,7 +141,7 @@ class Route:
 
     def with_every(self, found: Instances) -> Route:
         """The same, with the lines of every place that was found; a question where none was."""
-        if lines := tuple(instances.lines(found, self.target.wording)):
+        if lines := tuple(mentions.lines_of_every(found, self.target.wording)):
             return replace(self, lines=lines)
         return replace(self, target=Target("question", ""))
 

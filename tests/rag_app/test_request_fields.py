@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from generator.answer import Answer, EvidenceUnit, Mode, ReadAs
 from generator.answer_form import Form, Length
+from generator.instances.every import EveryRequest
 from generator.prompt.follow_up import Turn
 from generator.request import EVIDENCE_DOCUMENTS, AskRequest
 from indexing.documents import Hit
@@ -33,7 +34,6 @@ from rag_app.cli.batch import batch
 from rag_app.cli.documents.every import every
 from rag_app.cli.main import main, search
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.every import EveryRequest
 from rag_app.corpus.shards.parts import SearchRequest
 from rag_app.langchain.retriever import RagAppRetriever
 from rag_app.request_fields import (

@@ -14,7 +14,7 @@ from rag_app.chat.language.later import N_
 from rag_app.chat.page import html as view
 from rag_app.chat.page.components import PRIVATE, Whole, html, label, number, whole_number
 from rag_app.chat.request_limits import MAX_QUESTION
-from rag_app.requests.instances import STATED, told
+from rag_app.requests.mentions import STATED, told
 
 if TYPE_CHECKING:
     from generator.instances.instances import Instances

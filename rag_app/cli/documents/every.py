@@ -29,9 +29,8 @@ def every(
 ) -> None:
     """List every place that says what is asked for, with how many there probably are.
 
-    A question, or such as "every time the budget was discussed". The places are the best sentences
-    of passages, document by document from the earliest on; the estimate counts those that were
-    missed, and its interval is to hold the number in nine of ten cases.
+    A question, or such as "every time the budget was discussed". The estimate counts those that
+    were missed, with an interval.
     """
     from rag_app.cli import json_output as shapes
 
@@ -42,7 +41,7 @@ def every(
 
 def _show(found: Instances) -> None:
     from rag_app.cli import printing
-    from rag_app.requests.instances import STATED, told
+    from rag_app.requests.mentions import STATED, told
 
     if found.stated is not None:
         say(f"{STATED}:")

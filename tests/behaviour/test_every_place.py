@@ -1,20 +1,14 @@
-"""Every place: found in a corpus, paged, limited, and deeper where there are many."""
+"""Every place that says something, of a corpus: found, paged, limited, and as an answer."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator
 
 import pytest
 
-from generator.evidence import evidence_sentences
-from generator.instances.places import WEIGHTS, Passage, Place
-from indexing.documents import Hit, PassageHit
 from indexing.errors import InvalidRequest
 from indexing.files import document
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.every import DEEPEST, DEPTH, EveryRequest, every
 
 SAID = [
     "The beekeeper of Nine Elms keeps a spare key inside a hollow pear.",
@@ -90,31 +84,3 @@ def test_a_wrong_page_is_refused(planted: Corpus, wrong: dict[str, int]) -> None
         planted.every(QUESTION, start=wrong.get("start", 0), page=wrong.get("page", 1))
     with pytest.raises(InvalidRequest):
         planted.every("  ")
-
-
-@pytest.mark.parametrize("share", [0.0, 0.2, 0.9])
-def test_it_reads_on_while_many_are_asked_for(share: float) -> None:
-    lines = [f"Line {number} says this." for number in range(2 * DEEPEST)]
-    text = document("\n".join(lines), name="lines.txt")
-    places = [(each.start(), each.end()) for each in re.finditer(r".+", text.text)]
-    passages = tuple(
-        PassageHit(start, end, text.text[start:end], 1.0 - number / len(places))
-        for number, (start, end) in enumerate(places)
-    )
-    hits = [Hit(text.id, text.title, text.path, "", 1.0, passages)]
-    wanted = int(share * DEEPEST)
-
-    def judge(_: str, of: Sequence[Passage]) -> list[Place | None]:
-        """Sure of the first so many lines."""
-        own = [evidence_sentences(one)[0] for one in of]
-        lines_of = [int(one.text.split()[1]) for one in own]
-        return [
-            Place(one, "", dict.fromkeys(WEIGHTS, 9.0 if line < wanted else -9.0))
-            for one, line in zip(own, lines_of, strict=True)
-        ]
-
-    catches = {"words": hits, "vectors": hits}
-    found = every(EveryRequest("What?"), catches, lambda _: text, judge)
-    assert found.found == wanted
-    least = max(DEPTH, wanted)
-    assert least <= len(found.read) <= min(DEEPEST, 4 * least) and asdict(found.estimate)

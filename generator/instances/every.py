@@ -16,7 +16,6 @@ from generator.instances.places import Passage, Place
 from indexing.documents import Document, Hit
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
-from rag_app.requests.instances import asked_in
 
 DEPTH, DEEPEST = 40, 320
 """Passages that each search catches, at first and at most."""
@@ -24,7 +23,7 @@ DOCUMENTS = 100
 """Documents that each search looks in."""
 _GOES_ON = 0.25  # mean probability of the passages read last, from which it goes on
 
-Judge = Callable[[str, Sequence[Passage]], list[Place | None]]
+Judge = Callable[[Sequence[Passage]], list[Place | None]]
 
 PAGE = 20
 """Places of a page, unless a request says otherwise."""
@@ -70,10 +69,9 @@ def every(
         request: What is asked for.
         catches: What each of `CATCHES` found, `DEEPEST` passages of a document at most.
         lookup: Gives a document by its id.
-        judge: Reads passages of a document for a question, as `places` does.
+        judge: Reads passages of a document, as `places` does for a question.
         progress: Called with passages read, and how many there are to read so far.
     """
-    asked = asked_in(request.question)
     ranked = {name: _ranked(hits) for name, hits in catches.items()}
     read_so_far: dict[_At, Place | None] = {}
     depth, yielded = DEPTH, 1.0
@@ -83,7 +81,7 @@ def every(
         for id_, group in groupby(new, key=lambda at: at[0]):
             document, of_document = lookup(id_), list(group)
             passages = [(*_spans(document, at, request.where.speaker),) for at in of_document]
-            found = judge(asked, passages)
+            found = judge(passages)
             read_so_far |= zip(of_document, found, strict=True)
             if progress:
                 progress(len(read_so_far), max(len(read_so_far), len(new)))
