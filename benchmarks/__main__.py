@@ -33,6 +33,7 @@ NAMES = (
     "folders",
     "latest-word",
     "register",
+    "every",
     "aliases",
     "pdf-text",
     "ocr",

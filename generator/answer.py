@@ -17,8 +17,9 @@ Kind = Literal[
     "summary",
     "decisions",
     "introduction",
+    "instances",
 ]
-"""What a request is: a question that is looked up, or one that is answered from the store."""
+"""What a request is: looked up, answered from the store, or all that a search finds."""
 EvidenceUnit = Literal["auto", "documents", "passages"]
 UNITS: tuple[EvidenceUnit, ...] = get_args(EvidenceUnit)
 """Whole documents where the model's window is long and the device can carry it, else passages; the

@@ -51,7 +51,7 @@ from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.parts import NO_RERANKER
 from generator.prompt.ledger import count_words, ledger
 from generator.quoted_answer import quote
-from generator.reader.reading import Reader
+from generator.reader.reading import Reader, Reading
 from generator.reader.span_reader import SpanReader
 from generator.request import AskRequest, Retrieval
 from generator.reranking.reranker import load_reranker, reranked
@@ -223,6 +223,14 @@ class Generator:
         sentences = evidence_sentences(evidence.best(self.settings.passages), request.aliases)
         kept = [each for each in sentences if without is None or not without(each)]
         return answer_probability(self._features(draft, kept))
+
+    def read(self, question: str, sentences: Sequence[Sentence]) -> Reading:
+        """What the reader says of sentences for a question.
+
+        Raises:
+            MissingDependency: The packaged encoder is not installed.
+        """
+        return self._reader.read(question, sentences)
 
     def _evidence(self, draft: Draft, retrieval: Retrieval) -> Evidence:
         """The passages found, in the reranker's order if there is one."""

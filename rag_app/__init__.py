@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ShortAnswer,
         TextDelta,
     )
+    from generator.instances.instances import Instances
     from generator.overview.overview import Action, Overview, Quote, SpeakerShare, Topic
     from generator.parts import Parts
     from generator.prompt.follow_up import Turn
@@ -77,6 +78,7 @@ __all__ = [
     "Hit",
     "ImportReport",
     "IndexReport",
+    "Instances",
     "Matter",
     "Occasion",
     "OcrSettings",
@@ -125,6 +127,7 @@ _HOMES = {
     "GeneratorSettings": "generator.settings",
     "Hit": "indexing.documents",
     "IndexReport": "indexing.index_report",
+    "Instances": "generator.instances.instances",
     "Matter": "generator.register.entry",
     "Occasion": "indexing.documents",
     "OcrSettings": "indexing.ocr.reading",

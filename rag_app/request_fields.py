@@ -1,4 +1,4 @@
-"""Every field of a question and of a search, once: its name, kind, bounds, default and help.
+"""Every field of a question, a search and a list of every place, once: name, kind, bounds, help.
 
 The options of commands, the parameters of the MCP tools, the fields of the API, of a file of
 questions and of LangChain's retriever are made of this table; the keyword arguments of
@@ -16,12 +16,13 @@ from generator.answer import EvidenceUnit, Mode, ReadAs
 from generator.answer_form import Form, Length
 
 if TYPE_CHECKING:
+    from generator.instances.every import EveryRequest
     from generator.prompt.follow_up import Turn
     from generator.request import AskRequest
     from indexing.filter import Filter
     from rag_app.corpus.shards.parts import SearchRequest
 
-Act = Literal["ask", "search"]
+Act = Literal["ask", "search", "every"]
 Surface = Literal[
     "command", "batch", "question file", "Python", "MCP", "API", "page", "search view", "LangChain"
 ]
@@ -31,14 +32,14 @@ RankingName = Literal["default", "dense", "bm25"]
 Called = TypeVar("Called", bound=Callable[..., Any])
 
 ACTS: dict[Surface, tuple[Act, ...]] = {
-    "command": ("ask", "search"),
+    "command": ("ask", "search", "every"),
     "batch": ("ask",),
     "question file": ("ask",),
-    "Python": ("ask", "search"),
-    "MCP": ("ask", "search"),
+    "Python": ("ask", "search", "every"),
+    "MCP": ("ask", "search", "every"),
     "API": ("ask",),
     "page": ("ask",),
-    "search view": ("search",),
+    "search view": ("search", "every"),
     "LangChain": ("search",),
 }
 """What each surface does."""
@@ -54,7 +55,7 @@ class RequestField:
             of a conversation.
         default: Its value where it is left out.
         help: What it does, in one or two sentences.
-        acts: Whether questions take it, or searches, or both.
+        acts: Whether questions take it, searches, or lists of every place; several, or all.
         least: The least number.
         most: The greatest number.
         most_remote: The same for a request over the network.
@@ -69,7 +70,7 @@ class RequestField:
     kind: Any
     default: Any
     help: str
-    acts: tuple[Act, ...] = ("ask", "search")
+    acts: tuple[Act, ...] = ("ask", "search", "every")
     least: float | None = None
     most: float | None = None
     most_remote: int | None = None
@@ -94,7 +95,9 @@ FILTER_FIELDS = (
     "documents", "path", "speaker", "collections", "since", "until", "participants",
 )  # fmt: skip
 _ASK: tuple[Act, ...] = ("ask",)
+_BEST: tuple[Act, ...] = ("ask", "search")
 _SEARCH: tuple[Act, ...] = ("search",)
+_EVERY: tuple[Act, ...] = ("every",)
 _PAGE_LIMITS: dict[Surface, str] = {"page": "a question names them, and the documents are ticked"}
 
 REQUEST_FIELDS = (
@@ -104,7 +107,7 @@ REQUEST_FIELDS = (
         _ASK, former="--answer",
     ),
     RequestField(
-        "k", int, 5, "Maximum number of documents.", least=1, most_remote=100, flag="-k",
+        "k", int, 5, "Maximum number of documents.", _BEST, least=1, most_remote=100, flag="-k",
         absent={"page": "a question there is answered from the usual number"},
     ),
     RequestField(
@@ -114,6 +117,13 @@ REQUEST_FIELDS = (
     RequestField(
         "ranking", RankingName, "default", "Ranking method.", _SEARCH, former="--retriever",
         absent={"search view": "people search by the default; others are for measuring"},
+    ),
+    RequestField(
+        "start", int, 0, "How many places to leave out, for the next page.", _EVERY, least=0,
+    ),
+    RequestField(
+        "page", int, 20, "Places of a page.", _EVERY, least=1, most_remote=100,
+        absent={"search view": "a page there has the usual number"},
     ),
     RequestField(
         "length", Length, "usual",
@@ -199,7 +209,6 @@ def request_field(name: str) -> RequestField:
 
 
 class _Limits(TypedDict, total=False):
-    k: int
     where: Filter | None
     documents: Sequence[str]
     path: str | None
@@ -213,8 +222,16 @@ class _Limits(TypedDict, total=False):
 class SearchOptions(_Limits, total=False):
     """What `Corpus.search` takes beside the query: the fields of the table, or `where` for some."""
 
+    k: int
     passages: int
     ranking: str
+
+
+class EveryOptions(_Limits, total=False):
+    """What `Corpus.every` takes beside the question: the fields of the table, or `where`."""
+
+    start: int
+    page: int
 
 
 class AskOptions(_Limits, total=False):
@@ -223,6 +240,7 @@ class AskOptions(_Limits, total=False):
     `answer` is the former name of `mode`.
     """
 
+    k: int
     mode: Mode | None
     answer: Mode | None
     history: Sequence[Turn]
@@ -258,6 +276,18 @@ def search_request(query: str, fields: Mapping[str, Any]) -> SearchRequest:
 
     values, where = _without_limits(fields)
     return SearchRequest(query, where=where, **values)
+
+
+def every_request(question: str, fields: Mapping[str, Any]) -> EveryRequest:
+    """A request for every place, made of the values of fields; those left out have their defaults.
+
+    Raises:
+        InvalidRequest: A value is out of bounds, or the question is empty.
+    """
+    from generator.instances.every import EveryRequest
+
+    values, where = _without_limits(fields)
+    return EveryRequest(question, where=where, **values)
 
 
 def limits_of(fields: Mapping[str, Any]) -> Filter:

@@ -61,6 +61,12 @@ RANKINGS: dict[str, Ranking] = {
     "bm25": Ranking(documents={"bm25_document": 1.0}, passages={"bm25": 1.0}),
 }
 
+CATCHES: dict[str, Ranking] = {
+    "words": Ranking(documents={"bm25_passages": 1.0}, passages={"bm25": 1.0}),
+    "vectors": Ranking(documents={"dense_passages": 1.0}, passages={"dense": 1.0}),
+}
+"""Two that find passages apart, wherever they are: a document is as good as its best one."""
+
 
 Contributions = dict[str, FloatArray]
 """What each feature adds to a score, by its name."""

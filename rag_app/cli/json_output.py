@@ -11,6 +11,7 @@ from indexing.text.disfluency import without_noise
 
 if TYPE_CHECKING:
     from generator.answer import ContextEntry
+    from generator.instances.instances import Instances
     from indexing.documents import Document
     from rag_app.cli.settings import Setting
 
@@ -32,6 +33,22 @@ def hits(ranking: Sequence[Hit], *, explain: bool = False) -> list[Json]:
         }
         for hit in ranking
     ]
+
+
+def instances(found: Instances) -> Json:
+    """Places by document, with how many there probably are."""
+    return {
+        "question": found.question,
+        "about": found.estimate.number,
+        "low": found.estimate.low,
+        "high": found.estimate.high,
+        "unseen": found.estimate.unseen,
+        "found": found.found,
+        "start": found.start,
+        "counted": found.counted,
+        "stated": hits(found.as_hits([found.stated])) if found.stated else [],
+        "documents": hits(found.hits),
+    }
 
 
 def missing(lines: Sequence[ContextEntry]) -> list[Json]:

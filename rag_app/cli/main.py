@@ -53,6 +53,7 @@ SOME_FILES_FAILED = 3
 ELSEWHERE = {
     "ask": "rag_app.cli.ask",
     "overview": "rag_app.cli.documents.overview",
+    "every": "rag_app.cli.documents.every",
     "register": "rag_app.cli.documents.register",
     "similar": "rag_app.cli.documents.similar",
     "batch": "rag_app.cli.batch",
@@ -83,8 +84,8 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The order in which people need them."""
-        first = ["index", "search", "ask", "list", "show", "overview", "register", "similar"]
-        first += ["remove", "collections", "speakers", "aliases", "info"]
+        first = ["index", "search", "ask", "list", "show", "every", "overview", "register"]
+        first += ["similar", "remove", "collections", "speakers", "aliases", "info"]
         return [*first, *(name for name in ELSEWHERE if name not in first)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

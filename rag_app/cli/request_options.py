@@ -36,7 +36,7 @@ def _option_type(one: RequestField) -> click.ParamType[Any] | None:
         return AnyPath
     if one.kind is float:
         return click.FloatRange(one.least, one.most)
-    return click.IntRange(1) if one.kind is int else None
+    return click.IntRange(int(one.least or 0)) if one.kind is int else None
 
 
 def with_fields(surface: Surface, act: Act, *names: str) -> Option[Any]:

@@ -6,9 +6,10 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from generator.instances.every import EveryRequest
 from generator.request import AskRequest, Retrieval
 from indexing.documents import Document
 from indexing.errors import InvalidRequest
@@ -17,11 +18,13 @@ from rag_app.corpus.contents.aliases import in_any_spelling
 from rag_app.corpus.models import Models
 from rag_app.corpus.search import Moment, Search
 from rag_app.corpus.stores import Stores
+from rag_app.requests.mentions import asked_in
 
 if TYPE_CHECKING:
     from generator.answer import Answer, ContextEntry, Event
     from generator.evidence import Sentence
     from generator.generator import Generator as AnswerGenerator
+    from generator.instances.instances import Instances
     from generator.position_check import PositionCheck
     from rag_app.corpus.cluster.answers import Generate
     from rag_app.corpus.cluster.workers import RayWorkers, WorkerPool
@@ -87,6 +90,36 @@ class QuestionAnswering:
         """The probability that the documents answer a request, made here."""
         found = self._find(request, scope, to_quote=True)[0]
         return self._generator.probability(found.route.request, found.retrieval, without=without)
+
+    def every(
+        self,
+        request: EveryRequest,
+        scope: Scope,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Instances:
+        """Every place where documents say what is asked for, read here, all of one moment."""
+        aliases = self.search.aliases
+        where = in_any_spelling(request.where, aliases)
+        request = replace(request, question=aliases.named(request.question), where=where)
+
+        def listed(moment: Moment) -> Instances:
+            return self._every(request, moment, progress)
+
+        return self.search.at_one_moment(where, scope, listed)
+
+    def _every(
+        self,
+        request: EveryRequest,
+        moment: Moment,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Instances:
+        from generator.instances.every import every
+        from generator.instances.places import places
+
+        asked, aliases = asked_in(request.question), self.search.aliases
+        judge = partial(places, asked, read=self._generator.read, aliases=aliases)
+        catches = self.search.catches(request, moment)
+        return every(request, catches, moment.parts.document, judge, progress=progress)
 
     def check_position(
         self,
@@ -179,6 +212,9 @@ class QuestionAnswering:
 
         def find(route: Route, moment: Moment) -> _Found:
             evidence = Retrieval((), dict[str, Document]().__getitem__)
+            if route.target.kind == "instances":
+                asked = EveryRequest(route.request.asked, where=route.request.where)
+                route = route.with_every(self._every(asked, moment))
             lost: tuple[ContextEntry, ...] = ()
             if route.lines is None or to_quote:
                 evidence, lost = self.search.evidence(route.request, scope, moment)

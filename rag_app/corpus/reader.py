@@ -13,10 +13,10 @@ from generator.request import AskRequest
 from indexing.documents import Document, Figure, Hit
 from indexing.filter import Filter, Scope
 from indexing.store.view import DocumentEntry
-from indexing.walk import is_gone
 from rag_app.corpus.contents.aliases import CorpusAliases
 from rag_app.corpus.contents.collections import CorpusCollections
 from rag_app.corpus.contents.document_names import document_named
+from rag_app.corpus.contents.entries import admitted, gone
 from rag_app.corpus.contents.info import CorpusInfo, corpus_info
 from rag_app.corpus.contents.speakers import CorpusSpeakers
 from rag_app.corpus.question_answering import QuestionAnswering
@@ -24,8 +24,10 @@ from rag_app.corpus.search import Search
 from rag_app.corpus.shards.parts import CorpusView
 from rag_app.request_fields import (
     AskOptions,
+    EveryOptions,
     SearchOptions,
     ask_request,
+    every_request,
     search_request,
     spelled_out,
 )
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from generator.answer import Answer, Event
     from generator.evidence import Sentence
     from generator.extractive.conformal import AbstentionRecord
+    from generator.instances.instances import Instances
     from generator.overview.commitments import CommitmentKind
     from generator.overview.overview import Overview
     from generator.position_check import PositionCheck
@@ -227,20 +230,7 @@ class CorpusReader:
         """
         where = where or Filter()
         with self._stores.reading() as store:
-            limited = store.limited(where, self._scope)
-            entries = limited.entries()
-            people = limited.people_by_id() if where.participants else {}
-        return [
-            one
-            for one in entries
-            if where.admits(
-                id_=one.id,
-                title=one.title,
-                path=one.path,
-                day=one.occasion.day,
-                people=people.get(one.id, ()),
-            )
-        ]
+            return admitted(store.limited(where, self._scope), where)
 
     def nothing_matches(self, where: Filter) -> str:
         """A message if no document has the dates and people of a filter; "" if one has."""
@@ -317,6 +307,22 @@ class CorpusReader:
             seen = store.limited(limits.where, self._scope)
             return register_of(seen, limits, progress=progress)
 
+    @spelled_out(EveryOptions)
+    def every(
+        self,
+        question: str,
+        progress: Callable[[int, int], None] | None = None,
+        **options: Unpack[EveryOptions],
+    ) -> Instances:
+        """A page of all places that say what is asked for, and how many there probably are.
+
+        Args:
+            question: A question, or such as "every time the budget was discussed".
+            progress: Called with passages read, and how many there are.
+            options: The fields `start` and `page`, and limits; errors as of `search`.
+        """
+        return self._answering.every(every_request(question, options), self._scope, progress)
+
     def similar(
         self, name: str, *, k: int = 5, where: Filter | None = None
     ) -> list[SimilarDocument]:
@@ -339,18 +345,9 @@ class CorpusReader:
             return corpus_info(self.folder, store, self._indexes)
 
     def missing(self, *, where: Filter | None = None) -> list[DocumentEntry]:
-        """Documents whose file no longer exists, in any collection that holds them.
-
-        Args:
-            where: Limits by collection.
-        """
+        """Documents whose file no longer exists, in any collection that holds them, of some."""
         with self._stores.reading() as store:
-            limited = store.limited(where, self._scope)
-            return [
-                entry
-                for entry in limited.entries()
-                if is_gone(entry.path) and all(map(is_gone, limited.paths(entry.id)))
-            ]
+            return gone(store.limited(where, self._scope))
 
     def figure(self, document: str, key: str, *, where: Filter | None = None) -> Figure:
         """A figure of a document with its data.

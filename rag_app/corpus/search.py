@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from generator.instances.every import DEEPEST, DOCUMENTS, EveryRequest
 from generator.request import AskRequest, Retrieval
 from indexing.documents import Hit
 from indexing.errors import ShardLost
@@ -22,6 +23,8 @@ from rag_app.corpus.models import Models
 from rag_app.corpus.shards.manifest import MissingShards
 from rag_app.corpus.shards.parts import CorpusParts, SearchRequest, ranking_named
 from rag_app.corpus.stores import Stores
+from rag_app.requests.mentions import asked_in
+from retriever.fusion import CATCHES
 
 if TYPE_CHECKING:
     from generator.answer import ContextEntry
@@ -125,6 +128,16 @@ class Search:
 
         retrieval = Retrieval(hits, documents.__getitem__, picture=picture)
         return retrieval, _ledger_of_lost(moment, where, scope)
+
+    def catches(self, request: EveryRequest, moment: Moment) -> dict[str, list[Hit]]:
+        """The passages that words find, and those that vectors find, by the names of `CATCHES`."""
+        query = self.aliases.expanded(asked_in(request.question))
+        return {
+            name: self._hits(
+                moment.parts, SearchRequest(query, DOCUMENTS, DEEPEST, request.where, name)
+            )
+            for name in CATCHES
+        }
 
     @contextmanager
     def retriever(self, ranking: str, scope: Scope) -> Iterator[Retriever]:

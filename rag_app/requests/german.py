@@ -170,6 +170,14 @@ _FORMS: dict[str, tuple[str, ...]] = {
         r"(?: noch)?(?: offen| ungeklärt)(?: auf)?",
         r"welche offenen fragen gibt es(?: noch)?",
     ),
+    "every time {phrase}": (
+        rf"(?:{_SHOW} )?(?:jedes mal|alle male|alle (?:fund)?stellen|jede stelle),?"
+        rf"(?: (?:als|wo|da|an (?:denen|der)|in (?:denen|der)|zu[mr]?|über))? {_PHRASE}",
+    ),
+    "how often did we {phrase}": (
+        rf"wie (?:oft|häufig) (?:haben wir|hat (?:das team|der vorstand))"
+        rf" {_PHRASE}",
+    ),
     "which {noun} mention {phrase}": (
         rf"welche[sr]? {_NOUN} {_MENTION} {_PHRASE}",
         rf"(?:in )?(?:welche[mnrs]?|wie ?vielen?) {_NOUN} (?:wird|werden|wurde) {_PHRASE} "

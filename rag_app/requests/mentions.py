@@ -1,4 +1,8 @@
-"""A request such as "Which meetings mention e-paper?": how often, and the first of each."""
+"""A request for mentions: how often in which documents, or every place that says something.
+
+"Which meetings mention e-paper?" is answered by counting words; "Every time the budget was
+discussed" by the places that the reader finds, in whatever words.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 
+from generator.instances.instances import Instances
+from generator.instances.places import Place
 from indexing.documents import Document
 from indexing.store.view import StoreView
 from indexing.text.english import QUESTION_WORDS
 from indexing.text.language import language_of
 from indexing.text.terms import stem
+from rag_app.requests.german import in_english
 from rag_app.requests.listing import MOST_LINES, Line, more, sentence_at
 from rag_app.requests.target import Target, Words, groups_of, pattern
 from rag_app.requests.wording import Wording
@@ -202,3 +209,73 @@ def _line(mentions: Mentions, store: StoreView, wording: Wording) -> Line:
 def _scope(target: Target, store: StoreView) -> set[str]:
     ids = set(target.documents) or {identity.id for identity in store.identities()}
     return ids & store.transcripts() if target.spoken else ids
+
+
+# Every place
+
+_SHOW = r"(?:(?:list|show|find|give|name|collect|quote)(?: me| us)? )"
+_EVERY = r"(?:every|each|all(?: of)?(?: the)?)(?: single)?"
+_PLACES = r"(?:times?|places?|passages?|instances?|occasions?|occurrences?|moments?|statements?)"
+_IN_WHICH = r"(?: (?:that|when|where|of|on|about|in which|at which|on which))?"
+_DISCUSSED = r"(?:discussed|raised|brought up|talked about|spoken (?:about|of)|mentioned|named)"
+_INSTANCES = pattern(
+    rf"{_SHOW}?{_EVERY} {_PLACES}{_IN_WHICH} (?P<about{{}}>.+?)"
+    rf" (?:(?:was|were|is|are|has been|have been) {_DISCUSSED}|(?:came|comes|come) up)",
+    rf"{_SHOW}?{_EVERY} {_PLACES}{_IN_WHICH} (?P<phrase{{}}>.+)",
+    rf"{_SHOW}?everything (?:that )?(?:(?:was|is|has been) )?said (?:about|on) (?P<about{{}}>.+)",
+    r"how (?:often|many times) (?P<happened{}>(?:did|have|has) (?:we|the (?:team|group|board"
+    r"|committee|council)) .+)",
+)
+
+
+def match_every(words: Words) -> Target | None:
+    """A request for every place where something is said."""
+    if not groups_of(_INSTANCES, words.text):
+        return None
+    return Target("instances", "a request for every place that says so", words.scope)
+
+
+def asked_in(question: str) -> str:
+    """What the reader is asked for each passage, where a question asks for every one."""
+    bare = " ".join(question.split()).strip(" ?!.")
+    groups = groups_of(_INSTANCES, bare) or groups_of(_INSTANCES, in_english(question))
+    if about := groups.get("about"):
+        return f"What was said about {about}?"
+    return f"{groups.get('phrase') or groups.get('happened') or bare}?"
+
+
+STATED = "The number, as it is said"
+ABOUT = "About {number} places ({low} to {high}), {found} found, {first} to {last} shown"
+COUNTED = (
+    "Counted, as no place was found that says it: about {number} places ({low} to {high}), {found} "
+    "found, {first} to {last} shown"
+)
+
+
+def told(found: Instances) -> tuple[str, dict[str, int]]:
+    """How many there are, `ABOUT` or `COUNTED`, and what stands in its braces."""
+    about = found.estimate
+    numbers = (*map(round, (about.number, about.low, about.high)), found.found)
+    shown = found.start + bool(found.places), found.start + len(found.places)
+    names = ("number", "low", "high", "found", "first", "last")
+    values = dict(zip(names, (*numbers, *shown), strict=True))
+    return (COUNTED if found.counted else ABOUT), values
+
+
+def lines_of_every(found: Instances, wording: Wording) -> Iterator[Line]:
+    """How many there are, then each of a page; none where none was found."""
+    if not found.found:
+        return
+    if found.stated is not None:
+        yield Line(f"{wording.say(STATED)}:", found.stated.statement)
+    message, values = told(found)
+    yield Line(f"{wording.say(message, **values)}:")
+    for one in found.places:
+        yield Line(_place(one, found, wording), one.statement)
+    if values["last"] < found.found:
+        yield Line(wording.say("rag-app every shows all"))
+
+
+def _place(place: Place, found: Instances, wording: Wording) -> str:
+    day = found.days[place.document.id] or wording.say("no date")
+    return ", ".join(filter(None, (place.document.title, day, place.statement.speaker))) + ":"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from generator.answer import AnswerReady, Event
+from generator.instances.instances import Instances
 from generator.prompt.follow_up import Turn
 from generator.request import AskRequest
 from indexing.store.view import StoreView
@@ -44,11 +45,11 @@ class RequestKind:
 
     Attributes:
         match: What a question of this kind asks for; None of any other.
-        lines: The lines of the answer.
+        lines: The lines of the answer; None where they are of all that a search finds.
     """
 
     match: Callable[[Words], Target | None]
-    lines: Callable[[Target, StoreView], Iterator[Line]]
+    lines: Callable[[Target, StoreView], Iterator[Line]] | None = None
 
 
 KINDS: dict[str, RequestKind] = {
@@ -59,6 +60,7 @@ KINDS: dict[str, RequestKind] = {
     "decisions": RequestKind(decisions.match, decisions.lines),
     "summary": RequestKind(summary.match, summary.lines),
     "introduction": RequestKind(introduction.match, introduction.lines),
+    "instances": RequestKind(mentions.match_every),
 }
 """By `Answer.kind`, in the order in which they are tried."""
 
@@ -137,6 +139,12 @@ class Route:
             kind = "; ".join([kind or "a question", *map(str, self.corrections)])
         return kind
 
+    def with_every(self, found: Instances) -> Route:
+        """The same, with the lines of every place that was found; a question where none was."""
+        if lines := tuple(mentions.lines_of_every(found, self.target.wording)):
+            return replace(self, lines=lines)
+        return replace(self, target=Target("question", ""))
+
     def corrected(self, corrections: tuple[Correction, ...]) -> Route:
         """The same of a question with misspelled words."""
         everywhere = self.everywhere and replace(self.everywhere, corrections=corrections)
@@ -192,7 +200,7 @@ class Router:
         request = replace(request, subject=text) if corrections else request
         base = route(request, catalogue).corrected(corrections)
         kind = KINDS.get(base.target.kind)
-        if kind is None:
+        if kind is None or kind.lines is None:
             return base
         target = replace(base.target, phrases=aliases.variants(base.target.phrase))
         lines = tuple(kind.lines(target, store))
@@ -244,6 +252,13 @@ def _routed(request: AskRequest, text: str, named: str, catalogue: Catalogue) ->
         catalogue: The documents by name.
     """
     target = _target(named, request, catalogue)
+    if target is not None and target.kind == "instances":
+        within = _as_question(request, text, catalogue)
+        return replace(
+            within,
+            request=replace(within.request, subject=within.request.subject or text),
+            target=target,
+        )
     if target is not None:
         return Route(replace(request, subject=text), target)
     return _as_question(request, text, catalogue)

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from generator.answer import Answer, EvidenceUnit, Mode, ReadAs
 from generator.answer_form import Form, Length
+from generator.instances.every import EveryRequest
 from generator.prompt.follow_up import Turn
 from generator.request import EVIDENCE_DOCUMENTS, AskRequest
 from indexing.documents import Hit
@@ -30,6 +31,7 @@ from rag_app.chat.web.mcp import results
 from rag_app.chat.web.mcp import tools as mcp_tools
 from rag_app.cli.ask import ask
 from rag_app.cli.batch import batch
+from rag_app.cli.documents.every import every
 from rag_app.cli.main import main, search
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.shards.parts import SearchRequest
@@ -40,11 +42,13 @@ from rag_app.request_fields import (
     REQUEST_FIELDS,
     Act,
     AskOptions,
+    EveryOptions,
     RankingName,
     RequestField,
     SearchOptions,
     Surface,
     ask_request,
+    every_request,
     fields_of,
     search_request,
 )
@@ -56,7 +60,7 @@ VALUES: dict[str, Any] = {
     "read_as": "question", "evidence": "passages", "abstain_below": 0.25,
     "history": (Turn("Who sails?", "Ada."),), "collections": ("tests",), "documents": ("a", "b"),
     "path": "*.txt", "speaker": "Ada", "since": "2026-03", "until": "2026-04",
-    "participants": ("Bob",),
+    "participants": ("Bob",), "start": 3, "page": 7,
 }  # fmt: skip
 """Of each field, none its default."""
 
@@ -94,7 +98,11 @@ def test_every_surface_takes_every_field_or_says_why_not() -> None:
 
 
 def test_defaults_are_those_of_the_requests() -> None:
-    made = {"ask": AskRequest(QUESTION), "search": SearchRequest(QUESTION)}
+    made: dict[str, Any] = {
+        "ask": AskRequest(QUESTION),
+        "search": SearchRequest(QUESTION),
+        "every": EveryRequest(QUESTION),
+    }
     for act in get_args(Act):
         values = taken(made[act])
         for one in fields_of("Python", act):
@@ -109,6 +117,8 @@ def test_nothing_of_a_request_is_missing() -> None:
     assert {one.name for one in fields(Filter)} == set(FILTER_FIELDS)
     searched = {one.name for one in fields_of("Python", "search")}
     assert {one.name for one in fields(SearchRequest)} - own == searched - set(FILTER_FIELDS)
+    listed = {one.name for one in fields_of("Python", "every")}
+    assert {one.name for one in fields(EveryRequest)} - own == listed - set(FILTER_FIELDS)
     assert set(get_args(RankingName)) == set(RANKINGS)
 
 
@@ -120,6 +130,8 @@ def test_bounds_are_those_of_the_requests(one: RequestField) -> None:
         with pytest.raises(InvalidRequest):
             if "ask" in one.acts:
                 ask_request(QUESTION, {one.name: value})
+            elif "every" in one.acts:
+                every_request(QUESTION, {one.name: value})
             else:
                 search_request(QUESTION, {one.name: value})
 
@@ -130,7 +142,8 @@ def test_bounds_are_those_of_the_requests(one: RequestField) -> None:
 def test_keyword_arguments_of_python_have_the_names_and_kinds_of_the_table() -> None:
     names = {"Mode": Mode, "ReadAs": ReadAs, "Form": Form, "Length": Length, "Filter": Filter}
     scope = {**names, "EvidenceUnit": EvidenceUnit, "Turn": Turn}
-    for act, options in (("ask", AskOptions), ("search", SearchOptions)):
+    every_act = (("ask", AskOptions), ("search", SearchOptions), ("every", EveryOptions))
+    for act, options in every_act:
         hints = get_type_hints(options, localns=scope)
         former = {"answer"} if act == "ask" else set()
         listed = {one.name: one for one in fields_of("Python", cast(Act, act))}
@@ -143,6 +156,7 @@ def test_keyword_arguments_of_python_have_the_names_and_kinds_of_the_table() -> 
 def test_python() -> None:
     assert_taken(ask_request(QUESTION, expected("Python", "ask")), "Python", "ask")
     assert_taken(search_request(QUESTION, expected("Python", "search")), "Python", "search")
+    assert_taken(every_request(QUESTION, expected("Python", "every")), "Python", "every")
     where = Filter(speaker="Ada")
     assert ask_request(QUESTION, {"where": where, "path": "*.txt"}).where == Filter(
         speaker="Ada", path="*.txt"
@@ -169,6 +183,9 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         Corpus, "partial_search", lambda self, query, **of: stop(search_request(query, of))
     )
+    monkeypatch.setattr(
+        Corpus, "every", lambda self, question, _, **of: stop(every_request(question, of))
+    )
 
 
 def words_of(surface: Surface, act: Act, tmp_path: Path, *, former: bool = False) -> list[str]:
@@ -186,11 +203,11 @@ def words_of(surface: Surface, act: Act, tmp_path: Path, *, former: bool = False
 
 
 @pytest.mark.parametrize("former", [False, True])
-@pytest.mark.parametrize("act", ["ask", "search"])
+@pytest.mark.parametrize("act", ["ask", "search", "every"])
 @pytest.mark.usefixtures("requests")
 def test_commands(act: Act, former: bool, tmp_path: Path) -> None:
     words = words_of("command", act, tmp_path, former=former)
-    command = ask if act == "ask" else search
+    command = {"ask": ask, "search": search, "every": every}[act]
     with pytest.raises(Called) as called:
         command.main([QUESTION, "--corpus", str(tmp_path), *words], standalone_mode=False)
     assert_taken(called.value.args[0], "command", act)
@@ -268,7 +285,7 @@ def as_sent(surface: Surface, act: Act) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("act", ["ask", "search"])
+@pytest.mark.parametrize("act", ["ask", "search", "every"])
 def test_the_tools_take_the_fields(
     act: Act, app: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -285,10 +302,19 @@ def test_the_tools_take_the_fields(
         scopes.append(seen.scope)
         return results.SearchResult(documents=[], not_searched=[])
 
+    def listed(seen: Corpus, question: str, of: Any) -> results.EveryResult:
+        made.append(every_request(question, of))
+        scopes.append(seen.scope)
+        return results.EveryResult(
+            about=0, low=0, high=0, found=0, start=0, counted=False, stated=None, documents=[]
+        )
+
     monkeypatch.setattr(mcp_tools, "_search", searched)
+    monkeypatch.setattr(mcp_tools, "_every", listed)
     monkeypatch.setattr(app.questions, "answer", answered)
     monkeypatch.setattr(mcp_tools, "_scope", lambda _: Scope("ada"))
-    name, asked = ("ask_documents", "question") if act == "ask" else ("search_documents", "query")
+    name = {"ask": "ask_documents", "search": "search_documents", "every": "every_place"}[act]
+    asked = "query" if act == "search" else "question"
     tools = mcp_tools.server(app)
     tool = next(one for one in tools._tool_manager.list_tools() if one.name == name)
     names = {one.name for one in fields_of("MCP", act)}
@@ -348,9 +374,9 @@ def test_langchain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_help_lists_every_field(tmp_path: Path) -> None:
-    for command in ("ask", "search", "batch"):
+    for command in ("ask", "search", "every", "batch"):
         text = CliRunner().invoke(main, [command, "--help"]).output
-        act: Act = "search" if command == "search" else "ask"
+        act = cast(Act, "ask" if command == "batch" else command)
         surface: Surface = "batch" if command == "batch" else "command"
         for one in fields_of(surface, act):
             assert one.option in text

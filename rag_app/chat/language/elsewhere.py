@@ -68,6 +68,16 @@ MESSAGES = (
     N_("%(number)s documents %(limits)s"),
     N_("%(kind)s; no document %(limits)s answers it, so all were searched"),
     N_("a request for the list of %(kind)s"),
+    N_("a request for every place that says so"),
+    N_("The number, as it is said"),
+    N_(
+        "About %(number)s places (%(low)s to %(high)s), %(places)s found, %(first)s to %(last)s "
+        "shown"
+    ),
+    N_(
+        "Counted, as no place was found that says it: about %(number)s places (%(low)s to "
+        "%(high)s), %(places)s found, %(first)s to %(last)s shown"
+    ),
     N_("documents"),
     N_("transcripts"),
     N_("a request for an overview of %(titles)s"),

@@ -12,7 +12,7 @@ from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from retriever.features import Embed
-from retriever.fusion import RANKINGS, Ranking
+from retriever.fusion import CATCHES, RANKINGS, Ranking
 from retriever.retriever import Retriever, search
 from retriever.similar_documents import SimilarDocument, similar_documents
 
@@ -45,14 +45,15 @@ class SearchRequest:
 
 
 def ranking_named(name: str) -> Ranking:
-    """The features that count in a ranking.
+    """The features that count in a ranking, or in a catch.
 
     Raises:
         InvalidRequest: There is no ranking by that name.
     """
-    if name not in RANKINGS:
+    every = RANKINGS | CATCHES
+    if name not in every:
         raise InvalidRequest(f"no ranking {name!r}; there are: {', '.join(RANKINGS)}")
-    return RANKINGS[name]
+    return every[name]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The search view: documents and passages for a query, with filters."""
+"""The search view: documents and passages for a query, or every place, with filters."""
 
 from __future__ import annotations
 
@@ -14,12 +14,16 @@ from rag_app.chat.language.later import N_
 from rag_app.chat.page import html as view
 from rag_app.chat.page.components import PRIVATE, Whole, html, label, number, whole_number
 from rag_app.chat.request_limits import MAX_QUESTION
+from rag_app.requests.mentions import STATED, told
 
 if TYPE_CHECKING:
+    from generator.instances.instances import Instances
     from rag_app.chat.application import Application
+    from rag_app.corpus.reader import CorpusReader
 
 DOCUMENTS = Whole(N_("Documents"), N_("Documents (1 to 50)"), 50)
 PASSAGES = Whole(N_("Passages per document"), N_("Passages per document (1 to 20)"), 20)
+FIRST = Whole(N_("From place"), N_("From place (of every place)"), 1_000)
 
 
 def search(app: Application, browser: gr.BrowserState) -> None:
@@ -46,6 +50,8 @@ def search(app: Application, browser: gr.BrowserState) -> None:
             people = gr.Textbox(label=label("With"), placeholder="Ada, Bob", max_length=400)
             k = number(5, DOCUMENTS)
             passages = number(2, PASSAGES)
+            every = gr.Checkbox(label=label("Every place, and how many there are"))
+            first = number(1, FIRST)
         results = html(elem_id="results")
 
     def run(values: dict[gr.Component, Any], request: gr.Request) -> str:
@@ -62,6 +68,10 @@ def search(app: Application, browser: gr.BrowserState) -> None:
                 until=values[until],
                 participants=tuple(values[people].split(",")),
             )
+            if values[every]:
+                start = whole_number(values[first], FIRST) - 1
+                found = corpus.every(values[query], start=start, where=where)
+                return _instances(corpus, found, where)
             results = corpus.partial_search(
                 values[query],
                 k=whole_number(values[k], DOCUMENTS),
@@ -75,6 +85,16 @@ def search(app: Application, browser: gr.BrowserState) -> None:
         except RagAppError as error:
             return view.failure(error)
 
-    fields = (query, speaker, pattern, since, until, people, k, passages)
+    fields = (query, speaker, pattern, since, until, people, k, passages, first)
     for field in fields:
-        field.submit(run, {*fields, browser}, results, **PRIVATE)
+        field.submit(run, {*fields, every, browser}, results, **PRIVATE)
+
+
+def _instances(corpus: CorpusReader, found: Instances, where: Filter) -> str:
+    """How many places there probably are, then those of a page."""
+    message, values = told(found)
+    text = view.notice(translated(message.format(**values)))
+    if found.stated is not None:
+        stated = view.hits(corpus, found.as_hits([found.stated]), where)
+        text = view.notice(translated(STATED)) + stated + text
+    return text + view.hits(corpus, found.hits, where)

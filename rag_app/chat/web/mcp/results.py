@@ -12,10 +12,11 @@ from generator.answer_json import as_json, schema
 from generator.overview.commitments import CommitmentKind
 from generator.register.entry import State
 from indexing.documents import Hit, PassageHit, clock
-from rag_app.chat.web.file_names import without_places
+from rag_app.chat.web.file_names import file_name, without_places
 
 if TYPE_CHECKING:
     from generator.answer import Answer
+    from generator.instances.instances import Instances
     from generator.overview.overview import Overview
     from generator.overview.overview import Quote as DocumentQuote
     from generator.register.entry import Entry, Register
@@ -44,6 +45,7 @@ class DocumentHit(BaseModel):
     document: str
     title: str
     path: str = Field(description="Name of its file.")
+    date: str = Field("", description="In ISO 8601; empty for an unknown one.")
     score: float
     passages: list[Span]
 
@@ -53,6 +55,25 @@ class SearchResult(BaseModel):
 
     documents: list[DocumentHit]
     not_searched: list[str] = Field([], description=NOT_SEARCHED)
+
+
+class EveryResult(BaseModel):
+    """A page of the places that say what was asked for, with how many there probably are."""
+
+    about: float = Field(
+        description="How many there probably are, those that were missed included."
+    )
+    low: float = Field(description="The lower end of an interval for it, of 90 percent.")
+    high: float = Field(description="The upper end.")
+    found: int = Field(description="How many were found, on all pages.")
+    start: int
+    counted: bool = Field(
+        description="Whether `found` is a count, as no place was found that says the number."
+    )
+    stated: DocumentHit | None = Field(None, description="The statement of the number.")
+    documents: list[DocumentHit] = Field(
+        description="From the earliest on; scores are probabilities, passages are sentences."
+    )
 
 
 class AnswerResult(RootModel[dict[str, Any]]):
@@ -159,6 +180,33 @@ def passage_spans(hit: Hit, passage: PassageHit) -> Iterator[Span]:
     for one in passage.utterances:
         place = {"start": one.text_start, "end": one.end, "text": passage.words(one)}
         yield whole.model_copy(update={**place, "speaker": one.speaker, "time": clock(one.time)})
+
+
+def document_hit(hit: Hit) -> DocumentHit:
+    """A document with its passages, without the folder that it is in."""
+    return DocumentHit(
+        document=hit.document,
+        title=hit.title,
+        path=file_name(hit.path),
+        date=hit.day,
+        score=hit.score,
+        passages=[span for each in hit.passages for span in passage_spans(hit, each)],
+    )
+
+
+def every_result(found: Instances) -> EveryResult:
+    """A page of places, and the estimate."""
+    stated = found.as_hits([found.stated]) if found.stated else []
+    return EveryResult(
+        about=found.estimate.number,
+        low=found.estimate.low,
+        high=found.estimate.high,
+        found=found.found,
+        start=found.start,
+        counted=found.counted,
+        stated=document_hit(stated[0]) if stated else None,
+        documents=[*map(document_hit, found.hits)],
+    )
 
 
 def answer_result(answer: Answer) -> AnswerResult:

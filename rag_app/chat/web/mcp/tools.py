@@ -1,4 +1,4 @@
-"""Tools for other programs over MCP (streamable HTTP): search, ask, read, overview, register.
+"""Tools for other programs over MCP (streamable HTTP): search, ask, every place, read, and more.
 
 None of them writes.
 """
@@ -26,20 +26,28 @@ from indexing.filter import Scope
 from rag_app import __version__
 from rag_app.chat.request_limits import MAX_QUESTION
 from rag_app.chat.web.auth import user_of
-from rag_app.chat.web.file_names import file_name, without_folder
+from rag_app.chat.web.file_names import without_folder
 from rag_app.chat.web.mcp.results import (
     AnswerResult,
-    DocumentHit,
+    EveryResult,
     OverviewResult,
     RegisterResult,
     SearchResult,
     Span,
     answer_result,
+    document_hit,
+    every_result,
     overview_result,
-    passage_spans,
     register_result,
 )
-from rag_app.request_fields import Act, SearchOptions, ask_request, fields_of, limits_of
+from rag_app.request_fields import (
+    Act,
+    EveryOptions,
+    SearchOptions,
+    ask_request,
+    fields_of,
+    limits_of,
+)
 from rag_app.request_models import annotation, plain, usual
 
 if TYPE_CHECKING:
@@ -86,7 +94,7 @@ def add(web: FastAPI, app: Application) -> None:
 
 
 def server(app: Application) -> MCPServer[None]:
-    """The tools: search, ask, read, overview, register. None of them changes anything."""
+    """The tools: search, ask, every place, read, overview, register. None changes anything."""
     tools: MCPServer[None] = MCPServer(
         "rag-app",
         instructions="Search, ask and read long documents. Answers quote; quotes are exact spans.",
@@ -123,6 +131,18 @@ def server(app: Application) -> MCPServer[None]:
             request = ask_request(question, plain(fields))
             who = f"mcp {scope.login or ''}"
             return answer_result(await app.questions.answer(request, scope, who=who))
+
+    @tools.tool(title="Every place", annotations=read_only)
+    @_takes_fields("every")
+    async def every_place(
+        context: Context[Any, Any],
+        question: Question,
+        **fields: Any,  # noqa: ANN401 - as above
+    ) -> EveryResult:
+        """Every place that says what is asked for, and how many there probably are."""
+        with tool_errors(app.corpus):
+            corpus = app.corpus.seen_by(_scope(context))
+            return await asyncio.to_thread(_every, corpus, question, cast(EveryOptions, fields))
 
     @tools.tool(title="Read a passage", annotations=read_only)
     async def read_passage(
@@ -214,17 +234,12 @@ def tool_errors(corpus: SharedCorpus) -> Iterator[None]:
 
 def _search(corpus: CorpusReader, query: str, fields: SearchOptions) -> SearchResult:
     results = corpus.partial_search(query, **fields)
-    hits = [
-        DocumentHit(
-            document=hit.document,
-            title=hit.title,
-            path=file_name(hit.path),
-            score=hit.score,
-            passages=[span for each in hit.passages for span in passage_spans(hit, each)],
-        )
-        for hit in results.hits
-    ]
+    hits = [*map(document_hit, results.hits)]
     return SearchResult(documents=hits, not_searched=[line.title for line in results.missing])
+
+
+def _every(corpus: CorpusReader, question: str, fields: EveryOptions) -> EveryResult:
+    return every_result(corpus.every(question, **fields))
 
 
 def _read(corpus: CorpusReader, name: str, start: int, end: int) -> Span:

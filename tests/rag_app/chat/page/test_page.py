@@ -498,6 +498,10 @@ def test_search_can_be_limited(visit: Visit, served: Served) -> None:
     page.get_by_role("textbox", name="With").fill("greta")
     page.keyboard.press("Enter")
     expect(page.locator("#results .hits > li .place").first).to_contain_text(" 2025 ")
+    page.get_by_label("Every place, and how many there are").check()
+    page.locator("#query textarea").fill("What did people ask for?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#results")).to_contain_text(re.compile(r"About \d+ places \(\d+ to \d+\)"))
 
 
 def test_needles_are_measured_in_the_documents_that_are_there(visit: Visit) -> None:

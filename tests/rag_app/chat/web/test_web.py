@@ -104,6 +104,7 @@ def programs(document: str) -> list[Callable[[httpx.Client], str]]:
         lambda it: use(it, "read_passage", document=document),
         lambda it: use(it, "document_overview", document=document),
         lambda it: use(it, "meeting_register"),
+        lambda it: use(it, "every_place", question=QUESTION),
     ]
     for what in ("view", "view?start=0&end=9", "parts/0", "parts/0?start=0&end=9"):
         asked.append(lambda it, what=what: it.get(f"/documents/{document}/{what}").text)  # type: ignore[misc]

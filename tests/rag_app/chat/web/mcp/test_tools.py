@@ -18,6 +18,7 @@ from tests.rag_app.chat.web.programs import OFF_TOPIC, PASSWORDS, QUESTION, WITH
 TOOLS = {
     "search_documents",
     "ask_documents",
+    "every_place",
     "read_passage",
     "document_overview",
     "meeting_register",
@@ -109,6 +110,14 @@ def test_the_register_is_that_of_the_corpus(served: Served, corpus: Corpus) -> N
         use(served, "meeting_register", kinds=["action"], start=1).structured_content["matters"]
         == values["matters"][1:]
     )
+
+
+def test_every_place_is_that_of_the_corpus(served: Served, corpus: Corpus) -> None:
+    values = use(served, "every_place", question="Who asked for what?", page=1).structured_content
+    found = corpus.every("Who asked for what?", page=1)
+    assert values["found"] == found.found and values["about"] == found.estimate.number
+    quotes = [one for each in values["documents"] for one in each["passages"]]
+    assert [one["text"] for one in quotes] == [one.statement.text for one in found.places]
 
 
 def test_a_tool_says_what_is_wrong(served: Served) -> None:
