@@ -20,7 +20,7 @@ from rag_app.corpus.stores import Stores
 
 if TYPE_CHECKING:
     from generator.answer import Answer, ContextEntry, Event
-    from generator.evidence import Sentence
+    from generator.evidence import Evidence, Sentence
     from generator.generator import Generator as AnswerGenerator
     from generator.position_check import PositionCheck
     from rag_app.corpus.cluster.answers import Generate
@@ -87,6 +87,18 @@ class QuestionAnswering:
         """The probability that the documents answer a request, made here."""
         found = self._find(request, scope, to_quote=True)[0]
         return self._generator.probability(found.route.request, found.retrieval, without=without)
+
+    def evidence(self, request: AskRequest, scope: Scope) -> Evidence:
+        """What an answer made now may rest on, by each of the ways to make it."""
+        from generator.evidence import Evidence, gather_evidence
+
+        most, speaker = self.models.generator_settings.passages, request.where.speaker
+        each = [
+            gather_evidence(found.retrieval.hits, found.retrieval.document, speaker=speaker)
+            for found in self._find(request, scope)
+        ]
+        passages = (passage for one in each for passage in one.best(most))
+        return Evidence(tuple(passages), tuple(span for one in each for span in one.whole))
 
     def check_position(
         self,

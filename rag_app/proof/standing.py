@@ -1,0 +1,188 @@
+"""A quote looked up again in its document as it is now: the same, moved, altered or gone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any, Literal
+
+from rapidfuzz.distance import Indel
+from rapidfuzz.fuzz import partial_ratio_alignment
+
+from generator.evidence import Sentence, Span, evidence_sentences
+from indexing.documents import Document
+from indexing.text.language import language_of
+from indexing.text.sentences import sentences
+from rag_app.surroundings import MARGIN, surroundings
+
+Json = dict[str, Any]
+Standing = Literal["same", "moved", "altered", "gone"]
+
+_ANCHOR = 3  # words in a row that say where the words around a quote are now
+_TELLING = 4  # words of a quote that are looked for anywhere in its document
+_ALTERED = 0.4  # share of the words that are kept, between the words that stood around the quote
+_ALTERED_ANYWHERE = 0.6  # the same where these are not known, or gone too
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteNow:
+    """What became of a quote.
+
+    Attributes:
+        standing: "same" at its place; "moved" with all its words, to another place, page or time;
+            "altered" where other words stand in its place, or somebody else says them; or "gone".
+        start: First character, in the document as it is now; 0 where it is gone.
+        end: One past the last.
+        text: What stands there, white space as it is; "" where it is gone.
+        label: Who says that, as the file spells it.
+    """
+
+    standing: Standing
+    start: int = 0
+    end: int = 0
+    text: str = ""
+    label: str | None = None
+
+
+def around(document: Document, start: int, end: int, margin: int = MARGIN) -> Json:
+    """What is kept with a quote, so that it is found again: who says it, and what stands around it.
+
+    Args:
+        document: Where it stands.
+        start: Its first character.
+        end: One past its last.
+        margin: Characters on each side, at most.
+    """
+    first, last = surroundings(document.text, start, end, margin)
+    return {
+        "label": place_at(document, start)["label"],
+        "before": document.text[first:start],
+        "after": document.text[end:last],
+    }
+
+
+def place_at(document: Document, start: int) -> Json:
+    """Who speaks at a character, as the file spells it; the time of that, and the page."""
+    utterance = document.utterance_at(start)
+    return {
+        "label": utterance.label if utterance else None,
+        "time_seconds": utterance.time if utterance else None,
+        "page": document.page_at(start),
+    }
+
+
+def look_up(quote: Mapping[str, Any], document: Document | None) -> QuoteNow:
+    """Look a quote up again.
+
+    Args:
+        quote: A citation as JSON. With what `around` gives it is found more surely.
+        document: Its document as it is now; None where it is no longer there.
+    """
+    if document is None:
+        return QuoteNow("gone")
+    if (at := _stands(quote, document.text)) is None:
+        if instead := _in_place_of(quote, document):
+            return _now("altered", document, instead[0].start, instead[-1].end)
+        at = _anywhere(quote, document.text)
+    if at is None:
+        return QuoteNow("gone")
+    now = _now("moved", document, *at)
+    place = place_at(document, at[0])
+    said = quote["label"] if "label" in quote else quote.get("speaker")
+    utterance = document.utterance_at(at[0])
+    if said not in {now.label, utterance.speaker if utterance else None}:
+        return _now("altered", document, *at)
+    unmoved = at == (quote["start"], quote["end"]) and now.text == quote["quote"]
+    if unmoved and all(quote.get(name) == place[name] for name in ("time_seconds", "page")):
+        return _now("same", document, *at)
+    return now
+
+
+def _now(standing: Standing, document: Document, start: int, end: int) -> QuoteNow:
+    label = place_at(document, start)["label"]
+    return QuoteNow(standing, start, end, document.text[start:end], label)
+
+
+def _occurrences(words: str, text: str) -> list[tuple[int, int]]:
+    """Where these words stand, whatever white space is between them."""
+    pattern = r"\s+".join(map(re.escape, words.split()))
+    return [one.span() for one in re.finditer(rf"(?<!\w){pattern}(?!\w)", text)] if pattern else []
+
+
+def _stands(quote: Mapping[str, Any], text: str) -> tuple[int, int] | None:
+    """The quote at its place, or else between words that stood around it."""
+    start, end = quote["start"], quote["end"]
+    if text[start:end] == quote["quote"]:
+        return start, end
+    before = "".join(quote.get("before", "").split())[-_ANCHOR * 6 :]
+    after = "".join(quote.get("after", "").split())[: _ANCHOR * 6]
+    near = [
+        (first, last)
+        for first, last in _occurrences(quote["quote"], text)
+        if (before and "".join(text[max(first - 60, 0) : first].split()).endswith(before))
+        or (after and "".join(text[last : last + 60].split()).startswith(after))
+    ]
+    return min(near, key=lambda span: abs(span[0] - start), default=None)
+
+
+def _anywhere(quote: Mapping[str, Any], text: str) -> tuple[int, int] | None:
+    """The words of the quote nearest to its place, unless they are too few to tell."""
+    if len(quote["quote"].split()) < _TELLING:
+        return None
+    found = _occurrences(quote["quote"], text)
+    return min(found, key=lambda span: abs(span[0] - quote["start"]), default=None)
+
+
+def _in_place_of(quote: Mapping[str, Any], document: Document) -> Sequence[Sentence]:
+    """The sentences that stand in place of a quote, if enough of its words are kept in them."""
+    between = _between(quote, document.text)
+    first, last = between or (0, len(document.text))
+    found = evidence_sentences([Span(document, first, last, 0.0)])
+    words = _WORD.findall(quote["quote"])
+    count = len(sentences(quote["quote"], 0, len(quote["quote"]), language_of(document.text)))
+    runs = [
+        found[at : at + length]
+        for length in range(max(count - 1, 1), count + 2)
+        for at in range(len(found) - length + 1)
+    ]
+    best = max(runs, key=lambda run: _kept(words, run), default=[])
+    least = _ALTERED if between else _ALTERED_ANYWHERE
+    return best if best and _kept(words, best) >= least else []
+
+
+def _kept(words: Sequence[str], run: Sequence[Sentence]) -> float:
+    """The share of words that stand in sentences, in order; 0 to 1."""
+    now = [word for one in run for word in _WORD.findall(one.text)]
+    return Indel.normalized_similarity(words, now)
+
+
+def _between(quote: Mapping[str, Any], text: str) -> tuple[int, int] | None:
+    """Where what stood around a quote begins and ends now; None if that is unknown, or gone."""
+    before, after = quote.get("before", ""), quote.get("after", "")
+    whole = before + quote["quote"] + after
+    near = partial_ratio_alignment(whole, text) if before or after else None
+    if near is None:
+        return None
+    low = max(near.dest_start - len(quote["quote"]), 0)
+    high = near.dest_end + len(quote["quote"])
+    old = [*_WORD.finditer(whole)]
+    new = [*_WORD.finditer(text, low, high)]
+    blocks = SequenceMatcher(
+        None, [one[0] for one in old], [one[0] for one in new], autojunk=False
+    ).get_matching_blocks()
+    first = last = None
+    for block in blocks:
+        if block.size < _ANCHOR:
+            continue
+        for step in range(block.size):
+            word, now = old[block.a + step], new[block.b + step]
+            if word.end() <= len(before):
+                first = now.end()
+            elif word.start() >= len(before) + len(quote["quote"]) and last is None:
+                last = now.start()
+    if first is None and last is None:
+        return None
+    return first or low, high if last is None else last
