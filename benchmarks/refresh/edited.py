@@ -1,4 +1,4 @@
-"""Made documents with facts that are asked for, and seeded edits of them with what becomes of quotes.
+"""Made documents with facts that are asked for, and seeded edits of them.
 
 Subjects, sentences and people are those of `benchmarks.latest_word`; each document is of a place of
 its own, half of them minutes, half transcripts.
@@ -7,7 +7,8 @@ its own, half of them minutes, half transcripts.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -20,8 +21,9 @@ Edit = Literal[
 ]
 EDITS: tuple[Edit, ...] = Edit.__args__  # type: ignore[attr-defined]
 _WORDING = Path(__file__).parents[1] / "latest_word" / "wording.json"
-_FIRST = "Har Bram Tor Wes Lin Cal Dun Ash Fen Gil Mor Pel Stan Thorn Win Ox Ray Sel Ux Kil".split()
-_LAST = "wick ford combe stead ley mouth by thwaite hurst don".split()
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
+_FIRST = ["Har", "Bram", "Tor", "Wes", "Lin", "Cal", "Dun", "Ash", "Fen", "Gil", "Mor", "Pel", "Stan", "Thorn", "Win", "Ox", "Ray", "Sel", "Ux", "Kil"]
+_LAST = ["wick", "ford", "combe", "stead", "ley", "mouth", "by", "thwaite", "hurst", "don"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +103,22 @@ def _made(place: str, halves: Sequence[Mapping[str, Any]], spoken: bool, draw: R
         noun = f"{noun} in {place}"
         names = {"noun": noun, "Noun": noun[0].upper() + noun[1:], "verb": verb}
         value, *others = draw.sample(words["values"], 4)
-        text = draw.choice(words["set"]).format(value=value, **names)
-        change = draw.choice(words["change"]).format(value="{value}", old="{old}", **names)
-        question = draw.choice(words["ask"]).format(**names)
+        text, change, question = (
+            _of(place, draw.choice(words[form]).format(value="{value}", old="{old}", **names))
+            for form in ("set", "change", "ask")
+        )
+        text = text.format(value=value)
         lines.insert(draw.randint(0, len(lines)), Line(noun, text[0].upper() + text[1:]))
         facts.append(Fact(noun, question, value, tuple(others), change))
     if spoken:
         people = draw.sample(half["people"], 4)
         lines = [replace(one, speaker=draw.choice(people)) for one in lines]
     return Made(f"{place.lower()}.txt", f"Notes on {place}", tuple(lines), tuple(facts))
+
+
+def _of(place: str, text: str) -> str:
+    """A sentence or question that names the place, whatever its form."""
+    return text if place in text else f"In {place}: {text}"
 
 
 def edited(made: Made, edit: Edit, draw: Random) -> Made | None:
@@ -128,7 +137,9 @@ def edited(made: Made, edit: Edit, draw: Random) -> Made | None:
     elif edit == "cut":
         del lines[at]
     elif edit == "above":
-        lines.insert(draw.randint(0, at), Line("new", "The minutes of last time were read.", line.speaker))
+        lines.insert(
+            draw.randint(0, at), Line("new", "The minutes of last time were read.", line.speaker)
+        )
     elif edit == "below":
         lines.append(Line("new", "We meet again in a fortnight.", line.speaker))
     elif edit == "end":
@@ -164,7 +175,9 @@ def true_standing(quote: Mapping[str, Any], before: Made, after: Made | None) ->
         return "gone"
     for one, piece, _ in spans:
         other = now.get(one.name)
-        if other is None or piece not in other.text or other.speaker != one.speaker:
+        if other is None or other.speaker != one.speaker:
+            return "altered"
+        if not {*_SENTENCE_END.split(piece)} <= {*_SENTENCE_END.split(other.text)}:
             return "altered"
     if quote["quote"] not in after.text:
         return "altered"  # other words stand between its pieces

@@ -82,7 +82,9 @@ def evidence_kept(answer: Answer, evidence: Evidence) -> tuple[list[str], dict[s
     Also the documents themselves, by id.
     """
     spans = _read(evidence, answer.mode)
-    return [_digest(one) for one in spans], {one.document.id: one.document for one in evidence.whole}
+    return [_digest(one) for one in spans], {
+        one.document.id: one.document for one in evidence.whole
+    }
 
 
 def with_surroundings(values: Json, documents: Mapping[str, Document]) -> Json:
@@ -94,70 +96,75 @@ def with_surroundings(values: Json, documents: Mapping[str, Document]) -> Json:
     return values
 
 
-def overtaken(
-    record: Json, question: Question, current: Documents, corpus: Corpus, fields: Mapping[str, Any]
-) -> Json | None:
-    """The answer of a line with what became of it, if it is overtaken; else None.
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """What looks answers up again.
 
-    Args:
-        record: The line.
-        question: Its question.
+    Attributes:
+        corpus: Where the documents are.
         current: The documents as they are now.
-        corpus: Where they are.
-        fields: Of the request.
+        fields: Of every request.
     """
-    former = record.get("before")
-    if former is None or former["told"]:
-        former = {name: record[name] for name in ("answer", "mode", "abstained") if name in record}
-        former["citations"] = [*record["citations"], *record.get("closest", ())]
-    quotes = [_looked_up(one, current, corpus) for one in former["citations"]]
-    reason, titles = _reason(record, quotes, question, current, corpus, fields)
-    if reason is None:
-        return None
-    more = {"citations": quotes, "reason": reason, "documents": titles, "told": False}
-    return former | more
 
+    corpus: Corpus
+    current: Documents
+    fields: Mapping[str, Any]
 
-def _reason(
-    record: Json,
-    quotes: Sequence[Json],
-    question: Question,
-    current: Documents,
-    corpus: Corpus,
-    fields: Mapping[str, Any],
-) -> tuple[Reason | None, list[str]]:
-    """Why an answer is overtaken, and the titles of documents that are new among its evidence."""
-    if any(one["now"]["standing"] != "same" for one in quotes):
-        return "quotes", []
-    try:
-        scope = current.scope(question)
-    except DocumentNotFound:
-        return "documents", []
-    if record["fingerprint"].partition("-")[2] == current.fingerprint(scope):
-        return None, []
-    if record.get("kind", "question") != "question" or "evidence" not in record:
-        return "documents", []
-    limits = {"documents": [one.id for one in scope]} if scope else {}
-    request = ask_request(question.text, {**fields, **question.fields, **limits})
-    titles = list(dict.fromkeys(_new_evidence(record, corpus.evidence(request))))
-    return ("evidence" if titles else None), titles
+    def overtaken(self, record: Json, question: Question) -> Json | None:
+        """The answer of a line with what became of it, if it is overtaken; else None.
 
+        Raises:
+            CorpusError: There is no corpus, or it cannot be used.
+        """
+        former = record.get("before")
+        if former is None or former["told"]:
+            former = {name: record.get(name) for name in ("answer", "mode", "abstained")}
+            former["citations"] = [*record["citations"], *record.get("closest", ())]
+        quotes = [self._looked_up(one) for one in former["citations"]]
+        reason, titles = self._reason(record, quotes, question)
+        if reason is None:
+            return None
+        return former | {
+            "citations": quotes,
+            "reason": reason,
+            "documents": titles,
+            "told": False,
+        }
 
-def _looked_up(quote: Json, current: Documents, corpus: Corpus) -> Json:
-    """A quote with what became of it."""
-    known = current.by_id.values()
-    id_ = quote["document"]
-    if id_ not in current.by_id:  # its file may have been indexed anew
-        place = quote["path"], quote["part"]
-        id_ = next((one.id for one in known if (one.path, one.part) == place), None)
-    try:
-        document = corpus.document(id_) if id_ else None
-    except DocumentNotFound:
-        document = None
-    now = asdict(look_up(quote, document))
-    if now["standing"] == "same" and id_ != quote["document"]:
-        now["standing"] = "moved"
-    return {**quote, "now": now}
+    def _reason(
+        self, record: Json, quotes: Sequence[Json], question: Question
+    ) -> tuple[Reason | None, list[str]]:
+        """Why an answer is overtaken, and titles of documents that are new in its evidence."""
+        if any(one["now"]["standing"] != "same" for one in quotes):
+            return "quotes", []
+        try:
+            scope = self.current.scope(question)
+        except DocumentNotFound:
+            return "documents", []
+        if record["fingerprint"].partition("-")[2] == self.current.fingerprint(scope):
+            return None, []
+        if record.get("kind", "question") != "question" or "evidence" not in record:
+            return "documents", []
+        limits = {"documents": [one.id for one in scope]} if scope else {}
+        request = ask_request(question.text, {**self.fields, **question.fields, **limits})
+        titles = list(dict.fromkeys(_new_evidence(record, self.corpus.evidence(request))))
+        return ("evidence" if titles else None), titles
+
+    def _looked_up(self, quote: Json) -> Json:
+        """A quote with what became of it."""
+        known = self.current.by_id
+        id_ = quote["document"]
+        if id_ not in known:  # its file may have been indexed anew
+            place = quote["path"], quote["part"]
+            id_ = next((one.id for one in known.values() if (one.path, one.part) == place), None)
+        try:
+            document = self.corpus.document(id_) if id_ else None
+        except DocumentNotFound:
+            document = None
+        now = asdict(look_up(quote, document))
+        if now["standing"] == "same" and id_ != quote["document"]:
+            now["standing"] = "moved"
+        return {**quote, "now": now}
 
 
 def _new_evidence(record: Json, evidence: Evidence) -> Iterator[str]:

@@ -12,7 +12,7 @@ from indexing.errors import DocumentNotFound, InvalidRequest
 from rag_app.batch.answer_file import AnswerFile, AnswerLine, Key
 from rag_app.batch.asking import QuestionResult, ask_all
 from rag_app.batch.options import BatchOptions
-from rag_app.batch.refresh import Change, evidence_kept, overtaken, with_surroundings
+from rag_app.batch.refresh import Change, Refresh, evidence_kept, with_surroundings
 from rag_app.batch.scope import (
     CurrentDocuments,
     Documents,
@@ -127,7 +127,15 @@ def run(  # noqa: PLR0913 - four of them optional, by keyword
             notify(f"{file.path}: its last line was incomplete; that question is asked again")
         plan = _Plan.of(questions, file.lines, documents.read(), settings)
         keys = _keys_to_ask(plan, file, settings, options, notify)
-        before = _overtaken(questions, file, documents, options, progress, stop)
+        before: dict[Key, Json] = {}
+        if options.changed == "refresh":
+
+            def looked_up(done: int, total: int) -> bool:
+                if progress:
+                    progress(Step(done, 0, total, looking=True))
+                return stop()
+
+            before = _overtaken(questions, file, documents, options, looked_up)
         keys |= before.keys()
         kept = sum(key not in keys for key in file.lines)
         todo = [question for question in questions if question.key in keys][: options.limit]
@@ -163,30 +171,29 @@ def _overtaken(
     file: AnswerFile,
     documents: CurrentDocuments,
     options: BatchOptions,
-    progress: Callable[[Step], None] | None,
-    stop: Callable[[], bool],
+    step: Callable[[int, int], bool],
 ) -> dict[Key, Json]:
     """What a refresh asks again, with the former answers; the lines of others note that they hold.
 
-    Raises:
-        CorpusError: There is no corpus, or it cannot be used.
+    Args:
+        questions: All of them.
+        file: Their answers.
+        documents: Those that are asked.
+        options: How they are asked.
+        step: Called with answers looked up, and how many there are; whether to stop.
     """
     before: dict[Key, Json] = {}
-    if options.changed != "refresh":
-        return before
     lines = [(one, file.lines[one.key]) for one in questions if one.key in file.lines]
     answers = [(one, line) for one, line in lines if not line.failed]
     for done, (question, line) in enumerate(answers, 1):
-        if stop():
-            break
         current = documents.read()
-        former = overtaken(line.record, question, current, documents.corpus, options.fields)
-        if former is not None:
+        refresh = Refresh(documents.corpus, current, options.fields)
+        if former := refresh.overtaken(line.record, question):
             before[question.key] = former
         elif line.documents != (now := _fingerprint(current, question)):
             file.add(question.key, {**line.record, "fingerprint": f"{line.settings}-{now}"})
-        if progress:
-            progress(Step(done, 0, len(answers), looking=True))
+        if step(done, len(answers)):
+            break
     return before
 
 

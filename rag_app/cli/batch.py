@@ -149,7 +149,9 @@ def _bar() -> Iterator[Callable[[Step], None]]:
         yield lambda step: advance(
             step.done,
             step.total,
-            "quotes looked up again" if step.looking else f"{step.failed} failed" * bool(step.failed),
+            "quotes looked up again"
+            if step.looking
+            else f"{step.failed} failed" * bool(step.failed),
         )
 
 

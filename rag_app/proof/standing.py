@@ -21,6 +21,7 @@ Json = dict[str, Any]
 Standing = Literal["same", "moved", "altered", "gone"]
 
 _ANCHOR = 3  # words in a row that say where the words around a quote are now
+_BESIDE = 18  # characters, without white space, that say that the same words stand beside a quote
 _TELLING = 4  # words of a quote that are looked for anywhere in its document
 _ALTERED = 0.4  # share of the words that are kept, between the words that stood around the quote
 _ALTERED_ANYWHERE = 0.6  # the same where these are not known, or gone too
@@ -81,29 +82,37 @@ def look_up(quote: Mapping[str, Any], document: Document | None) -> QuoteNow:
         quote: A citation as JSON. With what `around` gives it is found more surely.
         document: Its document as it is now; None where it is no longer there.
     """
-    if document is None:
+    if document is None or (span := _found(quote, document)) is None:
         return QuoteNow("gone")
-    if (at := _stands(quote, document.text)) is None:
-        if instead := _in_place_of(quote, document):
-            return _now("altered", document, instead[0].start, instead[-1].end)
-        at = _anywhere(quote, document.text)
-    if at is None:
-        return QuoteNow("gone")
-    now = _now("moved", document, *at)
-    place = place_at(document, at[0])
+    place = place_at(document, span[0])
+    utterance = document.utterance_at(span[0])
     said = quote["label"] if "label" in quote else quote.get("speaker")
-    utterance = document.utterance_at(at[0])
-    if said not in {now.label, utterance.speaker if utterance else None}:
-        return _now("altered", document, *at)
-    unmoved = at == (quote["start"], quote["end"]) and now.text == quote["quote"]
-    if unmoved and all(quote.get(name) == place[name] for name in ("time_seconds", "page")):
-        return _now("same", document, *at)
-    return now
+    by_them = said in {place["label"], utterance.speaker if utterance else None}
+    text = document.text[slice(*span)]
+    standing: Standing = "moved"
+    if text.split() != quote["quote"].split() or not by_them:
+        standing = "altered"
+    elif span == (quote["start"], quote["end"]) and all(
+        quote.get(name) == place[name] for name in ("time_seconds", "page")
+    ):
+        standing = "same"
+    return QuoteNow(standing, span[0], span[1], text, place["label"])
 
 
-def _now(standing: Standing, document: Document, start: int, end: int) -> QuoteNow:
-    label = place_at(document, start)["label"]
-    return QuoteNow(standing, start, end, document.text[start:end], label)
+def _found(quote: Mapping[str, Any], document: Document) -> tuple[int, int] | None:
+    """Where a quote, or what stands in place of it, is now."""
+    text = document.text
+    at = _stands(quote, text) or _in_place_of(quote, document) or _anywhere(quote, text)
+    if at is None or at[0] == quote["start"] or _sides(quote, text, at) == 2:
+        return at
+    return _sentences_at(document, *at)
+
+
+def _sentences_at(document: Document, start: int, end: int) -> tuple[int, int]:
+    """The whole sentences that a span lies in: more words may make them say something else."""
+    near = Span(document, *surroundings(document.text, start, end), 0.0)
+    within = [one for one in evidence_sentences([near]) if one.start < end and start < one.end]
+    return (within[0].start, within[-1].end) if within else (start, end)
 
 
 def _occurrences(words: str, text: str) -> list[tuple[int, int]]:
@@ -117,15 +126,20 @@ def _stands(quote: Mapping[str, Any], text: str) -> tuple[int, int] | None:
     start, end = quote["start"], quote["end"]
     if text[start:end] == quote["quote"]:
         return start, end
-    before = "".join(quote.get("before", "").split())[-_ANCHOR * 6 :]
-    after = "".join(quote.get("after", "").split())[: _ANCHOR * 6]
-    near = [
-        (first, last)
-        for first, last in _occurrences(quote["quote"], text)
-        if (before and "".join(text[max(first - 60, 0) : first].split()).endswith(before))
-        or (after and "".join(text[last : last + 60].split()).startswith(after))
-    ]
-    return min(near, key=lambda span: abs(span[0] - start), default=None)
+    found = [(_sides(quote, text, one), one) for one in _occurrences(quote["quote"], text)]
+    near = [(-sides, abs(one[0] - start), one) for sides, one in found if sides]
+    return min(near)[2] if near else None
+
+
+def _sides(quote: Mapping[str, Any], text: str, at: tuple[int, int]) -> int:
+    """On how many sides of a span there are the words that stood around a quote: 0 to 2."""
+    before = "".join(quote.get("before", "").split())[-_BESIDE:]
+    after = "".join(quote.get("after", "").split())[:_BESIDE]
+    now_before = "".join(text[max(at[0] - 4 * _BESIDE, 0) : at[0]].split())
+    now_after = "".join(text[at[1] : at[1] + 4 * _BESIDE].split())
+    return bool(before and now_before.endswith(before)) + bool(
+        after and now_after.startswith(after)
+    )
 
 
 def _anywhere(quote: Mapping[str, Any], text: str) -> tuple[int, int] | None:
@@ -136,7 +150,7 @@ def _anywhere(quote: Mapping[str, Any], text: str) -> tuple[int, int] | None:
     return min(found, key=lambda span: abs(span[0] - quote["start"]), default=None)
 
 
-def _in_place_of(quote: Mapping[str, Any], document: Document) -> Sequence[Sentence]:
+def _in_place_of(quote: Mapping[str, Any], document: Document) -> tuple[int, int] | None:
     """The sentences that stand in place of a quote, if enough of its words are kept in them."""
     between = _between(quote, document.text)
     first, last = between or (0, len(document.text))
@@ -150,7 +164,7 @@ def _in_place_of(quote: Mapping[str, Any], document: Document) -> Sequence[Sente
     ]
     best = max(runs, key=lambda run: _kept(words, run), default=[])
     least = _ALTERED if between else _ALTERED_ANYWHERE
-    return best if best and _kept(words, best) >= least else []
+    return (best[0].start, best[-1].end) if best and _kept(words, best) >= least else None
 
 
 def _kept(words: Sequence[str], run: Sequence[Sentence]) -> float:
