@@ -34,6 +34,7 @@ NAMES = (
     "latest-word",
     "register",
     "aliases",
+    "refresh",
     "pdf-text",
     "ocr",
     "batch-throughput",

@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from benchmarks.refresh.edited import EDITS, Made, changing, edited, made_documents, true_standing
+from benchmarks.refresh.edited import Made, changing, edited, made_documents, true_standing
 from generator.evidence import Span, evidence_sentences
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder
@@ -129,10 +129,7 @@ def measure(count: int, asked: int, share: float, seed: int, encoder: Encoder) -
 
 def _edits(documents: Sequence[Made], seed: int, share: float) -> Edited:
     draw = Random(f"edits {seed}")
-    return [
-        (one, edited(one, draw.choice(EDITS), draw) if draw.random() < share else one)
-        for one in documents
-    ]
+    return [(one, edited(one, draw) if draw.random() < share else one) for one in documents]
 
 
 def _write(folder: Path, documents: Sequence[Made]) -> None:

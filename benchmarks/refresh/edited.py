@@ -22,8 +22,11 @@ Edit = Literal[
 EDITS: tuple[Edit, ...] = Edit.__args__  # type: ignore[attr-defined]
 _WORDING = Path(__file__).parents[1] / "latest_word" / "wording.json"
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
-_FIRST = ["Har", "Bram", "Tor", "Wes", "Lin", "Cal", "Dun", "Ash", "Fen", "Gil", "Mor", "Pel", "Stan", "Thorn", "Win", "Ox", "Ray", "Sel", "Ux", "Kil"]
-_LAST = ["wick", "ford", "combe", "stead", "ley", "mouth", "by", "thwaite", "hurst", "don"]
+_FIRST = (
+    "Har", "Bram", "Tor", "Wes", "Lin", "Cal", "Dun", "Ash", "Fen", "Gil",
+    "Mor", "Pel", "Stan", "Thorn", "Win", "Ox", "Ray", "Sel", "Ux", "Kil",
+)  # fmt: skip
+_LAST = ("wick", "ford", "combe", "stead", "ley", "mouth", "by", "thwaite", "hurst", "don")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +124,16 @@ def _of(place: str, text: str) -> str:
     return text if place in text else f"In {place}: {text}"
 
 
-def edited(made: Made, edit: Edit, draw: Random) -> Made | None:
-    """The document after an edit of its first fact, or of what stands around it; None: removed."""
-    lines, fact = list(made.lines), made.facts[0]
+def edited(made: Made, draw: Random) -> Made | None:
+    """The document after one to three edits, each at another fact; None where it is removed."""
+    now: Made | None = made
+    for fact in made.facts[: draw.randint(1, len(made.facts))]:
+        now = now and _edited(now, fact, draw.choice(EDITS), draw)
+    return now
+
+
+def _edited(made: Made, fact: Fact, edit: Edit, draw: Random) -> Made | None:
+    lines = list(made.lines)
     at = next(number for number, one in enumerate(lines) if one.name == fact.line)
     line = lines[at]
     if edit == "removed":
@@ -138,10 +148,11 @@ def edited(made: Made, edit: Edit, draw: Random) -> Made | None:
         del lines[at]
     elif edit == "above":
         lines.insert(
-            draw.randint(0, at), Line("new", "The minutes of last time were read.", line.speaker)
+            draw.randint(0, at),
+            Line(f"above {fact.line}", "The minutes of last time were read.", line.speaker),
         )
     elif edit == "below":
-        lines.append(Line("new", "We meet again in a fortnight.", line.speaker))
+        lines.append(Line(f"below {fact.line}", "We meet again in a fortnight.", line.speaker))
     elif edit == "end":
         lines.append(lines.pop(at))
     elif edit == "speaker" and line.speaker:

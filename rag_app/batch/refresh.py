@@ -116,20 +116,19 @@ class Refresh:
         Raises:
             CorpusError: There is no corpus, or it cannot be used.
         """
-        former = record.get("before")
-        if former is None or former["told"]:
-            former = {name: record.get(name) for name in ("answer", "mode", "abstained")}
-            former["citations"] = [*record["citations"], *record.get("closest", ())]
-        quotes = [self._looked_up(one) for one in former["citations"]]
+        quotes = [
+            self._looked_up(one) for one in [*record["citations"], *record.get("closest", ())]
+        ]
         reason, titles = self._reason(record, quotes, question)
         if reason is None:
             return None
-        return former | {
-            "citations": quotes,
-            "reason": reason,
-            "documents": titles,
-            "told": False,
-        }
+        former = record.get("before")
+        if former is None or former["told"]:
+            former = {name: record.get(name) for name in ("answer", "mode", "abstained")}
+        else:
+            quotes = [self._looked_up(one) for one in former["citations"]]
+        more = {"citations": quotes, "reason": reason, "documents": titles, "told": False}
+        return former | more
 
     def _reason(
         self, record: Json, quotes: Sequence[Json], question: Question

@@ -24,7 +24,7 @@ _ANCHOR = 3  # words in a row that say where the words around a quote are now
 _BESIDE = 18  # characters, without white space, that say that the same words stand beside a quote
 _TELLING = 4  # words of a quote that are looked for anywhere in its document
 _ALTERED = 0.4  # share of the words that are kept, between the words that stood around the quote
-_ALTERED_ANYWHERE = 0.6  # the same where these are not known, or gone too
+_ALTERED_ANYWHERE = 0.75  # the same in all of the document
 _WORD = re.compile(r"\w+")
 
 
@@ -84,13 +84,15 @@ def look_up(quote: Mapping[str, Any], document: Document | None) -> QuoteNow:
     """
     if document is None or (span := _found(quote, document)) is None:
         return QuoteNow("gone")
-    place = place_at(document, span[0])
+    text, place = document.text[slice(*span)], place_at(document, span[0])
     utterance = document.utterance_at(span[0])
     said = quote["label"] if "label" in quote else quote.get("speaker")
-    by_them = said in {place["label"], utterance.speaker if utterance else None}
-    text = document.text[slice(*span)]
+    if utterance is None:  # no speaker is known there, but a name may stand before it
+        theirs = said is None or said in document.text[max(span[0] - MARGIN, 0) : span[0]]
+    else:
+        theirs = said in {None, utterance.label, utterance.speaker}
     standing: Standing = "moved"
-    if text.split() != quote["quote"].split() or not by_them:
+    if not theirs or text.split() != quote["quote"].split():
         standing = "altered"
     elif span == (quote["start"], quote["end"]) and all(
         quote.get(name) == place[name] for name in ("time_seconds", "page")
@@ -112,7 +114,7 @@ def _sentences_at(document: Document, start: int, end: int) -> tuple[int, int]:
     """The whole sentences that a span lies in: more words may make them say something else."""
     near = Span(document, *surroundings(document.text, start, end), 0.0)
     within = [one for one in evidence_sentences([near]) if one.start < end and start < one.end]
-    return (within[0].start, within[-1].end) if within else (start, end)
+    return min(start, *(one.start for one in within)), max(end, *(one.end for one in within))
 
 
 def _occurrences(words: str, text: str) -> list[tuple[int, int]]:
@@ -152,18 +154,37 @@ def _anywhere(quote: Mapping[str, Any], text: str) -> tuple[int, int] | None:
 
 def _in_place_of(quote: Mapping[str, Any], document: Document) -> tuple[int, int] | None:
     """The sentences that stand in place of a quote, if enough of its words are kept in them."""
-    between = _between(quote, document.text)
-    first, last = between or (0, len(document.text))
-    found = evidence_sentences([Span(document, first, last, 0.0)])
-    words = _WORD.findall(quote["quote"])
-    count = len(sentences(quote["quote"], 0, len(quote["quote"]), language_of(document.text)))
+    if between := _between(quote, document.text):
+        first, last = between
+        for start, end in _occurrences(quote["quote"], document.text[first:last]):
+            return first + start, first + end
+        if found := _most_alike(quote["quote"], document, between, _ALTERED):
+            return found
+    if len(quote["quote"].split()) < _TELLING or _anywhere(quote, document.text):
+        return None
+    whole = 0, len(document.text)
+    return _most_alike(quote["quote"], document, whole, _ALTERED_ANYWHERE)
+
+
+def _most_alike(
+    quote: str, document: Document, within: tuple[int, int], least: float
+) -> tuple[int, int] | None:
+    """The sentences within a span that keep most words of a quote, if these are enough."""
+    first, last = within
+    near = Span(document, *surroundings(document.text, first, last), 0.0)
+    found = [
+        one
+        for one in evidence_sentences([near])
+        if 2 * (min(one.end, last) - max(one.start, first)) > one.end - one.start
+    ]
+    count = len(sentences(quote, 0, len(quote), language_of(document.text)))
     runs = [
         found[at : at + length]
         for length in range(max(count - 1, 1), count + 2)
         for at in range(len(found) - length + 1)
     ]
+    words = _WORD.findall(quote)
     best = max(runs, key=lambda run: _kept(words, run), default=[])
-    least = _ALTERED if between else _ALTERED_ANYWHERE
     return (best[0].start, best[-1].end) if best and _kept(words, best) >= least else None
 
 
@@ -180,8 +201,8 @@ def _between(quote: Mapping[str, Any], text: str) -> tuple[int, int] | None:
     near = partial_ratio_alignment(whole, text) if before or after else None
     if near is None:
         return None
-    low = max(near.dest_start - len(quote["quote"]), 0)
-    high = near.dest_end + len(quote["quote"])
+    room = 2 * len(quote["quote"]) + MARGIN
+    low, high = max(near.dest_start - room, 0), near.dest_end + room
     old = [*_WORD.finditer(whole)]
     new = [*_WORD.finditer(text, low, high)]
     blocks = SequenceMatcher(
@@ -197,6 +218,6 @@ def _between(quote: Mapping[str, Any], text: str) -> tuple[int, int] | None:
                 first = now.end()
             elif word.start() >= len(before) + len(quote["quote"]) and last is None:
                 last = now.start()
-    if first is None and last is None:
-        return None
-    return first or low, high if last is None else last
+    if first is None:
+        return None if last is None else (max(last - room, 0), last)
+    return first, min(first + room, len(text)) if last is None else last
