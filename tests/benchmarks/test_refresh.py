@@ -1,4 +1,4 @@
-"""A short form of `python -m benchmarks refresh`: all that changed is asked, no verdict is wrong."""
+"""A short form of `python -m benchmarks refresh`: what changed is asked, no verdict is wrong."""
 
 from __future__ import annotations
 
