@@ -182,9 +182,9 @@ def _new_evidence(record: Json, evidence: Evidence) -> Iterator[str]:
         and span.start < one["end"]
         and one["start"] < span.end
     ]
-    last = min(quoted, default=0.0)
+    last = min(quoted, default=float("-inf"))
     for span in spans:
-        if span.score >= NEAR * last and _digest(span) not in known:
+        if span.score >= min(NEAR * last, last) and _digest(span) not in known:
             yield span.document.title
 
 

@@ -266,8 +266,9 @@ def _keys_to_ask(
         changes = f"{file.path}: {_describe_changes(lines, len(plan.orphans), settings)}"
         if options.changed == "stop":
             raise InvalidRequest(
-                f"{changes}; ask changed questions again with --on-change ask, keep all answers "
-                "with --on-change keep, or name another --out"
+                f"{changes}; ask changed questions again with --on-change ask, only those that "
+                "changed documents concern with --refresh, keep all answers with --on-change "
+                "keep, or name another --out"
             )
         notify(f"{changes}; {_outcome(plan, options)}")
     questions = list(plan.new)
