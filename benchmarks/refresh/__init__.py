@@ -25,6 +25,7 @@ from indexing.files import FileReader
 from rag_app.batch.answer_file import read_answers
 from rag_app.batch.options import BatchOptions
 from rag_app.batch.questions import Question
+from rag_app.batch.refresh import Change
 from rag_app.batch.run import run
 from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.corpus import Corpus
@@ -141,12 +142,18 @@ def _write(folder: Path, documents: Sequence[Made]) -> None:
         (folder / one.name).write_text(one.text, "utf-8")
 
 
-def _run(corpus: Corpus, questions: Sequence[Question], out: Path, options: BatchOptions) -> Any:  # noqa: ANN401
+def _run(
+    corpus: Corpus, questions: Sequence[Question], out: Path, options: BatchOptions
+) -> tuple[Change, ...]:
     with bar("Asking") as advance:
-        return run(
-            corpus, questions, out, options=options,
+        summary = run(
+            corpus,
+            questions,
+            out,
+            options=options,
             progress=lambda step: advance(step.done, step.total, ""),
-        ).changes  # fmt: skip
+        )
+    return summary.changes
 
 
 def _verdicts(

@@ -198,7 +198,6 @@ def _digest(span: Span) -> str:
 
 
 def _words(answer: Json) -> object:
-    """What tells an answer from another one: its text, or the words of its quotes."""
-    if answer.get("mode") == "free" or not answer.get("citations") or answer.get("abstained"):
-        return answer["answer"]
-    return [" ".join(one["quote"].split()) for one in answer["citations"]]
+    """What tells an answer from another one: its text, and the words of its quotes."""
+    quotes = [] if answer.get("abstained") else answer.get("citations", ())
+    return (answer["answer"] or "").split(), [one["quote"].split() for one in quotes]
