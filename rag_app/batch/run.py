@@ -161,8 +161,8 @@ def told(out: Path, questions: Sequence[Question]) -> None:
         InputError: It cannot be written.
     """
     with AnswerFile(out, [question.key for question in questions]) as file:
-        for key, line in list(file.lines.items()):
-            if Change.of(values := line.record):
+        for key in {question.key for question in questions} & file.lines.keys():
+            if Change.of(values := file.lines[key].record):
                 file.add(key, {**values, "before": {**values["before"], "told": True}})
 
 

@@ -193,16 +193,22 @@ def _say_change(change: Change) -> None:
     say(f"{'changed' if change.changed else 'same words'}: {field(change.question)}")
     if change.documents:
         say(f"  new among the evidence: {field(', '.join(change.documents))}")
+    _say_text("-", change.before)
     for one in change.before["citations"]:
         now = one["now"]
         there = f', now: "{flow(now["text"])}"' if now["standing"] == "altered" else ""
         say(f'  - {_place(one)}: "{flow(one["quote"])}" ({now["standing"]}{there})')
-    if change.after["error"]:
-        say(f"  failed: {field(change.after['error']['message'], longest=1000)}")
-    elif change.after["mode"] == "free" or change.after["abstained"]:
-        say(f"  {flow(change.after['answer'])}")
+    _say_text("+", change.after)
     for one in change.added:
         say(f'  + {_place(one)}: "{flow(one["quote"])}"')
+
+
+def _say_text(mark: str, answer: Mapping[str, Any]) -> None:
+    """An answer that is more than its quotes, or why there is none."""
+    if error := answer.get("error"):
+        say(f"  {mark} failed: {field(error['message'], longest=1000)}")
+    elif answer.get("mode") == "free" or answer.get("abstained") or not answer["citations"]:
+        say(f"  {mark} {flow(answer['answer'] or '')}")
 
 
 def _place(quote: Mapping[str, Any]) -> str:
