@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
-from rapidfuzz.distance import Indel
-from rapidfuzz.fuzz import partial_ratio_alignment
-
 from generator.evidence import Sentence, Span, evidence_sentences
 from indexing.documents import Document
 from indexing.text.language import language_of
@@ -190,12 +187,16 @@ def _most_alike(
 
 def _kept(words: Sequence[str], run: Sequence[Sentence]) -> float:
     """The share of words that stand in sentences, in order; 0 to 1."""
+    from rapidfuzz.distance import Indel
+
     now = [word for one in run for word in _WORD.findall(one.text)]
     return Indel.normalized_similarity(words, now)
 
 
 def _between(quote: Mapping[str, Any], text: str) -> tuple[int, int] | None:
     """Where what stood around a quote begins and ends now; None if that is unknown, or gone."""
+    from rapidfuzz.fuzz import partial_ratio_alignment
+
     before, after = quote.get("before", ""), quote.get("after", "")
     whole = before + quote["quote"] + after
     near = partial_ratio_alignment(whole, text) if before or after else None
