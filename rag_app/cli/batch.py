@@ -70,8 +70,8 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--refresh",
     is_flag=True,
-    help="Look up all quotes again, ask the questions that changed documents concern, and show "
-    "what changed; exit status 4 if an answer did.",
+    help="Look up all quotes again, ask what changed documents concern, and show what changed; "
+    "exit status 4 if an answer did.",
 )
 @with_fields("batch", "ask")
 @with_missing_shards
