@@ -175,13 +175,13 @@ def true_standing(quote: Mapping[str, Any], before: Made, after: Made | None) ->
     if after is None:
         return "gone"
     at, spans = 0, []
-    for one in before.lines:
+    for one in (Line("heading", before.heading), *before.lines):
         start = before.text.index(one.text, at)
         at = start + len(one.text)
         if start < quote["end"] and at > quote["start"]:
             piece = before.text[max(start, quote["start"]) : min(at, quote["end"])]
             spans.append((one, piece, start))
-    now = {one.name: one for one in after.lines}
+    now = {one.name: one for one in (Line("heading", after.heading), *after.lines)}
     if all(one.name not in now for one, _, _ in spans):
         return "gone"
     for one, piece, _ in spans:
