@@ -35,6 +35,7 @@ NAMES = (
     "register",
     "every",
     "aliases",
+    "refresh",
     "pdf-text",
     "ocr",
     "batch-throughput",

@@ -31,6 +31,7 @@ terminal: `rag-app COMMAND --help`. Defaults of your own: [configuration](config
 | 1 | refused or failed; the reason is on standard error |
 | 2 | wrong usage |
 | 3 | done, but some files could not be read or some questions not answered; each was named |
+| 4 | `batch --refresh`: done, and an answer has other words now |
 | 70 | failed unexpectedly, a defect of rag-app; standard error names a log file with details |
 | 130 | stopped by Ctrl-C |
 """

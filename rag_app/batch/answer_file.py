@@ -43,6 +43,22 @@ _DOCUMENT: Fields = {"id": _TEXT, "title": _TEXT}
 _ERROR: Fields = {"kind": _TEXT, "message": _TEXT}
 _SETTINGS: Fields = {"version": _TEXT, "k": (int,), "generator": (dict,), "encoder": (dict,)}
 _GENERATOR: Fields = {"answer": _TEXT, "model": _TEXT}
+# What a refresh needs: `rag_app.batch.refresh` and `rag_app.proof.standing`.
+_AROUND: Fields = {"label": _MAYBE_TEXT, "before": _TEXT, "after": _TEXT}
+_BEFORE: Fields = {
+    "answer": _MAYBE_TEXT,
+    "citations": (list,),
+    "reason": _TEXT,
+    "documents": (list,),
+    "told": (bool,),
+}
+_FORMER: Fields = {
+    **dict.fromkeys(("document", "path", "title", "part", "quote"), _TEXT),
+    "start": (int,),
+    "end": (int,),
+    "now": (dict,),
+}
+_NOW: Fields = {"standing": _TEXT, "text": _TEXT}
 # How each line begins: names in this order, each with its value.
 _FIRST_FIELDS = (b'{"id": ', b', "question": ', b', "document": ')
 _VALUE = re.compile(rb'"(?:[^"\\]|\\.)*"|null')
@@ -255,7 +271,8 @@ def _is_answer(record: object) -> bool:
     if not _has(record, _EVERY_LINE):
         return False
     assert isinstance(record, dict)
-    if not all(_has(one, _DOCUMENT) for one in record["documents"]):
+    former = record.get("before")
+    if not all(_has(one, _DOCUMENT) for one in record["documents"]) or not _is_former(former):
         return False
     if record["error"] is not None:
         return _has(record["error"], _ERROR)
@@ -263,8 +280,24 @@ def _is_answer(record: object) -> bool:
         from_json(record)
     except ValueError:
         return False
-    settings = record["settings"]
+    quotes, settings = [*record["citations"], *record.get("closest", ())], record["settings"]
+    around = all(_has(one, _AROUND) for one in quotes if "before" in one or "after" in one)
+    if not around or not all(isinstance(one, str) for one in record.get("evidence", ())):
+        return False
     return _has(settings, _SETTINGS) and _has(settings["generator"], _GENERATOR)
+
+
+def _is_former(before: object) -> bool:
+    """Whether it is none, or an answer that was replaced, with what became of its quotes."""
+    if before is None:
+        return True
+    if not _has(before, _BEFORE):
+        return False
+    assert isinstance(before, dict)
+    quotes = before["citations"]
+    return all(_has(one, _FORMER) and _has(one["now"], _NOW) for one in quotes) and all(
+        isinstance(one, str) for one in before["documents"]
+    )
 
 
 def _has(values: object, fields: Fields) -> bool:

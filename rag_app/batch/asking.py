@@ -22,6 +22,7 @@ from rag_app.request_fields import ask_request
 
 if TYPE_CHECKING:
     from generator.answer import Answer
+    from generator.evidence import Evidence
     from indexing.change_detection import DocumentIdentity
 
 
@@ -43,6 +44,7 @@ class QuestionResult:
         documents: Fingerprint of their content.
         answer: The answer.
         error: Why there is none.
+        evidence: What it may rest on.
     """
 
     question: Question
@@ -50,6 +52,7 @@ class QuestionResult:
     documents: str = ""
     answer: Answer | None = None
     error: QuestionError | None = None
+    evidence: Evidence | None = None
 
 
 def ask_all(
@@ -111,7 +114,9 @@ def ask_one(
         scope = current.scope(question)
         limits = {"documents": [one.id for one in scope]} if scope else {}
         fields = {**options.fields, **question.fields, **limits}
-        response = documents.corpus.answer(ask_request(question.text, fields))
+        request = ask_request(question.text, fields)
+        evidence = documents.corpus.evidence(request)
+        response = documents.corpus.answer(request)
     except (InputError, DocumentNotFound) as error:
         message = str(error)
         return QuestionResult(question, scope, error=QuestionError(type(error).__name__, message))
@@ -120,4 +125,5 @@ def ask_one(
     except Exception as error:
         message = f"failed unexpectedly {logged(error)}"
         return QuestionResult(question, scope, error=QuestionError(type(error).__name__, message))
-    return QuestionResult(question, scope, current.fingerprint(scope), answer=response)
+    known = current.fingerprint(scope)
+    return QuestionResult(question, scope, known, answer=response, evidence=evidence)

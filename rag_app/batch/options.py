@@ -9,7 +9,7 @@ from indexing.errors import InvalidRequest
 from indexing.filter import Filter
 from rag_app.request_fields import AskOptions, ask_request, limits_of
 
-Changed = Literal["stop", "keep", "ask"]
+Changed = Literal["stop", "keep", "ask", "refresh"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,10 @@ class BatchOptions:
         retry_failed: Whether to ask questions again that failed, or were answered without a lost
             shard.
         changed: What to do with answers made with other settings, documents or questions:
-            "stop" before asking anything, "keep" them, or "ask" these questions again. Answers
-            to questions that are not in the file of questions are kept in any case.
+            "stop" before asking anything, "keep" them, or "ask" these questions again; "refresh"
+            asks those again whose answers are overtaken by changed documents (`rag_app.batch.
+            refresh`), whatever the settings. Answers to questions that are not in the file of
+            questions are kept in any case.
     """
 
     fields: AskOptions = field(default_factory=AskOptions)

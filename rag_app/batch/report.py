@@ -14,6 +14,7 @@ from typing import Any
 from generator.answer import MARK, marker_spans
 from indexing.errors import InputError
 from indexing.text.disfluency import without_noise
+from rag_app.batch.refresh import Change
 from rag_app.short_answer import Emphasis, emphasis
 
 Json = dict[str, Any]
@@ -75,6 +76,11 @@ def page(answers: Sequence[Json], *, title: str = "Answers") -> str:
         abstained=sum(bool(answer.get("abstained")) for answer in answers),
         unsupported=sum(len(answer.get("unsupported", ())) for answer in answers),
         settings=_settings(answers),
+        changed=[
+            number
+            for number, answer in enumerate(answers, 1)
+            if (change := Change.of(answer)) and change.changed
+        ],
     )
 
 

@@ -12,6 +12,7 @@ from indexing.errors import DocumentNotFound, InvalidRequest
 from rag_app.batch.answer_file import AnswerFile, AnswerLine, Key
 from rag_app.batch.asking import QuestionResult, ask_all
 from rag_app.batch.options import BatchOptions
+from rag_app.batch.refresh import Change, Refresh, evidence_kept, with_surroundings
 from rag_app.batch.scope import (
     CurrentDocuments,
     Documents,
@@ -32,11 +33,15 @@ MAX_DIFFERENCES = 3  # that a message names
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Progress of a run: questions done, those of them that failed, and all to ask in it."""
+    """Progress of a run: questions done, those of them that failed, and all to ask in it.
+
+    Before that, `looking`, answers whose quotes are looked up again.
+    """
 
     done: int
     failed: int
     total: int
+    looking: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,7 @@ class Summary:
         seconds: Duration of the asking.
         per_hour: Questions per hour; 0 when none was asked.
         failures: The questions that failed, in order.
+        changes: Of a refresh: the questions that were asked again, until they are `told`.
     """
 
     out: str
@@ -78,6 +84,7 @@ class Summary:
     seconds: float
     per_hour: float
     failures: tuple[FailedQuestion, ...]
+    changes: tuple[Change, ...] = ()
 
     def as_dict(self) -> Json:
         """Field names to values."""
@@ -120,14 +127,24 @@ def run(  # noqa: PLR0913 - four of them optional, by keyword
             notify(f"{file.path}: its last line was incomplete; that question is asked again")
         plan = _Plan.of(questions, file.lines, documents.read(), settings)
         keys = _keys_to_ask(plan, file, settings, options, notify)
+        before: dict[Key, Json] = {}
+        if options.changed == "refresh":
+
+            def looked_up(done: int, total: int) -> bool:
+                if progress:
+                    progress(Step(done, 0, total, looking=True))
+                return stop()
+
+            before = _overtaken(questions, file, documents, options, looked_up)
+        keys |= before.keys()
         kept = sum(key not in keys for key in file.lines)
         todo = [question for question in questions if question.key in keys][: options.limit]
         done = failed = 0
         start = time.perf_counter()
         for result in ask_all(documents, todo, options, stop=stop):
-            file.add(
-                result.question.key, record(result, question_settings(settings, result.question))
-            )
+            key = result.question.key
+            values = record(result, question_settings(settings, result.question))
+            file.add(key, values | ({"before": before[key]} if key in before else {}))
             done, failed = done + 1, failed + (result.error is not None)
             if progress:
                 progress(Step(done, failed, len(todo)))
@@ -136,12 +153,59 @@ def run(  # noqa: PLR0913 - four of them optional, by keyword
         return _summary(questions, file, asked_now=done, kept=kept, seconds=seconds)
 
 
+def told(out: Path, questions: Sequence[Question]) -> None:
+    """Note that the changes of a refresh have been told; until then each one tells them again.
+
+    Raises:
+        InvalidRequest: Another run is writing to the file.
+        InputError: It cannot be written.
+    """
+    with AnswerFile(out, [question.key for question in questions]) as file:
+        for key in {question.key for question in questions} & file.lines.keys():
+            if Change.of(values := file.lines[key].record):
+                file.add(key, {**values, "before": {**values["before"], "told": True}})
+
+
+def _overtaken(
+    questions: Sequence[Question],
+    file: AnswerFile,
+    documents: CurrentDocuments,
+    options: BatchOptions,
+    step: Callable[[int, int], bool],
+) -> dict[Key, Json]:
+    """What a refresh asks again, with the former answers; the lines of others note that they hold.
+
+    Args:
+        questions: All of them.
+        file: Their answers.
+        documents: Those that are asked.
+        options: How they are asked.
+        step: Called with answers looked up, and how many there are; whether to stop.
+    """
+    before: dict[Key, Json] = {}
+    lines = [(one, file.lines[one.key]) for one in questions if one.key in file.lines]
+    answers = [(one, line) for one, line in lines if not line.failed]
+    for done, (question, line) in enumerate(answers, 1):
+        current = documents.read()
+        refresh = Refresh(documents.corpus, current, options.fields)
+        if former := refresh.overtaken(line.record, question):
+            before[question.key] = former
+        elif line.documents != (now := _fingerprint(current, question)):
+            file.add(question.key, {**line.record, "fingerprint": f"{line.settings}-{now}"})
+        if step(done, len(answers)):
+            break
+    return before
+
+
 def record(result: QuestionResult, settings: Json) -> Json:
     """A line of the file."""
     from generator.answer_json import as_json
 
     question = result.question
     answer: Json = dict(as_json(result.answer)) if result.answer else {"answer": None}
+    if result.answer and result.evidence:
+        answer["evidence"], known = evidence_kept(result.answer, result.evidence)
+        answer = with_surroundings(answer, known)
     return {
         "id": question.id,
         "question": question.text,
@@ -202,8 +266,9 @@ def _keys_to_ask(
         changes = f"{file.path}: {_describe_changes(lines, len(plan.orphans), settings)}"
         if options.changed == "stop":
             raise InvalidRequest(
-                f"{changes}; ask changed questions again with --on-change ask, keep all answers "
-                "with --on-change keep, or name another --out"
+                f"{changes}; ask changed questions again with --on-change ask, only those that "
+                "changed documents concern with --refresh, keep all answers with --on-change "
+                "keep, or name another --out"
             )
         notify(f"{changes}; {_outcome(plan, options)}")
     questions = list(plan.new)
@@ -216,8 +281,8 @@ def _keys_to_ask(
 
 def _outcome(plan: _Plan, options: BatchOptions) -> str:
     """What happens to the answers that a change concerns. None is ever deleted."""
-    if options.changed == "keep" or not plan.stale:
-        return "kept"
+    if options.changed in {"keep", "refresh"} or not plan.stale:
+        return "kept" if options.changed == "keep" or not plan.stale else "looked up again"
     return f"{len(plan.stale)} asked again" + (", the others kept" if plan.orphans else "")
 
 
@@ -270,4 +335,5 @@ def _summary(
         seconds=round(seconds, 3),
         per_hour=round(3600 * asked_now / seconds, 1) if asked_now and seconds else 0.0,
         failures=tuple(failures),
+        changes=tuple(change for line in lines if (change := Change.of(line.record))),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,15 +21,17 @@ from rag_app.cli.options import (
     with_workers,
 )
 from rag_app.cli.request_options import with_fields
-from rag_app.cli.terminal import field, notify, say
+from rag_app.cli.terminal import field, flow, notify, say
 
 if TYPE_CHECKING:
     from generator.settings import GeneratorSettings
+    from rag_app.batch.refresh import Change
     from rag_app.batch.run import Step, Summary
     from rag_app.corpus.cluster.workers import RayWorkers
     from rag_app.corpus.shards.manifest import MissingShards
 
 SOME_FAILED = 3
+SOME_CHANGED = 4
 
 AnyFile = click.Path(path_type=Path, dir_okay=False)
 
@@ -65,6 +67,12 @@ AnyFile = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="What to do with answers that were made with other settings or documents.",
 )
+@click.option(
+    "--refresh",
+    is_flag=True,
+    help="Look up all quotes again, ask what changed documents concern, and show what changed; "
+    "exit status 4 if an answer did.",
+)
 @with_fields("batch", "ask")
 @with_missing_shards
 @with_workers
@@ -79,6 +87,7 @@ def batch(
     limit: int | None,
     retry_failed: bool,
     changed: Any,  # noqa: ANN401
+    refresh: bool,
     fields: Any,  # noqa: ANN401 - by name, as `AskOptions`
     missing_shards: MissingShards,
     workers: RayWorkers | None,
@@ -109,6 +118,7 @@ def batch(
         stop_on_signal() as stop,
     ):
         together = at_once or corpus.questions_at_once
+        changed = "refresh" if refresh else changed
         options = BatchOptions(fields, together, limit, retry_failed, changed)
         summary = run.run(
             corpus, queries, out, options=options, progress=advance, notify=notify, stop=stop
@@ -119,11 +129,15 @@ def batch(
 
         write(report, read_answers(out))
     print_result(as_json, summary.as_dict(), lambda: _say(summary, report))
+    if summary.changes:
+        run.told(out, queries)
     if stop():
         notify("stopped; run the same command again to resume")
         raise SystemExit(stop.status)
     if summary.failed:
         raise SystemExit(SOME_FAILED)
+    if any(one.changed for one in summary.changes):
+        raise SystemExit(SOME_CHANGED)
 
 
 @contextmanager
@@ -133,7 +147,11 @@ def _bar() -> Iterator[Callable[[Step], None]]:
 
     with bar("Asking") as advance:
         yield lambda step: advance(
-            step.done, step.total, f"{step.failed} failed" if step.failed else ""
+            step.done,
+            step.total,
+            "quotes looked up again"
+            if step.looking
+            else f"{step.failed} failed" * bool(step.failed),
         )
 
 
@@ -146,6 +164,8 @@ def _say(summary: Summary, report: Path | None) -> None:
         "failed": summary.failed,
         "remaining": summary.left,
     }
+    for change in summary.changes:
+        _say_change(change)
     parts = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     pace = f" ({summary.per_hour:,.0f} an hour)" if summary.asked else ""
     say(f"{count_noun(summary.questions, 'question')}: {parts or 'nothing to do'}{pace}")
@@ -166,3 +186,32 @@ def _say(summary: Summary, report: Path | None) -> None:
         )
     if summary.failed or summary.partial:
         notify("retry them with --retry-failed")
+
+
+def _say_change(change: Change) -> None:
+    """A question that was asked again: why, what its answer was, and what it is now."""
+    say(f"{'changed' if change.changed else 'same words'}: {field(change.question)}")
+    if change.documents:
+        say(f"  new among the evidence: {field(', '.join(change.documents))}")
+    _say_text("-", change.before)
+    for one in change.before["citations"]:
+        now = one["now"]
+        there = f', now: "{flow(now["text"])}"' if now["standing"] == "altered" else ""
+        say(f'  - {_place(one)}: "{flow(one["quote"])}" ({now["standing"]}{there})')
+    _say_text("+", change.after)
+    for one in change.added:
+        say(f'  + {_place(one)}: "{flow(one["quote"])}"')
+
+
+def _say_text(mark: str, answer: Mapping[str, Any]) -> None:
+    """An answer that is more than its quotes, or why there is none."""
+    if error := answer.get("error"):
+        say(f"  {mark} failed: {field(error['message'], longest=1000)}")
+    elif answer.get("mode") == "free" or answer.get("abstained") or not answer["citations"]:
+        say(f"  {mark} {flow(answer['answer'] or '')}")
+
+
+def _place(quote: Mapping[str, Any]) -> str:
+    page = quote.get("place") or (f"page {quote['page']}" if quote["page"] is not None else "")
+    parts = (quote["title"], quote.get("day"), quote["time"], quote["speaker"], page)
+    return ", ".join(field(one) for one in parts if one)

@@ -22,7 +22,7 @@ from rag_app.requests.mentions import asked_in
 
 if TYPE_CHECKING:
     from generator.answer import Answer, ContextEntry, Event
-    from generator.evidence import Sentence
+    from generator.evidence import Evidence, Sentence
     from generator.generator import Generator as AnswerGenerator
     from generator.instances.instances import Instances
     from generator.position_check import PositionCheck
@@ -120,6 +120,18 @@ class QuestionAnswering:
         judge = partial(places, asked, read=self._generator.read, aliases=aliases)
         catches = self.search.catches(request, moment)
         return every(request, catches, moment.parts.document, judge, progress=progress)
+
+    def evidence(self, request: AskRequest, scope: Scope) -> Evidence:
+        """What an answer made now may rest on, by each of the ways to make it."""
+        from generator.evidence import Evidence, gather_evidence
+
+        most, speaker = self.models.generator_settings.passages, request.where.speaker
+        each = [
+            gather_evidence(found.retrieval.hits, found.retrieval.document, speaker=speaker)
+            for found in self._find(request, scope)
+        ]
+        passages = (passage for one in each for passage in one.best(most))
+        return Evidence(tuple(passages), tuple(span for one in each for span in one.whole))
 
     def check_position(
         self,

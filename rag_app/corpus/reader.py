@@ -34,7 +34,7 @@ from rag_app.request_fields import (
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Event
-    from generator.evidence import Sentence
+    from generator.evidence import Evidence, Sentence
     from generator.extractive.conformal import AbstentionRecord
     from generator.instances.instances import Instances
     from generator.overview.commitments import CommitmentKind
@@ -69,12 +69,10 @@ class CorpusReader:
     def seen_by(self, scope: Scope) -> CorpusReader:
         """The same corpus, in which only what somebody may read is there to be read.
 
-        It shares everything with this one, and is closed with it. `Access` says what somebody may
-        change.
+        It shares all with this one, and is closed with it. `Access` says what somebody may change.
         """
-        if scope == self._scope:
-            return self
-        return CorpusReader(self.folder, self._search, self._answering, scope)
+        other = CorpusReader(self.folder, self._search, self._answering, scope)
+        return self if scope == self._scope else other
 
     @property
     def scope(self) -> Scope:
@@ -114,10 +112,7 @@ class CorpusReader:
 
     @spelled_out(SearchOptions)
     def partial_search(self, query: str, **options: Unpack[SearchOptions]) -> PartialHits:
-        """As `search`; with `missing_shards="answer"`, without the shards that are lost.
-
-        The result lists them beside the hits.
-        """
+        """As `search`; with `missing_shards="answer"`, without lost shards, which are listed."""
         return self._search.partial(search_request(query, options), self._scope)
 
     def retriever(self, ranking: str = "default") -> AbstractContextManager[Retriever]:
@@ -202,6 +197,10 @@ class CorpusReader:
         """How many questions to ask `answer` in parallel: on a cluster, two for each worker."""
         return self._answering.concurrency
 
+    def evidence(self, request: AskRequest) -> Evidence:
+        """What the answer to a request may rest on, as the documents are now; errors likewise."""
+        return self._answering.evidence(request, self._scope)
+
     def check_position(
         self,
         request: AskRequest,
@@ -216,8 +215,7 @@ class CorpusReader:
             usual: The answer, if you have it already; otherwise it is made first.
             progress: Called with the number of variants done, and their total.
         """
-        scope = self._scope
-        return self._answering.check_position(request, scope, usual=usual, progress=progress)
+        return self._answering.check_position(request, self._scope, usual=usual, progress=progress)
 
     def documents(self, *, where: Filter | None = None) -> list[DocumentEntry]:
         """All documents, in the order in which they were added.

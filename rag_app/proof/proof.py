@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from indexing.errors import InputError, InvalidRequest
 from rag_app.proof.check_proof import END, MARK, show
-from rag_app.surroundings import surroundings
+from rag_app.proof.standing import around
 
 if TYPE_CHECKING:
     from generator.answer import Answer
@@ -117,15 +117,8 @@ def _quote(values: Json, document: Document) -> Json:
     text, start, end = document.text, values["start"], values["end"]
     if text[start:end] != values["quote"]:
         raise InvalidRequest(f"{document.title}: has changed since the answer; ask again")
-    first, last = surroundings(text, start, end)
-    utterance = document.utterance_at(start)
     del values["shown"]  # the quote again
-    values |= {
-        "path": Path(values["path"]).name,
-        "label": utterance.label if utterance else None,
-        "before": text[first:start],
-        "after": text[end:last],
-    }
+    values |= {"path": Path(values["path"]).name, **around(document, start, end)}
     return _known({name: values.pop(name) for name in _FIRST_OF_QUOTE} | values)
 
 

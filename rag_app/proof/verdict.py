@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from indexing.documents import Document
 from indexing.errors import DocumentNotFound, UnreadableFile
 from rag_app.proof.check_proof import END, MARK, faults
+from rag_app.proof.standing import place_at
 
 if TYPE_CHECKING:
     from generator.answer import Answer
@@ -140,13 +141,7 @@ def _placed(proof: Json, found: Originals) -> Iterator[tuple[Json, Document]]:
 def _misplaced(placed: Iterable[tuple[Json, Document]]) -> Iterator[str]:
     """Quotes that stand on another page, at another time or under another speaker's label."""
     for one, document in placed:
-        utterance = document.utterance_at(one["start"])
-        here = {
-            "label": utterance.label if utterance else None,
-            "time_seconds": utterance.time if utterance else None,
-            "page": document.page_at(one["start"]),
-        }
-        for name, value in here.items():
+        for name, value in place_at(document, one["start"]).items():
             if one.get(name) != value:
                 yield f"quote [{one['marker']}]: {name} is {value!r}, not {one.get(name)!r}"
 

@@ -165,6 +165,7 @@ MESSAGES = (
     N_("This document is no longer in the corpus."),
     N_("This document is no longer in the corpus, or no longer shared with you."),
     N_("This document has changed since this quote was taken from it."),
+    N_("This document says something else here now."),
     N_("The file is no longer where it was. This is its text, as it was read."),
     N_("The file has changed since it was read. This is its text, as it was then."),
     N_("%(name)s: no such document here; see: rag-app list"),

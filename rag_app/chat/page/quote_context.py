@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from indexing.documents import clock
 from indexing.errors import RagAppError
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.viewer.blocks import flowing
+from rag_app.proof.standing import look_up, place_at
 from rag_app.short_answer import quote_emphasis
 from rag_app.surroundings import MARGIN, surroundings
 
@@ -85,6 +86,8 @@ def citation_context(
 ) -> QuoteContext:
     """A citation's quote in its document as it is now; the short answer apart if it lies there.
 
+    A quote that has moved is shown where it stands now.
+
     Args:
         corpus: As whoever reads it sees it; of other documents there is the quote alone.
         citation: The quote.
@@ -101,7 +104,22 @@ def citation_context(
         if corpus.scope.login is not None:
             problem = "This document is no longer in the corpus, or no longer shared with you."
     else:
-        if document.text[citation.start : citation.end] == citation.quote:
+        quote = {**asdict(citation), "time_seconds": citation.time, "label": None}
+        now = look_up(quote, document)
+        if now.standing == "moved":
+            by = now.start - citation.start
+            short = short and replace(short, start=short.start + by, end=short.end + by)
+            here = place_at(document, now.start)
+            citation = replace(
+                citation,
+                start=now.start,
+                end=now.end,
+                quote=now.text,
+                time=here["time_seconds"],
+                page=here["page"],
+                place=document.place_at(now.start),
+            )
+        if now.standing in {"same", "moved"}:
             before, _, after = _pieces(document, citation.start, citation.end, margin)
             span = quote_pieces(citation, short, document)
             near = document.figures_near(citation.start, citation.end)
@@ -109,6 +127,8 @@ def citation_context(
             figures = tuple(shown[:MOST_FIGURES])
         else:
             problem = "This document has changed since this quote was taken from it."
+            if now.standing == "altered":
+                problem = "This document says something else here now."
     return QuoteContext(
         title=citation.title,
         location=citation_place(citation),

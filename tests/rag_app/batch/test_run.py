@@ -185,8 +185,12 @@ def test_answers_are_those_of_asking_one_by_one(corpus: Corpus, tmp_path: Path) 
         alone = as_json(
             corpus.ask(question.text, where=Filter(documents=(str(question.document),)))
         )
-        for name in ("answer", "citations", "unsupported", "context", "abstained", "mode"):
+        for name in ("answer", "unsupported", "context", "abstained", "mode"):
             assert each[name] == alone[name]
+        for quote, other in zip(each["citations"], alone["citations"], strict=True):
+            assert {name: quote[name] for name in other} == other
+            around = quote["before"] + quote["quote"] + quote["after"]
+            assert around in TEXTS[str(question.document)] and quote["label"] == quote["speaker"]
         assert [one["title"] for one in each["documents"]] == [question.document]
         assert each["error"] is None and each["settings"]["k"] == 5
     assert steps == [1, 2, 3, 4, 5, 6]

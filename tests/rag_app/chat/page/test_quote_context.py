@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from generator.answer import Citation, ShortAnswer
 from indexing.documents import Document, Utterance
-from rag_app.chat.page.quote_context import Piece, quote_pieces, span_context
+from indexing.encoder.encoder import Encoder
+from rag_app.chat.page.quote_context import (
+    Piece,
+    citation_context,
+    quote_pieces,
+    span_context,
+)
+from rag_app.corpus.corpus import Corpus
 
 SAID = [("Ann: ", "We met on Monday."), ("Bob: ", "No, on Tuesday."), ("Ann: ", "Was it so?")]
 TEXT = "\n".join(label + words for label, words in SAID)
@@ -70,3 +79,23 @@ def test_the_short_answer_stands_apart_in_the_quote() -> None:
                 assert plain(words) == (short.text if short else "")
     labels = [piece.text for piece in quote_pieces(citation, short, meeting()) if piece.label]
     assert labels == ["Bob: ", "Ann: "]
+
+
+def test_a_quote_is_shown_where_it_stands_now(tmp_path: Path, encoder: Encoder) -> None:
+    quote = "The launch is on the third of May."
+    with Corpus(tmp_path, encoder=encoder) as corpus:
+        corpus.add_text(f"Notes.\n\n{quote}\n", name="n")
+        id_ = corpus.documents()[0].id
+        citation = Citation(1, id_, "n", "n", "", 8, 8 + len(quote), quote)
+        short = ShortAnswer.within(citation, 29, 41, 0.5)
+        for text, problem, start in (
+            (f"Notes.\n\n{quote}\n", "", 8),
+            (f"Notes of April.\n\n{quote}\n", "", 17),
+            (f"Notes.\n\n{quote.replace('third', 'ninth')}\n", "something else", 8),
+            ("Notes of other things altogether.\n", "has changed", 8),
+        ):
+            corpus.add_text(text, name="n")
+            context = citation_context(corpus, citation, short=short)
+            assert plain(context.span) == quote and problem in context.problem
+            assert context.start == start and bool(context.problem) == bool(problem)
+            assert "".join(one.text for one in context.span if one.short) == "third of May"

@@ -1,0 +1,200 @@
+"""Answers that changed documents concern are asked again, and nothing is lost on the way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from generator.answer import Answer
+from generator.request import AskRequest
+from indexing.encoder.encoder import Encoder
+from indexing.errors import InvalidRequest
+from rag_app.batch.answer_file import read_answers
+from rag_app.batch.options import BatchOptions
+from rag_app.batch.questions import Question
+from rag_app.batch.report import page
+from rag_app.batch.run import Summary, run, told
+from rag_app.cli.main import main
+from rag_app.corpus.corpus import Corpus
+
+TEXTS = {
+    "kitchen": "Minutes.\n\nThe budget for the kitchen is five thousand pounds.\n\nWe had tea.\n",
+    "open-day": "Minutes.\n\nThe open day is on the third of April.\n\nThe keys are lost.\n",
+    "trial": "Minutes.\n\nAnna Berg leads the field trial in Harwick.\n\nIt rained.\n",
+    "hall": "Minutes.\n\nThe deposit for the hall is ninety pounds.\n\nThe lift works.\n",
+}
+ASKED = [
+    Question("kitchen", "What is the budget for the kitchen?"),
+    Question("day", "When is the open day?"),
+    Question("trial", "Who leads the field trial in Harwick?"),
+    Question("hall", "What is the deposit for the hall?", "hall"),
+]
+REFRESH = BatchOptions(changed="refresh")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, encoder: Encoder) -> Iterator[Corpus]:
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        for name, text in TEXTS.items():
+            corpus.add_text(text, name=name)
+        yield corpus
+
+
+@pytest.fixture
+def out(tmp_path: Path, corpus: Corpus) -> Path:
+    """Answers, after which two documents were edited and one was added."""
+    run(corpus, ASKED, tmp_path / "a.jsonl")
+    corpus.add_text(TEXTS["kitchen"].replace("Minutes", "Minutes of May"), name="kitchen")
+    corpus.add_text(TEXTS["open-day"].replace("third of April", "ninth of May"), name="open-day")
+    corpus.add_text("Colm Brady leads the field trial in Harwick from today.\n", name="news")
+    return tmp_path / "a.jsonl"
+
+
+def outcome(summary: Summary) -> list[tuple[str, str, bool, list[str]]]:
+    return [
+        (one.id, one.reason, one.changed, [each["now"]["standing"] for each in quotes])
+        for one in summary.changes
+        if (quotes := one.before["citations"]) is not None
+    ]
+
+
+CHANGES = [
+    ("kitchen", "quotes", False, ["moved"]),
+    ("day", "quotes", True, ["altered"]),
+    ("trial", "evidence", True, ["same"]),
+]
+
+
+def test_what_changed_documents_concern_is_asked_again(corpus: Corpus, out: Path) -> None:
+    before = {each["id"]: each for each in read_answers(out)}
+    done = run(corpus, ASKED, out, options=REFRESH)
+    assert outcome(done) == CHANGES and (done.asked, done.kept) == (3, 1)
+    day, trial = done.changes[1:]
+    assert day.before["citations"][0]["now"]["text"] == "The open day is on the ninth of May."
+    assert trial.documents == ("news",)
+    assert [one["title"] for one in trial.added] == ["news"]
+    now = {each["id"]: each for each in read_answers(out)}
+    assert now["hall"] == before["hall"]  # its document is as it was
+    for each in now.values():
+        for quote in each["citations"]:
+            text = corpus.document(quote["document"]).text
+            assert text[quote["start"] : quote["end"]] == quote["quote"]
+    assert outcome(run(corpus, ASKED, out, options=REFRESH)) == CHANGES  # nobody was told
+    told(out, ASKED)
+    lines = out.read_bytes()
+    again = run(corpus, ASKED, out, options=REFRESH)
+    assert (again.asked, again.changes) == (0, ()) and out.read_bytes() == lines
+    assert run(corpus, ASKED, out).asked == 0  # all of them are of these documents
+
+
+def test_an_answer_that_holds_is_not_looked_at_again(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "a.jsonl"
+    run(corpus, ASKED[:2], out)
+    corpus.add_text("The caretaker has a new dog.\n", name="dog")
+    first = run(corpus, ASKED[:2], out, options=REFRESH)
+    assert (first.asked, first.kept) == (0, 2)
+    monkeypatch.setattr(corpus, "evidence", None)  # is not asked for
+    assert run(corpus, ASKED[:2], out, options=REFRESH).asked == 0
+
+
+def test_killed_in_the_middle_it_goes_on(
+    corpus: Corpus, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer, asked = corpus.answer, []
+
+    def die(request: AskRequest) -> Answer:
+        asked.append(request.question)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return answer(request)
+
+    monkeypatch.setattr(corpus, "answer", die)
+    with pytest.raises(KeyboardInterrupt):
+        run(corpus, ASKED, out, options=REFRESH)
+    assert len(read_answers(out)) == 4
+    done = run(corpus, ASKED, out, options=REFRESH)
+    assert done.asked == 2 and outcome(done) == CHANGES
+    assert asked.count(ASKED[0].text) == 1  # its answer was there already
+
+
+def test_changes_that_nobody_was_told_are_told_with_the_answer_before_them(
+    corpus: Corpus, out: Path
+) -> None:
+    run(corpus, ASKED, out, options=REFRESH)
+    corpus.add_text(TEXTS["open-day"].replace("third of April", "first of June"), name="open-day")
+    done = run(corpus, ASKED, out, options=REFRESH)
+    day = next(one for one in done.changes if one.id == "day")
+    assert "third of April" in day.before["answer"] and "first of June" in day.after["answer"]
+    assert "first of June" in day.before["citations"][0]["now"]["text"]
+
+
+def test_answers_of_earlier_versions_are_asked_again_where_documents_changed(
+    corpus: Corpus, out: Path
+) -> None:
+    older = []
+    for each in read_answers(out):
+        del each["evidence"]
+        for quote in each["citations"]:
+            for name in ("label", "before", "after"):
+                del quote[name]
+        older.append(each)
+    out.write_text("".join(f"{json.dumps(each)}\n" for each in older), "utf-8")
+    done = run(corpus, ASKED, out, options=REFRESH)
+    assert outcome(done) == [*CHANGES[:2], ("trial", "documents", True, ["same"])]
+
+
+def test_a_document_that_is_gone(corpus: Corpus, out: Path) -> None:
+    corpus.remove(["trial", "hall"])
+    done = run(corpus, ASKED, out, options=REFRESH)
+    standings = {id_: standing for id_, _, _, standing in outcome(done)}
+    assert standings["trial"] == standings["hall"] == ["gone"] and done.failed == 1
+    hall = next(one for one in done.changes if one.id == "hall")
+    assert "ninety pounds" in hall.before["answer"] and hall.after["error"]["kind"]
+
+
+def test_the_command_and_its_report(corpus: Corpus, out: Path) -> None:
+    questions, report = out.with_name("q.jsonl"), out.with_name("report.html")
+    rows = [{"id": one.id, "question": one.text, "document": one.document} for one in ASKED]
+    questions.write_text("\n".join(map(json.dumps, rows)))
+    words = ["batch", str(questions), "--corpus", str(corpus.folder), "--out", str(out)]
+    words += ["--refresh", "--report", str(report)]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 4, done.output
+    assert 'now: "The open day is on the ninth of May."' in done.stdout
+    assert "new among the evidence: news" in done.stdout
+    assert "same words: What is the budget" in done.stdout
+    shown = report.read_text("utf-8")
+    assert 'changed since the last report: <a href="#q2">2</a>, <a href="#q3">3</a>' in shown
+    assert "The open day is on the third of April." in shown
+    again = CliRunner().invoke(main, [*words, "--json"])
+    assert again.exit_code == 0 and json.loads(again.stdout)["changes"] == []
+    assert "third of April" not in report.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "former",
+    [
+        7,
+        {"told": False},
+        {"citations": [{"now": 1}]},
+        {"citations": [{"now": {"standing": "same", "text": 1}}]},
+        {"documents": [1]},
+    ],
+)
+def test_a_former_answer_that_is_none_is_refused(former: Any, corpus: Corpus, out: Path) -> None:
+    run(corpus, ASKED, out, options=REFRESH)
+    rows = read_answers(out)
+    assert "third of April" in page(rows)
+    rows[1]["before"] = {**rows[1]["before"], **former} if isinstance(former, dict) else former
+    if former == {"told": False}:
+        del rows[1]["before"]["reason"]
+    out.write_text("".join(f"{json.dumps(each)}\n" for each in rows), "utf-8")
+    with pytest.raises(InvalidRequest, match="line 2"):
+        run(corpus, ASKED, out, options=REFRESH)
