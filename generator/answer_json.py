@@ -180,7 +180,7 @@ def as_json(answer: Answer) -> AnswerJson:
         "answer": answer.text,
         "short": cast(ShortJson, asdict(answer.short)) if answer.short else None,
         "citations": [_citation(citation) for citation in answer.citations],
-        "closest": [_place(citation) for citation in answer.closest],
+        "closest": [place_json(citation) for citation in answer.closest],
         "probability": answer.probability,
         "markers": [_marker(each) for each in marker_spans(answer.text, answer.mode)],
         "sentences": [cast(SentenceJson, asdict(sentence)) for sentence in answer.sentences],
@@ -205,7 +205,7 @@ def _marker(span: MarkerSpan) -> MarkerJson:
 _OF_SUPPORT = ("verified", "overlap", "similarity", "share", "supported", "probability")
 
 
-def _place(citation: Citation) -> PlaceJson:
+def place_json(citation: Citation) -> PlaceJson:
     """A quote and its place, without what it gives to an answer."""
     values = {name: value for name, value in asdict(citation).items() if name not in _OF_SUPPORT}
     values |= {"time": clock(citation.time), "time_seconds": citation.time}
@@ -217,7 +217,7 @@ def _citation(citation: Citation) -> CitationJson:
     """A quote that an answer rests on; what was not computed for it is not there."""
     computed = {"share": citation.share, "verifier_probability": citation.probability}
     values = {
-        **_place(citation),
+        **place_json(citation),
         "support": citation.support,
         "verified": citation.verified,
         "overlap": citation.overlap,

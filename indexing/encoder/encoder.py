@@ -13,8 +13,9 @@ are padded, each to a length that follows from its own, in batches that are fill
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,6 +27,7 @@ from indexing.documents import Document, Passage
 from indexing.encoder.cpu_layers import cpu_layers
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import WITHIN_MODEL, Fingerprint
+from indexing.encoder.kept_windows import KeptWindows
 from indexing.encoder.pooling import PassagePooling, token_spans, unit
 from indexing.encoder.settings import DTYPES, EncoderSettings
 from indexing.encoder.tokenizer import Tokens
@@ -67,6 +69,7 @@ class Encoder:
     Attributes:
         fingerprint: How its vectors are made.
         layers: How many of its layers run in compiled code, or have packed weights.
+        kept: Windows of documents that are not run again; None for none.
 
     Args:
         settings: Which model, and how.
@@ -80,6 +83,8 @@ class Encoder:
         InvalidRequest: A setting that does not exist, or windows without room for text.
         UnreadableFile: "tuned:FILE" names no file of tuned positions, or another than it was.
     """
+
+    kept: KeptWindows | None = None
 
     def __init__(
         self,
@@ -145,10 +150,11 @@ class Encoder:
         pooling = PassagePooling.over(token_spans(offsets, passages), spans, self._width)
         total = np.zeros(self.fingerprint.dimension, np.float32)
         skip, size = self._tokens.before_document, spans[0][1] - spans[0][0]
-        for batch in _batches(spans, max(1, TOKENS_PER_BATCH // max(size, 1))):
-            pooled, states = self._forward(
-                np.stack([self._tokens.document(ids[start:end]) for start, end in batch]), skip
-            )
+        at_once = max(1, TOKENS_PER_BATCH // max(size, 1))
+        for batch in (spans[at : at + at_once] for at in range(0, len(spans), at_once)):
+            rows = np.stack([self._tokens.document(ids[start:end]) for start, end in batch])
+            run = self._forward if self.kept is None else partial(self.kept, self._forward)
+            pooled, states = run(rows, skip)
             total += pooled.sum(axis=0)
             for (start, end), state in zip(batch, states, strict=True):
                 pooling.add(start, state[skip : skip + end - start])
@@ -386,12 +392,6 @@ def pipeline(model: SentenceTransformer | MeanModel) -> tuple[list[Any], list[An
         if isinstance(module, Pooling):
             return parts[:at], parts[at:]
     raise UnsupportedModel("this encoder has no pooling layer; name a sentence-transformers model")
-
-
-def _batches(spans: list[tuple[int, int]], size: int) -> Iterator[list[tuple[int, int]]]:
-    """So many windows at a time, in order."""
-    for at in range(0, len(spans), size):
-        yield spans[at : at + size]
 
 
 def _query_width(tokens: int, most: int) -> int:

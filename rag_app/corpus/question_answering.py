@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from generator.request import AskRequest, Retrieval
-from indexing.documents import Document
+from indexing.documents import Document, Hit, PassageHit
 from indexing.errors import InvalidRequest
 from indexing.filter import Scope
 from rag_app.corpus.contents.aliases import in_any_spelling
@@ -19,7 +19,7 @@ from rag_app.corpus.search import Moment, Search
 from rag_app.corpus.stores import Stores
 
 if TYPE_CHECKING:
-    from generator.answer import Answer, ContextEntry, Event
+    from generator.answer import Answer, Citation, ContextEntry, Event
     from generator.evidence import Sentence
     from generator.generator import Generator as AnswerGenerator
     from generator.position_check import PositionCheck
@@ -87,6 +87,16 @@ class QuestionAnswering:
         """The probability that the documents answer a request, made here."""
         found = self._find(request, scope, to_quote=True)[0]
         return self._generator.probability(found.route.request, found.retrieval, without=without)
+
+    def quotes(
+        self, request: AskRequest, document: Document, start: int, end: int
+    ) -> Sequence[Citation]:
+        """What a span of a document has to say to a question; nothing where it does not answer."""
+        passage = PassageHit(start, end, document.text[start:end], 1.0)
+        hit = Hit(document.id, document.title, document.path, document.part, 1.0, (passage,))
+        retrieval = Retrieval((hit,), {document.id: document}.__getitem__)
+        request = replace(request, aliases=self.search.aliases)
+        return self._generator.answer(request, retrieval).citations
 
     def check_position(
         self,

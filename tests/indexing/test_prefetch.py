@@ -91,9 +91,10 @@ class Noted(FileReader):
         *,
         readings: Readings | None = None,
         progress: PageProgress | None = None,
+        growing: bool = False,
     ) -> list[Document | Failure]:
         self.names.append(path.name)
-        return super().read(path, readings=readings, progress=progress)
+        return super().read(path, readings=readings, progress=progress, growing=growing)
 
 
 @dataclass
