@@ -64,12 +64,12 @@ class DocumentEntry:
     grown: bool = False
 
     @property
-    def is_live(self) -> bool:
-        """Whether it is being written: text came at its end within the last minutes."""
+    def live(self) -> float:
+        """Seconds for which it still counts as being written; 0 where it does not."""
         if not self.grown:
-            return False
+            return 0.0
         age = datetime.now(UTC) - datetime.fromisoformat(self.added).astimezone(UTC)
-        return age.total_seconds() < LIVE
+        return max(0.0, LIVE - age.total_seconds())
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ class ChangingFiles:
             complete: Files that were read whole.
             growing: Others that were read while they are written.
             grown: The real paths of those of them that had something new to say.
-            seconds: How long all that took.
+            seconds: Of CPU time that all that took.
         """
         now = monotonic()
         for path in complete:

@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from time import monotonic, sleep
+from time import monotonic, process_time, sleep
 from typing import TYPE_CHECKING, Literal
 
 from indexing.errors import CollectionNotFound, CorpusLocked, CorpusReplaced, InvalidRequest
@@ -218,10 +218,10 @@ class FolderWatch:
         gone = any(not os.path.lexists(path) for path in ready)
         early = [*growing, *real(growing)]
         among = None if gone or all_of_it else [*ready, *real(ready), *early]
-        started = monotonic()
+        started = process_time()
         with self.corpus.waiting(TURN if self._waits else 0):  # once it has been told
             report = self.corpus.add(here, collection=self.collection, among=among, growing=early)
-        self._waits, seconds = False, monotonic() - started
+        self._waits, seconds = False, process_time() - started
         events = list(self._problems(report, here, growing={shown(path) for path in early}))
         grown = [Path(each.path) for each in events if each.kind in {"added", "grown"}]
         self._changes.were_read(ready, growing, grown, seconds=seconds)

@@ -215,7 +215,7 @@ def test_a_transcript_that_is_written_is_found_line_by_line(
             file.write("get is four thousand.\n")
             watch.until("grown", "meeting.txt", times=3)
         assert "budget is four" in other.document("meeting").text
-        assert [each.grown for each in other.documents() if each.is_live] == [True]
+        assert {each.title for each in other.documents() if each.live} == {"meeting"}
     fresh = corpus.search("Where is line number 2?")
     with Corpus(folder.parent / "fresh", encoder=encoder) as whole:
         whole.add([folder])
