@@ -27,7 +27,6 @@ from indexing.documents import Document, Passage
 from indexing.encoder.cpu_layers import cpu_layers
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import WITHIN_MODEL, Fingerprint
-from indexing.encoder.kept_windows import KeptWindows
 from indexing.encoder.pooling import PassagePooling, token_spans, unit
 from indexing.encoder.settings import DTYPES, EncoderSettings
 from indexing.encoder.tokenizer import Tokens
@@ -57,6 +56,8 @@ T = TypeVar("T", bound="nn.Module")
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
+Rows = tuple[FloatArray, FloatArray]  # (B, d) pooled, (B, T, h) states of B windows
+Run = Callable[[IntArray, int], Rows]
 
 TOKENS_PER_BATCH = 4096
 QUERY_TOKENS = 192  # a CPU gains little from more
@@ -69,7 +70,7 @@ class Encoder:
     Attributes:
         fingerprint: How its vectors are made.
         layers: How many of its layers run in compiled code, or have packed weights.
-        kept: Windows of documents that are not run again; None for none.
+        kept: Gives windows of documents, by running what it has not kept; None to run all.
 
     Args:
         settings: Which model, and how.
@@ -84,7 +85,7 @@ class Encoder:
         UnreadableFile: "tuned:FILE" names no file of tuned positions, or another than it was.
     """
 
-    kept: KeptWindows | None = None
+    kept: Callable[[Run, IntArray, int], Rows] | None = None
 
     def __init__(
         self,
@@ -215,9 +216,7 @@ class Encoder:
         """h, the dimension of token states."""
         return int(self.model[0].get_embedding_dimension())
 
-    def _forward(
-        self, ids: IntArray, skip: int, mask: IntArray | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def _forward(self, ids: IntArray, skip: int, mask: IntArray | None = None) -> Rows:
         """Pooled vectors (B, d), not normalised, and token states (B, T, h) of token rows (B, T).
 
         A model that leaves its prompt out of the pooling leaves out the first `skip` tokens.

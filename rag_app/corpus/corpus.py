@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from indexing.index_report import IndexReport, Progress
     from indexing.ocr.reading import OcrSettings
     from rag_app.corpus.cluster.workers import RayWorkers
-    from rag_app.corpus.standing import StandingQuestions
+    from rag_app.corpus.watching.standing_questions import StandingQuestions
 
 DEFAULT_FOLDER = ".rag-app"
 
@@ -242,7 +242,7 @@ class Corpus(CorpusMaintenance):
         Raises:
             InvalidRequest: A question is empty.
         """
-        from rag_app.corpus.standing import StandingQuestions
+        from rag_app.corpus.watching.standing_questions import StandingQuestions
 
         where = Filter(collections=() if collection is None else (collection,))
         return StandingQuestions(self.folder, self._stores, self._answering, questions, where)

@@ -168,7 +168,7 @@ class Ingestion:
 def _keeping_windows(encoder: AnyEncoder) -> AnyEncoder:
     """An encoder that runs no window of a document twice, if it is here."""
     from indexing.encoder.encoder import Encoder
-    from indexing.encoder.kept_windows import KeptWindows
+    from rag_app.corpus.watching.kept_windows import KeptWindows
 
     if isinstance(encoder, Encoder):
         encoder.kept = encoder.kept or KeptWindows()

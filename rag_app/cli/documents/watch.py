@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from indexing.limits import FileLimits
     from indexing.ocr.reading import OcrSettings
     from indexing.store.database import Synchronous
-    from rag_app.corpus.folder_watch import FolderEvent
+    from rag_app.corpus.watching.folder_watch import FolderEvent
 
 
 @click.command()
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     "--tell",
     multiple=True,
     metavar="QUESTION",
-    help="Tell of each new place that concerns this, once: a subject, or a question. Repeatable.",
+    help="Print each new place that mentions this subject, or answers this question, once.",
 )
 @with_ocr
 @with_file_limits
@@ -73,10 +73,9 @@ def watch(
     """Keep a corpus as some folders are, while it is being asked. Ctrl-C stops it.
 
     Files are added, replaced, and removed when they are gone. A folder that is gone keeps its
-    documents until it is back. A transcript that is being written is read line by line. What has
-    been told is remembered in the corpus.
+    documents until it is back. A transcript that is being written is read line by line.
     """
-    from rag_app.corpus.folder_watch import FolderWatch
+    from rag_app.corpus.watching.folder_watch import FolderWatch
 
     with open_corpus(
         folder,

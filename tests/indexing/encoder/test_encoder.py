@@ -20,7 +20,6 @@ from transformers import AutoModel, AutoTokenizer
 from indexing.documents import Document, Passage
 from indexing.encoder import tokenizer as tokens
 from indexing.encoder.encoder import Encoder
-from indexing.encoder.kept_windows import KeptWindows
 from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest, ModelError, UnsupportedModel
 from indexing.extension import extend, restore
@@ -171,29 +170,6 @@ def test_company_changes_no_bit(precision: str, request: pytest.FixtureRequest) 
     for alone, shared in zip([made.encode([one])[0] for one in jobs], together, strict=True):
         assert np.array_equal(alone.vector, shared.vector)
         assert np.array_equal(alone.passages, shared.passages)
-
-
-def test_of_a_text_that_grows_only_the_last_windows_are_run(
-    encoder: Encoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole, forward, runs = text_of(9000), encoder._forward, list[int]()
-
-    def run(ids: npt.NDArray[np.int64], skip: int) -> tuple[FloatArray, FloatArray]:
-        runs.append(len(ids))
-        return forward(ids, skip)
-
-    kept = KeptWindows(most=200)
-    for words, new in ((300, None), (3000, None), (3010, 2), (3010, 0), (2900, 1), (9000, None)):
-        one = job(" ".join(whole.split()[:words]))
-        (expected,) = encoder.encode([one])
-        with monkeypatch.context() as patch:
-            patch.setattr(encoder, "_forward", run)
-            patch.setattr(encoder, "kept", kept)
-            runs.clear()
-            (found,) = encoder.encode([one])
-        np.testing.assert_allclose(found.vector, expected.vector, atol=1e-5)
-        np.testing.assert_allclose(found.passages, expected.passages, atol=1e-5)
-        assert new is None or sum(runs) <= new
 
 
 def test_none_cuts_and_says_so(folder: Path, naive: Naive) -> None:

@@ -14,7 +14,7 @@ from PIL import Image
 
 from rag_app.cli.documents.watch import show
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.folder_watch import FolderEvent, FolderWatch
+from rag_app.corpus.watching.folder_watch import FolderEvent, FolderWatch
 from tests.waiting import PATIENCE
 
 

@@ -20,14 +20,14 @@ from indexing.errors import CollectionNotFound, CorpusLocked, CorpusReplaced, In
 from indexing.filter import Filter
 from indexing.store.collections import DEFAULT
 from indexing.walk import Failure, is_folder, resolved, shown
-from rag_app.corpus.changing_files import ChangingFiles, files_under, real, state_of
+from rag_app.corpus.watching.changing_files import ChangingFiles, files_under, real, state_of
 
 if TYPE_CHECKING:
     from generator.answer import Citation
     from indexing.index_report import IndexReport
     from indexing.store.view import DocumentEntry
     from rag_app.corpus.corpus import Corpus
-    from rag_app.corpus.standing import StandingQuestions
+    from rag_app.corpus.watching.standing_questions import StandingQuestions
 
 SETTLE = 2.0  # seconds without a change after which a file is complete
 TICK = 250  # milliseconds between two looks at what is waiting

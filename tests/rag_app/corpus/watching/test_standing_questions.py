@@ -11,8 +11,8 @@ import pytest
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CorpusError, InvalidRequest
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.standing import STATE, Told
-from rag_app.requests.standing import subject_of
+from rag_app.corpus.watching.standing_questions import STATE, Told
+from rag_app.corpus.watching.subject import subject_of
 
 BUDGET = "Tell me when the budget comes up"
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-import numpy.typing as npt
 from cachetools import LRUCache
 
-FloatArray = npt.NDArray[np.float32]
-Windows = Callable[[npt.NDArray[np.int64], int], tuple[FloatArray, FloatArray]]
-"""Token rows (B, T), and how many tokens of each are no text, to pooled vectors (B, d) and token
-states (B, T, h)."""
+from indexing.encoder.encoder import FloatArray, IntArray, Rows, Run
 
 MOST = 512  # windows; 200 MB of 256 tokens with 384 dimensions, a day of talk; an hour takes 35
 
@@ -29,9 +23,7 @@ class KeptWindows:
     def __init__(self, *, most: int = MOST) -> None:
         self._kept: LRUCache[bytes, tuple[FloatArray, FloatArray]] = LRUCache(most)
 
-    def __call__(
-        self, run: Windows, ids: npt.NDArray[np.int64], skip: int
-    ) -> tuple[FloatArray, FloatArray]:
+    def __call__(self, run: Run, ids: IntArray, skip: int) -> Rows:
         """What `run` gives of these."""
         keys = [row.tobytes() for row in ids]
         found = {key: self._kept[key] for key in keys if key in self._kept}

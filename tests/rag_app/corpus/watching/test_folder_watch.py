@@ -13,10 +13,10 @@ import pytest
 
 from indexing.encoder.encoder import Encoder
 from indexing.errors import InvalidRequest
-from rag_app.corpus import changing_files
-from rag_app.corpus.changing_files import ChangingFiles
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.folder_watch import FolderEvent, FolderWatch
+from rag_app.corpus.watching import changing_files
+from rag_app.corpus.watching.changing_files import ChangingFiles
+from rag_app.corpus.watching.folder_watch import FolderEvent, FolderWatch
 from tests.waiting import PATIENCE, wait_until
 
 

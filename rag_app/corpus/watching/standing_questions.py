@@ -18,8 +18,8 @@ from indexing.errors import CorpusError, InvalidRequest
 from indexing.filter import OWNER, Filter
 from indexing.text.language import language_of
 from rag_app.corpus.stores import Stores
+from rag_app.corpus.watching.subject import subject_of
 from rag_app.requests.mentions import offsets_of
-from rag_app.requests.standing import subject_of
 
 if TYPE_CHECKING:
     from rag_app.corpus.question_answering import QuestionAnswering
