@@ -13,6 +13,7 @@ NAMES = (
     "index-scaling",
     "scaled-search",
     "growth",
+    "live",
     "shards",
     "cluster",
     "encoding",

@@ -181,7 +181,7 @@ def as_json(answer: Answer) -> AnswerJson:
         "version": VERSION,
         "answer": values.pop("text"),
         "citations": [_citation(citation) for citation in answer.citations],
-        "closest": [_place(citation) for citation in answer.closest],
+        "closest": [place_json(citation) for citation in answer.closest],
         "markers": [asdict(one) for one in marker_spans(answer.text, answer.mode)],
         "unsupported": list(answer.unsupported),
     }
@@ -196,7 +196,7 @@ def _values(part: ShortAnswer | Responsibility | None) -> dict[str, Any] | None:
 _OF_SUPPORT = ("verified", "overlap", "similarity", "share", "supported", "probability")
 
 
-def _place(citation: Citation) -> PlaceJson:
+def place_json(citation: Citation) -> PlaceJson:
     """A quote and its place, without what it gives to an answer."""
     values = {name: value for name, value in asdict(citation).items() if name not in _OF_SUPPORT}
     values |= {"time": clock(citation.time), "time_seconds": citation.time}
@@ -208,7 +208,7 @@ def _citation(citation: Citation) -> CitationJson:
     """A quote that an answer rests on; what was not computed for it is not there."""
     computed = {"share": citation.share, "verifier_probability": citation.probability}
     values = {
-        **_place(citation),
+        **place_json(citation),
         "support": citation.support,
         "verified": citation.verified,
         "overlap": citation.overlap,

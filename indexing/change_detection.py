@@ -8,7 +8,7 @@ counts for the next.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -139,7 +139,7 @@ class KnownDocuments:
         existing: Sequence[DocumentIdentity],
         *,
         is_gone: Callable[[str], bool],
-        outdated: Collection[str] = (),
+        outdated: Callable[[str], bool] = lambda _path: False,
     ) -> Plan:
         """What to do with the documents of a file.
 
@@ -147,7 +147,7 @@ class KnownDocuments:
             documents: What the file holds now.
             existing: What the corpus holds from it.
             is_gone: Whether a file is no longer where it was.
-            outdated: Files that hold something else now, so that what the corpus holds from them
+            outdated: Whether a file holds something else now, so that what the corpus holds from it
                 is about to go.
         """
         match = _Matcher(documents, existing)
@@ -179,9 +179,9 @@ class KnownDocuments:
         steps = tuple(match.steps[at] for at in range(len(documents)))
         return Plan(steps, tuple(match.unmatched.values()))
 
-    def _find_copy(self, digest: str, outdated: Collection[str]) -> DocumentIdentity | None:
+    def _find_copy(self, digest: str, outdated: Callable[[str], bool]) -> DocumentIdentity | None:
         holders = (self._by_id[id_] for id_ in self._by_digest.get(digest, ()))
-        return next((one for one in holders if one.path not in outdated), None)
+        return next((one for one in holders if not outdated(one.path)), None)
 
 
 @dataclass(slots=True)

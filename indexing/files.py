@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from indexing.documents import Document, Extract, Occasion, content_digest
 from indexing.errors import InvalidRequest, OtherKind, PartUnread, UnreadableFile
@@ -17,6 +20,8 @@ from indexing.text.days.occasions import date_of_file, occasion_of
 from indexing.walk import Failure, refusal, resolved, shown, unreachable
 
 TITLE = 300  # characters of a title that are kept
+GROWING = frozenset((".txt", ".md", ".markdown", ".vtt", ".srt", ".json", ".jsonl"))
+"""Suffixes of transcripts that are read while they are written."""
 
 
 class FileReader:
@@ -43,6 +48,7 @@ class FileReader:
         *,
         readings: Readings | None = None,
         progress: PageProgress | None = None,
+        growing: bool = False,
     ) -> list[Document | Failure]:
         """The documents of one file, and a failure for each part of it that gave none.
 
@@ -52,6 +58,7 @@ class FileReader:
             path: The file.
             readings: What is kept of pictures, so that none is read twice.
             progress: Called with the number of a picture in the file, and how many it has.
+            growing: Whether the file is being written, so that only its whole lines count.
 
         Raises:
             ReaderFailed: The process cannot be started.
@@ -62,9 +69,37 @@ class FileReader:
         refused = refusal(file) or _wrong_size(file, self.limits.bytes)
         if refused is not None:
             return [refused]
-        extracts = self._process.extracts(file, readings=readings, progress=progress)
+        with _whole_lines(file) if growing else nullcontext(file) as source:
+            extracts = self._process.extracts(source, readings=readings, progress=progress)
         results = [_document_or_failure(file, extract) for extract in extracts]
         return results or [Failure(shown(file), "holds no document", "remove it")]
+
+
+@contextmanager
+def _whole_lines(file: Path) -> Iterator[Path]:
+    """A file of the same name that holds what is written by now, without a line or cue begun."""
+    with TemporaryDirectory(prefix="rag-app-") as folder:
+        copy = Path(folder, file.name)
+        try:
+            data = file.read_bytes()
+        except OSError:  # which is told by whoever reads it
+            yield file
+            return
+        if file.suffix.lower() != ".json" and b"\0" not in data:  # not of UTF-16
+            data = data[: data.rfind(b"\n") + 1]
+        if file.suffix.lower() in {".vtt", ".srt"}:
+            data = _without_cue_begun(data)
+        copy.write_bytes(data)
+        yield copy
+
+
+def _without_cue_begun(data: bytes) -> bytes:
+    """Captions without a number or times at their end that no words follow yet."""
+    for begun in (lambda line: b"-->" in line, bytes.isdigit):
+        before, _, last = data.rstrip().rpartition(b"\n")
+        if begun(last.strip()):
+            data = before + b"\n"
+    return data
 
 
 def document(text: str, *, name: str, title: str | None = None) -> Document:

@@ -19,12 +19,19 @@ from indexing.encoder.lookahead import DocumentEncoder, Lookahead, take_ahead
 from indexing.errors import WorkersLost
 from indexing.files import FileReader
 from indexing.index_report import IndexReport, Progress, ReportDraft
-from indexing.source_files import FileContent, SourceFile, document_name, read_content
+from indexing.source_files import (
+    FileContent,
+    SourceFile,
+    document_name,
+    folders_of_other_kinds,
+    is_another,
+    read_content,
+)
 from indexing.store.collections import DEFAULT
 from indexing.store.file_states import FileState
 from indexing.store.store import Store
 from indexing.text.chunking import split
-from indexing.walk import Failure, is_folder, is_gone, nothing_in, resolved, shown, walk
+from indexing.walk import Failure, is_gone, resolved, shown, walk
 
 Item = TypeVar("Item")
 
@@ -61,12 +68,20 @@ class Indexer:
     _pending: set[str] = field(default_factory=set)
     _named_files: set[Path] = field(default_factory=set)
     _other_kinds: set[Path] = field(default_factory=set)
+    _growing: Collection[Path] = ()
     _path: str = ""
     _readings: tuple[str, ...] = ()  # of pictures, by key, that the file's text is from
 
-    def add(self, paths: Sequence[Path], *, among: Collection[Path] | None = None) -> IndexReport:
-        """Add or update files and folders; of the files in them those `among` these, if given."""
+    def add(
+        self,
+        paths: Sequence[Path],
+        *,
+        among: Collection[Path] | None = None,
+        growing: Collection[Path] = (),
+    ) -> IndexReport:
+        """Add or update files and folders; `among` and `growing` as in `Corpus.add`."""
         self._reset()
+        self._growing = frozenset(growing)
         self._named_files = {real for path in paths if isinstance(real := resolved(path), Path)}
         files = list(self._files(paths))
         if among is not None:
@@ -80,7 +95,7 @@ class Indexer:
             self._update(self._read(file), final=True)
         if among is None:
             whole = [file.real for file in files]
-            self._draft.failures += self._folders_of_other_kinds(paths, whole)
+            self._draft.failures += folders_of_other_kinds(paths, whole, self._other_kinds)
         return self._draft.report()
 
     def add_documents(self, documents: Iterable[Document]) -> IndexReport:
@@ -117,7 +132,8 @@ class Indexer:
                 failure = Failure(str(entry), reason, "check that it still exists and may be read")
                 self._draft.failures.append(failure)
             else:
-                yield SourceFile(entry, FileState(stat.st_size, stat.st_mtime_ns))
+                state = FileState(stat.st_size, stat.st_mtime_ns)
+                yield SourceFile(entry, state, entry in self._growing)
 
     def _keep(self, files: list[SourceFile], among: Collection[Path]) -> None:
         """Of the files found, and of what could not be reached, keep those of these paths."""
@@ -166,14 +182,22 @@ class Indexer:
         existing = self._known.at_path(file.path)
         discovered = file.real not in self._named_files and not existing
         failures = content.failures
+        if file.growing:
+            before = {one.part: self.store.document(one.id).text for one in existing}
+            if not content.goes_on(before):
+                return True
         if discovered and not content.documents and all(one.other_kind for one in failures):
             self._skip_other_kind(file)
             return True
-        outdated = self._pending - {file.path}
-        plan = self._known.plan(
-            content.documents, existing, is_gone=is_gone, outdated=outdated if final else ()
-        )
-        if not final and plan.copied_paths() & outdated:
+        pending = self._pending - {file.path}
+
+        def outdated(path: str) -> bool:
+            if path in pending:
+                return final
+            return is_another(path, self.store.files.state(path, collection=self.collection))
+
+        plan = self._known.plan(content.documents, existing, is_gone=is_gone, outdated=outdated)
+        if not final and plan.copied_paths() & pending:
             return False
         self._pending.discard(file.path)
         self._draft.failures += failures
@@ -190,7 +214,7 @@ class Indexer:
             failures = (*failures, lost)
         self._readings = ()
         self._forget(content.documents)
-        if not failures:
+        if not failures and not file.growing:
             self.store.files.remember(file.path, file.state, collection=self.collection)
         return True
 
@@ -230,21 +254,6 @@ class Indexer:
         self._draft.skipped[file.real.suffix.lower()] += 1
         self._advance(file.state.size)
 
-    def _folders_of_other_kinds(
-        self, paths: Sequence[Path], files: Sequence[Path]
-    ) -> Iterator[Failure]:
-        """Folders in which every file turned out to be of another kind."""
-        if not self._other_kinds:
-            return
-        for folder in paths:
-            real = resolved(folder)
-            if isinstance(real, Failure) or not is_folder(real):
-                continue
-            inside = [file for file in files if file.is_relative_to(real)]
-            if inside and self._other_kinds.issuperset(inside):
-                what = f"{len(inside)} with a known ending and another content"
-                yield nothing_in(folder, what)
-
     def _apply(self, plan: Plan, *, size: int) -> None:
         """Do what a plan says, and remove what the file holds no more; `size` is in bytes."""
         end = self._draft.done + size
@@ -270,9 +279,11 @@ class Indexer:
             self._draft.added.append(id_)
             return id_
         assert existing is not None
+        grown = False
         if step.change is Change.UPDATE:  # names that people gave are for the labels that stay
-            names = self.store.document(existing.id).speaker_names
-            document = replace(document, utterances=renamed(document.utterances, names))
+            old = self.store.document(existing.id)
+            grown = document.text.startswith(old.text.rstrip())
+            document = replace(document, utterances=renamed(document.utterances, old.speaker_names))
         if step.change is Change.UPDATE and self._is_held_elsewhere(existing.id):
             id_ = self._known.unused_id(document.id)  # the others keep what they hold
             self._encode(replace(document, id=id_), share)
@@ -280,7 +291,7 @@ class Indexer:
             self._draft.updated.append(id_)
             return id_
         if step.change is Change.UPDATE:
-            self._encode(replace(document, id=existing.id), share)
+            self._encode(replace(document, id=existing.id), share, grown=grown)
             self._draft.updated.append(existing.id)
             return existing.id
         if step.change is Change.NOTHING:
@@ -309,7 +320,7 @@ class Indexer:
         for id_ in ids:
             (self._known.discard if id_ in removed else self._known.leave)(id_)
 
-    def _encode(self, document: Document, share: float) -> None:
+    def _encode(self, document: Document, share: float, *, grown: bool = False) -> None:
         """Encode and commit; `share` is what the document stands for, in bytes."""
         before, characters = self._draft.done, 0
 
@@ -322,7 +333,8 @@ class Indexer:
 
         passages = split(document)
         (vectors,) = self.encoder().encode([(document, passages)], progress=report_tokens)
-        self.store.put(document, passages, vectors, added=_now(), collection=self.collection)
+        now, here = _now(), self.collection
+        self.store.put(document, passages, vectors, added=now, collection=here, grown=grown)
         self._known.put(identify(document, document.id))
         self._draft.done = before
         self._advance(share)

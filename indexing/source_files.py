@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,15 +11,22 @@ from indexing.files import FileReader
 from indexing.loaders.process import PageProgress
 from indexing.store.file_states import FileState
 from indexing.store.pictures import PictureReadings
-from indexing.walk import Failure
+from indexing.walk import Failure, is_folder, nothing_in, resolved
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file that is indexed: its real path, and its state when the run began."""
+    """A file that is indexed.
+
+    Attributes:
+        real: Its real path.
+        state: What it looked like when the run began.
+        growing: Whether it is being written, so that only its whole lines count.
+    """
 
     real: Path
     state: FileState
+    growing: bool = False
 
     @property
     def path(self) -> str:
@@ -37,6 +44,12 @@ class FileContent:
     unread: tuple[Failure, ...]
     readings: tuple[str, ...]
 
+    def goes_on(self, before: Mapping[str, str]) -> bool:
+        """Whether these are all of the texts that it held before, by part, and what comes after."""
+        now = {one.part: one.text for one in self.documents}
+        begins = (now.get(part, "").startswith(text.rstrip()) for part, text in before.items())
+        return not self.failures and all(begins)
+
 
 def read_content(
     reader: FileReader,
@@ -53,7 +66,9 @@ def read_content(
         readings: What OCR has read of pictures before, and where it puts what it reads.
         report_picture: Called with the number of a picture that OCR reads, and how many there are.
     """
-    entries = reader.read(file.real, readings=readings, progress=report_picture)
+    entries = reader.read(
+        file.real, readings=readings, progress=report_picture, growing=file.growing
+    )
     documents, failures, unread = _partition(entries)
     return FileContent(file, tuple(documents), tuple(failures), tuple(unread), tuple(readings.used))
 
@@ -75,6 +90,35 @@ def _partition(
                 Failure(document_name(one), "holds no letter and no digit", "remove it")
             )
     return documents, failures, unread
+
+
+def is_another(path: str, known: FileState | None) -> bool:
+    """Whether a file that is there is not as it was when it was last read whole."""
+    try:
+        stat = Path(path).stat()
+    except OSError:
+        return False
+    return known != FileState(stat.st_size, stat.st_mtime_ns)
+
+
+def folders_of_other_kinds(
+    paths: Sequence[Path], files: Sequence[Path], other_kinds: Collection[Path]
+) -> Iterator[Failure]:
+    """Folders in which every file turned out to be of another kind.
+
+    Args:
+        paths: Files and folders.
+        files: The files in them.
+        other_kinds: Those of them that are.
+    """
+    for folder in paths if other_kinds else ():
+        real = resolved(folder)
+        if isinstance(real, Failure) or not is_folder(real):
+            continue
+        inside = [file for file in files if file.is_relative_to(real)]
+        if inside and set(inside) <= set(other_kinds):
+            what = f"{len(inside)} with a known ending and another content"
+            yield nothing_in(folder, what)
 
 
 def document_name(document: Document) -> str:

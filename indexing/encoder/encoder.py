@@ -13,8 +13,9 @@ are padded, each to a length that follows from its own, in batches that are fill
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -54,6 +55,8 @@ T = TypeVar("T", bound="nn.Module")
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
+Rows = tuple[FloatArray, FloatArray]  # (B, d) pooled, (B, T, h) states of B windows
+Run = Callable[[IntArray, int], Rows]
 
 TOKENS_PER_BATCH = 4096
 QUERY_TOKENS = 192  # a CPU gains little from more
@@ -66,6 +69,7 @@ class Encoder:
     Attributes:
         fingerprint: How its vectors are made.
         layers: How many of its layers run in compiled code, or have packed weights.
+        kept: Gives windows of documents, by running what it has not kept; None to run all.
 
     Args:
         settings: Which model, and how.
@@ -79,6 +83,8 @@ class Encoder:
         InvalidRequest: A setting that does not exist, or windows without room for text.
         UnreadableFile: "tuned:FILE" names no file of tuned positions, or another than it was.
     """
+
+    kept: Callable[[Run, IntArray, int], Rows] | None = None
 
     def __init__(
         self,
@@ -144,10 +150,11 @@ class Encoder:
         pooling = PassagePooling.over(token_spans(offsets, passages), spans, self._width)
         total = np.zeros(self.fingerprint.dimension, np.float32)
         skip, size = self._tokens.before_document, spans[0][1] - spans[0][0]
-        for batch in _batches(spans, max(1, TOKENS_PER_BATCH // max(size, 1))):
-            pooled, states = self._forward(
-                np.stack([self._tokens.document(ids[start:end]) for start, end in batch]), skip
-            )
+        at_once = max(1, TOKENS_PER_BATCH // max(size, 1))
+        for batch in (spans[at : at + at_once] for at in range(0, len(spans), at_once)):
+            rows = np.stack([self._tokens.document(ids[start:end]) for start, end in batch])
+            run = self._forward if self.kept is None else partial(self.kept, self._forward)
+            pooled, states = run(rows, skip)
             total += pooled.sum(axis=0)
             for (start, end), state in zip(batch, states, strict=True):
                 pooling.add(start, state[skip : skip + end - start])
@@ -208,9 +215,7 @@ class Encoder:
         """h, the dimension of token states."""
         return int(self.model[0].get_embedding_dimension())
 
-    def _forward(
-        self, ids: IntArray, skip: int, mask: IntArray | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def _forward(self, ids: IntArray, skip: int, mask: IntArray | None = None) -> Rows:
         """Pooled vectors (B, d), not normalised, and token states (B, T, h) of token rows (B, T).
 
         A model that leaves its prompt out of the pooling leaves out the first `skip` tokens.
@@ -385,12 +390,6 @@ def pipeline(model: SentenceTransformer | MeanModel) -> tuple[list[Any], list[An
         if isinstance(module, Pooling):
             return parts[:at], parts[at:]
     raise UnsupportedModel("this encoder has no pooling layer; name a sentence-transformers model")
-
-
-def _batches(spans: list[tuple[int, int]], size: int) -> Iterator[list[tuple[int, int]]]:
-    """So many windows at a time, in order."""
-    for at in range(0, len(spans), size):
-        yield spans[at : at + size]
 
 
 def _query_width(tokens: int, most: int) -> int:

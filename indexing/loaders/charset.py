@@ -156,10 +156,16 @@ def _declared(data: bytes, name: str | None) -> str | None:
 
 
 def utf8(data: bytes) -> str | None:
-    """UTF-8 or CESU-8, in which a character beyond the first 65,536 is a pair of surrogates."""
+    """UTF-8 or CESU-8, in which a character beyond the first 65,536 is a pair of surrogates.
+
+    Half a character at the end, as of a file that is being written, is left out, unless it is the
+    only one beyond ASCII.
+    """
     try:
         return data.decode("utf-8")
-    except UnicodeDecodeError:
+    except UnicodeDecodeError as error:
+        if error.reason == "unexpected end of data" and not data[: error.start].isascii():
+            return data[: error.start].decode("utf-8")
         if not _SURROGATE.search(data):
             return None
     try:

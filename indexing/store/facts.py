@@ -19,6 +19,7 @@ OCCASION = "occasion"  # an object of its fields
 SPEAKER_NAMES = "speakers"  # {label in the file: name}
 PICTURES = "pictures"  # [key of a blob: what OCR has read in a picture]
 LISTED = "listed"  # [characters, words, tokens, when it was added, passages, who speaks in it]
+GROWN = "grown"  # true, of a document that was changed last by text at its end
 FIGURES = "figures"  # [{field of a figure; key: of its blob}]
 
 SPEAKERS_NOW = (

@@ -21,7 +21,7 @@ from indexing.store.blobs import Blobs
 from indexing.store.collections import DEFAULT, Membership
 from indexing.store.database import Database, Synchronous, exists, make_folder
 from indexing.store.database import create as make_database
-from indexing.store.facts import LISTED, LISTED_NOW, SPEAKER_NAMES
+from indexing.store.facts import GROWN, LISTED, LISTED_NOW, SPEAKER_NAMES
 from indexing.store.file_states import FileStates
 from indexing.store.records.document import DOCUMENT, to_document
 from indexing.store.reencoding import Reencoding, to_blob
@@ -116,6 +116,7 @@ class Store(StoreView):
         added: str,
         collection: str | None = DEFAULT,
         memberships: Sequence[Membership] = (),
+        grown: bool = False,
     ) -> None:
         """Add a document with its passages, one at least, or replace the one of the same id.
 
@@ -126,6 +127,7 @@ class Store(StoreView):
             added: When it was added.
             collection: Made where there is none; None leaves a document where it is.
             memberships: Others that it has.
+            grown: Whether it is the one before with more at its end.
         """
         assert len(passages) == len(encoded.passages) > 0, "search counts on a passage in each"
         with self.meta.changing():
@@ -159,6 +161,7 @@ class Store(StoreView):
             )
             self.facts.put_occasion(row, document.occasion)
             self.facts.put(row, SPEAKER_NAMES, document.speaker_names)
+            self.facts.put(row, GROWN, grown)
             self._list(row)
             place = (document.path, document.part, document.title)
             if collection is not None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from indexing.change_detection import DocumentIdentity
@@ -23,6 +24,7 @@ from indexing.store.collections import Collections
 from indexing.store.database import Database
 from indexing.store.facts import (
     FIGURES,
+    GROWN,
     LISTED,
     LISTED_NOW,
     OCCASION,
@@ -37,10 +39,15 @@ from indexing.store.pictures import Pictures
 from indexing.store.records.document import DOCUMENT, to_document
 from indexing.store.records.passages import PassageReading, among
 
+LIVE = 300.0  # seconds for which a document that grew counts as being written
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentEntry:
-    """What a list of documents shows: everything but text and vectors."""
+    """What a list of documents shows: everything but text and vectors.
+
+    `grown` says that what was added last, when it was `added`, is text at its end.
+    """
 
     id: str
     path: str
@@ -54,6 +61,15 @@ class DocumentEntry:
     added: str
     collections: tuple[str, ...] = ()
     occasion: Occasion = NO_OCCASION
+    grown: bool = False
+
+    @property
+    def live(self) -> float:
+        """Seconds for which it still counts as being written; 0 where it does not."""
+        if not self.grown:
+            return 0.0
+        age = datetime.now(UTC) - datetime.fromisoformat(self.added).astimezone(UTC)
+        return max(0.0, LIVE - age.total_seconds())
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +186,11 @@ class StoreView(PassageReading):
             " (SELECT json_group_array(name) FROM (SELECT name FROM memberships JOIN collections"
             " ON collections.row = memberships.collection"
             f" WHERE memberships.document = documents.row{here} ORDER BY collections.row)),"
-            f" {column(OCCASION)} FROM {self._documents} ORDER BY row"
+            f" {column(OCCASION)}, {column(GROWN)} IS NOT NULL FROM {self._documents} ORDER BY row"
         )
         return [
-            _entry(names, json.loads(listed), json.loads(collections), occasion)
-            for *names, listed, collections, occasion in rows
+            _entry(names, json.loads(listed), json.loads(collections), occasion, grown=bool(grown))
+            for *names, listed, collections, occasion, grown in rows
         ]
 
     def _speakers(self) -> Iterator[tuple[int, str, list[str]]]:
@@ -342,7 +358,12 @@ class StoreView(PassageReading):
 
 
 def _entry(
-    names: Sequence[str], listed: Sequence[Any], collections: Sequence[str], occasion: str | None
+    names: Sequence[str],
+    listed: Sequence[Any],
+    collections: Sequence[str],
+    occasion: str | None,
+    *,
+    grown: bool,
 ) -> DocumentEntry:
     id_, path, part, title, format_ = names
     characters, words, tokens, added, passages, _ = listed
@@ -359,4 +380,5 @@ def _entry(
         added=added,
         collections=tuple(collections),
         occasion=to_occasion(occasion),
+        grown=grown,
     )

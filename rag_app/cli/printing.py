@@ -150,11 +150,11 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
         say("")
     for citation in answer.citations:
         check = f"  ({doubt})" if (doubt := citation.doubt) else ""
-        _quote(citation, f"[{citation.marker}] ", quote_emphasis(citation, answer.short), check)
+        cited(citation, f"[{citation.marker}] ", quote_emphasis(citation, answer.short), check)
     if answer.closest:
         say("Closest passages (related, but not an answer):")
     for citation in answer.closest:
-        _quote(citation, "  - ", Emphasis(citation.quote))
+        cited(citation, "  - ", Emphasis(citation.quote))
     if answer.probability is not None:
         say(f"probability that the documents answer: {answer.probability:.0%}")
     for sentence in answer.unsupported:
@@ -175,7 +175,7 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
     say(f"time: {spent}")
 
 
-def _quote(citation: Citation, label: str, quote: Emphasis, check: str = "") -> None:
+def cited(citation: Citation, label: str, quote: Emphasis, check: str = "") -> None:
     """Where a quote stands, then the quote, its words that answer in bold."""
     dated = f", {citation.dated}" if citation.dated else ""
     place = f"{_where(citation)}{field(citation.title)}{dated}"

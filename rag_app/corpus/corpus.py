@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from indexing.index_report import IndexReport, Progress
     from indexing.ocr.reading import OcrSettings
     from rag_app.corpus.cluster.workers import RayWorkers
+    from rag_app.corpus.watching.standing_questions import StandingQuestions
 
 DEFAULT_FOLDER = ".rag-app"
 
@@ -138,6 +139,7 @@ class Corpus(CorpusMaintenance):
         collection: str = DEFAULT,
         owner: str | None = None,
         among: Collection[Path] | None = None,
+        growing: Collection[Path] = (),
     ) -> IndexReport:
         """Add or update files and folders; unchanged files are skipped.
 
@@ -153,6 +155,8 @@ class Corpus(CorpusMaintenance):
                 collection holds are not encoded again, and that collection keeps them unchanged.
             owner: The login that is to own the collection; None leaves its owner as it is.
             among: Consider only these of the files under the paths; None for all.
+            growing: Files that are being written: of these only what comes at the end of what is
+                known of them, in whole lines. Anything else about them waits for the next `add`.
 
         Raises:
             CorpusLocked: Others are writing, for longer than this waits.
@@ -168,6 +172,7 @@ class Corpus(CorpusMaintenance):
             collection=collection,
             owner=owner,
             among=among,
+            growing=growing,
         )
 
     def add_text(
@@ -226,6 +231,21 @@ class Corpus(CorpusMaintenance):
                 store.leave(ids, collection)
             self._indexes.refresh(store)
         return len(ids)
+
+    def standing(self, *questions: str, collection: str | None = None) -> StandingQuestions:
+        """Questions that are told of each place once, from when they are first asked.
+
+        Args:
+            questions: A subject ("the budget", "Tell me when the budget comes up") or a question.
+            collection: Only of the documents in this one; None for all.
+
+        Raises:
+            InvalidRequest: A question is empty.
+        """
+        from rag_app.corpus.watching.standing_questions import StandingQuestions
+
+        where = Filter(collections=() if collection is None else (collection,))
+        return StandingQuestions(self.folder, self._stores, self._answering, questions, where)
 
     def waiting(self, seconds: float) -> AbstractContextManager[None]:
         """What this thread writes inside waits for others so long, instead of for `wait`."""

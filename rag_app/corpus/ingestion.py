@@ -68,6 +68,7 @@ class Ingestion:
         collection: str = DEFAULT,
         owner: str | None = None,
         among: Collection[Path] | None = None,
+        growing: Collection[Path] = (),
     ) -> IndexReport:
         """Add or update files and folders; arguments and errors as in `Corpus.add`."""
         from indexing.indexer import nothing_to_read
@@ -81,8 +82,10 @@ class Ingestion:
             if owner is not None:
                 store.collections.claim(collection, owner)
             indexer = self._indexer(store, progress, recheck=recheck, collection=collection)
+            if growing and self.workers is None:
+                indexer.encoder = cache(lambda: _keeping_windows(self._encoder(store)))
             with self.indexes.publishing(store):
-                report = indexer.add(files, among=among)
+                report = indexer.add(files, among=among, growing=growing)
         return report
 
     def add_documents(self, documents: Iterable[Document], collection: str) -> IndexReport:
@@ -160,3 +163,13 @@ class Ingestion:
     def _required_workers(self) -> RayWorkers:
         assert self.workers is not None, "there are some wherever they are used"
         return self.workers
+
+
+def _keeping_windows(encoder: AnyEncoder) -> AnyEncoder:
+    """An encoder that runs no window of a document twice, if it is here."""
+    from indexing.encoder.encoder import Encoder
+    from rag_app.corpus.watching.kept_windows import KeptWindows
+
+    if isinstance(encoder, Encoder):
+        encoder.kept = encoder.kept or KeptWindows()
+    return encoder

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from generator.instances.every import EveryRequest
 from generator.request import AskRequest, Retrieval
-from indexing.documents import Document
+from indexing.documents import Document, Hit, PassageHit
 from indexing.errors import InvalidRequest
 from indexing.filter import Scope
 from rag_app.corpus.contents.aliases import in_any_spelling
@@ -21,7 +21,7 @@ from rag_app.corpus.stores import Stores
 from rag_app.requests.mentions import asked_in
 
 if TYPE_CHECKING:
-    from generator.answer import Answer, ContextEntry, Event
+    from generator.answer import Answer, Citation, ContextEntry, Event
     from generator.evidence import Evidence, Sentence
     from generator.generator import Generator as AnswerGenerator
     from generator.instances.instances import Instances
@@ -132,6 +132,16 @@ class QuestionAnswering:
         ]
         passages = (passage for one in each for passage in one.best(most))
         return Evidence(tuple(passages), tuple(span for one in each for span in one.whole))
+
+    def quotes(
+        self, request: AskRequest, document: Document, start: int, end: int
+    ) -> Sequence[Citation]:
+        """What a span of a document has to say to a question; nothing where it does not answer."""
+        passage = PassageHit(start, end, document.text[start:end], 1.0)
+        hit = Hit(document.id, document.title, document.path, document.part, 1.0, (passage,))
+        retrieval = Retrieval((hit,), {document.id: document}.__getitem__)
+        request = replace(request, aliases=self.search.aliases)
+        return self._generator.answer(request, retrieval).citations
 
     def check_position(
         self,

@@ -74,7 +74,7 @@ def match(words: Words) -> Target | None:
     groups = literal or groups_of(_PERHAPS, words.text)
     if not groups:
         return None
-    phrase = _phrase(groups["phrase"])
+    phrase = phrase_in(groups["phrase"])
     ids: tuple[str, ...] = words.scope
     if "name" in groups:
         ids = words.resolve(groups["name"])
@@ -88,7 +88,7 @@ def match(words: Words) -> Target | None:
     return Target("mentions", read_as, ids, spoken, phrase, bool(literal))
 
 
-def _phrase(text: str) -> str:
+def phrase_in(text: str) -> str:
     """What is to be mentioned, "" where it is more than a phrase."""
     text = _ARTICLE.sub("", _WHERE.sub("", text.strip()))
     quoted = re.fullmatch(r"[\"'“‘](.+)[\"'”’]", text)  # noqa: RUF001 - typographic quotes
@@ -133,7 +133,7 @@ def mentions(phrase: str, target: Target, store: StoreView) -> Iterator[Mentions
         if not phrases:
             continue
         document = store.document(identity.id)
-        offsets = {at for one in phrases for at in _offsets(one, language, document)}
+        offsets = {at for one in phrases for at in offsets_of(one, language, document)}
         if offsets:
             yield Mentions(document, tuple(sorted(offsets)))
 
@@ -155,7 +155,8 @@ def _beginning(word: str, language: str) -> str:
     return shared.rstrip("iy") or shared or word
 
 
-def _offsets(phrase: str, language: str, document: Document) -> Iterator[int]:
+def offsets_of(phrase: str, language: str, document: Document) -> Iterator[int]:
+    """Where a document has the words of a phrase in a row, in any form, outside of labels."""
     stems = [stem(part.lower(), language) for part in _PART.findall(phrase)]
     for match in _expression(phrase, language).finditer(document.text):
         utterance = document.utterance_at(match.start())

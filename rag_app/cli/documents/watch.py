@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from indexing.limits import FileLimits
     from indexing.ocr.reading import OcrSettings
     from indexing.store.database import Synchronous
-    from rag_app.corpus.folder_watch import FolderEvent
+    from rag_app.corpus.watching.folder_watch import FolderEvent
 
 
 @click.command()
@@ -47,6 +47,12 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="Look at all files this often, as network drives do not tell what changes.",
 )
+@click.option(
+    "--tell",
+    multiple=True,
+    metavar="QUESTION",
+    help="Print each new place that mentions this subject, or answers this question, once.",
+)
 @with_ocr
 @with_file_limits
 @with_synchronous
@@ -58,6 +64,7 @@ def watch(
     encoder: EncoderSettings | None,
     settle: float,
     poll: float | None,
+    tell: tuple[str, ...],
     ocr: OcrSettings,
     limits: FileLimits,
     synchronous: Synchronous,
@@ -66,9 +73,9 @@ def watch(
     """Keep a corpus as some folders are, while it is being asked. Ctrl-C stops it.
 
     Files are added, replaced, and removed when they are gone. A folder that is gone keeps its
-    documents until it is back.
+    documents until it is back. A transcript that is being written is read line by line.
     """
-    from rag_app.corpus.folder_watch import FolderWatch
+    from rag_app.corpus.watching.folder_watch import FolderWatch
 
     with open_corpus(
         folder,
@@ -77,16 +84,30 @@ def watch(
         ocr=ocr,
         synchronous=synchronous,
     ) as corpus:
-        folder_watch = FolderWatch(corpus, folders, collection=collection, settle=settle, poll=poll)
+        folder_watch = FolderWatch(
+            corpus, folders, collection=collection, settle=settle, poll=poll, tell=tell
+        )
+        before = None
         for event in folder_watch.events():
-            show(event, as_json=as_json)
+            if as_json or event.kind != "grown" or event != before:  # once, not for every line
+                show(event, as_json=as_json)
+            before = before if event.kind == "told" else event
 
 
 def show(event: FolderEvent, *, as_json: bool) -> None:
-    """Print an event at once, in a line."""
+    """Print an event at once, in a line; a place with its quote."""
+    from generator.answer_json import place_json
+    from rag_app.cli.printing import cited
+    from rag_app.short_answer import Emphasis
+
+    place = event.citation
     if as_json:
-        line = json.dumps(asdict(event), ensure_ascii=not terminal.is_unicode())
-        terminal.say_json(line)
+        values = {**asdict(event), "citation": place and place_json(place)}
+        terminal.say_json(json.dumps(values, ensure_ascii=not terminal.is_unicode()))
+        return
+    if place is not None:
+        label = f"{event.kind:<9} {terminal.field(event.question)}: "
+        cited(place, label, Emphasis(place.quote))
         return
     name = f"{event.title} ({event.path})" if event.title and event.path else event.path
     about = "; ".join(filter(None, (event.reason, event.remedy)))

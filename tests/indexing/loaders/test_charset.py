@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from indexing.documents import Document
-from indexing.loaders.charset import clean, decode, one_line
+from indexing.loaders.charset import clean, decode, one_line, read_text
 from indexing.walk import Failure
 from tests.reading import read
 
@@ -190,3 +190,13 @@ def test_no_byte_order_mark_stays_before_a_speaker(tmp_path: Path) -> None:
     (document,) = read(path)
     assert isinstance(document, Document)
     assert document.text == clean(document.text) == "Ana: The probe fell."
+
+
+def test_half_a_character_at_the_end_is_left_out(tmp_path: Path) -> None:
+    """As of a file that is being written; alone it is a letter of another encoding."""
+    path, text = tmp_path / "a.txt", "Grüße aus dem Süden, größer"
+    for end in range(1, len(text.encode())):
+        path.write_bytes(text.encode()[:end])
+        assert text.startswith(read_text(path)) or end < 4
+    path.write_bytes("un café".encode("cp1252"))
+    assert read_text(path) == "un café"

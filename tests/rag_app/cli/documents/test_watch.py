@@ -13,7 +13,8 @@ import pytest
 from PIL import Image
 
 from rag_app.cli.documents.watch import show
-from rag_app.corpus.folder_watch import FolderEvent
+from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.watching.folder_watch import FolderEvent, FolderWatch
 from tests.waiting import PATIENCE
 
 
@@ -40,6 +41,27 @@ def test_events_are_lines_of_json_until_ctrl_c(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE)
     assert (process.returncode, said) == (130, "rag-app: stopped\n")
+
+
+def test_a_new_place_is_a_line_with_its_quote(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "meeting.txt"
+    path.write_text("[00:00:01] Ada Park: Good morning.\n[00:00:04] Ada Park: Our budget is cut.\n")
+    with Corpus(tmp_path / "corpus") as corpus:
+        watch = FolderWatch(corpus, [tmp_path], settle=0, tell=["the budget"])
+        event = next(each for each in watch.events() if each.kind == "told")
+    show(event, as_json=False)
+    show(event, as_json=True)
+    head, quote, where, line = capsys.readouterr().out.splitlines()
+    assert head == "told      the budget: 00:00:04, Ada Park, meeting, characters 56-74"
+    assert (quote, where) == ('    "Our budget is cut."', f"    {path}")
+    told = json.loads(line)
+    assert (told["kind"], told["question"], told["title"]) == ("told", "the budget", "meeting")
+    assert (told["citation"]["quote"], told["citation"]["time_seconds"]) == (
+        "Our budget is cut.",
+        4,
+    )
 
 
 def test_an_event_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,32 +8,34 @@ compared with the corpus.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from time import monotonic, sleep
+from time import monotonic, process_time, sleep
 from typing import TYPE_CHECKING, Literal
 
 from indexing.errors import CollectionNotFound, CorpusLocked, CorpusReplaced, InvalidRequest
 from indexing.filter import Filter
-from indexing.loaders import LOADERS
 from indexing.store.collections import DEFAULT
 from indexing.walk import Failure, is_folder, resolved, shown
+from rag_app.corpus.watching.changing_files import ChangingFiles, files_under, real, state_of
 
 if TYPE_CHECKING:
+    from generator.answer import Citation
     from indexing.index_report import IndexReport
     from indexing.store.view import DocumentEntry
     from rag_app.corpus.corpus import Corpus
+    from rag_app.corpus.watching.standing_questions import StandingQuestions
 
 SETTLE = 2.0  # seconds without a change after which a file is complete
 TICK = 250  # milliseconds between two looks at what is waiting
 TURN = 5.0  # seconds in the queue of those who write, between two looks at what has changed
 
 Kind = Literal[
-    "watching", "added", "updated", "moved", "removed", "skipped", "failed", "unread", "waiting",
-    "gone", "back",
+    "watching", "added", "updated", "grown", "moved", "removed", "skipped", "failed", "unread",
+    "waiting", "gone", "back", "told",
 ]  # fmt: skip
 
 
@@ -42,14 +44,17 @@ class FolderEvent:
     """What a watch did or met.
 
     Attributes:
-        kind: "watching" a folder; a document "added", "updated", "moved" or "removed"; a file
-            "skipped" as the copy of another, "failed", or with a part "unread"; "waiting" for
-            another process that writes; a folder "gone" or "back".
+        kind: "watching" a folder; a document "added", "updated", "grown" at its end while its file
+            is written, "moved" or "removed"; a file "skipped" as the copy of another, "failed", or
+            with a part "unread"; "waiting" for another process that writes; a folder "gone" or
+            "back"; a place that is "told" for a standing question.
         path: The file or folder.
         document: Id of the document; "" where it concerns none.
         title: Its title.
         reason: Why, for what was not read.
         remedy: What to do about it.
+        question: The standing question.
+        citation: The new place that concerns it.
     """
 
     kind: Kind
@@ -58,6 +63,8 @@ class FolderEvent:
     title: str = ""
     reason: str = ""
     remedy: str = ""
+    question: str = ""
+    citation: Citation | None = None
 
 
 @dataclass(slots=True)
@@ -67,6 +74,9 @@ class FolderWatch:
     A folder that is gone keeps its documents until it is back, for it may lie on a drive that is
     away; what is missing from it then is removed.
 
+    A transcript that is being written is read line by line: at once, as long as nothing but its end
+    changes. Anything else about it waits until the file is complete.
+
     Attributes:
         corpus: What is kept.
         folders: What is watched, with all folders in them.
@@ -74,6 +84,7 @@ class FolderWatch:
         settle: Seconds without a change after which a file is complete.
         poll: Seconds between two looks at all files, where the system does not say what changes, as
             on network drives; None to be told.
+        tell: Standing questions, which are told of each new place once (`StandingQuestions`).
     """
 
     corpus: Corpus
@@ -81,8 +92,10 @@ class FolderWatch:
     collection: str = DEFAULT
     settle: float = SETTLE
     poll: float | None = None
+    tell: Sequence[str] = ()
     _mounts: dict[Path, Path] = field(default_factory=dict)
-    _changes: dict[Path, tuple[object, float]] = field(default_factory=dict)  # state, since when
+    _changes: ChangingFiles = field(init=False)
+    _standing: StandingQuestions = field(init=False)
     _reported: dict[Failure, object] = field(default_factory=dict)  # the state of files that failed
     _waits: bool = False
 
@@ -95,6 +108,8 @@ class FolderWatch:
                 raise InvalidRequest(f"{shown(root)}: is no folder; name the folder that it is in")
         self.folders = tuple(dict.fromkeys(root for root in roots if isinstance(root, Path)))
         self._mounts = {root: _mount(root) for root in self.folders}
+        self._changes = ChangingFiles(self.settle)
+        self._standing = self.corpus.standing(*self.tell, collection=self.collection)
 
     def events(self, *, stop: Event | None = None) -> Iterator[FolderEvent]:
         """What happens, as it happens; without an end unless `stop` is set.
@@ -107,6 +122,7 @@ class FolderWatch:
         here: tuple[Path, ...] = ()
         for folder in self.folders:
             yield FolderEvent("watching", shown(folder))
+        yield from self._told()
         before: set[Path] = set(self.folders)
         while not stop.is_set():
             here = tuple(folder for folder in self.folders if self._is_here(folder))
@@ -143,6 +159,7 @@ class FolderWatch:
                             yield event
                         if changed:
                             self.corpus.merge_in_background()
+                        yield from self._told()
                         all_of_it = False
                     except CorpusLocked:
                         yield from self._wait()
@@ -178,11 +195,9 @@ class FolderWatch:
 
     def _note(self, paths: Iterable[Path]) -> None:
         """Remember what has changed; of a folder, all files in it."""
-        now = monotonic()
         for path in paths:
             if self._is_ours(path):
-                for each in _files_under(path):
-                    self._changes[each] = (_state(each), now)
+                self._changes.note(path)
 
     def _is_ours(self, path: Path) -> bool:
         """Whether it is neither hidden nor the corpus itself."""
@@ -195,35 +210,42 @@ class FolderWatch:
         )
 
     def _apply(self, here: Sequence[Path], *, all_of_it: bool) -> Iterator[FolderEvent]:
-        """Bring the collection up to date with what is complete."""
-        ready = set() if all_of_it else self._complete()
-        if not ready and not all_of_it:
+        """Bring the collection up to date with what is complete, and with what grows."""
+        ready = set() if all_of_it else self._changes.complete()
+        growing = set() if all_of_it else self._changes.growing() - ready
+        if not ready and not growing and not all_of_it:
             return
         gone = any(not os.path.lexists(path) for path in ready)
-        among = None if gone or all_of_it else [*ready, *_real(ready)]
+        early = [*growing, *real(growing)]
+        among = None if gone or all_of_it else [*ready, *real(ready), *early]
+        started = process_time()
         with self.corpus.waiting(TURN if self._waits else 0):  # once it has been told
-            report = self.corpus.add(here, collection=self.collection, among=among)
-        self._waits = False
-        yield from self._problems(report, here)
+            report = self.corpus.add(here, collection=self.collection, among=among, growing=early)
+        self._waits, seconds = False, process_time() - started
+        events = list(self._problems(report, here, growing={shown(path) for path in early}))
+        grown = [Path(each.path) for each in events if each.kind in {"added", "grown"}]
+        self._changes.were_read(ready, growing, grown, seconds=seconds)
+        yield from events
         if gone or all_of_it:
             yield from self._remove_missing(here)
-        for path in ready:
-            self._changes.pop(path, None)
 
-    def _complete(self) -> set[Path]:
-        """Of what has changed, what has not changed since for long enough."""
-        now = monotonic()
-        for path, (state, _) in list(self._changes.items()):
-            if (latest := _state(path)) != state:
-                self._changes[path] = (latest, now)
-        return {path for path, (_, since) in self._changes.items() if now - since >= self.settle}
+    def _told(self) -> Iterator[FolderEvent]:
+        """The new places that concern standing questions."""
+        for each in self._standing.new():
+            one = each.citation
+            path, question = shown(one.path), each.question
+            yield FolderEvent(
+                "told", path, one.document, one.title, question=question, citation=one
+            )
 
     def _wait(self) -> Iterator[FolderEvent]:
         if not self._waits:
             self._waits = True
             yield FolderEvent("waiting", shown(self.corpus.folder), reason="another process writes")
 
-    def _problems(self, report: IndexReport, here: Sequence[Path]) -> Iterator[FolderEvent]:
+    def _problems(
+        self, report: IndexReport, here: Sequence[Path], *, growing: Collection[str]
+    ) -> Iterator[FolderEvent]:
         """What a run did; a failure again only when its file has changed."""
         if report.added or report.updated or report.moved or report.removed:
             known = {each.id: each for each in self._entries()}
@@ -231,7 +253,9 @@ class FolderWatch:
             changed = {"added": report.added, "updated": report.updated, "moved": report.moved}
             for kind, ids in changed.items():
                 for entry in (known[id_] for id_ in ids if id_ in known):
-                    yield FolderEvent(kind, shown(entry.path), entry.id, entry.title)
+                    path = shown(entry.path)
+                    grown = kind == "updated" and path in growing
+                    yield FolderEvent("grown" if grown else kind, path, entry.id, entry.title)
             for id_ in report.removed:
                 yield FolderEvent("removed", "", id_)
         roots = {shown(root) for root in here}
@@ -239,7 +263,7 @@ class FolderWatch:
         told = {"skipped": report.duplicates, "failed": report.failures, "unread": report.unread}
         for what, failures in told.items():
             for each in failures:
-                state = _state(Path(each.path))
+                state = state_of(Path(each.path))
                 if each.path not in roots and self._reported.get(each) != state:
                     self._reported[each] = state
                     yield FolderEvent(what, each.path, reason=each.reason, remedy=each.remedy)
@@ -263,18 +287,6 @@ class FolderWatch:
         return self.corpus.documents(where=Filter(collections=(self.collection,)))
 
 
-def _files_under(path: Path) -> Iterator[Path]:
-    """A changed path itself, if loaders read such files or it is gone; of a folder, its files."""
-    if path.is_dir() and not path.is_symlink():
-        for folder, folders, files in os.walk(path):
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            for name in files:
-                if Path(name).suffix.lower() in LOADERS and not name.startswith("."):
-                    yield Path(folder, name)
-    elif path.suffix.lower() in LOADERS or not os.path.lexists(path):
-        yield path
-
-
 def _looks(folders: Sequence[Path], *, every: float, stop: Event) -> Generator[list[Path]]:
     """Files that differ from one look at all of them to the next, `every` so many seconds.
 
@@ -283,7 +295,7 @@ def _looks(folders: Sequence[Path], *, every: float, stop: Event) -> Generator[l
     """
 
     def look() -> dict[Path, object]:
-        return {path: _state(path) for folder in folders for path in _files_under(folder)}
+        return {path: state_of(path) for folder in folders for path in files_under(folder)}
 
     before, looked = look(), monotonic()
     yield []
@@ -294,15 +306,6 @@ def _looks(folders: Sequence[Path], *, every: float, stop: Event) -> Generator[l
             changed = [path for path in {**before, **now} if before.get(path) != now.get(path)]
             before = now
         yield changed
-
-
-def _state(path: Path) -> object:
-    """Another one when a file has changed; None for what is gone."""
-    try:
-        about = path.stat()
-    except (OSError, ValueError):
-        return None
-    return about.st_size, about.st_mtime_ns, about.st_ino
 
 
 def _identity(folder: Path) -> object:
@@ -316,9 +319,3 @@ def _identity(folder: Path) -> object:
 def _mount(folder: Path) -> Path:
     """The folder at which the drive begins that a path is on."""
     return next((each for each in (folder, *folder.parents) if os.path.ismount(each)), folder)
-
-
-def _real(paths: Iterable[Path]) -> list[Path]:
-    """What links lead to."""
-    targets = (resolved(path) for path in paths if path.is_symlink())
-    return [path for path in targets if isinstance(path, Path)]

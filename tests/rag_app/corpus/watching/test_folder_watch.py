@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +13,11 @@ import pytest
 
 from indexing.encoder.encoder import Encoder
 from indexing.errors import InvalidRequest
-from rag_app.corpus import folder_watch
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.folder_watch import FolderEvent, FolderWatch
-from tests.waiting import wait_until
+from rag_app.corpus.watching import changing_files
+from rag_app.corpus.watching.changing_files import ChangingFiles
+from rag_app.corpus.watching.folder_watch import FolderEvent, FolderWatch
+from tests.waiting import PATIENCE, wait_until
 
 
 @pytest.fixture
@@ -41,12 +43,13 @@ class Running(threading.Thread):
         except Exception as error:
             self.failure = error
 
-    def until(self, kind: str, name: str) -> None:
-        """Wait until this has happened to a file or folder of this name."""
+    def until(self, kind: str, name: str, *, times: int = 1) -> None:
+        """Wait until this has happened so often to a file or folder of this name."""
 
         def happened() -> bool:
             assert self.failure is None, self.failure
-            return any((each.kind, Path(each.path).name) == (kind, name) for each in self.events)
+            here = [each for each in self.events if Path(each.path).name == name]
+            return sum(each.kind == kind for each in here) >= times
 
         wait_until(happened)
 
@@ -148,18 +151,128 @@ def test_a_folder_that_is_gone_keeps_its_documents_until_it_is_back(
 
 
 def test_a_file_is_complete_when_it_has_not_changed_for_long_enough(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr(folder_watch, "monotonic", lambda: now[0])
-    watch = FolderWatch(Corpus(tmp_path / "corpus"), [folder], settle=2)
+    monkeypatch.setattr(changing_files, "monotonic", lambda: now[0])
+    changes = ChangingFiles(settle=2)
     path = folder / "mast.txt"
-    watch._note([path])
-    for time, grows, complete in ((1.9, True, False), (3.8, False, False), (3.9, False, True)):
-        now[0] = time
+    changes.note(path)
+    for at, grows, complete in ((1.9, True, False), (3.8, False, False), (3.9, False, True)):
+        now[0] = at
         if grows:
             path.write_text(path.read_text() + " And more.")
-        assert watch._complete() == ({path} if complete else set())
+        assert changes.complete() == ({path} if complete else set())
+
+
+def test_a_transcript_is_read_while_it_is_written_for_half_of_the_time_at_most(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(changing_files, "monotonic", lambda: now[0])
+    changes = ChangingFiles(settle=2)
+    path = folder / "mast.txt"
+    changes.note(path)
+    assert (changes.complete(), changes.growing()) == (set(), {path})
+    changes.were_read((), {path}, {path}, seconds=1)
+    assert changes.growing() == set()  # it was read as it is
+    path.write_text(path.read_text() + " And more.")
+    changes.note(path)
+    assert changes.growing() == set()
+    now[0] = 1.0
+    assert changes.growing() == {path}
+    for at in range(1, 11):  # it never rests, and does not grow
+        path.write_text(f"Another text, of {at}.")
+        now[0] = at
+        changes.note(path)
+        assert changes.complete() == ({path} if at == 10 else set())
+    monkeypatch.setattr(changing_files, "LONGEST", 4)
+    assert changes.growing() == changes.complete() == set()
+
+
+SPOKEN = "[00:00:{0:02}] Ada Park: Line number {0} is on the {1}.\n"
+
+
+def test_a_transcript_that_is_written_is_found_line_by_line(
+    folder: Path, corpus: Corpus, other: Corpus, encoder: Encoder
+) -> None:
+    """Without waiting for its end: the file never settles here."""
+    path = folder / "meeting.txt"
+    with Running(FolderWatch(corpus, [folder], settle=PATIENCE)) as watch:
+        watch.until("added", "mast.txt")
+        with path.open("a", buffering=1) as file:
+            for number, word in enumerate(("keel", "rudder", "compass")):
+                file.write(SPOKEN.format(number, word))
+                watch.until("grown" if number else "added", "meeting.txt", times=max(number, 1))
+                (hit,) = [each for each in other.search(word) if each.title == "meeting"]
+                text = other.document(hit.document).text
+                assert text == path.read_text()
+            file.write("[00:00:07] Ada Park: The bud")
+            file.flush()
+            (folder / "next.txt").write_text("The sail is red.\n")
+            watch.until("added", "next.txt")
+            assert other.document("meeting").text == text  # no half of a line
+            file.write("get is four thousand.\n")
+            watch.until("grown", "meeting.txt", times=3)
+        assert "budget is four" in other.document("meeting").text
+        assert {each.title for each in other.documents() if each.live} == {"meeting"}
+    fresh = corpus.search("Where is line number 2?")
+    with Corpus(folder.parent / "fresh", encoder=encoder) as whole:
+        whole.add([folder])
+        again = whole.search("Where is line number 2?")
+    assert [each.title for each in fresh] == [each.title for each in again]
+    assert [each.score for each in fresh] == pytest.approx([each.score for each in again], 1e-5)
+
+
+def test_what_is_cut_off_or_rewritten_waits_until_the_file_is_complete(
+    folder: Path, corpus: Corpus
+) -> None:
+    path = folder / "meeting.vtt"
+    cue = "00:00:0{0}.000 --> 00:00:0{1}.000\n<v Ada>Line {0} is on the {2}.\n\n"
+    before = "WEBVTT\n\n" + cue.format(1, 2, "keel")
+    path.write_text(before)
+    with Running(FolderWatch(corpus, [folder], settle=PATIENCE)) as watch:
+        watch.until("added", "meeting.vtt")
+        text = corpus.document("meeting").text
+        for number, (written, kept) in enumerate(
+            (
+                ("WEBVTT\n\n00:0", True),  # cut off, to be written anew
+                ("", True),
+                (before + "00:00:02.000 --> 00:00:03.000\n", True),  # a cue without its words
+                (before + cue.format(2, 3, "rudder"), False),
+            )
+        ):
+            path.write_text(written)
+            (folder / f"mark{number}.txt").write_text(f"Mark number {number}.\n")
+            watch.until("added", f"mark{number}.txt")
+            if kept:
+                assert corpus.document("meeting").text == text
+        watch.until("grown", "meeting.vtt")
+        assert corpus.document("meeting").text == f"{text} Line 2 is on the rudder."
+    assert not any(each.kind in {"failed", "updated"} for each in watch.events)
+
+
+def test_a_transcript_that_is_put_aside_keeps_its_text(folder: Path, corpus: Corpus) -> None:
+    """As programs do that begin a file of the same name again."""
+    path, aside = folder / "meeting.txt", folder / "meeting.1.txt"
+    path.write_text(SPOKEN.format(1, "keel") + SPOKEN.format(2, "rudder"))
+    with Running(FolderWatch(corpus, [folder], settle=0.5)) as watch:
+        watch.until("added", "meeting.txt")
+        path.rename(aside)
+        with path.open("a", buffering=1) as file:
+
+            def both() -> bool:
+                file.write(SPOKEN.format(len(watch.events), "compass"))
+                time.sleep(0.1)
+                return {"meeting", "meeting.1"} <= titles(corpus)
+
+            wait_until(both)
+
+            def apart() -> bool:
+                texts = [corpus.document(title).text for title in ("meeting", "meeting.1")]
+                return "keel" not in texts[0] and texts[1] == aside.read_text()
+
+            wait_until(apart)
 
 
 def test_a_drive_that_is_away_is_no_empty_folder(

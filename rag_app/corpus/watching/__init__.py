@@ -1,0 +1,1 @@
+"""Folders that change and questions that stand in, what happened and each new place out."""
