@@ -16,6 +16,7 @@ from indexing.change_detection import DocumentIdentity
 from indexing.errors import CollectionNotFound, InvalidRequest
 from indexing.filter import Scope
 from indexing.store.database import Database
+from indexing.store.name_keys import NAMES_NOW
 
 DEFAULT = "default"
 """The collection of whatever is added without naming one; everybody's."""
@@ -293,7 +294,8 @@ class Collections:
     def put(self, document: int, memberships: Sequence[Membership]) -> None:
         """Put a document into collections, or change its place in them."""
         self._database.run_all(
-            "INSERT OR REPLACE INTO memberships VALUES (?, ?, ?, ?, ?, 0)",
+            "INSERT INTO memberships VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT DO UPDATE"
+            " SET path = excluded.path, part = excluded.part, title = excluded.title",
             [[document, one.collection, one.path, one.part, one.title] for one in memberships],
         )
         self._database.run(
@@ -333,6 +335,8 @@ class Collections:
                 )
                 self._seal(row)
             self.bring_home()
+            self._database.run("DELETE FROM names")
+            self._database.run(f"INSERT INTO names {NAMES_NOW}")
 
     def bring_home(self) -> None:
         """Put documents that are in no collection into one."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from indexing.change_detection import DocumentIdentity
 from indexing.errors import DocumentNotFound, InvalidRequest
+from indexing.store.name_keys import joined
 from indexing.store.view import DocumentEntry, NamedDocument, StoreView
 
 
@@ -18,10 +19,7 @@ def documents_named(
     Raises:
         DocumentNotFound: None.
     """
-    try:
-        path = Path(name).expanduser().resolve().as_posix()
-    except (OSError, RuntimeError, ValueError):  # "~nobody", a loop of links, a NUL
-        path = name
+    path = _path(name)
     for fits in (
         lambda e: e.id == name,
         lambda e: e.path in (name, path),
@@ -57,7 +55,24 @@ def document_named(name: str, store: StoreView) -> str:
     """
     if store.has(name):
         return name
-    ids = documents_named(name, store.named())
+    ids = documents_named(name, _likely(name, store))
     if len(ids) > 1:
         raise DocumentNotFound(f"{name}: {len(ids)} documents; give an id: rag-app list")
     return ids[0]
+
+
+def _likely(name: str, store: StoreView) -> list[NamedDocument]:
+    """The documents of which some name has the letters and digits of this one, or begins so."""
+    names, called, path = store.names, joined(name), joined(_path(name))
+    if not called or not path:
+        return store.named()
+    rows = {*names.documents("n", called, most=-1), *names.documents_beginning(path)}
+    return store.named(sorted(rows))
+
+
+def _path(name: str) -> str:
+    """The absolute path that a name stands for, if it is one."""
+    try:
+        return Path(name).expanduser().resolve().as_posix()
+    except (OSError, RuntimeError, ValueError):  # "~nobody", a loop of links, a NUL
+        return name
