@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from indexing.cached_property import cached_property
 from indexing.index.array_file import Seal, read_arrays, to_bytes, to_text, write_arrays
 from indexing.index.dense.faiss_index import FLAT_BELOW, FaissIndex
 from indexing.index.lexical.bm25_builder import BLOCK, LexicalIndexBuilder, empty_vectors
@@ -61,6 +62,11 @@ class Segment:
     lexicon: Lexicon
     postings: Mapping[str, Postings]
     speakers: Speakers
+
+    @cached_property
+    def known(self) -> dict[frozenset[str], frozenset[str]]:
+        """Which of some stems its documents have, by those that were asked for often."""
+        return {}
 
     @property
     def documents(self) -> int:

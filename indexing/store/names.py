@@ -45,19 +45,26 @@ class Names:
 
     def documents(self, kind: NameKind, name: str, *, most: int) -> list[int]:
         """Rows of the documents that are called so here, ascending; no more than so many."""
-        return self._rows("key = ?", [kind + name], most)
-
-    def documents_beginning(self, name: str) -> list[int]:
-        """Rows of the documents that have a name which begins so."""
-        return self._rows("key >= ? AND key < ?", [f"n{name}", f"n{name}{_LAST}"], -1)
-
-    def _rows(self, condition: str, keys: list[str], most: int) -> list[int]:
-        among = ", ".join(map(str, self._scope or ()))
-        here = "" if self._scope is None else f" AND collection IN ({among})"
+        here = self._here
         rows = self._database.rows(
-            f"SELECT DISTINCT document FROM names WHERE {condition}{here} AND collection ="  # noqa: S608
+            f"SELECT DISTINCT document FROM names WHERE key = ?{here} AND collection ="  # noqa: S608
             f" (SELECT min(collection) FROM memberships WHERE document = names.document{here})"
             " LIMIT ?",
-            [*keys, most],
+            [kind + name, most],
         )
         return sorted(row for (row,) in rows)
+
+    def likely(self, name: str, folder: str) -> list[int]:
+        """Rows of the documents that have a name, or one that begins as a folder's, anywhere."""
+        rows = self._database.rows(
+            "SELECT DISTINCT document FROM names"  # noqa: S608
+            f" WHERE (key = ? OR (key >= ? AND key < ?)){self._here}",
+            [f"n{name}", f"n{folder}", f"n{folder}{_LAST}"],
+        )
+        return sorted(row for (row,) in rows)
+
+    @property
+    def _here(self) -> str:
+        if self._scope is None:
+            return ""
+        return f" AND collection IN ({', '.join(map(str, self._scope))})"

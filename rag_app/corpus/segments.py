@@ -128,7 +128,8 @@ class Segments:
         if unsaved is not None and missing:
             parts.append((unsaved, sorted(covered - missing)))
         self._close_others(manifest)
-        snapshot = Snapshot.of(parts, exact=self._exact)
+        before = self._latest.snapshot if self._latest else None
+        snapshot = Snapshot.of(parts, exact=self._exact, before=before)
         return snapshot.on(self._device) if self._device else snapshot
 
     def _close_others(self, manifest: Manifest) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 from indexing.change_detection import DocumentIdentity
 from indexing.errors import DocumentNotFound, InvalidRequest
 from indexing.store.name_keys import joined
-from indexing.store.view import DocumentEntry, NamedDocument, StoreView
+from indexing.store.view import DocumentEntry, DocumentName, NamedDocument, StoreView
 
 
 def documents_named(
-    name: str, entries: Sequence[DocumentEntry | NamedDocument | DocumentIdentity]
+    name: str, entries: Sequence[DocumentEntry | NamedDocument | DocumentIdentity | DocumentName]
 ) -> list[str]:
     """Ids of the documents a name stands for: an id, a path, a folder, or a title.
 
@@ -61,13 +61,12 @@ def document_named(name: str, store: StoreView) -> str:
     return ids[0]
 
 
-def _likely(name: str, store: StoreView) -> list[NamedDocument]:
+def _likely(name: str, store: StoreView) -> Sequence[NamedDocument | DocumentName]:
     """The documents of which some name has the letters and digits of this one, or begins so."""
-    names, called, path = store.names, joined(name), joined(_path(name))
-    if not called or not path:
+    called, folder = joined(name), joined(_path(name))
+    if not called or not folder:
         return store.named()
-    rows = {*names.documents("n", called, most=-1), *names.documents_beginning(path)}
-    return store.named(sorted(rows))
+    return store.documents_at(store.names.likely(called, folder))
 
 
 def _path(name: str) -> str:
